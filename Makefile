@@ -10,11 +10,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .venv-lowest
 PEERS := .venv-peers
+PYTHONS := .venv-pythons
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 INSTALL := $(PIP) install --constraint constraints.txt --editable
 # the interpreter that the virtual environment is made with: `make PYTHON=... demo` overrides it
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python3.14; do \
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$python"; break; }; done; true)
+# those that `make test-pythons` tries, and where one is that has its venv module: on PATH, or pyenv's newest patch
+VERSIONS := 3.14 3.13 3.12 3.11
+find = $(shell for python in python$(1) $$(ls -d "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$(1).{[0-9],[0-9][0-9]}/bin/python \
+	2>/dev/null | sort -rV); do "$$python" -c 'import ensurepip, sys, venv; assert sys.version.startswith("$(1).")' \
+	>/dev/null 2>&1 && { echo "$$python"; break; }; done; true)
+FOUND = $(foreach version,$(VERSIONS),$(if $(call find,$(version)),$(version)))
+DEFAULT = $(shell "$(PYTHON)" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+TRIED = $(if $(NEWEST),$(firstword $(filter-out $(DEFAULT),$(FOUND))),$(FOUND))
 # worker processes of pytest; `make test JOBS=0` runs in one, which shows output as it comes
 JOBS ?= auto
 # how long `make fuzz` tries
@@ -29,7 +38,7 @@ SPARK := pyspark==4.3.0 grpcio==1.85.1 grpcio-status==1.85.1 googleapis-common-p
 # Ibis 12 writes what newer versions of sqlglot understand otherwise
 LAZY := 'ibis-framework[duckdb,polars]==12.0.0' sqlglot==28.10.1 'dask[dataframe]==2026.8.0'
 
-.PHONY: help demo test test-lowest test-peers embed spark fuzz lint types format bench figures pictures constraints docs wheel clean
+.PHONY: help demo test test-pythons test-lowest test-peers embed spark fuzz lint types format bench figures pictures constraints docs wheel clean
 
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*##  *(.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -52,6 +61,18 @@ fuzz: $(VENV)/.test  ## damage files and compare with strict readers (SECONDS=60
 
 test-lowest: $(LOWEST)/.test  ## run the tests with the lowest versions that pyproject.toml declares
 	$(LOWEST)/bin/pytest --numprocesses=$(JOBS) -m "not slow"
+
+test-pythons:  ## run the tests that are not slow with each Python from 3.11 on that is here (NEWEST=yes for one)
+	@$(foreach version,$(FOUND),echo "found: $$("$(call find,$(version))" -V), $(call find,$(version))";)
+	@echo "missing: $(or $(filter-out $(FOUND),$(VERSIONS)),none)"
+	@$(if $(TRIED),$(MAKE) --keep-going $(addprefix test-python-,$(TRIED)),echo "no Python to try"; test -n "$(NEWEST)")
+
+# brought to the newest releases at every call, without constraints.txt: a break in one of them is seen here first
+test-python-%:
+	@echo "setting up $(PYTHONS)/$* with the newest releases"
+	@"$(call find,$*)" -m venv $(PYTHONS)/$*
+	@$(PYTHONS)/$*/bin/python -m pip -qq --disable-pip-version-check install --upgrade --upgrade-strategy eager --editable '.[test]'
+	$(PYTHONS)/$*/bin/pytest --numprocesses=$(JOBS) -m "not slow"
 
 test-peers: $(PEERS)/.test  ## run the tests of compat and of objects of other libraries with BEIR, MTEB and RAG frameworks (2 GB)
 	$(PEERS)/bin/pytest --numprocesses=$(JOBS) tests/compat tests/data tests/explanation tests/integrations \
@@ -99,12 +120,12 @@ wheel: $(VENV)/.dev  ## build dist/*.whl and dist/*.tar.gz
 	$(BIN)/python -m build
 
 clean:  ## remove everything that make made
-	rm -rf $(VENV) $(LOWEST) $(PEERS) build dist docs/made bench/data .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(PEERS) $(PYTHONS) build dist docs/made bench/data .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:
-	@[ -n "$(PYTHON)" ] || { echo "deadheat needs Python 3.11 or newer, and found none. Install it (Debian, Ubuntu:" \
-		"apt-get install python3.11 python3.11-venv) or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@[ -n "$(PYTHON)" ] || { echo "deadheat needs Python 3.11 or newer, and found none. Install it (Debian 12, Ubuntu" \
+		"24.04 and newer: apt-get install python3 python3-venv) or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
 	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) lacks its venv module." \
 		"Install it (Debian, Ubuntu: apt-get install $$("$(PYTHON)" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'))" >&2; exit 1; }
 	@echo "setting up $(VENV) (once)"

@@ -30,6 +30,7 @@ from deadheat.evaluation.scores import Scores
 from deadheat.explanation.explain import explain
 from deadheat.explanation.explanation import Explanation
 from deadheat.gates import GateResult, gate
+from deadheat.io.decimals import decimal
 from deadheat.io.limits import max_decompressed, max_memory
 from deadheat.measures import *  # noqa: F403 - every measure is public
 from deadheat.measures import measures
@@ -92,6 +93,7 @@ __all__ = [
     "compare",
     "compare_evaluations",
     "compare_languages",
+    "decimal",
     "evaluate",
     "evaluate_columns",
     "evaluate_dense",

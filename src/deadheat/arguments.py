@@ -2,20 +2,93 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import operator
-from collections.abc import Collection
-from typing import TypeAlias
+import re
+from collections.abc import Collection, Iterable
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from deadheat.arrays import AnyArray, ArrayLike
 from deadheat.errors import ParameterError
+from deadheat.wording import Plain
 
+T = TypeVar("T")
 Rng: TypeAlias = "np.random.Generator | int | None"
-INTERVAL_METHODS = ("bca", "percentile", "t")  # of any means; for proportions there is one more
+INTERVAL_METHODS = ("bca", "bootstrap-t", "percentile", "t")  # of any means
+BOUNDED = "gaffke"  # of means of values with a lowest and a highest one
 FEWEST_RESAMPLES = (
     99  # the smallest p-value is then 0.01, and two resampled means lie beyond either end of a 95% interval
 )
+# what Python reads as a number and nobody else writes: 1_0 and 0x10; and digits of other scripts in words
+_ODD = re.compile(r"[0-9]_|_[0-9]|\b0[xobXOB]|(?![0-9])\d")
+
+
+def literal(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - what is written
+    """Return the value of a part of a text that Python's parser read.
+
+    Parameters
+    ----------
+    node : ast.expr
+    text : str
+        What was parsed.
+
+    Raises
+    ------
+    ValueError
+        It is no value, a number is not written plainly, or a dict has a key twice, of which Python takes the last.
+
+    Examples
+    --------
+    >>> literal(ast.parse("{1: 10}", mode="eval").body, "{1: 10}")
+    {1: 10}
+    >>> literal(ast.parse("1_0", mode="eval").body, "1_0")
+    Traceback (most recent call last):
+        ...
+    ValueError: 1_0
+    """
+    found, written = ast.literal_eval(node), ast.get_source_segment(text, node) or ""
+    if _ODD.search(written) or (isinstance(node, ast.Dict) and len(found) < len(node.keys)):
+        raise ValueError(written)
+    return found
+
+
+def by_name(given: Iterable[tuple[object, T]]) -> dict[str, T]:
+    """Return runs or evaluations by name, as text; raise for a name that two have, also as 1 and "1".
+
+    Examples
+    --------
+    >>> by_name([(1, "a run"), ("2", "another")])
+    {'1': 'a run', '2': 'another'}
+    """
+    named: dict[str, T] = {}
+    for name, one in given:
+        if str(name) in named:
+            raise ParameterError(f"two runs are named {str(name)!r}", hint="give a dict of name to run")
+        named[str(name)] = one
+    return named
+
+
+def array_of(argument: str, given: ArrayLike) -> AnyArray:
+    """Return an array as NumPy makes it, of objects where it would make text of numbers; raise for one with a mask.
+
+    Examples
+    --------
+    >>> array_of("groups", [1, "1"]).tolist(), array_of("groups", ["a", "b"]).dtype.kind
+    ([1, '1'], 'U')
+    """
+    if np.ma.is_masked(given):  # NumPy would drop the mask
+        hint = "select what is not masked, or give array.data"
+        raise ParameterError(
+            argument=argument, given=Plain("a masked array"), allowed="an array without a mask", hint=hint
+        )
+    found = np.asarray(given)
+    if found.dtype.kind == "U" and not isinstance(given, np.ndarray):
+        as_given = np.asarray(given, object)
+        return found if all(isinstance(one, str) for one in as_given.flat) else as_given
+    return found
 
 
 def generator(rng: Rng, *keys: int) -> np.random.Generator:

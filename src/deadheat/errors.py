@@ -228,6 +228,18 @@ class UnequalIdsWarning(DeadheatWarning):
     """Ids of qrels and run differ in nothing but their Unicode form, case or blanks around them."""
 
 
+class UnknownIdsError(DataError):
+    """Relevant documents are not in the collection."""
+
+
+class UnknownIdsWarning(DeadheatWarning):
+    """Relevant documents are not in the collection, and count as not found."""
+
+
+class OneTableWarning(DeadheatWarning):
+    """Qrels and run are the same table, so that only retrieved documents are judged."""
+
+
 class MixedLanguagesWarning(DeadheatWarning):
     """Strata average over queries in several languages."""
 
@@ -276,6 +288,10 @@ class RankOrderWarning(DeadheatWarning):
     """Higher scores have worse ranks: the scores are distances, or ranks."""
 
 
+class UnusedNumbersWarning(DeadheatWarning):
+    """Results have no score under a known name, but other numbers, which are not used."""
+
+
 class LowRelevanceWarning(DeadheatWarning):
     """No relevance reaches the level from which a measure counts a document as relevant."""
 
@@ -302,6 +318,10 @@ class RetrieverNameWarning(NoteWarning):
 
 class UnusedOntologyWarning(NoteWarning):
     """An ontology was given, but no measure uses it."""
+
+
+class SplitCellsWarning(NoteWarning):
+    """Cells of a table of cases are read as several expected ids."""
 
 
 class MissingDocumentsWarning(NoteWarning):

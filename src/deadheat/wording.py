@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 COMMAND = re.compile(r"(^\s*|#(?=#\[))([:#])(?=:[a-z-]+(?: [^:]*)?::|\[)")  # a workflow command in a GitHub build log
-BY_DOC_ID = "by document id, as trec_eval"  # how ties are broken beside the exact values: its only name
+BY_DOC_ID = "by document id, as trec_eval"  # how that rule of breaking ties is called wherever people read of it
+BROKEN_BY = {"doc_id": BY_DOC_ID, "input": "in the order of the input"}
 NOISE = 1e-12  # what floating point leaves of a difference that is zero
+MOST_NAMED = 4  # ids that are all named
 LONGEST_GIVEN = 200  # characters of a value that a message shows
 
 
@@ -120,15 +122,17 @@ def rounded(number: float, digits: int = 4) -> str:
     return f"{number:.{digits}f}".replace("-0." + "0" * digits, "0." + "0" * digits)
 
 
-def three(ids: Sequence[str], between: str = ", ") -> str:
-    """Return up to three ids, and an ellipsis if there are more.
+def three(ids: Sequence[str], between: str = ", ", *, all_in: str = "") -> str:
+    """Return up to four ids; of more the first three, how many others there are, and where all of them are.
 
     Examples
     --------
-    >>> three(["q1", "q2", "q3", "q4"])
-    'q1, q2, q3, ...'
+    >>> three(["q1", "q2", "q3", "q4"]), three(list("abcdef"), all_in="--format json")
+    ('q1, q2, q3, q4', 'a, b, c and 3 more, all in --format json')
     """
-    return between.join([*ids[:3], *["..."] * (len(ids) > 3)])
+    if len(ids) <= MOST_NAMED:
+        return between.join(ids)
+    return f"{between.join(ids[:3])} and {len(ids) - 3:,} more" + (f", all in {all_in}" if all_in else "")
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:

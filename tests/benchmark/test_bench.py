@@ -72,7 +72,7 @@ def test_a_retriever_that_finds_nothing_scores_zero() -> None:
     evaluation = result.evaluations[Key("mine", "en", "<lambda>")]
     assert set(evaluation.means().values()) == {0.0}
     assert evaluation.missing_queries == ("e1", "e2", "e3", "e4")
-    assert "for 4 of 4 cases of mine (en) (e1, e2, e3, ...)" in result.report()
+    assert "for 4 of 4 cases of mine (en) (e1, e2, e3, e4)" in result.report()
 
 
 def test_cases_that_stand_in_the_documents_are_counted() -> None:
@@ -100,11 +100,13 @@ def test_strata_are_shown_on_the_screen_if_they_are_asked_for() -> None:
     plain = dh.bench(CASES, DOCUMENTS, ["bm25", known], "RR", n_resamples=200)
     assert "mine (en) by difficulty" not in on_screen(plain)
     assert "cases have a difficulty: --by difficulty shows the means by it" in on_screen(plain)
-    result = dh.bench(CASES, DOCUMENTS, ["bm25", known], "RR", by="difficulty", n_resamples=200)
+    result = dh.bench(CASES, DOCUMENTS, ["bm25", known], "RR", by="difficulty", method="t")
     shown = on_screen(result)
     assert "mine (en) by difficulty mine (de) by difficulty" in shown
     assert "--by" not in shown
-    assert "* fewer than 10 cases: mine (en) easy (2); mine (en) hard (2); mine (de) easy (2); ..." in shown
+    assert (
+        "° fewer than 10 cases: mine (en) easy (2); mine (en) hard (2); mine (de) easy (2); mine (de) hard (1)" in shown
+    )
     assert "only 2 queries (RR of bm25 on mine (en) easy, " in shown
     tables = [table for table in report_bench(result, full=False).tables if table.key == "strata"]
     values = result.evaluations[Key("mine", "en", "bm25")].to_dict()
@@ -280,7 +282,7 @@ def test_an_id_that_collection_and_ontology_lack_is_said_once() -> None:
         ({"k": 2.5}, "k must be a whole number"),
         ({"k": 5}, "k must be 10 or more, as Hit@10 looks at 10 documents, got 5"),
         ({"measures": "nDCG@10", "at": [5]}, "at sets the cutoffs of the default measures"),
-        ({"measures": []}, "measures is empty"),
+        ({"measures": []}, "measures names no measure"),
         ({"baseline": "bm52"}, "baseline must be one of 'bm25'"),
         ({"confidence_level": 2}, "confidence_level"),
         ({"test": "z"}, "test must be one of"),

@@ -15,6 +15,7 @@ from deadheat.benchmark.cases import Case, Cases
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.failures import failures_of
 from deadheat.benchmark.report import data_of_bench, report_bench
+from deadheat.errors import TranslationsWarning
 from deadheat.report.as_json import as_json
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.text import as_text
@@ -165,3 +166,42 @@ def test_a_folder_keeps_them(result: dh.BenchResult, tmp_path: Path) -> None:
     assert "cases without an expected document first" in (tmp_path / "report.md").read_text()
     assert json.loads(as_json(data_of_bench(made)))["verdict"] is None
     assert result.failures
+
+
+@pytest.mark.parametrize("order", [("es", "de"), ("de", "es")])
+def test_documents_are_named_in_the_language_of_the_cases(order: tuple[str, str], tmp_path: Path) -> None:
+    """Whatever tables of names there are, and in which order; without a name in it, as the collection has them."""
+    terms = tmp_path / "terms.obo"
+    terms.write_text(
+        "".join(f"\n[Term]\nid: T:{n}\nname: {name}\n" for n, name in enumerate(["fever", "pain", "chill"]))
+    )
+    words = {"de": {"T:0": "Fieber", "T:1": "Schmerz"}, "es": {"T:0": "fiebre", "T:1": "dolor", "T:2": "escalofrío"}}
+    for language, names in words.items():
+        rows = "".join(f"{term}\tlabel\t{text}\t\n" for term, text in names.items())
+        (tmp_path / f"terms-{language}.tsv").write_text(f"id\tkind\ttext\tenglish\n{rows}", encoding="utf-8")
+    cases = tuple(
+        Case(f"{language}{n}", "?", (f"T:{n}",), (1.0,), language=language)
+        for language in ("de", "es", "en", "de-at", "it")
+        for n in range(3)
+    )
+    with pytest.warns(TranslationsWarning):
+        result = dh.bench(
+            Cases("mine", {}, cases),
+            terms,
+            {"none": lambda texts, k: [{"T:0": 1.0, "T:1": 1.0, "T:2": 1.0}] * len(texts)},  # noqa: ARG005 - as others
+            measures="RR",
+            texts=[tmp_path / f"terms-{language}.tsv" for language in order],
+            n_resamples=99,
+        )
+    named = {
+        key.language: [one.expected[0].label for one in sorted(found, key=lambda one: one.case_id)]
+        for key, found in result.failures.items()
+    }
+    first = words[order[0]]
+    assert named == {
+        "de": ["Fieber", "Schmerz", "escalofrío"],
+        "es": ["fiebre", "dolor", "escalofrío"],
+        "en": ["fever", "pain", "chill"],
+        "de-at": ["Fieber", "Schmerz", "escalofrío"],
+        "it": [first["T:0"], first["T:1"], "escalofrío"],
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from itertools import combinations
 from pathlib import Path
 
@@ -78,3 +79,25 @@ def test_queries_as_csv() -> None:
 def test_bad_input_is_named(arguments: tuple[str, ...], code: int, message: str) -> None:
     result = call("agree", *arguments)
     assert (result.exit_code, message in result.output) == (code, True), result.output
+
+
+@pytest.mark.filterwarnings("default::deadheat.errors.SwappedDataWarning")
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("{}.txt", "{query} 0 {doc} {level}\n"),
+        ("{}.csv", "{query},{doc},{level}\n"),
+        ("{}.jsonl", '{{"query_id": "{query}", "doc_id": "{doc}", "relevance": {level}}}\n'),
+        ("{}.json", ""),
+    ],
+)
+def test_two_qrels_are_judgments(name: str, row: str) -> None:
+    """Whatever their format; JSON may be a run too, so that it is a warning."""
+    for file in ("one", "two"):
+        levels = {f"q{q}": {f"d{d}": (d + len(file)) % 3 for d in range(4)} for q in range(3)}
+        rows = "".join(row.format(query=q, doc=d, level=n) for q, own in levels.items() for d, n in own.items())
+        head = "query_id,doc_id,relevance\n" if name.endswith("csv") else ""
+        Path(name.format(file)).write_text(head + rows or json.dumps(levels))
+    result = call("agree", name.format("one"), name.format("two"))
+    assert result.exit_code == (0 if name.endswith("json") else 3)
+    assert re.search("these are judgments", " ".join(result.stderr.split()), re.IGNORECASE)

@@ -18,7 +18,7 @@ EVALUATE = ("evaluate", "qrels.txt", "bm25.run", "-m", "RR", "--beside", "doc_id
 
 
 def test_beside_in_every_format() -> None:
-    assert "RR        0.3125  0.2500     -0.0625   0.0625   0.2500   0.3750" in ok(*EVALUATE)
+    assert "RR        0.3125       0.2500     -0.0625   0.0625   0.2500   0.3750" in ok(*EVALUATE)
     assert "| RR | bm25 | 0.3125 | 0.2500 | -0.0625 | 0.0625 |" in ok(*EVALUATE, "--format", "markdown")
     assert r"RR & 0.3125 & 0.2500 & -0.0625 & 0.0625 &" in ok(*EVALUATE, "--format", "latex")
     ((row),) = csv.DictReader(ok(*EVALUATE, "--format", "csv").splitlines())

@@ -102,7 +102,7 @@ def test_table_shows_rounded_what_the_api_says() -> None:
     assert "<.0001" in out
     flipping = max(found.pairs, key=lambda pair: pair.flip_probability)
     after = out.split("what ties can reverse")[1].splitlines()
-    assert after[3].split()[:2] == [flipping.system, f"{100 * flipping.flip_probability:.0f}%"]
+    assert after[5].split()[:2] == [flipping.system, f"{100 * flipping.flip_probability:.0f}%"]
     assert f"p below 0.05: {sum(pair.significant for pair in found.pairs)} of 3 differences" in out
 
 

@@ -1,12 +1,15 @@
-"""deadheat compare of saved evaluations: the same comparison as of the runs, but for trec_eval's rule."""
+"""deadheat compare of saved evaluations: the same comparison as of the runs, but for ties by document id."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+import deadheat as dh
+from deadheat.errors import DataError
 from support.command import call, ok
 
 QRELS = "".join(f"q{q} 0 d{d} {(q + d) % 3 == 0:d}\n" for q in range(12) for d in range(6))
@@ -50,3 +53,44 @@ def test_what_saved_evaluations_cannot_take(arguments: list[str], message: str) 
     result = call("compare", *arguments)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["evaluate", "one.json", "one.run"],
+        ["evaluate", "qrels.txt", "one.json"],
+        ["compare", "qrels.txt", "one.json", "other.json"],
+        ["ties", "one.json"],
+        ["agree", "one.json", "one.run"],
+        ["holes", "one.json", "one.run"],
+        ["convert", "one.json", "x.csv", "--kind", "run"],
+    ],
+)
+def test_a_saved_evaluation_is_no_qrels_and_no_run(arguments: list[str]) -> None:
+    """Its keys are no queries."""
+    result = call(*arguments)
+    assert result.exit_code == 3
+    assert "one.json: is a saved evaluation, expected" in result.stderr
+    assert "deadheat compare, gate and report take it" in result.stderr
+    with pytest.raises(DataError, match="is a saved evaluation"):
+        dh.read_run(json.loads(Path("one.json").read_text(encoding="utf-8")))
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_saved_evaluation_has_one_name_in_tables_facts_and_figures() -> None:
+    """That of its file, and not that of the run which was saved there."""
+    for name in ("one", "other"):
+        Path(f"{name}.json").rename(f"new_{name}.json")
+    ok("report", "new_one.json", "-o", "alone.html")
+    ok("report", "new_one.json", "new_other.json", "-o", "both.html")
+    pages = [re.sub(r"(?s)<(script|style).*?</\1>", "", Path(f"{one}.html").read_text()) for one in ("alone", "both")]
+    for text in (ok("compare", "new_one.json", "new_other.json"), *pages):
+        assert "new_one" in text
+        assert re.findall(r".{30}\b(?:(?:one|other): |>(?:one|other)<|(?:one|other) \d+%)", text) == []
+    found = dh.compare_evaluations({"A": "new_one.json", "B": dh.load_evaluation("new_other.json")})
+    assert [one.name for one in found.evaluations.values()] == ["A", "B"]
+    assert "of the top 5 documents: A " in " ".join(str(found).split()) or " A " in str(found)
+    renamed = dh.compare("qrels.txt", {"A": dh.Run("one.run"), "B": dh.Run("other.run")}, "RR")
+    assert [one.name for one in renamed.evaluations.values()] == ["A", "B"]

@@ -80,12 +80,16 @@ def test_every_format_names_the_method_of_each_measure_and_the_queries(folder: P
     """Ties or not, Hit@1 and P@1 are proportions; a query that has no rank for MR is one query less."""
     (folder / "short.run").write_text("".join((folder / "bm25.run").read_text().splitlines(keepends=True)[:-6]))
     common = ["evaluate", "qrels.txt", "short.run", "--ci", "-m", "Hit@1 P@1 RR MR"]
-    told = "Hit@1, P@1: Clopper-Pearson; others: BCa bootstrap over queries, 10,000 resamples (--rng 0)"
+    drawn = ", 10,000 resamples (--rng 0)"
+    told = (
+        f"Hit@1, P@1: Clopper-Pearson; RR: Gaffke's bounds{drawn}; others: bootstrap-t, no narrower than Student's t,"
+        f" over queries{drawn}"
+    )
     for form, of_method in (("table", "intervals "), ("markdown", "- intervals: "), ("latex", "% intervals: ")):
         assert of_method + told in " ".join(ok(*common, "--format", form).split())
     rows = {row["measure"]: row for row in csv.DictReader(io.StringIO(ok(*common, "--format", "csv")))}
     cells = json.loads(ok(*common, "--format", "json"))["scores"]["short"]
-    wanted = dict(zip(rows, [("clopper-pearson", 24)] * 2 + [("bca", 24), ("bca", 23)], strict=True))
+    wanted = dict(zip(rows, [("clopper-pearson", 24)] * 2 + [("gaffke", 24), ("bootstrap-t", 23)], strict=True))
     assert {name: (row["ci_method"], int(row["n_queries"])) for name, row in rows.items()} == wanted
     assert {name: (one["ci_method"], one["n_queries"]) for name, one in cells.items()} == wanted
     lines = [line.split() for line in ok(*common).splitlines()]
@@ -99,22 +103,23 @@ def test_every_format_names_the_method_of_each_measure_and_the_queries(folder: P
 
 
 @pytest.mark.parametrize(
-    ("lines", "why"), [(3, "only 3 queries"), (9, "all 9 values are equal"), (1, "")], ids=["few", "equal", "one"]
+    ("lines", "why"), [(3, "only 3 queries"), (29, "all 29 values are equal"), (1, "")], ids=["few", "equal", "one"]
 )
 def test_what_cannot_be_known_is_marked_and_named(lines: int, why: str, folder: Path) -> None:
     (folder / "few.txt").write_text("".join(f"q{n} 0 d0 1\n" for n in range(lines)))
     (folder / "few.run").write_text("".join(f"q{n} Q0 d0 1 1 t\n" for n in range(lines)))
-    common = ["evaluate", "few.txt", "few.run", "--ci", "-m", "Hit@1 RR"]
+    common = ["evaluate", "few.txt", "few.run", "--ci", "-m", "Hit@1 RR DCG"]
     cells = json.loads(ok(*common, "--format", "json"))["scores"]["few"]
-    assert (cells["Hit@1"]["known"], cells["Hit@1"]["unknown"]) == (True, "")
-    assert cells["RR"]["known"] is False
-    assert cells["Hit@1"]["low"] == pytest.approx(0.025 ** (1 / lines))
+    for measure in ("Hit@1", "RR"):
+        assert (cells[measure]["known"], cells[measure]["unknown"]) == (True, "")
+        assert cells[measure]["low"] == pytest.approx(0.025 ** (1 / lines), abs=0.01)
+    assert cells["DCG"]["known"] is False
     shown = ok(*common)
     if why:
-        assert cells["RR"]["unknown"] == why
+        assert cells["DCG"]["unknown"] == why
         assert "[1.0000, 1.0000]?" in shown
-        assert f"? cannot be known: {why} (RR of few)" in " ".join(shown.split())
-        assert f"Note: ?: cannot be known: {why} (RR of few)\n" in call(*common, "--format", "csv").stderr
+        assert f"? cannot be known: {why} (DCG of few)" in " ".join(shown.split())
+        assert f"Note: ?: cannot be known: {why} (DCG of few)\n" in call(*common, "--format", "csv").stderr
         for form in ("markdown", "latex"):
             assert "[1.0000, 1.0000]?" in ok(*common, "--format", form)
     widths = [len(line) for line in shown.splitlines()]
@@ -160,7 +165,7 @@ def test_intervals_of_the_bootstrap_are_those_of_the_library() -> None:
         found = ev["RR"].interval(method, confidence_level=0.9, n_resamples=500, rng=7)
         assert (cells["low"], cells["high"]) == (found.low, found.high)
     out = " ".join(ok(*EVALUATE, "-m", "RR", "--ci").split())
-    assert "intervals BCa bootstrap over queries, 10,000 resamples (--rng 0)" in out
+    assert "intervals Gaffke's bounds over queries, 10,000 resamples (--rng 0)" in out
 
 
 @pytest.mark.parametrize("level", ["0.9", ".9", "9e-1"])
@@ -215,10 +220,10 @@ def test_clusters_are_a_column_of_the_queries() -> None:
 
 def test_a_mean_of_one_query_has_no_interval(folder: Path) -> None:
     (folder / "one.txt").write_text("q1 0 d1 1\n")
-    out = " ".join(ok("evaluate", "one.txt", "bm25.run", "--ci", "-m", "RR").split())
+    out = " ".join(ok("evaluate", "one.txt", "bm25.run", "--ci", "-m", "DCG").split())
     assert "(--rng 0) none where there are fewer than two queries" in out
-    cells = json.loads(ok("evaluate", "one.txt", "bm25.run", "--ci", "-m", "RR", "--format", "json"))
-    assert cells["scores"]["bm25"]["RR"]["low"] is None
+    cells = json.loads(ok("evaluate", "one.txt", "bm25.run", "--ci", "-m", "DCG", "--format", "json"))
+    assert cells["scores"]["bm25"]["DCG"]["low"] is None
 
 
 @pytest.mark.parametrize(
@@ -238,7 +243,7 @@ def test_a_mean_of_one_query_has_no_interval(folder: Path) -> None:
         (["--ci", "--cluster", "document"], "give --queries FILE too"),
         (
             ["--ci", "--ci-method", "clopper-pearson", "--cluster", "document", "--queries", "queries.csv"],
-            "--ci-method clopper-pearson needs independent queries, got --cluster: auto, bca, percentile and t",
+            "--ci-method clopper-pearson needs independent queries, got --cluster: auto, bca, bootstrap-t,",
         ),
         (
             ["--ci", "--ci-method", "clopper-pearson", "-m", "Hit@1 RR"],

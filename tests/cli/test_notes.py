@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 QRELS = "q1 0 d1 1\nq2 0 d1 1\nq3 0 d2 0\nq7 0 d1 0\n"
 RUN = "q2 Q0 d1 1 0.5 t\nq2 Q0 d2 2 0.5 t\nq3 Q0 d1 1 0.5 t\nq9 Q0 d1 1 0.5 t\n"
-NOTES = ("missing queries", "unjudged queries", "nothing relevant", "*")
+NOTES = ("missing queries", "unjudged queries", "nothing relevant", "#")
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,7 @@ def notes_of_table(*arguments: str) -> list[str]:
     for line in below.splitlines():
         own, text = re.fullmatch(r"(.*?)  +(\S.*)", line).groups()  # type: ignore[union-attr]
         heading = own or heading
-        found.append(text if heading == "*" else f"{heading}: {text}")
+        found.append(text if heading == "#" else f"{heading}: {text}")
     return [note for note in found if note.startswith((*NOTES[:3], "MR"))]
 
 
@@ -69,7 +69,7 @@ def test_compare_says_in_csv_what_its_table_says() -> None:
     told = call("compare", "qrels.txt", "a.run", "b.run", "-m", "RR", "--format", "csv").stderr
     assert "Note: missing in a: 2 queries (q1, q7), counted as empty rankings\n" in told
     assert "Note: not judged: 1 query (q9) of the runs, left out\n" in told
-    assert "Note: ?: cannot be known: only 4 queries\n" in told
+    assert "Note: ?: cannot be known: only 4 queries (RR of b - a)\n" in told
 
 
 @pytest.mark.parametrize(

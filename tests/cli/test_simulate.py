@@ -95,7 +95,7 @@ def test_a_single_run_shows_the_range_of_ties_on_a_screen() -> None:
     assert max(map(len, out.splitlines())) <= 80
     assert out.splitlines()[0] == "Olz-gpt4o with coarser scores: 25 queries"
     header = next(line for line in out.splitlines() if line.startswith("measure"))
-    assert header.split() == "measure scores tied exact tie min tie max doc id error change".split()  # noqa: SIM905 - as it is shown
+    assert header.split() == "measure scores tied exact tie min tie max error change".split()  # noqa: SIM905 - as it is shown
     assert [line.split()[0] for line in out.splitlines() if " levels " in line] == [str(n) for n in LEVELS]
     assert "wrong winner" not in out
 

@@ -301,3 +301,12 @@ def test_twelve_real_judges() -> None:
         if pair.flip_method == "normal":
             assert pair.flip_probability == pytest.approx(scipy_stats.norm.cdf(-abs(pair.difference) / deviation))
     assert sum(pair.doc_id_reverses for pair in pairs.values()) > 0
+
+
+def test_names_that_are_one_as_text_are_an_error() -> None:
+    """The last run counted."""
+    runs: Any = {1: {"q": ["a"]}, "1": {"q": ["b"]}}
+    with pytest.raises(ParameterError, match="two runs are named '1'"):
+        dh.evaluate({"q": {"a": 1}}, runs, "RR")
+    with pytest.raises(ParameterError, match="two runs are named '1'"):
+        dh.compare({"q": {"a": 1}}, runs, "RR")

@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import deadheat as dh
 from deadheat.comparison.pairs import Design, Pair
-from deadheat.comparison.verdict import Judge, Verdict, Within, doubt, favoured, judge_strata, number
+from deadheat.comparison.verdict import Judge, Lacking, Verdict, Within, doubt, favoured, judge_strata, number
 from deadheat.measures import parse_measure
 from deadheat.report.model import PValue
 from deadheat.report.numbers import format_cell
 from support.demo import DEMO
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 RUNS = [DEMO / f"{name}.run.gz" for name in ("Olz-gpt4o", "willia-umbrela1", "TREMA-CoT", "NISTRetrieval-instruct0")]
 QRELS = DEMO / "qrels.human.txt.gz"
@@ -63,6 +67,8 @@ def judged(
     detectable: float | None = None,
     levels: dict[str, dict[str, float]] | None = None,
     ties: str = "expected",
+    n_tests: int = 1,
+    lacking: Lacking | None = None,
     **design: Any,  # noqa: ANN401 - of any field
 ) -> Verdict:
     """Return the verdict of pairs; the systems are those that they name, with these means."""
@@ -72,7 +78,17 @@ def judged(
         own.setdefault(pair.baseline, pair.baseline_mean)
         own.setdefault(pair.system, pair.mean)
     measures = [parse_measure(name) for name in found]
-    return Judge(pairs, levels or found, measures, Design(**design), ties, within or {}, lambda _: detectable).verdict()
+    judge = Judge(
+        pairs,
+        levels or found,
+        measures,
+        Design(**design),
+        ties,
+        within or {},
+        lambda _: (detectable, n_tests),
+        lambda *_: lacking,
+    )
+    return judge.verdict()
 
 
 def pair(**changes: Any) -> Pair:  # noqa: ANN401 - of any field
@@ -118,7 +134,8 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, str]] = {
         (
             "new leads by nDCG@10 (0.7000 to 0.6000), but is not shown better than old: difference +0.1000, 95% CI"
             " [-0.0500, 0.1500], p = 0.3000, 50 queries. No order of tied scores puts old ahead of new by"
-            " nDCG@10. These 50 queries find a true difference of 0.1230 with a power of 80%, a smaller one less often."
+            " nDCG@10. By nDCG@10, these 50 queries find a true difference of 0.1230 between new and old with a power"
+            " of 80%, a smaller one less often (paired t test at the level 0.05)."
         ),
     ),
     "clusters": (
@@ -511,7 +528,9 @@ def test_numbers_come_from_the_pairs() -> None:
     assert f"[{own.low:.4f}, {own.high:.4f}]" in str(found)
     assert (found.agree, found.others) == (("RR",), {"AP": "Olz-gpt4o"})
     detectable = comparison.sample_sizes()["detectable_difference"][0]
-    assert f"a true difference of {detectable:.4f} with a power of 80%" in str(found)
+    assert f"find a true difference of {detectable:.4f} between willia-umbrela1 and Olz-gpt4o with a power" in str(
+        found
+    )
 
 
 def test_the_margin_is_that_of_the_equivalence_tests() -> None:
@@ -536,3 +555,165 @@ def test_systems_of_which_nothing_is_known() -> None:
     assert str(one).startswith(
         "one leads by RR (1.0000 to 0.5000), on one query only, which shows nothing about others."
     )
+
+
+def of_differing(differences: Sequence[int], **options: Any) -> tuple[dh.Comparison, Verdict]:  # noqa: ANN401 - of the design
+    """Compare two systems by P@4 of which the first is better by so many quarters in each query."""
+    qrels = {f"q{n:02}": {f"d{i}": 1 for i in range(4)} for n in range(len(differences))}
+    good, poor = ({query: {f"d{i}": 9.0 - i for i in range(2)} for query in qrels} for _ in range(2))
+    for query, quarters in zip(qrels, differences, strict=True):
+        better, n = (good, quarters) if quarters > 0 else (poor, -quarters)
+        better[query] |= {f"d{2 + i}": 5.0 - i for i in range(n)}
+    comparison = dh.compare(qrels, {"poor": poor, "good": good}, "P@4", **options)
+    return comparison, comparison.verdict
+
+
+@pytest.mark.parametrize("test", ["randomization", "wilcoxon", "sign"])
+def test_where_few_queries_differ_the_least_p_is_said_first(test: str) -> None:
+    _, found = of_differing([1, 2, 1, *[0] * 22], test=test)
+    assert (found.outcome, found.least_p, found.p_value) == ("few", 0.25, 0.25)
+    assert found.sentences[0].startswith(
+        f"good leads by P@4 (0.5400 to 0.5000), but only 3 of 25 queries differ, too few for a {test} test to tell good"
+        " from poor, as p cannot fall below 0.2500: difference +0.0400, 95% CI ["
+    )
+    assert "p = 0.2500, 25 queries; the interval rests on the same 3." in found.sentences[0]
+    assert not any("power" in one for one in found.sentences)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater"])
+@pytest.mark.parametrize("n", range(1, 9))
+def test_the_least_p_is_that_of_differences_of_one_sign(n: int, alternative: str) -> None:
+    """Enumerated: of the 2^n patterns of signs one gives the greatest sum, and one the least."""
+    for test in ("randomization", "wilcoxon", "sign"):
+        _, found = of_differing([1] * n + [0] * 9, test=test, alternative=alternative)
+        assert found.least_p == min(1.0, (2 if alternative == "two-sided" else 1) / 2**n)
+        assert found.p_value == pytest.approx(found.least_p)
+        _, mixed = of_differing([(-1) ** i * (1 + i % 2) for i in range(n)] + [0] * 9, test=test)
+        assert mixed.p_value >= mixed.least_p - 1e-12
+
+
+def test_tests_that_are_not_of_signs_have_no_least_p() -> None:
+    for test in ("t", "bootstrap", "bootstrap-t", "tukey"):
+        assert of_differing([1, 2, 1, *[0] * 22], test=test)[1].least_p == 0.0
+    assert "differ, too few" not in str(of_differing([1, 2, 1, *[0] * 22], test="t")[1])
+
+
+def test_clusters_are_what_differs() -> None:
+    groups = {f"q{n:02}": str(n // 5) for n in range(25)}
+    _, found = of_differing([1, 2, 1, 1, 1, 1, *[0] * 19], cluster=groups)
+    assert (found.outcome, found.least_p) == ("few", 2.0**-4)  # 6 queries in 2 of 5 clusters differ
+    assert "5 of 5 clusters differ" in str(found)
+
+
+def test_the_least_p_is_corrected_as_p_is() -> None:
+    many = [pair(system=f"s{n}", mean=0.5, p_value=0.5, p_adjusted=1.0, significant=False) for n in range(9)]
+    one = pair(**NOT_SHOWN, wins=8, losses=0, draws=42)
+    for correction, least in (("none", 2**-7), ("bh", 2**-7), ("holm", 10 * 2**-7), ("bonferroni", 10 * 2**-7)):
+        found = judged(one, *many, baseline="old", correction=correction)
+        assert found.least_p == pytest.approx(least)
+        assert found.outcome == ("few" if least > 0.05 else "not shown")
+    assert "only 8 of 50 queries differ" in str(found)
+    assert "adjusted p cannot fall below 0.0781" in str(found)
+
+
+def test_the_power_is_that_of_a_test_at_the_corrected_level() -> None:
+    comparison = dh.compare(QRELS, RUNS, ["nDCG@10", "RR"])
+    found = comparison.verdict
+    (own,) = [one for one in comparison["nDCG@10"] if {one.system, one.baseline} == {found.leader, found.runner_up}]
+    size = dh.stats.detectable_difference(own.std, 25, confidence_level=1 - 0.05 / 6)
+    assert found.sentences[-1] == (
+        f"By nDCG@10, these 25 queries find a true difference of {size:.4f} between {own.system} and {own.baseline}"
+        " with a power of 80%, a smaller one less often (paired t test at the level 0.05/6)."
+    )
+    alone = dh.stats.detectable_difference(own.std, 25)
+    said = dh.compare(QRELS, RUNS, ["nDCG@10"], correction="bh").verdict.sentences[-1]
+    assert f" {alone:.4f} " in said
+    assert said.endswith("(paired t test at the level 0.05, not corrected for 6 pairs).")
+
+
+def test_the_power_within_strata_is_corrected_over_all_of_them() -> None:
+    queries = [{"query_id": query, "half": str(n % 2)} for n, query in enumerate(dh.read_qrels(QRELS).to_dict())]
+    frame = pl.DataFrame(queries).with_columns(pl.col("query_id").cast(pl.String))
+    parts = dh.compare(QRELS, RUNS[:2], ["nDCG@10"]).by("half", frame)
+    assert all(part.verdict.sentences[-1].endswith("(paired t test at the level 0.05/2).") for part in parts.values())
+
+
+def pooled(n: int = 30, *, judges: int = 12) -> tuple[dict[str, dict[str, int]], dict[str, Any]]:
+    """Return qrels of which one system's documents are the pool, and two systems that share no document."""
+    old = {f"q{i:02}": {f"old{rank}": 20.0 - rank for rank in range(15)} for i in range(n)}
+    new = {query: {f"new{rank}": 20.0 - rank for rank in range(15)} for query in old}
+    qrels = {query: {doc: int(hash_of(query, doc) % 3 == 0) for doc in [*docs][:judges]} for query, docs in old.items()}
+    for query in qrels:
+        qrels[query] |= {"new0": 0}
+    return qrels, {"new": new, "old": old}
+
+
+def hash_of(*parts: str) -> int:
+    return sum(n * ord(letter) for n, letter in enumerate("".join(parts), 1))
+
+
+@pytest.mark.parametrize("measure", ["nDCG@10", "AP", "P@5", "R@10", "bpref", "MR"])
+def test_a_lead_over_a_system_that_is_not_judged_may_be_due_to_the_judgments(measure: str) -> None:
+    qrels, runs = pooled()
+    comparison = dh.compare(qrels, runs, measure)
+    found = comparison.verdict
+    depth = 5 if measure == "P@5" else 10
+    assert found.is_better
+    assert found.leader == "old"
+    assert found.lacking is not None
+    assert found.lacking.depth == depth
+    assert (found.lacking.system, round(found.lacking.baseline, 9)) == (0.0, 1 - 1 / depth)
+    assert found.sentences[1].startswith(
+        f"The lead of old over new by {measure} may be due to the judgments: {100 - 100 / depth:.0f}% of the top"
+        f" {depth} documents of new are unjudged, and 0% of those of old"
+    )
+    assert found.to_dict()["lacking"]["depth"] == depth
+    if measure in {"bpref", "MR"}:
+        assert math.isnan(found.lacking.low)
+        assert found.to_dict()["lacking"]["low"] is None
+    else:  # some labels do reverse it, and the bounds are those that were asked for, or wider
+        (asked,) = dh.compare(qrels, runs, measure, unjudged="bounds").unjudged_outer_bounds
+        assert found.lacking.low <= asked.low + 1e-9 < 0 < asked.high - 1e-9 <= found.lacking.high
+        assert asked.low == pytest.approx(found.lacking.low)
+        judged = {query: docs | {f"new{n}": 1 for n in range(15)} for query, docs in qrels.items()}
+        assert dh.compare(judged, runs, measure).verdict.leader == "new"
+
+
+def test_a_lead_that_no_labels_reverse_is_safe() -> None:
+    """The first document of the one is judged and not relevant: its RR is 0.5 at most."""
+    qrels, runs = pooled()
+    found = dh.compare(qrels, runs, "RR").verdict
+    assert found.lacking is not None
+    assert found.lacking.is_safe
+    assert found.sentences[1].startswith(
+        "90% of the top 10 documents of new are unjudged, and 0% of those of old; no labels of unjudged documents"
+        " reverse the lead of old over new by RR: the difference is +0.1"
+    )
+    strata = judge_strata({"a": found, "b": dh.compare(qrels, runs, "AP").verdict}, ["half"])
+    assert any("may be due to the judgments in b (90% of the top 10 of new unjudged)." in one for one in strata)
+
+
+def test_what_is_judged_or_unjudged_alike_by_design_says_nothing() -> None:
+    assert dh.compare(QRELS, RUNS, ["nDCG@10"]).verdict.lacking is None
+    qrels = {f"q{n}": {"x": 1} for n in range(9)}
+    runs = {
+        name: {q: {"x": place} | {f"{name}{i}": 5.0 - i for i in range(5)} for q in qrels}
+        for name, place in (("a", 9.0), ("b", 4.5))
+    }
+    found = dh.compare(qrels, runs, "RR").verdict
+    assert (found.leader, found.lacking) == ("a", None)
+
+
+def test_no_system_wins_by_what_the_data_hold() -> None:
+    qrels, runs = pooled()
+    found = dh.compare(qrels, runs, ["Judged@10", "nDCG@10", "NumRet", "RR"]).verdict
+    assert (found.measure, found.agree) == ("nDCG@10", ("RR",))
+    assert "Judged" not in str(found)
+    nothing = dh.compare(qrels, runs, ["Judged@10", "NumRet"])
+    assert (nothing.verdict.outcome, nothing.verdict.leader) == ("none", None)
+    assert str(nothing.verdict) == (
+        "Judged@10, NumRet say what the data hold, not how good a system is: nobody leads by them."
+    )
+    compact = dh.compare(qrels, runs, ["Judged@10", "nDCG@10"]).to_markdown(compact=True)
+    rows = [line for line in compact.splitlines() if line.startswith("| ") and "old" in line]
+    assert "**1.0000**" not in rows[0]

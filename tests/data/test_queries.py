@@ -277,13 +277,17 @@ def test_an_unknown_column_names_those_there_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "error", "message"),
     [
-        ({"q1": "de"}, SourceTypeError, r"expected a dict of dicts \{query_id: \{column: value\}\}, got 'de' for 'q1'"),
-        ({1: {"language": "de"}}, SourceTypeError, r"ids are text, got 1 \(int\)"),
+        ({"q1": "de"}, SourceTypeError, r"expected a dict of dicts .* of one length, got 'de' for 'q1'"),
+        ({1: {"language": "de"}, "1": {}}, SourceTypeError, r"ids are text \('1'\) and numbers \(1\)"),
         ({}, EmptyDataError, r"without a single row"),
         (pd.DataFrame([["q1", "de"]]), ColumnError, r"without a column 'query_id'"),
         (pd.DataFrame([["q1", "de", "en"]], columns=["qid", "a", "a"]), ColumnError, r"'a' 2 times"),
         ([("q1", "de")], SourceTypeError, r"cannot read queries from list"),
-        (7, SourceTypeError, r"cannot read queries from int: give a path, a dict of dicts or a dataframe"),
+        (
+            7,
+            SourceTypeError,
+            r"cannot read queries from int: give a path, a dict of dicts, a list of dicts or a dataframe",
+        ),
         (pl.DataFrame({"qid": [1.0]}), ColumnError, r"column 'qid' holds Float64, expected text or whole numbers"),
         (pl.DataFrame({"qid": [None, "a"]}), NullIdError, r"in row 1"),
         (pl.DataFrame({"qid": []}, schema={"qid": pl.String}), EmptyDataError, r"without a single row"),

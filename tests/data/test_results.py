@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import permutations
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,6 +25,7 @@ from deadheat.errors import (
     RankOrderWarning,
     ScoreError,
     SourceTypeError,
+    UnusedNumbersWarning,
 )
 from support.stand_ins import (
     HaystackDocument,
@@ -318,8 +321,8 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
         NullIdError,
         r"result 1 for query 'q' has no id at 'meta.ur'. Did you mean 'url'\?",
     ),
-    ({"q": [{"_id": "a"}, {"_id": None}]}, {}, SourceTypeError, "cannot find the id of result 2 for query 'q'"),
-    ({"q": [{"page": None}]}, {"id": "page"}, NullIdError, "result 1 for query 'q' has no id at 'page'"),
+    ({"q": [{"_id": "a"}, {"_id": None}]}, {}, NullIdError, "the id of result 2 for query 'q' is None"),
+    ({"q": [{"page": None}]}, {"id": "page"}, NullIdError, "the id of result 1 for query 'q' is None"),
     (
         {"q": [{"_id": 1.5}]},
         {},
@@ -339,7 +342,7 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
         {"q": [("a", 1.0)], "r": ["b"]},
         {},
         SourceTypeError,
-        "results for query 'q' have a score, those for 'r' have none",
+        "documents for query 'q' have a score, those for 'r' have none",
     ),
     (
         {"q": {"a": 0.5}},
@@ -413,3 +416,104 @@ def test_the_document_of_a_node() -> None:
     ]
     run = dh.Run.of_results({"q": nodes}, id="node.ref_doc_id", repeated="best")
     assert run.to_dict() == {"q": {"p0": 1.0, "p1": 0.5}}
+
+
+GRADED = [{"id": "a", "grade": 1}, {"id": "b", "grade": 3}]
+
+
+@pytest.mark.parametrize("name", ["grade", "rating", "relevance", "confidence"])
+@pytest.mark.parametrize("beside", [{}, {"score": None}, {"x": 7}])
+def test_grades_of_a_language_model_are_scores(name: str, beside: dict[str, Any], tmp_path: Path) -> None:
+    """They were ignored, so that b was second."""
+    results = [{"id": one["id"], name: one["grade"], **beside} for one in GRADED]
+    objects = [SimpleNamespace(**one) for one in results]
+    (tmp_path / "x.json").write_text(json.dumps({"q": results}))
+    (tmp_path / "x.jsonl").write_text(json.dumps({"query_id": "q", "results": results}) + "\n")
+    for run in (
+        dh.Run.of_results({"q": results}),
+        dh.Run.of_results({"q": objects}),
+        dh.Run({"q": results}),
+        dh.read_run(tmp_path / "x.json"),
+        dh.read_run(tmp_path / "x.jsonl"),
+    ):
+        assert run.to_dict() == {"q": {"a": 1, "b": 3}}
+        assert run.notes == (f"the {name} of each result counts as its score",)
+        assert dh.evaluate({"q": "b"}, run, "RR").means() == {"RR": 1.0}
+
+
+def test_a_score_comes_before_a_grade() -> None:
+    results = [{"id": "a", "score": 0.5, "grade": 1}, {"id": "b", "score": 0.25, "grade": 3}]
+    assert dh.Run.of_results({"q": results}).to_dict() == {"q": {"a": 0.5, "b": 0.25}}
+
+
+def test_grades_of_some_results_are_an_error() -> None:
+    with pytest.raises(ScoreError, match="result 2 for query 'q' has no grade, others have one"):
+        dh.Run.of_results({"q": [{"id": "a", "grade": 1}, {"id": "b", "grade": None}]})
+    with pytest.raises(SourceTypeError, match="documents for query 'q' have a score, those for 'r' have grade"):
+        dh.Run.of_results({"q": [{"id": "a", "score": 1}], "r": [{"id": "a", "grade": 1}]})
+    with pytest.raises(ScoreError, match=r"'8/10': float\(text.partition\(\"/\"\)\[0\]\) reads grades such as \"8\""):
+        dh.Run.of_results({"q": [{"id": "a", "grade": "8/10"}, {"id": "b", "grade": "7/10"}]})
+
+
+@pytest.mark.parametrize("make", [dh.Run, dh.Run.of_results])
+@pytest.mark.parametrize("text", ["3", "8/10", "high"])
+def test_a_pair_with_text_names_it(make: Callable[..., dh.Run], text: str) -> None:
+    with pytest.raises(ScoreError, match=f"score of document 'b' for query 'q' is not a number: '{text}'") as caught:
+        dh.evaluate({"q": "b"}, make({"q": [("b", text)]}), "RR")
+    assert ("reads grades" in str(caught.value)) == (text != "high")
+    results = {"q": [("b", "8/10"), ("a", "7")]}
+    run = dh.Run.of_results(results, score=lambda one: float(one[1].partition("/")[0]))
+    assert run.to_dict() == {"q": {"b": 8.0, "a": 7.0}}
+
+
+UNKNOWN: dict[str, tuple[Any, str]] = {
+    "a key": ([{"id": "a", "points": 3}, {"id": "b", "points": 1}], "points"),
+    "an attribute": ([SimpleNamespace(id="a", points=3), SimpleNamespace(id="b", points=1)], "points"),
+    "metadata": (
+        [LangChainDocument("t", {"relevance_score": n, "page": n}, id=f"d{n}") for n in (3, 2)],
+        "metadata.relevance_score",
+    ),
+}
+
+
+@pytest.mark.parametrize(("results", "name"), UNKNOWN.values(), ids=UNKNOWN)
+def test_numbers_that_are_not_used_are_named(results: Any, name: str) -> None:  # noqa: ANN401 - of any form
+    message = rf"'?{name}'? is a number in every one.*of_results\(results, score='{name}'\)"
+    with pytest.warns(UnusedNumbersWarning, match=message):
+        run = dh.Run.of_results({"q": results})
+    assert run.notes == ("ranked lists without scores: in strict order, no ties",)
+    assert next(iter(dh.Run.of_results({"q": results}, score=name).to_dict()["q"].values())) == 3
+
+
+def test_misspelled_relevance_is_named() -> None:
+    with pytest.warns(UnusedNumbersWarning, match=r"all count as 1, but ratng is a number.*relevance='ratng'"):
+        dh.Qrels.of_results({"q": [{"id": "a", "ratng": 0}]})
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        [{"id": "a", "rank": 1}, {"id": "b", "rank": 2}],
+        [{"_id": "a", "_seq_no": 4}, {"_id": "b", "_seq_no": 5}],
+        [{"id": 1, "text": "x"}, {"id": 2, "text": "y"}],
+        [{"id": "a", "points": 1}, {"id": "b", "points": "n/a"}],
+        [{"id": "a", "points": 1}],
+        [{"id": "a", "rating": "PG-13"}, {"id": "b", "rating": "R"}],
+        [{"id": "a", "is_new": True}, {"id": "b", "is_new": False}],
+    ],
+)
+def test_what_is_no_number_of_every_result_is_no_warning(results: object) -> None:
+    assert dh.Run.of_results({"q": results}).notes == ("ranked lists without scores: in strict order, no ties",)
+
+
+def test_objects_may_lack_what_the_first_has() -> None:
+    """The form of the first was taken for that of all: its lack of a score dropped those of the others."""
+    with pytest.raises(ScoreError, match="result 1 for query 'q' has no score, others have one"):
+        dh.Run.of_results({"q": [SimpleNamespace(id="a"), SimpleNamespace(id="b", score=3.0)]})
+
+
+@pytest.mark.parametrize("options", [{}, {"id": "id"}])
+def test_an_id_that_is_none_is_said_to_be(options: dict[str, Any]) -> None:
+    """The error said "write id='id'", and then "Did you mean 'id'?"."""
+    with pytest.raises(NullIdError, match="the id of result 1 for query 'q' is None, expected text or a whole number"):
+        dh.Run.of_results({"q": [{"id": None, "score": 3}]}, **options)

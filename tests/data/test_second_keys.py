@@ -1,5 +1,6 @@
 """Ties ordered by a second score: what both keys leave is averaged, whatever the measure, the policy and the engine."""
 
+import json
 import math
 import random
 from collections.abc import Callable
@@ -166,3 +167,25 @@ def test_many_documents_keep_their_order() -> None:
 def test_tuples_that_are_no_keys(scores: dict[str, object], message: str) -> None:
     with pytest.raises(dh.errors.DataError, match=message):
         dh.evaluate({"q": {"a": 1}}, {"q": scores})
+
+
+def test_lists_of_scores_are_keys_too(tmp_path: Path) -> None:
+    """They were taken for the lists of a run called q."""
+    qrels, tuples = {"q": {"d": 1}}, {"q": {"d": (1, 2), "e": (1, 3), "f": (0, 9)}}
+    lists = {query: {doc: list(score) for doc, score in own.items()} for query, own in tuples.items()}
+    pairs = {query: list(own.items()) for query, own in lists.items()}
+    expected = dh.evaluate(qrels, tuples, ["RR", "AP"])
+    assert expected.means()["RR"] == 1 / 2
+    for number, given in enumerate((lists, pairs)):
+        path = tmp_path / f"{number}.json"
+        path.write_text(json.dumps(given))
+        for source in (given, path, dh.Run(path)):
+            found = dh.evaluate(qrels, source, ["RR", "AP"])
+            assert (found.to_dict(), found.notes) == (expected.to_dict(), expected.notes)
+    floats = {"q": {"d": [1.5, 2.0], "e": [1.5, 3.0]}}
+    assert dh.evaluate(qrels, floats, "RR").means() == {"RR": 1 / 2}
+
+
+def test_lists_of_whole_numbers_are_ids_where_the_queries_say_so() -> None:
+    found: Any = dh.evaluate({"q": {"1": 1}}, {"one": {"q": [1, 2]}, "other": {"q": [2, 1]}}, "RR")
+    assert {name: own.means() for name, own in found.items()} == {"one": {"RR": 1.0}, "other": {"RR": 0.5}}

@@ -91,7 +91,7 @@ def test_the_summary_at_any_time() -> None:
     in_batches(case, [0, 10], accumulator)
     first = accumulator.summary()
     in_batches(case, [10, 40], accumulator)
-    assert first.columns == ["measure", "mean", "tie_std", "tie_min", "tie_max", "n_queries"]
+    assert first.columns == ["measure", "mean", "tie_std", "tie_min", "tie_max", "n_queries", "n_without_relevant"]
     assert first["n_queries"].to_list() == [10, 10]
     assert accumulator.summary()["n_queries"].to_list() == [40, 40]
     row = accumulator.summary().row(0, named=True)

@@ -214,3 +214,24 @@ def test_nan_names_its_place() -> None:
 def test_a_matrix_without_rows_or_columns(shape: tuple[int, int]) -> None:
     with pytest.raises(dh.DeadheatError, match=r"\(n_queries, n_documents\), at least one of each, got shape"):
         dh.evaluate_dense(np.zeros(shape), np.zeros(shape))
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 60, reason="longdouble is float64 here")
+def test_long_doubles_that_float64_would_merge() -> None:
+    """As scores they are compared as they are; as relevance they tied, where integers are an error."""
+    large = np.array([[2**53, 2**53 + 1]], np.longdouble)
+    assert dh.evaluate_dense(large, [[0]], ["RR"]).means() == {"RR": 1 / 2}
+    with pytest.raises(
+        dh.DeadheatError, match=r"relevant of query 0 and document 1 is 9007199254740993.*beyond 2\*\*53"
+    ):
+        dh.evaluate_dense([[0.5, 0.1]], large, ["RR"])
+
+
+@pytest.mark.parametrize("argument", ["query_ids", "doc_ids"])
+def test_ids_are_no_mix(argument: str) -> None:
+    mixed: dict[str, Any] = {argument: [1, "2"]}
+    masked: dict[str, Any] = {argument: np.ma.array([1, 2], mask=[True, False])}
+    with pytest.raises(dh.DeadheatError, match=f"{argument} must be 2 ids, all text or all whole numbers"):
+        dh.evaluate_dense([[0.5, 0.1], [0.5, 0.1]], [[0], [1]], ["RR"], **mixed)
+    with pytest.raises(dh.DeadheatError, match=f"{argument} must be an array without a mask"):
+        dh.evaluate_dense([[0.5, 0.1], [0.5, 0.1]], [[0], [1]], ["RR"], **masked)

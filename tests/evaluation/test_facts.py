@@ -45,7 +45,7 @@ def as_docs(run: dict[str, dict[str, float]]) -> list[ScoredDoc]:
 )
 def test_a_run_that_lacks_queries_gets_one_warning_at_the_line_of_the_caller(source: object) -> None:
     with pytest.warns(
-        dh.DeadheatWarning, match="lacks 27 of 30 queries of the qrels .'q03', 'q04', 'q05', ..."
+        dh.DeadheatWarning, match="lacks 27 of 30 queries of the qrels .'q03', 'q04', 'q05' and 24 more"
     ) as caught:
         evaluation = dh.evaluate(QRELS, source, "RR")
     assert [one.filename for one in caught] == [__file__]
@@ -116,6 +116,19 @@ def test_facts_equal_what_is_counted_document_by_document(seed: int) -> None:
         facts = dh.evaluate(qrels, source, "RR").facts
         assert facts.unjudged_share == pytest.approx(np.mean(shares), abs=1e-12)
         assert (facts.depth, facts.n_cut) == (depth, n_cut)
+        assert facts.n_open == sum(map(ends_in_tie, run.values()))
+        for k in (1, 3):  # a last tie that begins below the ranks that count changes nothing
+            first = [sum(score > min(scores.values()) for score in scores.values()) for scores in run.values()]
+            own = dh.evaluate(qrels, source, [f"P@{k}"]).facts
+            open_ = [
+                tied
+                and not any(sum(x > scores[doc] for x in scores.values()) >= k for doc in scores.keys() & qrels[query])
+                for (query, scores), tied in zip(run.items(), map(ends_in_tie, run.values()), strict=True)
+            ]
+            assert own.n_open == sum(open_)
+            assert own.n_open >= sum(
+                tied and start < k for tied, start in zip(map(ends_in_tie, run.values()), first, strict=True)
+            )
 
 
 def test_shares_of_the_top_ten_are_expected_over_the_orders_of_a_tie_that_it_cuts() -> None:
@@ -135,6 +148,27 @@ def test_one_query_alone_tells_nothing_of_a_cut() -> None:
     run = {"p": {"a": 1.0, "b": 1.0, "c": 1.0}, "q": {"a": 1.0, "b": 1.0}}
     assert dh.evaluate({"p": {"a": 1}, "q": {"a": 1}}, run, "RR").facts.n_cut == 0
     assert dh.evaluate({"p": {"a": 1}, "q": {"a": 1}}, run | {"q": run["p"]}, "RR").facts.n_cut == 2
+
+
+def test_all_lists_that_end_in_a_tie_are_counted_and_those_that_may_be_cut() -> None:
+    """55 of 60 lists end in a tie, 14 of them are as long as any."""
+    run = {}
+    for n in range(60):
+        size = 20 if n < 14 else 3 + n % 15
+        run[f"q{n:02}"] = {f"d{i}": 9.0 - i for i in range(size - 1)} | {"last": 11.0 - size if n < 55 else -99.0}
+    qrels = {query: {"d0": 1} for query in run}
+    facts = dh.evaluate(qrels, run, "RR").facts
+    assert (facts.n_open, facts.n_cut, facts.depth) == (55, 14, 20)
+    assert "ends in ties=55" in str(facts)
+
+
+def test_a_reranker_that_grades_all_it_was_given_gets_no_note_where_its_last_tie_is_below_the_cutoff() -> None:
+    grades = {f"d{n:02}": float(3 - n // 25) for n in range(100)}
+    qrels = {f"q{n}": {doc: int(grades[doc]) for doc in grades} for n in range(9)}
+    facts = dh.evaluate(qrels, dict.fromkeys(qrels, grades), ["nDCG@10", "P@50"]).facts
+    assert (facts.n_open, facts.n_cut) == (0, 0)
+    assert dh.evaluate(qrels, dict.fromkeys(qrels, grades), ["nDCG@10", "R@80"]).facts.n_cut == 9
+    assert dh.evaluate(qrels, dict.fromkeys(qrels, grades), ["nDCG@10", "AP"]).facts.n_cut == 9
 
 
 def test_what_is_not_known_is_said_so(tmp_path: Path) -> None:
@@ -160,7 +194,10 @@ def test_runs_whose_last_scores_were_not_counted_are_named(tmp_path: Path) -> No
     (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq2 0 b 1\n")
     runs = [str(tmp_path / name) for name in ("one.run", "two.parquet")]
     result = CliRunner(env={"COLUMNS": "300"}).invoke(main, ["evaluate", str(tmp_path / "qrels.txt"), *runs])
-    assert "the last score ties: one in 2 of 2 queries (at 2), not counted for two; where" in result.stdout
+    assert (
+        "the last score ties: one in 2 of 2 queries (all with 2 documents, the most), not counted for two; doc"
+        in result.stdout
+    )
 
 
 @needs_shared_data
@@ -172,9 +209,16 @@ def test_real_runs_say_what_they_lack() -> None:
         main, ["evaluate", str(hpo_qrels("enx.bm25")), str(hpo_run("enx.bm25")), "-m", "RR"]
     )
     text = " ".join(result.stdout.split())
-    assert f"cut the last score ties: hpo-enx.bm25 in {n_cut} of 546 queries (at 50)" in text
+    n_open = sum(
+        ends_in_tie(scores) for query, scores in run.items() if query in dh.read_qrels(hpo_qrels("enx.bm25")).to_dict()
+    )
+    assert f"the last score ties: hpo-enx.bm25 in {n_open} of 546 queries ({n_cut} with 50 documents, the" in text
+    assert (
+        "documents with that score are missing if a run was cut there, and none if it holds all that were scored"
+        in text
+    )
     assert "unjudged of the top 10 documents: hpo-enx.bm25 94%" in text
     evaluation = dh.evaluate(hpo_qrels("enx.bm25"), hpo_run("enx.bm25"), "RR", missing="empty")
     assert repr(evaluation).startswith(
-        f"<Evaluation hpo-enx.bm25, n_queries=546, missing=39, unjudged@10=94%, cut in ties={n_cut}, ties='expected'"
+        f"<Evaluation hpo-enx.bm25, n_queries=546, missing=39, unjudged@10=94%, ends in ties={n_open}, ties='expected'"
     )

@@ -106,7 +106,7 @@ def test_the_summary_is_a_group_by(columns: tuple[str, ...]) -> None:
 
 def test_a_stratum_of_one_query_has_no_interval() -> None:
     strata = case().by("alone", {query: {"alone": "yes" if query == "q10" else "no"} for query in table()})
-    (row,) = strata.summary(n_resamples=99).filter(alone="yes", measure="RR").rows(named=True)
+    (row,) = strata.summary("t").filter(alone="yes", measure="RR").rows(named=True)
     assert row["mean"] == case().to_dict()["q10"]["RR"]
     assert (row["n_queries"], row["low"], row["high"], row["standard_error"]) == (1, None, None, None)
     assert row["is_small"]
@@ -119,7 +119,7 @@ def test_a_stratum_of_one_query_has_no_interval() -> None:
 
 def test_intervals_are_those_of_the_queries_of_a_stratum() -> None:
     strata = case().by("language", table())
-    found = strata.intervals(n_resamples=2000, rng=1)["en"]["RR"]
+    found = strata.intervals(method="bca", n_resamples=2000, rng=1)["en"]["RR"]
     values = joined("language").filter(language="en", measure="RR")["value"].to_numpy()
     resampled = stats.bootstrap((values,), np.mean, n_resamples=20_000, method="BCa", random_state=3)
     low, high = resampled.confidence_interval

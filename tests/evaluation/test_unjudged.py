@@ -9,6 +9,7 @@ import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,7 +75,7 @@ def test_a_difference_is_bounded_by_the_ends_of_each_system_over_the_labels_of_b
     qrels, runs = drawn(seed, 2)
     del runs[1]["q2"]["d0" if "d0" in runs[1]["q2"] else next(iter(runs[1]["q2"]))]  # lists of several lengths
     names = MEASURES[:-1]
-    options = {"ties": ties, "depth": depth}
+    options: dict[str, Any] = {"ties": ties, "depth": depth}
     found = dh.compare(qrels, {"a": runs[0], "b": runs[1]}, MEASURES, unjudged="bounds", n_resamples=99, **options)
     bounds = {one.measure: one for one in found.unjudged_outer_bounds}
     assert list(bounds) == names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from pathlib import Path
 
@@ -160,6 +161,14 @@ def test_it_shows_itself_and_holds_its_numbers() -> None:
     assert "nothing reproduces it" in repr(dh.explain(GRADED, TIED, {"RR": "0.1234"}))
 
 
+def test_who_fills_arrays_leaves_out_what_the_run_lacks_or_counts_it_as_0() -> None:
+    """scikit-learn's nDCG is of the retrieved documents: here 1 / log2(3) of the one query that the run has."""
+    qrels = {"q": {"a": 1, "never": 3}, "lacking": {"a": 1}}
+    run = {"q": {"b": 2.0, "a": 1.0, "c": 0.5}}
+    for value in (1 / math.log2(3), 1 / math.log2(3) / 2):
+        assert dh.explain(qrels, run, {"nDCG@10": f"{value:.6f}"}).tools[:2] == ("scikit-learn", "torchmetrics")
+
+
 def test_equal_keys_keep_their_order_in_short_lists() -> None:
     assert order_of([2, 1, 1, 2, 1]) == [1, 2, 4, 0, 3]
     keys = [float(n % 3) for n in range(200)]
@@ -173,12 +182,12 @@ def test_the_command(tmp_path: Path) -> None:
     qrels.write_text(QRELS)
     run.write_text(RUN)
     text = ok("explain", qrels, run, "--reported", "RR=0.3750")
-    assert "RR = 0.3750 is what" in text
+    assert " give RR = 0.3750, of the tools and options that were tried" in " ".join(text.split())
     found = json.loads(
         ok("explain", qrels, run, "--reported", "RR=37.5%", "--reported", "P@1=0.25", "--format", "json")
     )
     assert found["n_matches"] == len(found["matches"]) > 0
-    assert "Nothing reproduces RR = 0.1234" in ok("explain", qrels, run, "--reported", "RR=0.1234")
+    assert "Nothing that was tried reproduces RR = 0.1234" in ok("explain", qrels, run, "--reported", "RR=0.1234")
     result = call("explain", qrels, run, "--reported", "RR")
     assert result.exit_code == 2
     assert "nDCG@10=0.6807" in result.output
@@ -261,7 +270,7 @@ def test_rows_that_do_not_fit_say_so_where_there_is_no_heading(tmp_path: Path) -
     qrels.write_text(QRELS)
     run.write_text(RUN)
     result = call("explain", qrels, run, "--reported", "RR=0.1234", "--format", "csv")
-    assert "Nothing reproduces RR = 0.1234; the rows are the nearest ways" in result.stderr
+    assert "Nothing that was tried reproduces RR = 0.1234; the rows are the nearest ways" in result.stderr
     head, *rows = result.stdout.splitlines()
     assert head.endswith(",fits")
     assert rows

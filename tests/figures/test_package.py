@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import subprocess
 import sys
 from importlib import import_module
@@ -27,7 +28,7 @@ def test_a_figure_says_what_it_shows(name: str) -> None:
     one = REGISTRY[name]
     assert one.of
     for section in ("Parameters", "Returns", "Raises"):
-        assert f"{section}\n    ----" in str(one.draw.__doc__)
+        assert f"{section}\n----" in str(inspect.getdoc(one.draw))
 
 
 MISSING = """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -145,9 +147,23 @@ def test_systems_of_one_name_in_a_list_are_all_drawn() -> None:
         assert {row["system"] for row in rows_of(chart)} == {"run (1)", "run (2)"}
 
 
+def test_names_that_are_one_as_text_are_refused(compared: Comparison) -> None:
+    one, other = compared.evaluations["good"], compared.evaluations["weak"]
+    level = pl.DataFrame({"query_id": sorted(QRELS), "level": ["hard", "easy"] * 15})
+    profile = dh.tie_profile(RUNS["good"], QRELS, measures="RR")
+    given: list[tuple[Any, Any, Any]] = [
+        (figures.forest, one, other),
+        (figures.strata, one.by("level", level), other.by("level", level)),
+        (figures.tie_ratio, profile, profile),
+    ]
+    for draw, first, second in given:
+        with pytest.raises(ParameterError, match="two runs are named '1'"):
+            draw({1: first, "1": second})
+
+
 def test_the_note_of_cutoffs_names_every_method_of_intervals(compared: Comparison) -> None:
     chart = figures.cutoffs(compared.evaluations["good"], "P", at=[1, 3])
-    assert "intervals by clopper-pearson, BCa" in notes_of(chart)
+    assert "intervals by Clopper-Pearson, Gaffke's bounds" in notes_of(chart)
 
 
 def test_ranks_are_drawn_as_they_are_given(compared: Comparison) -> None:
@@ -199,7 +215,7 @@ def test_more_systems_than_there_is_room_for_are_said_to_be_left_out() -> None:
 
 
 def test_one_query_has_no_interval_and_the_figure_says_so() -> None:
-    chart = figures.forest(dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1, "b": 1}}, "RR"))
+    chart = figures.forest(dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1, "b": 1}}, "RR"), options={"method": "t"})
     assert row_of(chart)["low"] is None
     assert "No interval: only 1 query." in notes_of(chart)
     assert "line:" not in notes_of(chart)

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+import atexit
 import csv
 import gzip
 import io
 import json
+import shutil
+import tempfile
 import warnings
 import zlib
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from contextlib import suppress
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 import deadheat as dh
+from deadheat.benchmark.finished import read_finished, read_languages
 from deadheat.data import trec_blocks
+from deadheat.gates.notation import parse_gate
+from deadheat.gates.settings import read_settings
+from deadheat.io.formats import letor
 from deadheat.io.formats.letor import read_letor
+from deadheat.io.source import blocks
+from deadheat.measures.notation import split_notation
 from fuzz import strict
 from fuzz.mutations import damaged
+from support.changed_documents import changes
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from random import Random
 
     from fuzz.strict import Row
@@ -163,6 +175,47 @@ class Letor(Ranking):
             (query, doc, strict.with_features(relevance, zip(found.names, own, strict=True)))
             for (query, doc, relevance), own in zip(found.rows.iter_rows(), features, strict=True)
         ]
+
+
+class LetorInBlocks(Letor):
+    """The same files, read in blocks of a line or two."""
+
+    name = "letor" + IN_BLOCKS
+
+    def read(self, path: Path) -> list[Row]:
+        with patch.object(letor, "blocks", partial(blocks, size=40)):
+            return super().read(path)
+
+
+class PlacedInBlocks(TrecInBlocks):
+    """The same runs, placed while they are read: the ranks of judged documents, where half of all are judged."""
+
+    name = "placed" + IN_BLOCKS
+    JUDGED: ClassVar = {query: {f"{doc}{n}": 1 for doc in WORDS for n in range(0, 6, 2)} for query in WORDS}
+
+    def write(self, folder: Path, rng: Random) -> Path:
+        path = super().write(folder, rng)
+        return path.rename(path.with_name(path.name.replace(self.name.removesuffix(IN_BLOCKS), "trec")))
+
+    def read(self, path: Path) -> list[Row]:
+        run = dh.read_run(path, format="trec")
+        with patch.object(trec_blocks, "BLOCK", 40), dh.max_memory(1):
+            in_blocks = dh.read_run(path, format="trec")
+            in_blocks.check_duplicates()
+            found = dh.place(self.JUDGED, in_blocks).to_polars()
+        run.check_duplicates()
+        held = dh.place(self.JUDGED, run).to_polars()
+        assert held.equals(found), f"in blocks {found.rows()}, held {held.rows()}"
+        return [(query, doc, f"{above} {tied}") for query, doc, _, above, tied in found.iter_rows()]
+
+    def expected(self, path: Path) -> list[Row] | None:
+        """Return the ranks by the definition."""
+        rows = Ranking.expected(self, path) or []
+        if len({row[:2] for row in rows}) < len(rows):
+            raise strict.Refused("a document twice")
+        if not any(query in self.JUDGED for query, *_ in rows):
+            raise strict.Refused("no query with judgments")
+        return strict.ranked(rows, self.JUDGED)
 
 
 class Table(Ranking):
@@ -352,6 +405,301 @@ class Ontology(Kind):
             dh.read_ontology(path)
 
 
+class Document(Kind):
+    """A JSON document of another tool; its bytes are damaged, or a part of it is of another type, or gone.
+
+    Attributes
+    ----------
+    holds : {"qrels", "run"}
+    """
+
+    holds: ClassVar[str] = "run"
+
+    @abstractmethod
+    def document(self, ratings: dict[str, dict[str, float]], rng: Random) -> Any:  # noqa: ANN401 - JSON
+        """Return a valid document with these numbers."""
+
+    @staticmethod
+    def strictly(data: bytes) -> list[Row] | None:  # noqa: ARG004 - as those of kinds
+        """Return the rows of a document, raise `strict.Refused`, or return None for what may be read or refused."""
+        return None
+
+    def content(self, rng: Random) -> bytes:
+        ratings: dict[str, dict[str, float]] = {}
+        for query, doc, score in _rows(rng, WORDS):
+            ratings.setdefault(query, {})[doc] = float(score)
+        document = self.document(ratings, rng)
+        kind = rng.random()
+        if kind < 0.4:
+            document = rng.choice(list(changes(document)))
+        data = json.dumps(document, ensure_ascii=rng.random() < 0.5, indent=rng.choice((None, 1))).encode()
+        return damaged(data, rng) if kind > 0.45 else data
+
+    def write(self, folder: Path, rng: Random) -> Path:
+        packing = rng.choice(("", "", *PACKINGS))
+        path = folder / f"x.json{packing}"
+        path.write_bytes(packed(self.content(rng), packing, rng))
+        return path
+
+    def read(self, path: Path) -> list[Row]:
+        read = dh.read_qrels if self.holds == "qrels" else dh.read_run
+        return _sorted_rows(read(path).to_dict())
+
+    def expected(self, path: Path) -> list[Row] | None:
+        data = unpacked(path.read_bytes())
+        try:
+            rows = self.strictly(data)
+        except strict.Refused as refused:
+            if refused.lines:
+                refused.lines |= strict.lines_without_text(data)
+            raise
+        return None if rows is None else sorted(rows)
+
+
+class RankEvalRequest(Document):
+    name, holds = "rank-eval-request", "qrels"
+
+    def document(self, ratings: dict[str, dict[str, float]], _: Random) -> Any:  # noqa: ANN401 - JSON
+        return {
+            "requests": [
+                {
+                    "id": query,
+                    "request": {"query": {"match": {"text": query}}},
+                    "ratings": [{"_index": "i", "_id": doc, "rating": n} for doc, n in own.items()],
+                }
+                for query, own in ratings.items()
+            ],
+            "metric": {"precision": {"k": 10}},
+        }
+
+    strictly = staticmethod(strict.rank_eval_request)
+
+
+class RankEvalResponse(Document):
+    name = "rank-eval-response"
+
+    def document(self, ratings: dict[str, dict[str, float]], rng: Random) -> Any:  # noqa: ANN401 - JSON
+        details = {
+            query: {
+                "metric_score": 0.5,
+                "unrated_docs": [],
+                "hits": [
+                    {"hit": {"_index": "i", "_id": doc, "_score": n}, "rating": rng.choice((None, 1))}
+                    for doc, n in own.items()
+                ],
+            }
+            for query, own in ratings.items()
+        }
+        return {"metric_score": 0.5, "details": details, "failures": rng.choice(({}, {"q9": {"error": {}}}))}
+
+    strictly = staticmethod(strict.rank_eval_response)
+
+
+class Searches(Document):
+    name = "searches"
+
+    def document(self, ratings: dict[str, dict[str, float]], _: Random) -> Any:  # noqa: ANN401 - JSON
+        return {query: response(own) for query, own in ratings.items()}
+
+    strictly = staticmethod(strict.searches)
+
+
+class Judgments(Document):
+    name, holds = "opensearch-judgments", "qrels"
+
+    def document(self, ratings: dict[str, dict[str, float]], rng: Random) -> Any:  # noqa: ANN401 - JSON
+        found = {
+            "name": "mine",
+            "judgmentRatings": [
+                {"query": query, "ratings": [{"docId": doc, "rating": str(n)} for doc, n in own.items()]}
+                for query, own in ratings.items()
+            ],
+        }
+        return found if rng.random() < 0.5 else {"took": 1, "hits": {"hits": [{"_id": "j", "_source": found}]}}
+
+
+class Quepid(Document):
+    name, holds = "quepid", "qrels"
+
+    def document(self, ratings: dict[str, dict[str, float]], rng: Random) -> Any:  # noqa: ANN401 - JSON
+        if rng.random() < 0.5:
+            return {"queries": [{"query": query, "ratings": own} for query, own in ratings.items()]}
+        lists = {
+            query: [{"doc_id": doc, "rating": rng.choice((n, n, None))} for doc, n in own.items()]
+            for query, own in ratings.items()
+        }
+        return {"case_name": "mine", "queries": [{"query_text": query, "ratings": own} for query, own in lists.items()]}
+
+    strictly = staticmethod(strict.quepid)
+
+
+class QuepidTable(Table):
+    """The tables of Quepid; what they may lack, and how they quote, only deadheat looks at."""
+
+    name, separator = "quepid-table", ","
+
+    def content(self, rng: Random) -> bytes:
+        header = "Team Name,Case Name,Case ID,Query Text,Doc ID,Doc Position,Title,Rating"
+        rows = [f"t,mine,1,{query},{doc},{n},text,3" for n, (query, doc, _) in enumerate(_rows(rng, WORDS), 1)]
+        return _ended([header, *rows], "\r\n", rng)
+
+    def write(self, folder: Path, rng: Random) -> Path:
+        return (path := super().write(folder, rng)).rename(path.with_name(path.name.replace(self.name, "csv")))
+
+    def read(self, path: Path) -> list[Row]:
+        for read in (dh.read_run, dh.read_qrels):
+            with suppress(dh.DeadheatError):
+                read(path).to_dict()
+        return []
+
+    def expected(self, _: Path) -> None:
+        return None
+
+
+class Predictions(Document):
+    name = "mteb-predictions"
+
+    def document(self, ratings: dict[str, dict[str, float]], rng: Random) -> Any:  # noqa: ANN401 - JSON
+        splits = {"test": ratings, **({"dev": ratings} if rng.random() < 0.3 else {})}
+        return {"mteb_model_meta": {"model_name": "m"}, "default": splits}
+
+
+class FolderOfResponses(Kind):
+    """A folder with the response to one search in each file, of which one is damaged."""
+
+    name = "folder-of-responses"
+
+    def write(self, folder: Path, rng: Random) -> Path:
+        inner = folder / "searches"
+        inner.mkdir()
+        for query in rng.sample(WORDS, rng.randint(1, 3)):
+            own = {doc: float(score) for _, doc, score in _rows(rng, WORDS)}
+            (inner / f"{query}.json").write_text(json.dumps(response(own)), encoding="utf-8")
+        _damage_one(inner, rng)
+        return inner
+
+    def read(self, path: Path) -> list[Row]:
+        return _sorted_rows(dh.read_run(path).to_dict())
+
+    def expected(self, path: Path) -> list[Row] | None:
+        found: list[Row] = []
+        for one in path.glob("*.json"):
+            rows = strict.response(one.name.removesuffix(".json"), one.read_bytes())
+            if rows is None:
+                return None
+            found += rows
+        return sorted(found)
+
+
+class FolderOfBeir(Kind):
+    """A data set of BEIR: qrels in a table, and a collection and queries that qrels do not need."""
+
+    name = "folder-of-beir"
+
+    def write(self, folder: Path, rng: Random) -> Path:
+        (folder / "qrels").mkdir()
+        rows = _rows(rng, WORDS)
+        for split in rng.choice((["test"], ["test", "dev"], ["dev"])):
+            text = "query-id\tcorpus-id\tscore\n" + "".join(f"{q}\t{d}\t{n}\n" for n, (q, d, _) in enumerate(rows))
+            (folder / "qrels" / f"{split}.tsv").write_text(text, encoding="utf-8")
+        (folder / "corpus.jsonl").write_text('{"_id": "d1", "text": "x"}\n', encoding="utf-8")
+        _damage_one(folder, rng)
+        return folder
+
+    def read(self, path: Path) -> list[Row]:
+        qrels = dh.read_qrels(path)
+        qrels.check_duplicates()
+        return _sorted_rows(qrels.to_dict())
+
+    def expected(self, path: Path) -> list[Row] | None:
+        file = path / "qrels" / ("test.tsv" if (path / "qrels" / "test.tsv").exists() else "dev.tsv")
+        rows = strict.judgments(file.read_bytes())
+        return None if rows is None else sorted(rows)
+
+
+class FolderOfBench(Kind):
+    """What a benchmark leaves: every file of it is damaged in turn, and read as ``deadheat report`` does."""
+
+    name = "folder-of-bench"
+    may_refuse = True
+
+    def write(self, folder: Path, rng: Random) -> Path:
+        inner = folder / "bench"
+        shutil.copytree(_bench(), inner)
+        _damage_one(inner, rng)
+        return inner
+
+    def read(self, path: Path) -> None:
+        parts = read_finished(path)
+        read_languages(path, parts)
+        for found in parts:
+            for one in found.evaluations.values():
+                one.means()
+            for run in found.runs.values():
+                dh.read_run(run)
+
+
+class State(Kind):
+    """The saved state of an accumulator."""
+
+    name = "state"
+
+    def write(self, folder: Path, rng: Random) -> Path:
+        path = folder / "x.json"
+        accumulator = dh.Accumulator(["RR", "nDCG@10"])
+        accumulator.add([[0.9, 0.1, 0.1], [0.2, 0.3, 0.3]], [[0], [2]])
+        accumulator.save(path)
+        path.write_bytes(damaged(path.read_bytes(), rng))
+        return path
+
+    def read(self, path: Path) -> None:
+        accumulator = dh.Accumulator(["RR", "nDCG@10"])
+        accumulator.resume(path)
+        accumulator.means()
+
+
+class Gates(Kind):
+    """A TOML file with gates."""
+
+    name = "gates"
+    TOML = (
+        '[tool.deadheat.gates]\nchecks = ["nDCG@10 >= 0.8", "each(language): low(RR) > .7"]\npreset = "rag"\n'
+        'by = ["language"]\nalpha = 0.05\nno_regression = true\nno_worse_than = 0.01\n"P(rel=2)@5" = ">= 0.3"\n'
+    )
+
+    def write(self, folder: Path, rng: Random) -> Path:
+        path = folder / "x.toml"
+        path.write_bytes(damaged(self.TOML.encode(), rng))
+        return path
+
+    def read(self, path: Path) -> None:
+        read_settings(path)
+
+
+class Notation(Kind):
+    """Measures and gates as people type them."""
+
+    name = "notation"
+    WRITTEN = (
+        *("nDCG@10", "P(rel=2)@5", "nDCG(gain='exp', discount='zipf(1, 0)')@5", "nDCG(gain={1: 1, 2: 3})@10"),
+        *("ndcg_cut_10", "iprec_at_recall_0.10", "RBP(p=0.8)", "low(RR) > 0.7", "each(a, b): P_05 >= .5", "hit rate@3"),
+    )
+
+    def write(self, folder: Path, rng: Random) -> Path:
+        path = folder / "x.txt"
+        path.write_bytes(damaged(" ".join(rng.sample(self.WRITTEN, 2)).encode(), rng))
+        return path
+
+    def read(self, path: Path) -> None:
+        text = path.read_bytes().decode("utf-8", "replace")
+        with suppress(dh.DeadheatError):
+            parse_gate(text)
+        for one in split_notation(text):
+            measure = dh.parse_measure(one)
+            again = dh.parse_measure(str(measure))
+            assert measure == again, f"{one!r} is {measure}, and that is {again}"
+
+
 class Saved(Kind):
     """A saved evaluation: every file that saving makes is damaged in turn."""
 
@@ -375,10 +723,40 @@ class Saved(Kind):
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        *(Trec(), TrecInBlocks(), Letor(), Csv(), Tsv(), JsonLines(), Json(), Parquet(), ParquetInBlocks()),
-        *(LabelledCases(), Ontology(), Saved()),
+        *(Trec(), TrecInBlocks(), PlacedInBlocks(), Letor(), LetorInBlocks(), Csv(), Tsv(), JsonLines(), Json()),
+        *(Parquet(), ParquetInBlocks(), RankEvalRequest(), RankEvalResponse(), Searches(), Judgments(), Quepid()),
+        *(QuepidTable(), Predictions(), FolderOfResponses(), FolderOfBeir(), FolderOfBench(), LabelledCases()),
+        *(Ontology(), Saved(), State(), Gates(), Notation()),
     )
 }
+
+
+def response(documents: dict[str, float]) -> Any:  # noqa: ANN401 - JSON
+    """Return the response of a search engine."""
+    hits = [{"_index": "i", "_id": doc, "_score": score} for doc, score in documents.items()]
+    return {"took": 3, "timed_out": False, "_shards": {"total": 1, "failed": 0}, "hits": {"hits": hits}}
+
+
+@cache
+def _bench() -> Path:
+    """Return the folder of a finished benchmark."""
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with warnings.catch_warnings(action="ignore"):
+        (folder / "cases.csv").write_text("case_id,text,expected_ids\nc1,fever,D1\nc2,cough,D2\n")
+        (folder / "docs.csv").write_text("id,name\nD1,fever and chills\nD2,cough\nD3,feverish cough\n")
+        dh.bench(folder / "cases.csv", folder / "docs.csv", ["bm25"], measures=["RR"], output=folder / "results")
+    return folder / "results"
+
+
+def _damage_one(folder: Path, rng: Random) -> None:
+    target = rng.choice(sorted(one for one in folder.rglob("*") if one.is_file() and not one.name.startswith(".")))
+    if rng.random() < 0.9:
+        target.write_bytes(damaged(target.read_bytes(), rng))
+
+
+def _sorted_rows(held: dict[str, dict[str, float]]) -> list[Row]:
+    return sorted((q, d, repr(float(number) + 0.0)) for q, documents in held.items() for d, number in documents.items())
 
 
 def packed(data: bytes, packing: str, rng: Random) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -141,6 +142,18 @@ def quote_field(data: bytes, rng: Random) -> bytes:
     return data[: start + 1] + b'"' + data[start + 1 : end] + rng.choice((b'"', b'"', b"", b'"x', b'" ')) + data[end:]
 
 
+def rename_key(data: bytes, rng: Random) -> bytes:
+    """Change a letter of a key of JSON, or of a name in the first line."""
+    keys = [*re.finditer(rb'"(\w+)"\s*:', data), *re.finditer(rb"(\w+)", data.partition(b"\n")[0])]
+    if not keys:
+        return data
+    start, end = rng.choice(keys).span(1)
+    at, name = rng.randrange(start, end), data[start:end]
+    letter = bytes([rng.choice(b"abcdehinorst_SX")])
+    ways = (data[start:at] + data[at + 1 : end], data[start:at] + letter + data[at:end], name.swapcase(), name + b"s")
+    return data[:start] + rng.choice(ways) + data[end:]
+
+
 def move_line(data: bytes, rng: Random) -> bytes:
     lines = data.split(b"\n")
     line = lines.pop(rng.randrange(len(lines)))
@@ -171,7 +184,7 @@ def mix_up_quotes(data: bytes, rng: Random) -> bytes:
 ACCIDENTS = (
     *(insert_token,) * 6,
     *(replace_byte, flip_bit, delete_span, repeat_span, truncate, truncate),
-    *(repeat_field, remove_field, quote_field, quote_field, move_line),
+    *(repeat_field, remove_field, quote_field, quote_field, move_line, rename_key, rename_key),
     *(change_line_ends, change_separators, change_encoding, mix_up_quotes),
 )
 

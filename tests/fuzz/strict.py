@@ -8,10 +8,12 @@ import json
 import math
 import re
 from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 Row = tuple[str, str, str]
 """Query, document, and the repr of the number as float64."""
@@ -19,8 +21,8 @@ Row = tuple[str, str, str]
 NUMBER = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf|infinity))")
 CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 QUERY = ("query_id", "query-id", "qid", "q_id", "query")  # those that the files have, and what damage can make of them
-DOC = ("doc_id", "doc-id", "docno", "docid", "doc", "pid")
-SCORE = ("score",)
+DOC = ("doc_id", "doc-id", "docno", "docid", "doc", "pid", "corpus-id")
+SCORE = ("score", "scores")
 
 
 @dataclass
@@ -49,7 +51,20 @@ def number(text: str, line: int | None = None) -> str:
     digits = text.lstrip("+-")
     if digits.isdigit() and (len(digits.lstrip("0")) > 17 or int(digits) > 2**53):
         raise Refused("an integer that float64 does not have", lines)
+    if not digits.isdigit() and 2**53 <= abs(value) < math.inf and not _is_held(text, value):
+        raise Refused("a number that float64 does not have", lines)
     return repr(value + 0.0)
+
+
+def _is_held(text: str, value: float) -> bool:
+    """Tell whether a number is the float64, with as many digits as it has, or with the fewest that tell it."""
+    digits = re.sub(r"[eE].*", "", text).translate(dict.fromkeys(map(ord, "+-."))).lstrip("0")
+    written = Fraction(text)
+    return written in {
+        Fraction(value),
+        Fraction(repr(value)),
+        Fraction(f"{Decimal(value):.{max(len(digits), 1) - 1}e}"),
+    }
 
 
 def ident(text: str, line: int | None = None) -> str:
@@ -157,7 +172,7 @@ def table(data: bytes, separator: str) -> list[Row]:
     """
     header: list[str] | None = None
     places: list[int] = []
-    marks: set[str] = set()
+    numbers: list[tuple[str, int]] = []  # between semicolons, each with its line
     if separator == "," and _has_semicolons(data):
         separator = ";"
     rows = []
@@ -174,9 +189,12 @@ def table(data: bytes, separator: str) -> list[Row]:
         if len(fields) != len(header):
             raise Refused(f"{len(fields)} fields", {n})
         query, doc, score = (fields[place] for place in places)
-        value = number(_with_point(score.strip(), marks, n) if separator == ";" else score.strip(), n)
+        if separator == ";":
+            numbers.append((score.strip(), n))
+        value = number(_with_point(numbers) if separator == ";" else score.strip(), n)
         value = _of_rank(float(value)) if is_ranked else value
         rows.append((ident(query, n), ident(doc, n), value))
+    _refuse_thousands(numbers)
     return _not_empty(rows)
 
 
@@ -186,12 +204,20 @@ def _of_rank(rank: float) -> str:
     return repr(-rank)
 
 
-def _with_point(text: str, marks: set[str], line: int) -> str:
-    """Return a number with its decimal comma as a point; the marks of all numbers are collected."""
-    marks |= {mark for mark in ",." if mark in text}
-    if len(marks) > 1:
+def _with_point(numbers: list[tuple[str, int]]) -> str:
+    """Return the last number with its decimal comma as a point."""
+    text, line = numbers[-1]
+    if len({mark for one, _ in numbers for mark in ",." if mark in one}) > 1:
         raise Refused("commas and points", {line})
     return text.replace(",", ".")
+
+
+def _refuse_thousands(numbers: list[tuple[str, int]]) -> None:
+    """Refuse numbers whose marks may be decimal marks, or all group thousands."""
+    marked = [line for text, line in numbers if "," in text or "." in text]
+    grouped = re.compile("[+-]?([0-9]{1,3}|[1-9][0-9]{0,2}([.,][0-9]{3})+)")
+    if marked and all(grouped.fullmatch(text) for text, _ in numbers):
+        raise Refused("thousands or decimals", {marked[0]})
 
 
 def _has_semicolons(data: bytes) -> bool:
@@ -238,8 +264,8 @@ def _kept_in(taken: list[str]) -> Callable[[str], str]:
 
 def json_lines(data: bytes) -> list[Row]:
     """One object a line; the first says which names the columns have; an id may be a number, as it is written."""
-    names: list[str] = []
-    rows = []
+    names, rows = list[str](), list[Row]()
+    seen: dict[tuple[int, str], type] = {}  # of which type each id is, by column
     for n, line in enumerate(lines_of(data), 1):
         if not line.strip():
             continue
@@ -254,14 +280,13 @@ def json_lines(data: bytes) -> list[Row]:
         if any(keys.count(name) != 1 for name in names):
             raise Refused("a key is missing, or twice there", {n})
         query, doc, value = (dict(pairs)[name] for name in names)
-        if not (isinstance(query, str) and isinstance(doc, str)):
-            raise Refused("an id that is no text", {n})
-        if isinstance(value, bool):
-            score = repr(float(value))
-        elif isinstance(value, _Number):
-            score = number(str(value), n)
-        else:
-            raise Refused("a score that is no number", {n})
+        if not (isinstance(query, str) and isinstance(doc, str) and isinstance(value, _Number)):
+            raise Refused("an id that is no text, or a score that is no number", {n})
+        score = number(str(value), n)
+        if any(
+            seen.setdefault((place, str(one)), type(one)) is not type(one) for place, one in enumerate((query, doc))
+        ):
+            raise Refused("an id that is text and a number", {n})
         rows.append((_whole(ident(query, n), n), _whole(ident(doc, n), n), score))
     return _not_empty(rows)
 
@@ -287,13 +312,138 @@ def nested(data: bytes) -> list[Row]:
         if not isinstance(documents, _Object):
             raise Refused("no object of documents")
         for doc, value in documents:
-            if isinstance(value, bool):
-                score = repr(float(value))
-            elif isinstance(value, _Number):
-                score = number(str(value))
-            else:
+            if not isinstance(value, _Number):
                 raise Refused("a score that is no number")
-            rows.append((_whole(ident(query)), _whole(ident(doc)), score))
+            rows.append((_whole(ident(query)), _whole(ident(doc)), number(str(value))))
+    return _not_empty(rows)
+
+
+def ranked(rows: Iterable[Row], judged: Mapping[str, Mapping[str, float]]) -> list[Row]:
+    """Return the judged documents with how many are above each, and how many have its score: by the definition."""
+    scores: dict[str, dict[str, float]] = {}
+    for query, doc, score in rows:
+        scores.setdefault(query, {})[doc] = float(score)
+    found = [
+        (query, doc, sum(other > score for other in own.values()), sum(other == score for other in own.values()))
+        for query, own in scores.items()
+        for doc, score in own.items()
+        if doc in judged.get(query, ())
+    ]
+    ordered = sorted(found, key=lambda row: (row[0], row[2], row[1]))
+    return [(query, doc, f"{above} {tied}") for query, doc, above, tied in ordered]
+
+
+def judgments(data: bytes) -> list[Row] | None:
+    """Return the qrels of BEIR; None where its header is another one, or its quotes open a field of several lines."""
+    if not data.startswith(b"query-id\tcorpus-id\tscore\n") or b'"' in data:
+        return None
+    rows = table(data, "\t")
+    if len({row[:2] for row in rows}) < len(rows):
+        raise Refused("judged twice")
+    if any(math.isinf(float(row[2])) for row in rows):
+        raise Refused("infinite")
+    return rows
+
+
+def rank_eval_request(data: bytes) -> list[Row] | None:
+    """``{"requests": [{"id": query, "ratings": [{"_id": doc, "rating": n}]}]}``."""
+    requests = _member(_document(data), "requests", list)
+    if requests is None or not requests:
+        return None
+    found = []
+    for request in requests:
+        query, ratings = _member(request, "id", str), _member(request, "ratings", list)
+        if query is None or ratings is None:
+            return None
+        found.append((query, [(one, "_id", "rating") for one in ratings]))
+    return _rated(found)
+
+
+def rank_eval_response(data: bytes) -> list[Row] | None:
+    """``{"metric_score": 1, "details": {query: {"hits": [{"hit": {"_id": doc, "_score": n}}]}}}``."""
+    document = _document(data)
+    details = _member(document, "details", _Object)
+    fails = details is not None and "failures" in dict(document) and _member(document, "failures", _Object) is None
+    if details is None or fails or _member(document, "metric_score", _Number) is None:
+        return None
+    found = []
+    for query, detail in details:
+        hits = _member(detail, "hits", list)
+        if hits is None:
+            return None
+        found.append((query, [(_member(one, "hit", _Object), "_id", "_score") for one in hits]))
+    return _rated(found)
+
+
+def searches(data: bytes) -> list[Row] | None:
+    """``{query: response}``."""
+    document = _document(data)
+    if not isinstance(document, _Object) or {"hits", "responses", "error"} & {key for key, _ in document}:
+        return None
+    found = [(query, _hits(held)) for query, held in document]
+    return None if any(hits is None for _, hits in found) else _rated([(q, hits) for q, hits in found if hits])
+
+
+def response(query: str, data: bytes) -> list[Row] | None:
+    """``{"hits": {"hits": [{"_id": doc, "_score": n}]}}``."""
+    hits = _hits(_document(data))
+    return None if hits is None else _rated([(query, hits)])
+
+
+def quepid(data: bytes) -> list[Row] | None:
+    """``{"queries": [{"query": query, "ratings": {doc: n}}]}``, or a list of ``{"doc_id": doc, "rating": n}``."""
+    queries = _member(_document(data), "queries", list)
+    if not queries:
+        return None
+    found = []
+    for one in queries:
+        names = [name for name in ("query", "query_text") if _member(one, name, str) is not None]
+        ratings = _member(one, "ratings", list) or _member(one, "ratings", _Object)
+        if len(names) != 1 or ratings is None:
+            return None
+        if isinstance(ratings, _Object):
+            pairs: list[Any] = [_Object([("doc_id", doc), ("rating", n)]) for doc, n in ratings]
+        else:
+            pairs = list(ratings)
+        if any(_member(pair, "doc_id", str) is None for pair in pairs):
+            return None
+        rated = [pair for pair in pairs if not isinstance(pair, _Object) or dict(pair).get("rating", "") is not None]
+        found.append((str(_member(one, names[0], str)), [(pair, "doc_id", "rating") for pair in rated]))
+    return _rated(found)
+
+
+def _document(data: bytes) -> Any:  # noqa: ANN401 - JSON
+    document = _loads("".join(lines_of(data)), None)
+    _check_unique(document)
+    return document
+
+
+def _member(held: object, key: str, kind: type) -> Any:  # noqa: ANN401 - JSON
+    """Return what an object holds under a key; None if it is none, lacks the key, or holds another kind of thing."""
+    found = dict(held).get(key) if isinstance(held, _Object) else None
+    return found if type(found) is kind else None
+
+
+def _hits(held: object) -> list[Any] | None:
+    hits = _member(_member(held, "hits", _Object), "hits", list)
+    return None if hits is None or isinstance(hits, _Object) else [(one, "_id", "_score") for one in hits]
+
+
+def _rated(queries: Iterable[tuple[str, list[Any]]]) -> list[Row] | None:
+    """Return the rows of documents that each have an id and a number; None where some are given in another way.
+
+    A list in which no document has a number is one in strict order, which other readers test.
+    """
+    rows = []
+    for query, documents in queries:
+        ident(query)
+        for one, id_, value in documents:
+            doc, text = _member(one, id_, str), _member(one, value, _Number)
+            if doc is None or text is None or not NUMBER.fullmatch(text) or math.isinf(float(text)):
+                return None
+            rows.append((_whole(ident(query)), _whole(ident(doc)), number(text)))
+    if len({row[:2] for row in rows}) < len(rows) or len({query for query, _ in queries}) < len([*queries]):
+        raise Refused("a document or query twice")
     return _not_empty(rows)
 
 
@@ -317,11 +467,12 @@ def _loads(text: str, line: int | None) -> object:
 
 
 def _check_unique(given: object) -> None:
-    if isinstance(given, _Object):
-        if len({key for key, _ in given}) < len(given):
-            raise Refused("a key stands twice")
-        for _, value in given:
-            _check_unique(value)
+    if isinstance(given, _Object) and len({key for key, _ in given}) < len(given):
+        raise Refused("a key stands twice")
+    for value in (
+        (value for _, value in given) if isinstance(given, _Object) else given if isinstance(given, list) else ()
+    ):
+        _check_unique(value)
 
 
 def _whole(text: str, line: int | None = None) -> str:

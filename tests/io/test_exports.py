@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import deadheat as dh
@@ -32,7 +33,7 @@ RANK_EVAL: Any = {
     "metric": {"mean_reciprocal_rank": {"k": 20, "relevant_rating_threshold": 1}},
 }
 EVALUATED: Any = {
-    "metric_score": 0.33,
+    "metric_score": 0.165,
     "details": {
         "q1": {
             "metric_score": 0.33,
@@ -81,11 +82,11 @@ RUNS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "semantic_search": ({"q1": [{"corpus_id": hit["_id"], "score": hit["_score"]} for hit in HITS]}, ()),
 }
 QRELS: dict[str, tuple[Any, dict[str, dict[str, float]], tuple[str, ...]]] = {
-    "_rank_eval": (RANK_EVAL, {"q1": {"c": 3, "z": 0}}, ()),
-    "OpenSearch": (IMPORTED, {"q1": {"c": 0.7, "z": 0.0}}, ()),
+    "_rank_eval": (RANK_EVAL, {"q1": {"c": 3, "z": 0}, "q2": {}}, ()),
+    "OpenSearch": (IMPORTED, {"q1": {"c": 0.7, "z": 0.0}, "q2": {}}, ()),
     "OpenSearch, found": (
         {"took": 1, "hits": {"hits": [{"_id": "j1", "_source": IMPORTED}]}},
-        {"q1": {"c": 0.7, "z": 0.0}},
+        {"q1": {"c": 0.7, "z": 0.0}, "q2": {}},
         (),
     ),
     "Quepid, ratings": ({"queries": [{"query": "q1", "ratings": {"c": 3, "z": 0}}]}, {"q1": {"c": 3, "z": 0}}, ()),
@@ -93,11 +94,12 @@ QRELS: dict[str, tuple[Any, dict[str, dict[str, float]], tuple[str, ...]]] = {
         {
             "case_name": "mine",
             "queries": [
-                {"query_text": "q1", "ratings": [{"doc_id": "c", "rating": 3}, {"doc_id": "z", "rating": None}]}
+                {"query_text": "q1", "ratings": [{"doc_id": "c", "rating": 3}, {"doc_id": "z", "rating": None}]},
+                {"query_text": "q2", "ratings": []},
             ],
         },
         {"q1": {"c": 3}},
-        ("1 unrated document left out",),
+        ("1 unrated document left out", "1 query without a rating left out (q2)"),
     ),
 }
 
@@ -115,21 +117,20 @@ def test_runs(document: Any, notes: tuple[str, ...], tmp_path: Path) -> None:  #
 @pytest.mark.parametrize(("document", "judged", "notes"), QRELS.values(), ids=QRELS)
 def test_qrels(document: Any, judged: object, notes: tuple[str, ...], tmp_path: Path) -> None:  # noqa: ANN401 - JSON
     (tmp_path / "x.json").write_text(json.dumps(document), encoding="utf-8")
-    has_empty = '"q2"' in json.dumps(document) and "q2" not in dict(judged)  # type: ignore[call-overload]
-    left_out = ("1 query without a judgment left out (q2)",) if has_empty else ()
     for qrels in (dh.read_qrels(tmp_path / "x.json"), dh.read_qrels(document)):
         assert qrels.to_dict() == judged
-        assert qrels.notes == (*left_out, *notes)
+        assert qrels.notes == notes
 
 
 def test_what_the_search_engine_computes() -> None:
-    """It breaks the tie as the hits come: 1/3. The mean over both orders is 5/12."""
+    """It breaks the tie as the hits come: 1/3. The mean over both orders is 5/12. q2 without ratings counts as 0."""
     strict = {"q1": [hit["_id"] for hit in HITS]}
-    assert dh.evaluate(RANK_EVAL, strict, ["RR"]).means() == {
-        "RR": EVALUATED["details"]["q1"]["metric_details"]["mean_reciprocal_rank"]["first_relevant"] ** -1
-    }
-    assert dh.evaluate(RANK_EVAL, EVALUATED, ["RR"], ties="input").means() == {"RR": 1 / 3}
-    assert dh.evaluate(RANK_EVAL, EVALUATED, ["RR"]).means() == pytest.approx(RR)
+    details = EVALUATED["details"]
+    first = 1 / details["q1"]["metric_details"]["mean_reciprocal_rank"]["first_relevant"]
+    assert dh.evaluate(RANK_EVAL, strict, ["RR"]).to_dict() == {"q1": {"RR": first}, "q2": {"RR": 0.0}}
+    assert EVALUATED["metric_score"] == np.mean([one["metric_score"] for one in details.values()])
+    assert dh.evaluate(RANK_EVAL, EVALUATED, ["RR"], ties="input").means() == {"RR": (1 / 3 + 0) / 2}
+    assert dh.evaluate(RANK_EVAL, EVALUATED, ["RR"]).means() == pytest.approx({"RR": RR["RR"] / 2})
 
 
 LINES: dict[str, list[Any]] = {
@@ -312,3 +313,51 @@ def test_the_error_of_a_search_engine_is_no_run(held: dict[str, Any], message: s
 def test_queries_may_be_called_error_and_status() -> None:
     run = {"error": {"a": 1.0}, "status": {"b": 2.0}}
     assert dh.read_run(run).to_dict() == run
+
+
+def test_a_document_that_quepid_rates_twice_is_an_error(tmp_path: Path) -> None:
+    """The last one counted."""
+    rated = [{"doc_id": "c", "rating": 3}, {"doc_id": "z", "rating": 1}, {"doc_id": "c", "rating": 0}]
+    held = {"queries": [{"query": "q0", "ratings": {}}, {"query": "q1", "ratings": rated}]}
+    (tmp_path / "x.json").write_text(json.dumps(held))
+    message = r"document 'c' is rated twice, in queries\[1\].ratings\[0\] and queries\[1\].ratings\[2\], expected once"
+    for source in (held, tmp_path / "x.json"):
+        with pytest.raises(DuplicateError, match=message):
+            dh.read_qrels(source)
+
+
+def evaluated(*hits: dict[str, Any], **more: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a response of _rank_eval with the hits of q1, and of other queries."""
+    lists = {"q1": list(hits), **more}
+    rated = {query: {"hits": [{"hit": hit, "rating": 3} for hit in own]} for query, own in lists.items()}
+    return {"metric_score": 0.5, "details": rated}
+
+
+def test_a_hit_without_a_score_does_not_hide_the_scores_of_others() -> None:
+    """If it was the first, all were ranked lists without scores."""
+    scored, plain = {"_id": "a", "_score": 2.0}, {"_id": "b"}
+    for hits in ((plain, scored), (scored, plain), (plain | {"_score": None}, scored)):
+        with pytest.raises(ScoreError, match="for query 'q1' has no score, others have one"):
+            dh.read_run(evaluated(*hits))
+    for held in (evaluated(plain, q2=[scored]), evaluated(scored, q2=[plain])):
+        with pytest.raises(
+            dh.DeadheatError, match=r"have a score, those for 'q[12]' have none, expected one shape for all"
+        ):
+            dh.read_run(held)
+    found = dh.read_run(evaluated(plain, plain | {"_id": "c"}))  # the rating of a hit is no score
+    assert found.to_dict() == {"q1": {"b": -1, "c": -2}}
+
+
+@pytest.mark.parametrize(
+    ("rating", "message"),
+    [
+        ({"_id": "c", "ratng": 0}, "has no 'rating'. Did you mean 'ratng'"),
+        ({"_id": "c"}, "has no 'rating': it has '_id'"),
+        ({"_id": "c", "rating": None}, "rating is None, expected a number"),
+        ({"_id": "c", "rating": True}, "rating is True, expected a number"),
+    ],
+)
+def test_a_rating_that_is_missing_or_misspelled_is_an_error(rating: dict[str, Any], message: str) -> None:
+    """Each document was relevant."""
+    with pytest.raises(DataError, match=rf"requests\[0\].ratings\[0\].*{message}"):
+        dh.read_qrels({"requests": [{"id": "q1", "ratings": [rating]}]})

@@ -298,7 +298,7 @@ def test_what_is_unpacked_has_a_limit(tmp_path: Path, name: str, packing: str) -
         pytest.raises(FileFormatError, match=r"more than 299,999 bytes, .* give max_decompressed$"),
     ):
         scan(path, "run")
-    with max_decompressed(400_000), pytest.raises(EmptyDataError):
+    with max_decompressed(50_000_000), pytest.raises(EmptyDataError):
         scan(path, "run")
 
 
@@ -307,6 +307,38 @@ def test_what_is_streamed_has_none(tmp_path: Path, packing: str) -> None:
     path = written(tmp_path, "q Q0 d 1 2 t\n", "x.run", packing)
     with max_decompressed(1):
         assert rows_of(path) == [("q", "d", 2.0)]
+
+
+@pytest.mark.parametrize("packing", [".gz", ".zst"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.csv", "query_id,doc_id,score\n" + "q,d,1\n" * 20_000),
+        ("x.csv", "query_id,doc_id,score\n" + '"q",d,1\n' * 20_000),
+        ("x.tsv", "query_id\tdoc_id\tscore\n" + "q\td\t1\n" * 20_000),
+        ("x.jsonl", '{"qid":"q","doc":"d","score":1}\n' * 20_000),
+        ("x.json", '{"q":{"d":1' + "".join(f',"{n}":1' for n in range(10_000)) + "}}"),
+        ("x.run", "q 0 d 1 1 t\n" * 20_000),
+        ("x.letor", "1 qid:q 1:1\n" * 20_000),
+    ],
+)
+def test_rows_count_and_not_their_text_alone(
+    name: str, text: str, packing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "_LEAST_ALLOWED", 1_200_000)
+    monkeypatch.setattr(limits, "_LARGEST_RATIO", 1)
+    assert len(text) < 1_200_000
+    with pytest.raises(FileFormatError, match="takes more than 1,200,000 bytes"):
+        scan(written(tmp_path, text, name, packing), "qrels" if name == "x.letor" else "run")
+    written(tmp_path, text, name)  # a plain file has no limit
+    assert scan(tmp_path / name, "qrels" if name == "x.letor" else "run").rows is not None
+
+
+def test_a_table_of_records_has_the_limit_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "_LEAST_ALLOWED", 1_200_000)
+    path = written(tmp_path, "query_id,a,b\n" + "".join(f"{n},1,\n" for n in range(5_000)), "x.csv", ".gz")
+    with pytest.raises(FileFormatError, match="takes more than"):
+        read_records(path)
 
 
 def test_the_limit_follows_the_size_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,7 +358,7 @@ def test_an_endless_text_through_a_pipe() -> None:
             [sys.executable, "-c", code], stdin=endless.stdout, capture_output=True, text=True, timeout=60, check=False
         )
         endless.kill()
-    assert "it unpacks to more than 100,000,000 bytes" in done.stderr
+    assert "its content takes more than 100,000,000 bytes" in done.stderr
 
 
 def test_the_limit_is_a_number() -> None:
@@ -410,7 +442,7 @@ def test_zstandard_with_pyarrow_and_without(
     refused(written(tmp_path, "\n".join(lines[:3]).encode() + b"\nq \xff", "x.run", ".zst"), 4, "not UTF-8")
     refused(written(tmp_path, HEADER + GOOD + "q1,d1,1,3\r\r\n", "x.csv", ".zst"), 4, "a carriage return")
     monkeypatch.setattr(limits, "_LEAST_ALLOWED", 1000)
-    with pytest.raises(FileFormatError, match="it unpacks to more than"):
+    with pytest.raises(FileFormatError, match="its content takes more than"):
         read_all(written(tmp_path, " " * 10_000_000, "x.json", ".zst"))
 
 

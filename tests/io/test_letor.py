@@ -236,3 +236,10 @@ def test_comments_may_have_tabs_and_blanks_beyond_ascii(comment: str, tmp_path: 
     assert read_letor(path).rows["doc_id"].to_list() == ["b"]
     text = path.read_bytes().decode()
     assert letor._read_lines(text, path, 1)[0].equals(read_letor(path).rows)  # the other way to read
+
+
+def test_thousands_of_features_are_evaluated_by_name(tmp_path: Path) -> None:
+    path = written(tmp_path, "1 qid:1 " + " ".join(f"{n}:1" for n in range(1, 10_002)) + "\n")
+    with pytest.raises(ColumnError, match=r"10,001 columns of scores .* expected 10,000 or fewer: name some"):
+        dh.evaluate_columns(path)
+    assert dh.evaluate_columns(path, columns=["10001"], measures="RR")["10001"].means() == {"RR": 1.0}

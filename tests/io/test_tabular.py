@@ -159,7 +159,7 @@ def test_a_missing_column_is_named_with_what_there_is() -> None:
 
 
 def test_swapped_tables() -> None:
-    with pytest.raises(ColumnError, match="looks like qrels; were qrels and run given in the wrong order"):
+    with pytest.raises(ColumnError, match="These are judgments; were qrels and run given in the wrong order"):
         resolve_columns(["qid", "docno", "label"], "run", where="x")
     with pytest.raises(SwappedFilesError, match=r"expected qrels, but the columns .* are those of a run"):
         resolve_columns(["qid", "docno", "score", "rank"], "qrels", where="x")

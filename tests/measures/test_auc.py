@@ -9,6 +9,7 @@ from scipy.stats import mannwhitneyu
 from sklearn.metrics import auc, ndcg_score, precision_recall_curve, roc_auc_score
 
 import deadheat as dh
+from support.other_tools import of_ir_measures
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data, qrels_dict, run_dict
 
 Nested = dict[str, dict[str, float]]
@@ -126,7 +127,7 @@ def test_accuracy_is_that_of_ir_measures_where_it_has_one() -> None:
         ours_by_query = dict(zip(ours[name].query_ids, ours[name].values.tolist(), strict=True))
         for query in qrels:
             try:
-                measure = ir_measures.parse_measure(name)
+                measure = of_ir_measures(name)
                 own = {query: {doc: int(one) for doc, one in qrels[query].items()}}
                 theirs = list(ir_measures.iter_calc([measure], own, {query: run[query]}))
             except ZeroDivisionError:

@@ -20,6 +20,7 @@ from oracle.orders import all_orders
 from oracle.subtopics import diversity
 from support.command import ok
 from support.judged_by_subtopic import NAMES, Rows, Scored, drawn, frame_of, sets_of
+from support.other_tools import of_ir_measures
 
 
 def test_all_orders_of_ties() -> None:
@@ -89,7 +90,7 @@ def theirs_of(rows: Rows, run: Scored, names: list[str]) -> dict[str, dict[str, 
     qrels = [ir_measures.Qrel(query, doc, rel, topic) for query, doc, topic, rel in rows]
     found: dict[str, dict[str, float]] = {name: {} for name in names}
     for name in names:
-        for one in ir_measures.iter_calc([ir_measures.parse_measure(name)], qrels, run):
+        for one in ir_measures.iter_calc([of_ir_measures(name)], qrels, run):
             found[name][one.query_id] = one.value
     return found
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 import deadheat as dh
-from deadheat.errors import MeasureError, UnknownMeasureError
+from deadheat.errors import MeasureError, ParameterError, UnknownMeasureError
+from deadheat.gates.notation import parse_gate
+from deadheat.measures.notation import LONGEST, split_notation
 from deadheat.measures.parameters import Number
 from deadheat.report.of_measures import report_measure
 
@@ -49,6 +53,60 @@ def test_notation_that_cannot_be_read(notation: Any) -> None:  # noqa: ANN401 - 
     with pytest.raises(MeasureError) as raised:
         dh.parse_measure(notation)
     assert len(str(raised.value)) < 700
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "P_" + "0" * 9000 + "x",
+        "P" + "_0" * 4000 + "x",
+        "P" + ".0" * 4000 + "x",
+        "P" + " " * 9000 + "x",
+        "P(" * 4000,
+        "(()" * 3000,
+        "P@" + "1_" * 4000,
+    ],
+)
+def test_notation_is_read_in_time_that_grows_with_its_length(text: str) -> None:
+    start = time.perf_counter()
+    for read in (dh.parse_measure, split_notation, parse_gate):
+        with suppress(dh.DeadheatError):
+            read(text)
+    assert split_notation(" " * 40_000 + "P@5") == split_notation("P" + " " * 40_000 + "@5") == ["P@5"]
+    assert time.perf_counter() - start < 1
+
+
+def test_notation_has_a_longest_length() -> None:
+    for read in (dh.parse_measure, parse_gate):
+        with pytest.raises(ParameterError, match=r"of 10,001 characters, .* expected 10,000 or fewer") as raised:
+            read("P@5" + " " * (LONGEST - 3) + "1")
+        assert len(str(raised.value)) < 300
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("nDCG@1_0", "P(rel=1_0)@5", "RBP(p=0.8_5)", "P@0x10", "P@0b11", "P@0o7", "nDCG(discount='log(1_0)')"),
+        *(
+            "nDCG(discount='log(\u0662)')",
+            "nDCG(gain={1_0: 2})",
+            "nDCG(gain={1: 2, 1: 3})",
+            "nDCG(gain={1: 2, 1.0: 3})",
+        ),
+        "P@5 # as before",
+    ],
+)
+def test_numbers_are_written_plainly_and_keys_once(text: str) -> None:
+    with pytest.raises(MeasureError, match=r"is not a value: write numbers plainly|cannot read the measure"):
+        dh.parse_measure(text)
+    with pytest.raises(ParameterError):
+        parse_gate(f"{text.partition('@')[0]}@5 >= 1_0")
+
+
+@pytest.mark.parametrize("text", ["log(1_0)", "log(\u0662)"])
+def test_numbers_in_words_are_written_plainly(text: str) -> None:
+    with pytest.raises(MeasureError, match="log"):
+        dh.nDCG(discount=text)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 import deadheat as dh
 from deadheat.errors import MeasureError
 from deadheat.measures.unjudged import ends, has_ends
-from deadheat.placements.unjudged import with_ties, without_ties
+from deadheat.placements.unjudged import as_placed, with_ties
 from oracle.orders import moments, weighted_rankings
 from oracle.variants import VARIANTS, Variant
 
@@ -111,9 +111,35 @@ def test_in_a_fixed_order_each_rank_is_by_itself(seed: int) -> None:
     judged, scores = case(200 + seed)
     fixed = {one: float(-n) for n, one in enumerate(scores)}
     placements = dh.place({"q": judged}, run := dh.Run({"q": fixed}))
-    one, other = with_ties(placements, run), without_ties(placements)
+    one, other = with_ties(placements, run), as_placed(placements)
     for column in ("query", "above", "tied", "count"):
         assert getattr(one, column).tolist() == getattr(other, column).tolist()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_placements_alone_give_bounds_that_contain_those_of_the_run(seed: int) -> None:
+    judged, scores = case(300 + seed)
+    placements = dh.place({"q": judged}, run := dh.Run({"q": scores}))
+    one, other = with_ties(placements, run), as_placed(placements)
+    assert one.counts(1) == other.counts(1)
+    for name in [
+        "P@2",
+        "R@2",
+        "F@3",
+        "Hit@1",
+        "RR",
+        "AP",
+        "AP(norm='min')@3",
+        "Rprec",
+        "DCG@3",
+        "nDCG@3",
+        "nDCG",
+        "RBP",
+    ]:
+        measure = dh.parse_measure(name)
+        (low, high), (outer_low, outer_high) = (ends(measure, placements, each, 3.0) for each in (one, other))
+        assert outer_low <= low + 1e-12
+        assert high <= outer_high + 1e-12
 
 
 def test_many_queries_are_each_what_they_are_alone() -> None:
@@ -179,11 +205,11 @@ def test_measures_without_bounds_say_so() -> None:
         measure = dh.parse_measure(name)
         assert not has_ends(measure)
         with pytest.raises(MeasureError, match="no bounds"):
-            ends(measure, placements, without_ties(placements), 1)
+            ends(measure, placements, as_placed(placements), 1)
 
 
 def test_a_label_above_the_scale_is_refused() -> None:
     placements = dh.place({"q": {"a": 1}}, {"q": {"a": 1, "b": 0}})
     for name in ("ERR", "RBP(graded=True)", "ERR(max_rel=2)"):
         with pytest.raises(MeasureError, match="above the top of its scale"):
-            ends(dh.parse_measure(name), placements, without_ties(placements), 3)
+            ends(dh.parse_measure(name), placements, as_placed(placements), 3)

@@ -189,12 +189,20 @@ def _overlap(one: list[str], other: list[str], p: float, depth: int) -> float:
     return math.fsum(p ** (rank - 1) * len({*one[:rank]} & {*other[:rank]}) / rank for rank in range(1, depth + 1))
 
 
-def compatibility(ranking: Ranking, judged: Judged, _scale: float, *, p: float = 0.95, normalize: bool = True) -> float:
+def compatibility(
+    ranking: Ranking,
+    judged: Judged,
+    _scale: float,
+    *,
+    p: float = 0.95,
+    normalize: bool = True,
+    depth: int | None = None,
+) -> float:
     """Rank-biased overlap with the ideal ranking that keeps the order of the list within a level: Compat."""
     found = [doc for doc, _ in ranking]
     place = {doc: rank for rank, doc in enumerate(found)}
     ideal = [doc for doc, relevance in judged.items() if relevance > 0]
     ideal.sort(key=lambda doc: (-judged[doc], place.get(doc, len(found))))
-    depth = max(len(found), len(ideal))
+    depth = max(len(found), len(ideal)) if depth is None else depth
     best = _overlap(ideal, ideal, p, depth) if normalize else math.fsum(p**rank for rank in range(depth))
     return ratio(_overlap(found, ideal, p, depth), best)

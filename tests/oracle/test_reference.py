@@ -11,6 +11,7 @@ from oracle.orders import moments, pick_order, rank, weighted_rankings
 from oracle.random_cases import Case
 from oracle.reference import REFERENCE
 from oracle.variants import Variant
+from support.other_tools import of_ir_measures
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -113,7 +114,7 @@ IR_MEASURES = [
 def test_ir_measures_agrees(notation: str, name: str, parameters: dict[str, object]) -> None:
     """ir_measures gives the same value for every query, to the five digits of gdeval where that computes it."""
     cases = draw_untied(3, (0, 0, 1, 2, 3))
-    measure = ir_measures.parse_measure(notation)
+    measure = of_ir_measures(notation)
     theirs = {
         metric.query_id: metric.value for metric in ir_measures.iter_calc([measure], qrels_of(cases), run_of(cases))
     }

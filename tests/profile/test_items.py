@@ -58,7 +58,7 @@ def test_means_over_all_orders(seed: int, k: int) -> None:
             lists, lambda one: np.mean([np.mean([-math.log2(popularity[item] / total) for item in own]) for own in one])
         ),
     }
-    found = dh.item_profile(run, popularity, cutoff=k)
+    found = dh.item_profile(run, popularity, cutoff=k, n_users=total)
     assert {name: found.means()[name] for name in expected} == pytest.approx(expected, abs=1e-12)
     for place, user in enumerate(sorted(run)):
         own = [float(np.mean([popularity[item] for item in order[:k]])) for order in all_orders(run[user])]
@@ -73,7 +73,7 @@ def test_gini_and_entropy_of_lists_without_ties(k: int) -> None:
     counts = Counter(itertools.chain(*cut_lists(run, k)[0]))
     total = sum(counts.values())
     ordered = sorted(counts.get(item, 0) / total for item in popularity)
-    found = dh.item_profile(run, popularity, cutoff=k)
+    found = dh.item_profile(run, popularity, cutoff=k, n_users=100)
     assert found.gini == pytest.approx(sum((2 * i - 11) * share for i, share in enumerate(ordered, 1)) / 10)
     assert found.entropy == pytest.approx(-sum(share * math.log2(share) for share in ordered if share))
     exposed = dict(found.to_polars().select("doc_id", "exposure").rows())
@@ -83,10 +83,34 @@ def test_gini_and_entropy_of_lists_without_ties(k: int) -> None:
 def test_gini_and_entropy_are_of_the_expected_exposure() -> None:
     """Two items that take one place in turn are exposed alike."""
     found = dh.item_profile({"u": {"a": 1.0, "b": 1.0}}, cutoff=1)
-    assert (found.coverage, found.gini, found.entropy) == (0.5, 0.0, 1.0)
+    assert (found.coverage, found.gini, found.entropy, found.n_items) == (0.5, 0.0, 1.0, 2)
     assert dh.item_profile({"u": {"a": 1.0}}, n_items=4).gini == 0.75
     assert set(found.means()) == {"coverage", "gini", "entropy"}
     assert "no popularity" in str(found)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_catalogue_is_what_the_run_and_the_popularity_have(k: int) -> None:
+    """Not the items of the top k alone, of which all are covered."""
+    run = {"u": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    found = dh.item_profile(run, cutoff=k)
+    assert (found.n_items, found.coverage) == (3, k / 3)
+    known = dh.item_profile(run, {"a": 2, "c": 1, "z": 5}, cutoff=k, n_users=10)
+    assert (known.n_items, known.coverage) == (4, k / 4)
+    with pytest.raises(ParameterError, match="n_items=2 is less than the 3 items that the run"):
+        dh.item_profile(run, cutoff=k, n_items=2)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_dict_and_the_interactions_it_counts_say_the_same(seed: int) -> None:
+    rng = random.Random(seed)
+    train = {f"u{user}": dict.fromkeys(rng.sample("abcdefg", rng.randint(1, 5)), 1) for user in range(6)}
+    counts = Counter(itertools.chain.from_iterable(train.values()))
+    run, _ = drawn(seed)
+    wanted = dh.item_profile(run, train, cutoff=2).means()
+    assert dh.item_profile(run, dict(counts), cutoff=2, n_users=len(train)).means() == pytest.approx(wanted)
+    with pytest.raises(ParameterError, match="does not say how many users there are"):
+        dh.item_profile(run, dict(counts), cutoff=2)
 
 
 def test_popularity_from_the_interactions_of_users() -> None:
@@ -105,10 +129,12 @@ def test_popularity_from_the_interactions_of_users() -> None:
 def test_a_head_without_an_item_is_said() -> None:
     """A fifth of four items is none, so that all are tail; and of three equals, two have no room for the third."""
     run = {"u": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}
-    none = dh.item_profile(run, {"a": 9, "b": 5, "c": 5, "d": 5})
+    none = dh.item_profile(run, {"a": 9, "b": 5, "c": 5, "d": 5}, n_users=9)
     assert (none.n_head, none.means()["tail_share"]) == (0, 1)
     assert "4 of 4 items: all but the 20% most popular ones" in str(none)
-    assert [dh.item_profile(run, {"a": 9, "b": 5, "c": 5, "d": 5}, head=head).n_head for head in (0.25, 0.75, 1)] == [
+    assert [
+        dh.item_profile(run, {"a": 9, "b": 5, "c": 5, "d": 5}, n_users=9, head=head).n_head for head in (0.25, 0.75, 1)
+    ] == [
         1,
         1,
         4,
@@ -127,16 +153,23 @@ def test_popularity_may_be_shares() -> None:
     """An item without popularity is as novel as the least popular one, or as one of a single user."""
     run = {"u": {"a": 4.0, "b": 3.0, "c": 2.0, "x": 1.0}}
     shares = {"a": 0.5, "b": np.float32(0.375), "c": 0.125}
-    assert dh.item_profile(run, shares, cutoff=1).means()["novelty"] == 1
-    assert dh.item_profile(run, shares).means()["novelty"] == pytest.approx((1 - math.log2(0.375) + 3 + 3) / 4)
+    assert dh.item_profile(run, shares, cutoff=1, n_users=1).means()["novelty"] == 1
+    assert dh.item_profile(run, shares, n_users=1).means()["novelty"] == pytest.approx(
+        (1 - math.log2(0.375) + 3 + 3) / 4
+    )
     counts = {"a": np.int64(4), "b": 3, "c": 1}
-    assert dh.item_profile(run, counts).means()["novelty"] == pytest.approx((1 - math.log2(0.375) + 3 + 3) / 4)
+    assert dh.item_profile(run, counts, n_users=8).means()["novelty"] == pytest.approx(
+        (1 - math.log2(0.375) + 3 + 3) / 4
+    )
 
 
 def test_the_tail_is_all_but_the_head() -> None:
     popularity = {"a": 9.0, "b": 5.0, "c": 5.0, "d": 1.0}
     run = {"u": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}
-    shares = [dh.item_profile(run, popularity, head=head).means()["tail_share"] for head in (0, 0.25, 0.5, 0.75, 1)]
+    shares = [
+        dh.item_profile(run, popularity, n_users=20, head=head).means()["tail_share"]
+        for head in (0, 0.25, 0.5, 0.75, 1)
+    ]
     assert shares == [1, 0.75, 0.75, 0.25, 0]
 
 
@@ -148,7 +181,8 @@ def test_the_tail_is_all_but_the_head() -> None:
         ({"head": 2}, "head must be a number from 0 to 1"),
         ({"n_users": 0}, "n_users must be a number above 0"),
         ({"popularity": {"a": -1}}, "popularity must be numbers from 0 on, got -1 for 'a'"),
-        ({"popularity": {"a": 0}}, "popularity must be some number above 0, got 0 for every item"),
+        ({"popularity": {"a": 0}, "n_users": 1}, "popularity must be some number above 0, got 0 for every item"),
+        ({"popularity": {"a": 3}, "n_users": None}, "does not say how many users there are: give n_users=, 1 if"),
         ({"popularity": {1: 2, "1": 3}}, "two numbers for item '1'"),
         ({"popularity": {"a": 3, "b": 1}, "n_users": 2}, "n_users=2 is less than 3, the users of one item"),
     ],

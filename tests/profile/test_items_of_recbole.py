@@ -51,7 +51,8 @@ def of_recbole(lists: object, counts: Mapping[int, int], tail_ratio: float = 0.1
 
 def ours(lists: np.ndarray[Any, np.dtype[np.int64]], counts: Mapping[int, int], k: int, **options: Any) -> ItemProfile:  # noqa: ANN401 - of item_profile
     run = {f"u{user}": {str(item): -float(place) for place, item in enumerate(own)} for user, own in enumerate(lists)}
-    return dh.item_profile(run, {str(item): count for item, count in counts.items()}, cutoff=k, **options)
+    popularity = {str(item): count for item, count in counts.items()}
+    return dh.item_profile(run, popularity, cutoff=k, n_users=sum(popularity.values()), **options)
 
 
 @pytest.mark.parametrize("k", K)

@@ -161,7 +161,7 @@ def test_the_caption_says_how() -> None:
     )
     said = report_compact(compared(test="tukey", confidence_level=0.9, ties="doc_id"), qrels="q").tables[0].caption
     assert "p < 0.1 by Tukey's HSD by randomisation, two-sided, which accounts for all pairs." in said
-    assert "Ties: by document id, descending, as trec_eval does." in said
+    assert "Ties: by document id, as trec_eval (descending)." in said
     alike = {"q1": {"a": 1.0}, "q2": {"a": 1.0}}
     same = dh.compare({"q1": {"a": 1}, "q2": {"a": 1}}, {"one": alike, "two": alike}, "NumRelRet")
     (table,) = report_compact(same, qrels="q").tables

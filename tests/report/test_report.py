@@ -16,13 +16,29 @@ from deadheat.cli.output import ASCII
 from deadheat.errors import ColumnError
 from deadheat.measures.base import trec_names
 from deadheat.report.as_csv import as_csv
+from deadheat.report.as_html import fragment
 from deadheat.report.as_json import as_json
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.as_trec import as_trec, trec_name
-from deadheat.report.model import Bar, Column, Fact, Marked, PValue, Report, Row, Share, Span, Table, p_value
+from deadheat.report.model import (
+    LACKING,
+    OF_FEW,
+    Bar,
+    Column,
+    Fact,
+    Marked,
+    PValue,
+    Report,
+    Row,
+    Share,
+    Span,
+    Table,
+    p_value,
+)
 from deadheat.report.numbers import format_cell
 from deadheat.report.text import as_text, shortened
+from deadheat.wording import BY_DOC_ID
 from support.report_tables import NAN, table
 
 if TYPE_CHECKING:
@@ -169,6 +185,32 @@ def test_a_marked_number_keeps_the_decimals_below_each_other() -> None:
     assert "| FRP | a | 2.0000\\* |" in as_markdown(report)
     assert as_csv(report.tables[0]).splitlines()[1] == "a,FRP,2.0"
     assert "FRP                   \tall\t2.0000" in as_trec(report.tables[0])
+
+
+def test_each_mark_has_one_meaning_and_room_in_text_and_html() -> None:
+    both = Marked(0.25, OF_FEW + LACKING)
+    rows = (Row(("FRP",), ((both,),)), Row(("AP",), ((Marked(0.75),),)), Row(("RR",), ((0.5,),)))
+    report = Report((Table("scores", (Column("measure", "measure"),), (Column("value", "mean"),), rows),))
+    assert as_text(report).plain.splitlines()[-3:] == [
+        "FRP       0.2500°#",
+        "AP        0.7500*",
+        "RR        0.5000",
+    ]
+    assert '0.2500<span class="mark">°#</span>' in fragment(report)
+    assert as_csv(report.tables[0]).splitlines()[1] == "FRP,0.25"
+
+
+def test_long_headings_have_several_lines() -> None:
+    columns = (Column("exact", "exact"), Column("doc_id", BY_DOC_ID))
+    report = Report((Table("scores", (Column("run", "run"),), columns, (Row(("a",), ((0.5, 0.25),)),)),))
+    assert as_text(report).plain.splitlines() == [
+        "              by document",
+        "                   id, as",
+        "run    exact    trec_eval",
+        "─" * 25,
+        "a     0.5000       0.2500",
+    ]
+    assert "| run | exact | by document id, as trec\\_eval |" in as_markdown(report)
 
 
 def test_commands_and_paths_are_not_broken() -> None:

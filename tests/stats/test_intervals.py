@@ -10,6 +10,7 @@ import pytest
 import scipy.stats
 
 from deadheat import stats
+from deadheat.arguments import INTERVAL_METHODS
 
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray
@@ -109,7 +110,7 @@ def test_t_with_clusters_has_a_degree_of_freedom_less_than_clusters() -> None:
     assert [low[0], high[0]] == pytest.approx(list(expected), rel=1e-12)
 
 
-@pytest.mark.parametrize("method", stats.METHODS)
+@pytest.mark.parametrize("method", INTERVAL_METHODS)
 def test_equal_values_give_their_value(method: str) -> None:
     given = np.column_stack([np.full(30, 0.1), np.zeros(30), np.full(30, 1 / 3), np.full(30, 1e-200)])
     for cluster in (None, np.arange(30) // 4):
@@ -119,12 +120,12 @@ def test_equal_values_give_their_value(method: str) -> None:
         assert (stats.standard_errors(given, cluster=cluster) == 0).all()
 
 
-@pytest.mark.parametrize("method", stats.METHODS)
+@pytest.mark.parametrize("method", INTERVAL_METHODS)
 def test_fewer_than_two_units_have_no_interval(method: str) -> None:
     nan = float("nan")
     low, high = stats.interval_bounds([[nan, 1.0, 1.0], [nan, nan, 2.0]], method=method, n_resamples=99, rng=1)
     assert np.isnan([low[:2], high[:2]]).all()
-    assert np.isfinite([low[2], high[2]]).all()
+    assert (low[2], high[2]) == (-np.inf, np.inf) if method == "bootstrap-t" else np.isfinite([low[2], high[2]]).all()
     assert np.isnan(stats.standard_errors([[nan, 1.0], [nan, nan]])).all()
     for given, cluster in ((np.zeros((0, 2)), None), (np.ones((1, 2)), None), (np.eye(4)[:, :2], [3, 3, 3, 3])):
         bounds = stats.interval_bounds(given, method=method, cluster=cluster, n_resamples=99, rng=1)
@@ -157,3 +158,48 @@ def test_the_unit_of_a_measure_does_not_matter() -> None:
         expected = [low * factor + shift, high * factor + shift]
         assert bounds[0] == pytest.approx(expected[0 if factor > 0 else 1], rel=1e-9)
         assert bounds[1] == pytest.approx(expected[1 if factor > 0 else 0], rel=1e-9)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+@pytest.mark.parametrize("n", [1, 2, 5, 25])
+def test_gaffkes_bounds_of_zeros_and_ones_are_clopper_and_pearsons(n: int, level: float) -> None:
+    counts = np.unique(np.linspace(0, n, 4).astype(int))
+    given = (np.arange(n)[:, None] < counts).astype(float)
+    found = stats.interval_bounds(given, method="gaffke", n_resamples=20_000, confidence_level=level, rng=1)
+    assert np.array(found) == pytest.approx(stats.proportion_bounds(counts, n, level), abs=0.01)
+
+
+def test_gaffkes_bounds_by_definition() -> None:
+    # of one value the weights are u and 1 - u, u uniform
+    for low, high, value in ((0.0, 1.0, 0.3), (-10.0, 0.0, -2.0)):
+        bounds = stats.interval_bounds([[value]], method="gaffke", limits=(low, high), n_resamples=50_000, rng=1)
+        expected = [low + 0.025 * (value - low), value + 0.975 * (high - value)]
+        assert [bounds[0][0], bounds[1][0]] == pytest.approx(expected, abs=0.003 * (high - low))
+    # of two 0 < a < b, P(w1 a + w2 b + w3 <= t) is the area of the triangle below t: (t - a)^2 / (1 - a)(b - a) up to b
+    a, b = 0.2, 0.7
+    share = (b - a) / (1 - a)
+    high = 1 - (0.025 * (1 - a) * (1 - b)) ** 0.5
+    assert share < 0.975
+    found = stats.interval_bounds([[a], [b]], method="gaffke", n_resamples=50_000, rng=1)[1][0]
+    assert found == pytest.approx(high, abs=0.003)
+    # clusters that are single queries are no clusters; queries that are the same count once if they are one cluster
+    values = np.random.default_rng(5).random((12, 2))
+    alone = stats.interval_bounds(values, method="gaffke", rng=1)
+    assert np.array(stats.interval_bounds(values, method="gaffke", cluster=np.arange(12), rng=1)) == pytest.approx(
+        np.array(alone), rel=1e-12
+    )
+    threefold = stats.interval_bounds(np.repeat(values, 3, axis=0), method="gaffke", cluster=np.arange(36) // 3, rng=1)
+    assert np.array(threefold) == pytest.approx(np.array(alone), rel=1e-12)
+
+
+def test_the_bootstrap_t_by_definition() -> None:
+    values = np.random.default_rng(6).lognormal(size=25)
+    rng = np.random.default_rng(7)
+    drawn = values[rng.integers(0, 25, (20_000, 25))]
+    t = (drawn.mean(axis=1) - values.mean()) / scipy_stats.sem(drawn, axis=1)
+    low, high = (values.mean() - np.quantile(t, tail) * scipy_stats.sem(values) for tail in (0.975, 0.025))
+    by_t = scipy_stats.ttest_1samp(values, 0).confidence_interval()
+    found = stats.interval_bounds(values[:, None], method="bootstrap-t", n_resamples=20_000, rng=1)
+    expected = [min(low, by_t.low), max(high, by_t.high)]
+    assert [found[0][0], found[1][0]] == pytest.approx(expected, abs=0.1 * scipy_stats.sem(values))
+    assert high > by_t.high + 0.2 * scipy_stats.sem(values)

@@ -1,6 +1,7 @@
 """Pages of the documentation, run as a reader would: what a page shows is what comes out.
 
 From the top to the bottom: commands (``console``), Python (``>>>``), and files, which are code blocks with a caption.
+A file that a command wrote before is shown as it was written, but for empty cells, which a reader may have filled in.
 All of a page is in one folder, and its Python shares its names. Where outputs changed on purpose, this renews them:
 
     PYTHONPATH=tests python -m support.pages docs/for/*.md docs/guide/*.md
@@ -45,6 +46,7 @@ class Reader:
         self.names: dict[str, Any] = {"__name__": "__main__"}
         self.n_done = 0
         self.exit_code = 0
+        self._given = set[Path]()
 
     def read(self, page: str) -> str:
         """Return the page with what came out in place of what it shows; the same text, if the page is true."""
@@ -56,9 +58,13 @@ class Reader:
         whole = found.group()
         if name := found["name"]:
             path = self.folder / name
+            shown = found["code"]
+            if path.exists() and path not in self._given:
+                shown = filled_in(path.read_text(encoding="utf-8"), shown)
+            self._given.add(path)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(found["code"], encoding="utf-8")
-            return whole
+            path.write_text(shown, encoding="utf-8")
+            return whole.replace(found["code"], shown)
         code = found["block"]
         if found["language"] == "console":
             return whole.replace(code, self._commands(code))
@@ -108,6 +114,19 @@ class Reader:
             got = out.getvalue()
             done += [*lines, *(example.want if same(example.want, got) else got).splitlines()]
         return "\n".join(done) + "\n"
+
+
+def filled_in(written: str, shown: str) -> str:
+    """Return what a command wrote, with what a page that shows it has in its empty cells."""
+    lines, found = written.splitlines(), shown.splitlines()
+    if len(lines) != len(found):
+        return written
+    cells = [(one.split(","), other.split(",")) for one, other in zip(lines, found, strict=True)]
+    kept = [
+        ",".join(cell or filling for cell, filling in zip(own, its, strict=True)) if len(own) == len(its) else line
+        for line, (own, its) in zip(lines, cells, strict=True)
+    ]
+    return "".join(f"{line}\n" for line in kept)
 
 
 def same(shown: str, out: str) -> bool:

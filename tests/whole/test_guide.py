@@ -28,6 +28,37 @@ def test_a_page_shows_what_a_reader_gets(page: str, tmp_path: Path) -> None:
     assert reader.n_done >= 2
 
 
+def test_a_file_that_a_command_wrote_is_compared_with_what_a_page_shows(tmp_path: Path) -> None:
+    page = """
+```{code-block} text
+:caption: a.run
+
+q1 Q0 d1 1 0.9 new
+q1 Q0 d2 2 0.5 new
+```
+
+```{code-block} text
+:caption: a.qrels
+
+q1 0 d2 1
+```
+
+```console
+$ deadheat holes a.qrels a.run -m RR --judge to-judge.csv -o holes.txt
+```
+
+```{code-block} text
+:caption: to-judge.csv
+
+query_id,doc_id,relevance,weight,rank a
+q1,d1,2,WEIGHT,1
+```
+"""
+    right = page.replace("WEIGHT", "0.5")
+    assert Reader(tmp_path / "right").read(right) == right  # what somebody filled in is theirs
+    assert Reader(tmp_path / "wrong").read(page.replace("WEIGHT", "0.4")) == right
+
+
 @pytest.mark.parametrize("name", READERS)
 def test_a_page_goes_from_what_a_reader_holds_to_what_they_share(name: str) -> None:
     headings = re.findall(r"^## (.*)$", PAGES[f"for/{name}.md"], flags=re.MULTILINE)

@@ -141,11 +141,12 @@ LATE = {
     "data.passes imports io in check_said": "Narwhals",
     "data.tables imports io in Table._read": "Narwhals",
     "data.tables imports data in Table._scan": "Narwhals",
+    "evaluation.evaluate imports data in checked": "few evaluations have a collection",
     "evaluation.evaluate imports evaluation in load_evaluation": "few evaluations are loaded",
     "evaluation.evaluation imports evaluation in Evaluation.store": "few evaluations are saved",
     "evaluation.scores imports stats in intervals": "SciPy",
     "io.formats.parquet imports io in _read_score_columns": "Narwhals",
-    "io.limits imports arguments in _Bound.__init__": "NumPy, without which a command begins to read",
+    "io.limits imports arguments in _checked": "NumPy, without which a command begins to read",
     "placements.place imports placements in engine_of": "Narwhals",
     "report.as_table imports report in _draw": "Rich",
     "report.page.pictures imports figures in are_missing": "Altair",
@@ -166,6 +167,7 @@ def test_an_import_waits_for_its_call_only_for_a_reason() -> None:
 # A higher floor that is loaded by its name, at the first call that needs it.
 BY_NAME = {
     "data/tables.py loads deadheat.benchmark.cases": "labelled cases are qrels too, wherever qrels are read",
+    "data/known_ids.py loads deadheat.benchmark": "a collection may be an ontology",
     "data/drawn.py loads deadheat.figures": "objects draw themselves; Altair takes long to load",
     "data/shown.py loads deadheat.report": "objects show themselves as the tables of the commands",
 }

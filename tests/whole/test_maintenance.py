@@ -40,3 +40,28 @@ def test_the_workflow_runs_every_python_that_is_declared() -> None:
 def test_files_in_yaml_can_be_read(path: str) -> None:
     yaml = pytest.importorskip("yaml")
     assert isinstance(yaml.safe_load((ROOT / path).read_text("utf-8")), dict)
+
+
+OTHER_NAMES = re.compile(
+    r"trec_eval's (rule|value|tie-break)|by doc id|\bby rule\b|its rule|black tick|as trec_eval (does|breaks)"
+    r"|rule of trec_eval|the rule (gives|is off|changes)",
+    re.IGNORECASE,
+)
+
+
+def test_ties_by_document_id_have_one_name() -> None:
+    """By document id, as trec_eval: in options, tables, figures, pages and docstrings."""
+    paths = [
+        *(ROOT / "src").rglob("*.py"),
+        *(ROOT / "src").rglob("*.js"),
+        *(ROOT / "docs").rglob("*.md"),
+        ROOT / "README.md",
+    ]
+    found = {
+        str(path.relative_to(ROOT)): match.group()
+        for path in paths
+        if "made" not in path.parts
+        for match in OTHER_NAMES.finditer(path.read_text("utf-8"))
+        if not match.string[match.end() :].startswith((" with", ". `nDCG(gain"))  # of other conventions
+    }
+    assert not found

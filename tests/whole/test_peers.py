@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from support.other_tools import of_ir_measures
 from support.shared_data import (
     HPO_RUNS,
     LLM_RUNS,
@@ -94,7 +95,7 @@ def test_ir_measures_agrees_in_its_own_notation(name: str) -> None:
     notations = ["nDCG@10", "AP", "AP(rel=2)", "P(rel=2)@5", "RR", "Rprec", "R@100", "Success@1", "Bpref", "SetF"]
     ours = {"Bpref": "bpref", "SetF": "F"}
     theirs = ir_measures.calc_aggregate(
-        [ir_measures.parse_measure(notation) for notation in notations], qrels_dict(qrels), run_dict(run)
+        [of_ir_measures(notation) for notation in notations], qrels_dict(qrels), run_dict(run)
     )
     means = dh.evaluate(
         qrels,
@@ -103,9 +104,7 @@ def test_ir_measures_agrees_in_its_own_notation(name: str) -> None:
         ties="doc_id",
         score_precision="float32",
     ).means()
-    assert list(means.values()) == pytest.approx(
-        [theirs[ir_measures.parse_measure(notation)] for notation in notations], abs=1e-9
-    )
+    assert list(means.values()) == pytest.approx([theirs[of_ir_measures(notation)] for notation in notations], abs=1e-9)
 
 
 def arrays(name: str) -> list[tuple[str, list[int], list[float]]]:

@@ -75,22 +75,17 @@ def test_python_examples(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     example = "\n".join(block for block in blocks(page, "python") if ">>>" in block)
     test = doctest.DocTestParser().get_doctest(example, {}, page, page, 0)
     result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test)
-    assert result.attempted >= 5
+    assert result.attempted >= (3 if page == "README.md" else 5)
     assert result.failed == 0
 
 
-def test_the_test_for_pytest_passes(tmp_path: Path) -> None:
-    (example,) = (block for block in blocks("README.md", "python") if ">>>" not in block)
-    arguments = ["-q", "-p", "no:cacheprovider"]
-    command = [sys.executable, "-B", "-m", "pytest", *arguments]  # the two files have one size, and perhaps one time
-    for replaced, n_passed in (("0.8", "1 passed"), ("1.1", "1 failed")):
-        (tmp_path / "test_ranking.py").write_text(example.replace("0.8", replaced))
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
-        assert n_passed in done.stdout, done.stdout + done.stderr
+def test_the_readme_is_short() -> None:
+    assert len(README.split()) <= 700
 
 
 def test_every_measure_and_policy_is_named() -> None:
-    names = set(re.findall(r"`(\w+)`", README))
+    overview = (ROOT / "docs/guide/overview.md").read_text(encoding="utf-8")
+    names = set(re.findall(r"`(\w+)`", overview))
     assert set(dh.measures()) <= names
     assert {"expected", "best", "worst", "doc_id", "input", "random"} <= names
 

@@ -146,7 +146,7 @@ def test_random_tie_breaks_scatter_around_the_exact_mean(trec_eval: str, tie_bre
 
 
 def test_llm_labels_say_anything_between_a_tenth_and_nine_tenths() -> None:
-    """The figures of the design: nDCG@10 from 0.10 to 0.87, trec_eval's rule 0.47."""
+    """The figures of the design: nDCG@10 from 0.10 to 0.87, by document id, as trec_eval, 0.47."""
     qrels, run = llm_qrels(), llm_run("NISTRetrieval-instruct0")
     worst_to_best = dh.evaluate(qrels, run, ["nDCG@10"])["nDCG@10"]
     by_id = dh.evaluate(qrels, run, ["nDCG@10"], ties="doc_id")["nDCG@10"]

@@ -9,6 +9,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.report.as_trec import trec_name
+from support.other_tools import of_ir_measures
 from support.shared_data import (
     HPO_RUNS,
     LLM_RUNS,
@@ -109,7 +110,7 @@ def test_ir_measures_agrees_in_its_own_notation(name: str) -> None:
         ir_measures = pytest.importorskip("ir_measures")
     qrels, run = SOURCES[name]
     notations = ["IPrec@0.1", "IPrec@0.8", "IPrec(rel=2)@0.5", "infAP", "SetAP", "SetRelP"]
-    theirs = ir_measures.calc_aggregate(map(ir_measures.parse_measure, notations), qrels_dict(qrels), run_dict(run))
+    theirs = ir_measures.calc_aggregate(map(of_ir_measures, notations), qrels_dict(qrels), run_dict(run))
     means = dh.evaluate(qrels, run, notations, ties="doc_id", score_precision="float32").means()
-    expected = [theirs[ir_measures.parse_measure(notation)] for notation in notations]
+    expected = [theirs[of_ir_measures(notation)] for notation in notations]
     assert list(means.values()) == pytest.approx(expected, abs=1e-9)

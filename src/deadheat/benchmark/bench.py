@@ -18,7 +18,15 @@ from deadheat.benchmark.languages import checked_code
 from deadheat.benchmark.measures import check_depth, cutoff_of, measures_of
 from deadheat.benchmark.meeting import spoken_in, words_by_language
 from deadheat.benchmark.ontology import KINDS, ORIGINAL, Ontology, read_ontology
-from deadheat.benchmark.parts import Part, check_by, check_cluster, check_expected, count_verbatim, parts_of
+from deadheat.benchmark.parts import (
+    Part,
+    check_by,
+    check_cluster,
+    check_expected,
+    count_verbatim,
+    parts_of,
+    split_cells,
+)
 from deadheat.benchmark.report import BenchResult
 from deadheat.benchmark.result import Key, Settings
 from deadheat.benchmark.retrievers import Retriever, RunFile, described, identity, make_retrievers
@@ -31,10 +39,12 @@ from deadheat.errors import (
     MissingDocumentsWarning,
     ParameterError,
     SourceTypeError,
+    SplitCellsWarning,
     TranslationsWarning,
     UnknownExpectedWarning,
     UnusedOntologyWarning,
 )
+from deadheat.evaluation.evaluate import Measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.measures import MaxRel, Measure
 from deadheat.wording import Plain
@@ -46,7 +56,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     cases: object,
     collection: Collection | str | Path,
     retrievers: object = ("bm25",),
-    measures: object = None,
+    measures: Measures = None,
     k: int = 50,
     output: str | Path | None = None,
     rng: Rng = 0,
@@ -82,7 +92,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         "bm25" or "string" (also with options), a path of a run file, a model's name or folder, a function
         ``f(texts, k)`` that returns ``{doc_id: score}`` for each text, or an object with name, index and
         search (see `Retriever`).
-    measures : measure or sequence of measures, optional
+    measures : measure or iterable of measures, optional
         By default RR, and Hit, nDCG, R, P, AP(norm='min') and, with an ontology, MaxRel at the cutoffs `at`.
     k : int, default 50
         Documents for each text; those that tie with the k-th one stay, so that ties are evaluated exactly.
@@ -166,6 +176,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     strata = check_by(by, parts) if by else ()
     _check_parts(parts, systems, cluster)
     documents, terms = _read(collection, ontology, of_collection, tell)
+    parts, cells = split_cells(parts, documents)
     settings = Settings(
         collection=documents.name,
         spoken=spoken_in(documents, parts),
@@ -185,6 +196,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     graded = [one for one in chosen if isinstance(one, MaxRel)]
     notes = [
         *confused,
+        *map(SplitCellsWarning, cells),
         *map(TranslationsWarning, documents.notes),
         *map(MissingDocumentsWarning, check_expected(parts, documents, terms if graded else None)),
     ]
@@ -242,7 +254,7 @@ def _run_all(
             key = Key(part.name, part.language, name)
             found, is_old = own.run(part)
             runs.reused += [key] * is_old
-            runs.failures[key] = failures_of(part.cases.cases, found, own.documents)
+            runs.failures[key] = failures_of(part.cases.cases, found, own.documents, part.language)
             runs.evaluations[key], said = evaluate_part(part, found, measures, name=name, ontology=ontology, kind=kind)
             runs.notes += said
     return runs

@@ -7,7 +7,7 @@ import json
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ import numpy as np
 from deadheat.arguments import check_choice
 from deadheat.arrays import IntArray
 from deadheat.benchmark.cases.language import guess, known
-from deadheat.benchmark.languages import checked_code
+from deadheat.benchmark.languages import base, checked_code
 from deadheat.benchmark.ontology import LABEL, Ontology, Translations, read_ontology, read_translations
 from deadheat.data.tables import label_of
 from deadheat.errors import (
@@ -76,6 +76,8 @@ class Collection:
         Of the texts; empty if nobody said.
     notes : tuple of str
         What to know about the texts, such as how many are translated.
+    names : mapping of str to mapping of str to str
+        Of translated terms, what each id is called in a language.
 
     Raises
     ------
@@ -97,6 +99,7 @@ class Collection:
     path: Path | None = None
     languages: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not len(self.ids) == len(self.texts) == len(self.synonyms):
@@ -122,6 +125,17 @@ class Collection:
     def __repr__(self) -> str:
         n_synonyms = sum(map(len, self.synonyms))
         return f"<Collection {self.name}: {counted(len(self), 'document')}, {counted(n_synonyms, 'synonym')}>"
+
+    def labels(self, language: str | None) -> dict[str, str]:
+        """Return what each document is called: in the language, where it has a name in it.
+
+        Parameters
+        ----------
+        language : str or None
+            A code; a name in its base language, such as "pt" of "pt-br", counts too.
+        """
+        named = {} if language is None else self.names.get(language) or self.names.get(base(language), {})
+        return dict(zip(self.ids, self.texts, strict=True)) | dict(named)
 
     def strings(self) -> tuple[list[str], IntArray]:
         """Return all texts by which documents are found.
@@ -220,7 +234,11 @@ def read_collection(
         found = replace(found, notes=(*found.notes, *filter(None, map(_other_language, read))))
         for note in found.notes:
             warnings.warn(note, TranslationsWarning, stacklevel=2)
-        return replace(found, languages=own or named.languages)
+        names = {} if original == "none" else {one.source_language: _called(source) for one in read}
+        for one in reversed(read):  # the first of a language names a term
+            own_names = {term: rows[0].text for term, rows in one.by_term(candidates=candidates).items()}
+            names[one.language] = names.get(one.language, {}) | own_names
+        return replace(found, languages=own or named.languages, names=names)
     if tables or table is None:
         hint = "give a table of documents in their language instead"
         raise ParameterError(
@@ -228,6 +246,10 @@ def read_collection(
         )
     records, path = table
     return replace(_of_records(records, path, name or label_of(path), has_synonyms=synonyms != "none"), languages=own)
+
+
+def _called(ontology: Ontology) -> dict[str, str]:
+    return {term: label for term, label in zip(ontology.ids, ontology.labels, strict=True) if label.strip()}
 
 
 def _other_language(table: Translations) -> str:

@@ -14,8 +14,8 @@ from deadheat.evaluation.scores import intervals
 from deadheat.evaluation.strata import SMALLEST, label
 from deadheat.measures import AP, MaxRel
 from deadheat.report.conventions import broken_by
-from deadheat.report.model import Fact
-from deadheat.report.numbers import MARK, format_cell
+from deadheat.report.model import OF_FEW, Fact
+from deadheat.report.numbers import format_cell, listed
 from deadheat.report.of_comparison import tell_intervals, tell_tests
 from deadheat.report.of_languages import AMONG, facts_of_languages, tell_beside, tell_gaps, tell_languages
 from deadheat.report.of_strata import few_queries
@@ -128,7 +128,7 @@ def _of_strata(result: Results, groupings: Sequence[Grouping]) -> Iterator[Fact]
     }
     yield Fact("small_strata", small)
     if small:
-        yield Fact("", None, MARK, few_queries(small, SMALLEST, unit="cases"), is_note=True)
+        yield Fact("", None, OF_FEW, few_queries(small, SMALLEST, unit="cases"), is_note=True)
 
 
 def _of_intervals(result: Results, groupings: Sequence[Grouping]) -> Iterator[Fact]:
@@ -225,12 +225,15 @@ def _of_tests(result: Results) -> Iterator[Fact]:
 def _of_cases(result: Results) -> Iterator[Fact]:
     """Name retrievers that found nothing, and sets that are too small for a conclusion."""
     for key, part in result.parts.items():
+        if bare := [case.case_id for case in part.cases if not case.expected_ids]:
+            text = f"{len(bare):,} of {counted(len(part.cases), 'case')} of {part} ({three(bare)}), which count as 0"
+            yield Fact("", None, "nothing expected", text, is_note=True)
         alike: dict[tuple[str, ...], list[str]] = {}
         for name in result.retrievers:
             alike.setdefault(result.evaluations[Key(*key, name)].missing_queries, []).append(name)
         alike.pop((), None)
         for ids, names in alike.items():
-            of = f"{len(ids):,} of {counted(len(part.cases), 'case')} of {part} ({three(ids)})"
+            of = f"{len(ids):,} of {counted(len(part.cases), 'case')} of {part} ({listed(ids)})"
             yield Fact("", None, "found nothing", f"{', '.join(names)}: for {of}, which count as 0", is_note=True)
     yield Fact("found_nothing", {" / ".join(key): len(one.missing_queries) for key, one in result.evaluations.items()})
     yield Fact("verbatim", {" / ".join(key): count for key, count in result.verbatim.items()})

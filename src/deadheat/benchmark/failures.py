@@ -79,7 +79,9 @@ class Failure:
         }
 
 
-def failures_of(cases: Sequence[Case], found: pl.DataFrame, documents: Collection) -> tuple[Failure, ...]:
+def failures_of(
+    cases: Sequence[Case], found: pl.DataFrame, documents: Collection, language: str | None = None
+) -> tuple[Failure, ...]:
     """Return the failures of a run, the worst first; among equals in the order of the cases.
 
     Parameters
@@ -88,8 +90,10 @@ def failures_of(cases: Sequence[Case], found: pl.DataFrame, documents: Collectio
     found : polars.DataFrame
         query_id, doc_id and score.
     documents : Collection
+    language : str, optional
+        Of the cases: documents are named in it where they can be.
     """
-    labels = dict(zip(documents.ids, documents.texts, strict=True))
+    labels = documents.labels(language)
     runs = {str(key[0]): group for key, group in found.group_by("query_id")}
     failed = list(_failed(cases, runs, labels))
     return tuple(sorted(failed, key=lambda one: (one.low is not None, -(one.low or 0) - (one.high or 0))))
@@ -97,6 +101,8 @@ def failures_of(cases: Sequence[Case], found: pl.DataFrame, documents: Collectio
 
 def _failed(cases: Sequence[Case], runs: Mapping[str, pl.DataFrame], labels: Mapping[str, str]) -> Iterator[Failure]:
     for case in cases:
+        if not case.expected_ids:
+            continue
         ranked: list[tuple[float, str]] = []
         if case.case_id in runs:
             rows = runs[case.case_id].select("score", "doc_id").iter_rows()

@@ -98,7 +98,9 @@ def families_of(parts: Sequence[Part]) -> tuple[tuple[Family, ...], str]:
 def _expect_alike(parts: Sequence[Part]) -> bool:
     """Tell whether at least half of the cases expect what those of another language expect, and lack a pair id."""
     languages: dict[frozenset[str], set[str]] = {}
-    lacking = [(case, part.language) for part in parts for case in part.cases if case.pair_id is None]
+    lacking = [
+        (case, part.language) for part in parts for case in part.cases if case.pair_id is None and case.expected_ids
+    ]
     for case, language in lacking:
         languages.setdefault(frozenset(case.expected_ids), set()).add(language)
     shared = sum(len(languages[frozenset(case.expected_ids)]) > 1 for case, _ in lacking)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from deadheat.benchmark.store import KIND, Store
 from deadheat.comparison.compare_languages import languages_of
 from deadheat.comparison.languages import Languages
 from deadheat.comparison.pairs import Design
-from deadheat.errors import DataError
+from deadheat.errors import DataError, DeadheatError, FileFormatError
 from deadheat.evaluation.evaluate import load_evaluation
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.strata import NONE
@@ -68,9 +69,10 @@ def read_finished(folder: str | Path) -> list[Finished]:
             path=folder,
         )
     known = {one.name for one in fields(Design)}
-    design = Design(**{name: value for name, value in made["design"].items() if name in known})
-    store = Store(folder, made["limit"])
-    return [_read(store, made, case, design) for case in made["cases"]]
+    with _undamaged(path):
+        design = Design(**{name: value for name, value in made["design"].items() if name in known})
+        store = Store(folder, made["limit"])
+        return [_read(store, made, case, design) for case in made["cases"]]
 
 
 def read_languages(folder: str | Path, found: Sequence[Finished]) -> tuple[list[Languages], float | None]:
@@ -85,16 +87,31 @@ def read_languages(folder: str | Path, found: Sequence[Finished]) -> tuple[list[
     path = _summary_of(Path(folder))
     made = {} if path is None else json.loads(path.read_text(encoding="utf-8"))
     parts = {(one.cases, one.language): one for one in found}
-    languages = [
-        languages_of(
-            {language: parts[cases, language].evaluations for language, cases in family["cases"].items()},
-            family["pairs"],
-            design=found[0].design,
-            name=family["name"],
-        )
-        for family in made.get("families", [])  # a folder of an earlier version has none
-    ]
+    with _undamaged(path):
+        languages = [
+            languages_of(
+                {language: parts[cases, language].evaluations for language, cases in family["cases"].items()},
+                family["pairs"],
+                design=found[0].design,
+                name=family["name"],
+            )
+            for family in made.get("families", [])  # a folder of an earlier version has none
+        ]
     return languages, made.get("margin")
+
+
+@contextmanager
+def _undamaged(path: Path | None) -> Iterator[None]:
+    """Say that a summary is damaged where a part of it is missing or of another type."""
+    try:
+        yield
+    except DeadheatError:
+        raise
+    except (LookupError, TypeError, AttributeError) as error:
+        hint = "call deadheat bench again, which takes up its finished runs"
+        raise FileFormatError(
+            f"is damaged: {error!r:.80}", allowed="bench.json as written", hint=hint, path=path
+        ) from error
 
 
 def _summary_of(folder: Path) -> Path | None:

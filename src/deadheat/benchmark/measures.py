@@ -6,23 +6,20 @@ from collections.abc import Iterable, Sequence
 
 from deadheat.arguments import as_count
 from deadheat.errors import ParameterError
-from deadheat.measures import AP, RR, Hit, MaxRel, Measure, P, R, nDCG, parse_measure
+from deadheat.evaluation.evaluate import Measures, parse_measures
+from deadheat.measures import AP, RR, Hit, MaxRel, Measure, P, R, nDCG
 
 CUTOFFS = (1, 3, 5, 10)
 
 
-def measures_of(given: object, at: Sequence[int] | None, *, has_ontology: bool) -> tuple[Measure, ...]:
+def measures_of(given: Measures, at: Sequence[int] | None, *, has_ontology: bool) -> tuple[Measure, ...]:
     """Return the given measures, or the defaults at some cutoffs."""
     cutoffs = _cutoffs(at)
     if given is not None:
         if at is not None:
             problem = "sets the cutoffs of the default measures, not of those that are named"
             raise ParameterError(problem, argument="at", given=cutoffs, hint="write nDCG@20")
-        several: Iterable[object] = given if isinstance(given, list | tuple) else [given]
-        found = tuple(dict.fromkeys(parse_measure(one) for one in several))  # type: ignore[arg-type]
-        if not found:
-            raise ParameterError("is empty", argument="measures", hint="name at least one, such as 'nDCG@10'")
-        return found
+        return parse_measures(given)
     kinds: list[Measure] = [Hit(), nDCG(), R(), P(), AP(norm="min"), *([MaxRel()] if has_ontology else [])]
     return (RR(), *(kind @ cutoff for kind in kinds for cutoff in cutoffs))
 

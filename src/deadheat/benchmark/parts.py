@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deadheat.benchmark.cases import Cases, folded, read_cases
@@ -132,12 +132,24 @@ def parts_of(cases: object, limit: int | None) -> tuple[Part, ...]:
     return tuple(found)
 
 
+def split_cells(parts: Sequence[Part], documents: Collection) -> tuple[tuple[Part, ...], list[str]]:
+    """Return the parts with cells such as ``D1;D2`` as several ids, where all are documents, and notes on them."""
+    held = set(documents.ids)
+    found = [(part, *part.cases.split(held)) for part in parts]
+    notes = [
+        f"{part}: {counted(len(cells), 'cell')} with ; or , in place of | read as several ids: {three(cells)}"
+        for part, _, cells in found
+        if cells
+    ]
+    return tuple(replace(part, cases=cases) for part, cases, _ in found), notes
+
+
 def check_expected(parts: Sequence[Part], documents: Collection, ontology: Ontology | None) -> Iterator[str]:
     """Yield notes on expected ids that collection or ontology lack; raise if the collection lacks all of a part."""
     held = set(documents.ids)
     for part in parts:
         expected = sorted({one for case in part.cases for one in case.expected_ids})
-        if held.isdisjoint(expected):
+        if expected and held.isdisjoint(expected):
             first = ", ".join(documents.ids[:3])
             raise DataError(
                 f"none of the {len(expected)} expected ids of {part} is in {documents.name}: it expects "

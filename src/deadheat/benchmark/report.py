@@ -21,7 +21,7 @@ from deadheat.evaluation.strata import NONE, Stratum, keys_of
 from deadheat.measures import Measure
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.bars import bars
-from deadheat.report.model import Bar, Cell, Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
+from deadheat.report.model import OF_FEW, Bar, Cell, Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
 from deadheat.report.of_languages import data_of_languages, list_languages
 from deadheat.report.of_shown import in_python
 from deadheat.report.score_tables import level_heading
@@ -420,5 +420,5 @@ def _of_stratum(grouping: Grouping, key: Key, stratum: Stratum, measure: str) ->
     strata = grouping.strata[key]
     scores = strata[stratum][measure]
     shown = reported_interval(scores, grouping.intervals[key][stratum][measure])
-    mean = Marked(reported(scores)) if scores.n_queries < strata.smallest else as_cell(scores)
+    mean = Marked(reported(scores), OF_FEW) if scores.n_queries < strata.smallest else as_cell(scores)
     return scores.n_queries, mean, Span(shown.low, shown.high, shown.is_known)

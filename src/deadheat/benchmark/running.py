@@ -25,7 +25,7 @@ from deadheat.evaluation.scores import PlacedSpread, Scores
 from deadheat.evaluation.strata import NONE
 from deadheat.measures import MaxRel, Measure
 from deadheat.placements.placements import sort_rows
-from deadheat.wording import counted
+from deadheat.wording import counted, three
 
 # Part of the key of a finished run. Raise it when one of our retrievers, or `retrieve`, finds something different for
 # the same texts, documents and options, so that no outdated run is reused. The version of the package would discard
@@ -98,7 +98,7 @@ class Search:
         """Warn of documents that the collection does not have."""
         unknown = sorted(set(found["doc_id"].to_list()) - set(self.documents.ids))
         if unknown:
-            shown = ", ".join(unknown[:3]) + (", ..." if len(unknown) > 3 else "")
+            shown = three(unknown)
             warnings.warn(
                 f"{self.name} found {len(unknown):,} documents that {self.documents.name} does not have ({shown}):"
                 " are the ids written alike?",
@@ -151,15 +151,14 @@ def _evaluate(qrels: Qrels, found: pl.DataFrame, measures: Sequence[Measure], na
 
 def _of_nothing(qrels: Qrels, measures: Sequence[Measure], name: str) -> Evaluation:
     """Evaluate a run without any document, which no reader accepts: every ranking is empty."""
-    judgments = qrels.to_polars()
-    query_ids, codes = np.unique(judgments["query_id"].to_numpy().astype(str), return_inverse=True)
-    ids = query_ids.astype(object)
+    queries, codes, relevance = qrels.in_order
+    ids = np.array(queries["query_id"].to_list(), dtype=object)
     none = np.zeros(0, np.int64)
     placements = sort_rows(
         ids,
         np.zeros(len(ids), np.int64),
         judged_query=codes,
-        judged_relevance=judgments["relevance"].to_numpy(),
+        judged_relevance=relevance,
         rows=(none, np.zeros(0, dtype=object), np.zeros(0), none, none),
         unjudged_queries=(),
     )

@@ -21,10 +21,12 @@ from deadheat.cli.files import (
     open_run,
     second_keys,
     shown_path,
+    within_collection,
 )
 from deadheat.cli.options import (
     StratumOptions,
     cluster_option,
+    collection_options,
     comparing_options,
     conventions_of,
     decompressed_option,
@@ -121,6 +123,7 @@ EXAMPLES = examples(
 @precision_option
 @then_by_option
 @reading_options
+@collection_options
 @engine_options
 @duplicates_option
 @decompressed_option
@@ -138,7 +141,7 @@ def compare(
 
     For each measure: the means with their intervals, the differences with p values before and after the correction
     (a star: significant), and the differences whose sign a random tie-break reverses with some probability, beside
-    what trec_eval's rule makes of them (a star: it ranks the two the other way). csv and json hold every number;
+    the difference with ties broken by document id, as trec_eval. csv and json hold every number;
     csv has one row per pair, to which --margin and --detect add columns, or the table that --table names. For counts
     all of this is about totals, --margin and --detect included; csv and json hold the total instead of the mean.
 
@@ -172,7 +175,9 @@ def compare(
     if saved:
         comparison = _compare_saved(named, design, **of_clusters)
     else:
-        comparison = _compare(qrels, named, measures, conventions, design, **of_clusters, check_duplicates=is_checked)
+        comparison = _compare(
+            qrels, named, measures, conventions, design, given=options, **of_clusters, check_duplicates=is_checked
+        )
     warn_of_nothing_judged(comparison.evaluations.values())
     columns = () if queries is None else strata.columns(queries, comparison.query_ids.tolist())
     asked = _Asked(form, **{one.name: options[one.name] for one in fields(_Asked) if one.name != "form"})
@@ -230,7 +235,7 @@ def saved_evaluations(ctx: click.Context, paths: list[str]) -> list[str]:
             f"{paths[0]} is a saved evaluation, and {other} is none: give saved ones only, or QRELS RUN RUN..."
         )
     of_evaluating = ("ties", "missing", "no_relevant", "score_precision", "rel", "judged_only", "depth", "unjudged")
-    for name in ("notations", *of_evaluating, "check_duplicates"):
+    for name in ("notations", *of_evaluating, "check_duplicates", "collection", "strict"):
         if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             option = "-m" if name == "notations" else f"--{name.replace('_', '-')}"
             raise click.UsageError(f"{option} is for QRELS RUN RUN...: {paths[0]} is already evaluated")
@@ -250,18 +255,25 @@ def _compare(
     measures: Sequence[Measure],
     conventions: Conventions,
     design: Design,
+    *,
+    given: Mapping[str, Any],
     **options: Any,  # noqa: ANN401 - of clusters and duplicates
 ) -> Comparison:
     from deadheat.comparison.compare import compare_under
+    from deadheat.evaluation.evaluate import warn_of_one_table, warn_of_unequal
 
     with progress([qrels, *named.values()]) as begin:
         begin(qrels)
-        judgments, runs = open_qrels(qrels), {}
+        judgments, runs = within_collection(open_qrels(qrels), given), {}
         alone = next(iter(named)) if len(set(named.values())) == 1 else ""
         for name, path in named.items():
             begin(path)
             runs[name] = open_run(path, name, keyed=name != alone)
-        return compare_under(design, conventions, judgments, runs, measures, **options)
+        found = compare_under(design, conventions, judgments, runs, measures, **options)
+    for name, run in runs.items():
+        warn_of_unequal(found.evaluations[name], judgments, run)
+        warn_of_one_table(judgments, run, found.evaluations[name])
+    return found
 
 
 def _report(
@@ -276,7 +288,7 @@ def _report(
     from deadheat.report.model import Fact
     from deadheat.report.of_compact import report_compact
     from deadheat.report.of_comparison import report_comparison
-    from deadheat.report.of_planning import beside, doubt_equivalence, list_equivalence, list_sample_sizes
+    from deadheat.report.of_planning import beside, planned
     from deadheat.report.of_queries import list_queries, list_ranks, tell_ranks
 
     strata, is_data = None, asked.form in DATA
@@ -290,12 +302,7 @@ def _report(
     among = "systems" if languages else ""
     report = report_comparison(comparison, **named, for_people=not is_data, margin=asked.margin, among=among)
     parts = {(): comparison} if strata is None else strata
-    added = [
-        *([list_equivalence(parts, columns, asked.margin)] if asked.margin else []),
-        *([list_sample_sizes(parts, columns, asked.detect)] if asked.detect else []),
-    ]
-    facts = [Fact("margin", asked.margin), Fact("detect", asked.detect)]
-    facts += doubt_equivalence(parts) if asked.margin else ()
+    added, facts = planned(parts, columns, asked.margin, asked.detect)
     # csv has room for one table, by default the first
     tables = (beside(report.tables[0], *added), *report.tables[1:]) if asked.form == "csv" else (*report.tables, *added)
     if asked.ranks:

@@ -11,10 +11,11 @@ import click
 
 from deadheat.cli.app import debug_option, say
 from deadheat.cli.files import PATH, STDOUT, check_inputs, check_output, input_path
-from deadheat.cli.options import complete_from, decompressed_option, examples
+from deadheat.cli.options import complete_from, decimal_option, decompressed_option, examples
 from deadheat.cli.output import standard_output, writing
 from deadheat.cli.progress import progress
 from deadheat.cli.wording import error_message
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -73,6 +74,7 @@ class Convert(click.Command):
 )
 @click.option("--no-subtopics", is_flag=True, help="Of qrels with subtopics, write each document's highest relevance.")
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
+@decimal_option
 @decompressed_option
 @debug_option
 def convert(  # noqa: PLR0917 - click passes by name
@@ -114,6 +116,8 @@ def convert(  # noqa: PLR0917 - click passes by name
     with writing(target):
         _write(frame, target, table.kind, written, tag or TAG)
     what = "qrels" if table.kind == "qrels" else "a run"
+    if bare := getattr(table, "bare", ()):
+        told += f"; without {counted(len(bare), 'query', 'queries')} that no row can hold, with nothing relevant"
     say(f"{'stdout' if target == STDOUT else target}: {len(frame):,} rows of {what} as {written}{told}")
 
 

@@ -102,5 +102,5 @@ def beside_runs(qrels: Qrels) -> Qrels:
     if frame is None:
         return qrels
     found = copy(qrels)
-    found.rows = LazyRows(frame)
+    found.rows, found.bare = LazyRows(frame), qrels.bare
     return found

@@ -22,11 +22,13 @@ from deadheat.cli.files import (
     open_run,
     save_paths,
     shown_path,
+    within_collection,
 )
 from deadheat.cli.options import (
     StratumOptions,
     beside_option,
     check_proportions,
+    collection_options,
     conventions_of,
     decompressed_option,
     duplicates_option,
@@ -102,6 +104,7 @@ EXAMPLES = examples(
 @precision_option
 @then_by_option
 @reading_options
+@collection_options
 @engine_options
 @duplicates_option
 @decompressed_option
@@ -153,10 +156,10 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
     unmatched: dict[str, tuple[str, str]] = {}
     named, is_checked = dict(zip(names, given, strict=True)), options["check_duplicates"]
     beside: list[Evaluation] = []
-    by_id = "doc_id" if options["figures"] and conventions.ties == "expected" else None  # trec_eval's rule is a tick
+    by_id = "doc_id" if options["figures"] and conventions.ties == "expected" else None  # as trec_eval: a tick
     rule = options["beside"] or by_id
     reader = partial(_scored, measures=measures, conventions=conventions, seed=seed, rule=rule, beside=beside)
-    evaluations = list(_evaluate(qrels, named, reader, unmatched, check_duplicates=is_checked))
+    evaluations = list(_evaluate(qrels, named, reader, unmatched, options, check_duplicates=is_checked))
     grouping = None if queries is None else strata.group(evaluations, queries)
     if form == "trec" and grouping is not None and grouping.strata:
         raise click.UsageError(
@@ -230,6 +233,7 @@ def _evaluate(
     runs: Mapping[str, str],
     score: Callable[[Qrels, Run], Evaluation],
     unmatched: dict[str, tuple[str, str]],
+    options: Mapping[str, Any],
     *,
     check_duplicates: bool,
 ) -> Iterator[Evaluation]:
@@ -237,9 +241,11 @@ def _evaluate(
 
     Adds to `unmatched` a document of the run and one of the qrels, if they share none.
     """
+    from deadheat.evaluation.evaluate import warn_of_one_table, warn_of_unequal
+
     with progress([qrels, *runs.values()]) as begin:
         begin(qrels)
-        judgments = open_qrels(qrels)
+        judgments = within_collection(open_qrels(qrels), options)
         if check_duplicates:
             judgments.check_duplicates()
         for name, path in runs.items():
@@ -248,6 +254,8 @@ def _evaluate(
             if check_duplicates:
                 run.check_duplicates()
             evaluation = score(judgments, run)
+            warn_of_unequal(evaluation, judgments, run)
+            warn_of_one_table(judgments, run, evaluation)
             if not len(evaluation.placements.query):
                 shared = next(iter(evaluation.query_ids[evaluation.placements.n_retrieved > 0]))
                 unmatched[name] = (_a_document(run, shared), _a_document(judgments, shared))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -71,8 +71,16 @@ def open_qrels(path: str) -> Qrels:
     """Read qrels under the options of the command."""
     from deadheat.data.tables import Qrels
 
-    qrels = Qrels(path, columns=named_columns("qrels"))
+    qrels = Qrels(path, columns=named_columns("qrels")).normalized(read_option("normalize_ids", None))
     return beside_runs(qrels) if has_engine() else qrels
+
+
+def within_collection(qrels: Qrels, options: Mapping[str, Any]) -> Qrels:
+    """Hold the qrels against --collection."""
+    from deadheat.evaluation.evaluate import checked
+
+    path = options["collection"]
+    return checked(qrels, path and input_path(path), options["rel"], strict=options["strict"])
 
 
 def open_run(path: str, name: str, *, keyed: bool = True) -> Run:
@@ -82,7 +90,8 @@ def open_run(path: str, name: str, *, keyed: bool = True) -> Run:
     source = _in_engine(path) if has_engine() else path
     run = Run(source, name=name, columns=named_columns("run"), ascending=read_option("ascending", default=False))
     keys = second_keys() if keyed else ()
-    return run.then_by(*keys, score_precision=read_option("score_precision", None)) if keys else run
+    run = run.then_by(*keys, score_precision=read_option("score_precision", None)) if keys else run
+    return run.normalized(read_option("normalize_ids", None))
 
 
 def _in_engine(path: str) -> object:

@@ -11,8 +11,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import GATE_FAILED, debug_option, say
-from deadheat.cli.files import PATH, STDOUT, check_inputs, check_output, input_path, label, open_qrels, open_run
+from deadheat.cli.files import (
+    PATH,
+    STDOUT,
+    check_inputs,
+    check_output,
+    input_path,
+    label,
+    open_qrels,
+    open_run,
+    within_collection,
+)
 from deadheat.cli.options import (
+    collection_options,
     complete_from,
     conventions_of,
     decompressed_option,
@@ -167,6 +178,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 @precision_option
 @then_by_option
 @reading_options
+@collection_options
 @duplicates_option
 @decompressed_option
 @debug_option
@@ -200,7 +212,7 @@ def gate(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> None:
         evaluation = load_evaluation(given[0])
     else:
         measures = gates.measures_of(thresholds, baseline)
-        evaluation = _evaluate(given, measures, conventions, check_duplicates=options["check_duplicates"])
+        evaluation = _evaluate(given, measures, conventions, options)
     result = gates.gate(
         evaluation,
         thresholds,
@@ -215,9 +227,15 @@ def gate(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> None:
 
 def _prepared(files: Sequence[str], options: Mapping[str, Any]) -> tuple[str, list[str]]:
     """Return the format and the files to check; refuse typos before anything is read."""
+    from deadheat.evaluation.saved import is_saved
+
     if len(files) > 2:
         raise click.UsageError(f"expected one saved evaluation, or QRELS and one RUN; got {len(files)} files")
     given = [input_path(path) for path in files]
+    if len(given) > 1 and (saved := [path for path in given if is_saved(path)]):
+        other = next(path for path in given if path != saved[0] or len(set(given)) == 1)
+        hint = f"deadheat gate {saved[0]} --baseline {other}" if len(saved) > 1 else f"deadheat gate {saved[0]}"
+        raise click.UsageError(f"{' and '.join(saved)}: a saved evaluation is checked by itself, as in {hint}")
     others = [str(options[name]) for name in ("baseline", "config", "queries") if options[name] is not None]
     return prepare(options["form"], options["output"], PARTS, [*given, *others]), given
 
@@ -226,7 +244,7 @@ def _conventions(ctx: click.Context, files: Sequence[str], options: Mapping[str,
     """Return how to evaluate; refuse such options for a saved evaluation."""
     found = conventions_of(options, without=["random"])  # a gate must not pass by luck
     if len(files) == 1:
-        for name in (*vars(found), "check_duplicates"):
+        for name in (*vars(found), "check_duplicates", "collection", "strict"):
             if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
                 raise click.UsageError(f"--{name.replace('_', '-')} is for QRELS RUN: {files[0]} is already evaluated")
     return found
@@ -299,18 +317,21 @@ def _first(given: Any, of_file: Any) -> Any:  # noqa: ANN401 - of whatever type 
 
 
 def _evaluate(
-    given: Sequence[str], measures: Sequence[Measure], conventions: Conventions, *, check_duplicates: bool
+    given: Sequence[str], measures: Sequence[Measure], conventions: Conventions, options: Mapping[str, Any]
 ) -> Evaluation:
-    from deadheat.evaluation.evaluate import evaluate_under
+    from deadheat.evaluation.evaluate import evaluate_under, warn_of_one_table, warn_of_unequal
     from deadheat.placements.place import open_pair
 
     qrels, run = given
     with progress(given) as begin:
         begin(qrels)
-        judgments = open_qrels(qrels)
+        judgments = within_collection(open_qrels(qrels), options)
         begin(run)
-        pair = open_pair(judgments, open_run(run, label(run, "run")), check_duplicates=check_duplicates)
+        found = open_run(run, label(run, "run"))
+        pair = open_pair(judgments, found, check_duplicates=options["check_duplicates"])
     evaluation = evaluate_under(conventions, *pair, measures)
+    warn_of_unequal(evaluation, *pair)
+    warn_of_one_table(*pair, evaluation)
     warn_of_nothing_judged([evaluation])
     return evaluation
 

@@ -65,15 +65,15 @@ ties_option = click.option(
     default="expected",
     show_default=True,
     shell_complete=complete_from("deadheat.placements.policies:POLICIES"),
-    help="What a tie counts: expected (the exact mean over its orders), best, worst, doc_id (as trec_eval), input"
-    " (the order of the file) or random.",
+    help="What a tie counts: expected (the exact mean over its orders), best, worst, doc_id (by document id,"
+    " as trec_eval), input (the order of the file) or random.",
 )
 beside_option = click.option(
     "--beside",
     metavar="doc_id|input",
     shell_complete=complete_from("deadheat.evaluation.beside:RULES"),
-    help="Show the values with ties broken by document id (as trec_eval does) or in the order of the file beside the"
-    " exact ones.",
+    help="Show the values with ties broken by document id, as trec_eval, or in the order of the file too: another"
+    " column.",
 )
 queries_options = together(
     click.option(
@@ -180,7 +180,25 @@ def _parsed_columns(ctx: click.Context, option: click.Parameter, values: tuple[s
     _keep(ctx, option, parsed_names(",".join(values), "query_id=question,doc_id=chunk,score=similarity"))
 
 
+def _say_decimal(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        from deadheat.io.decimals import decimal
+
+        ctx.with_resource(decimal(value))
+
+
+decimal_option = click.option(
+    "--decimal",
+    type=click.Choice([",", "."]),
+    expose_value=False,
+    callback=_say_decimal,
+    help="Decimal mark of numbers in CSV and TSV files; the other mark may group thousands [default: a point; with"
+    " semicolons also a comma, where it can be nothing else].",
+)
+
+
 reading_options = together(
+    decimal_option,
     click.option(
         "--columns",
         metavar="NAME=COLUMN,...",
@@ -197,9 +215,26 @@ reading_options = together(
         expose_value=False,
         help="Lower scores rank first, as of distances.",
     ),
+    click.option(
+        "--normalize-ids",
+        metavar="FORM",
+        callback=_keep,
+        expose_value=False,
+        help="Read ids of qrels and runs in one form of Unicode: NFC, NFD, NFKC or NFKD.",
+    ),
 )
 
 
+collection_options = together(
+    click.option(
+        "--collection",
+        type=PATH,
+        metavar="FILE",
+        help="All documents that exist: a table or corpus as of bench, or one id a line. Relevant documents that are"
+        " not in it are counted and named.",
+    ),
+    click.option("--strict", is_flag=True, help="Relevant documents that are not in --collection are an error."),
+)
 then_by_option = click.option(
     "--then-by",
     type=PATH,
@@ -233,8 +268,8 @@ decompressed_option = together(
         metavar="BYTES",
         expose_value=False,
         callback=_allow_decompressed,
-        help="Most bytes that a compressed file or a pipe may take in memory when unpacked [default: 4 GB, or 200 times"
-        " the compressed size]. Compressed TREC is read piece by piece and needs no limit.",
+        help="About the most bytes that a compressed file or a pipe may take in memory, as text and as rows [default:"
+        " 4 GB, or 200 times the compressed size]. Of compressed TREC the rows alone count.",
     ),
     click.option(
         "--max-memory",
@@ -273,8 +308,10 @@ def _resampling(of_level: str, of_resamples: str) -> Callable[[Any], Any]:
             "method",
             metavar="METHOD",
             shell_complete=complete_from("deadheat.evaluation.intervals:METHODS"),
-            help="auto (default): clopper-pearson for measures that are 0 or 1 (Hit, P@1; not with --cluster), bca for"
-            " others. bca, percentile: bootstrap; t: Student's t; clopper-pearson: exact for proportions.",
+            help="auto (default): for means clopper-pearson of measures that are 0 or 1 (Hit, P@1; not with --cluster),"
+            " bootstrap-t of those without limits (DCG), gaffke of others, bca from 50 queries on; for differences t."
+            " bca, bootstrap-t, percentile: bootstrap; t: Student's t; gaffke: of few values between two"
+            " limits; clopper-pearson: exact for proportions.",
         ),
         click.option("--n-resamples", type=int, metavar="N", help=f"{of_resamples}, 99 or more; default 10000."),
     )
@@ -343,6 +380,7 @@ def intervals_of(
     has_queries : bool, default True
         Whether there is a table that may have the column of clusters.
     """
+    from deadheat.arguments import BOUNDED
     from deadheat.evaluation.intervals import PROPORTION, IntervalOptions
 
     given = {name: options[name] for name in OF_INTERVALS if options[name] is not None}
@@ -356,7 +394,8 @@ def intervals_of(
         )
     if found.method == PROPORTION and "cluster" in given:
         raise click.UsageError(
-            f"--ci-method {PROPORTION} needs independent queries, got --cluster: auto, bca, percentile and t allow it"
+            f"--ci-method {PROPORTION} needs independent queries, got --cluster: auto, bca, bootstrap-t, percentile,"
+            f" t and {BOUNDED} allow it"
         )
     if "cluster" in given and not has_queries:
         raise click.UsageError("--cluster is a column of a table of queries: give --queries FILE too")
@@ -378,12 +417,11 @@ def design_of(options: Mapping[str, Any], *, has_queries: bool = True) -> Design
 
 
 def check_proportions(options: IntervalOptions, measures: Sequence[Measure]) -> None:
-    """Refuse intervals of proportions for measures that are not proportions, before files are read."""
-    from deadheat.evaluation.intervals import PROPORTION, method_of
+    """Refuse intervals of proportions, or of bounded values, for other measures, before files are read."""
+    from deadheat.evaluation.intervals import method_of
 
-    if options.method == PROPORTION:
-        for measure in measures:
-            method_of(PROPORTION, measure, has_clusters=False)
+    for measure in measures:
+        method_of(options.method, measure, n_units=0, has_clusters=False)
 
 
 @dataclass(frozen=True)

@@ -147,13 +147,13 @@ def print_report(report: Report, *, form: str, output: str | None, digits: int |
 
 def _tell(report: Report) -> None:
     """Print the facts that a format has no place for to standard error."""
-    from deadheat.report.numbers import MARK
+    from deadheat.report.model import LACKING, OF_FEW
 
     for fact in report.shown:
         if fact.is_warning:
             say(f"Warning: {fact.text}")
         elif fact.is_note:
-            heading = "" if fact.heading == MARK else f"{fact.heading}: "  # no number is marked there
+            heading = "" if fact.heading in {OF_FEW, LACKING} else f"{fact.heading}: "  # no number is marked there
             say(f"Note: {heading}{fact.text}")
 
 

@@ -201,7 +201,7 @@ def _of_saved(paths: Sequence[str], strata: StratumOptions, options: dict[str, A
     named, design = _design(paths, strata, options)
     check_inputs([*paths, *([strata.path] if strata.path else [])])
     queries = strata.read()
-    evaluations = {name: load_evaluation(path) for name, path in named.items()}
+    evaluations = {name: load_evaluation(path).called(name) for name, path in named.items()}
     clusters = (strata.cluster, queries if strata.cluster else None)
     comparison = compare_evaluated(design, evaluations, *clusters) if len(named) > 1 else None
     return Subject(

@@ -58,8 +58,8 @@ EXAMPLES = examples(
     "--ties",
     metavar="POLICY",
     shell_complete=complete_from("deadheat.placements.policies:POLICIES"),
-    help="doc_id is trec_eval's rule; expected gives exact means over the orders of ties, from all bits of the scores"
-    " [default: DEADHEAT_TIES in the environment, else doc_id]",
+    help="doc_id: by document id, as trec_eval. expected: exact means over the orders of ties, from all bits of the"
+    " scores [default: DEADHEAT_TIES in the environment, else doc_id]",
 )
 @duplicates_option
 @decompressed_option
@@ -81,7 +81,7 @@ def trec_eval(  # noqa: PLR0917 - click passes by name
 ) -> None:
     """Print what trec_eval prints, line by line, for the same options.
 
-    Ties are broken as trec_eval breaks them, unless --ties says otherwise. Not here: trec_eval's preference and
+    Ties are broken by document id, as trec_eval, unless --ties says otherwise. Not here: trec_eval's preference and
     multi-judge measures (-R other than qrels), and -Z.
     """
     from deadheat.compat.defaults import OF_TREC_EVAL, tie_policy

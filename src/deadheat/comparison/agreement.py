@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,9 +13,10 @@ from deadheat.data.positions import positions
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Run, Source
-from deadheat.errors import NoCommonQueryError, ParameterError
+from deadheat.errors import NoCommonQueryError, ParameterError, SwappedDataWarning
 from deadheat.io.forking import check_threads
 from deadheat.kernels import agreement
+from deadheat.placements.place import are_levels
 from deadheat.wording import three
 
 KINDS = {
@@ -111,6 +113,7 @@ def agree(
     cutoff: int = 10,
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
+    ascending: bool = False,
 ) -> Agreement:
     """Compare the rankings of two runs, without judgments, and exactly where scores tie.
 
@@ -129,6 +132,8 @@ def agree(
         Round all scores first, to a floating-point format or to this many decimals.
     check_duplicates : bool, default True
         Whether to look for (query, document) pairs that appear twice.
+    ascending : bool, default False
+        Lower scores rank first, as of distances, in both.
 
     Returns
     -------
@@ -142,6 +147,11 @@ def agree(
     ParameterError
         A parameter is out of its range.
 
+    Warns
+    -----
+    SwappedDataWarning
+        Two JSON files look like judgments.
+
     References
     ----------
     Corsi and Urbano 2024, https://doi.org/10.1145/3626772.3657700, for the three forms of rank-biased overlap; Yilmaz,
@@ -154,7 +164,11 @@ def agree(
     {'tau_b': 0.8165, 'tau': 0.6667, 'tau_ap': 0.5, 'rbo_w': 0.9667, 'rbo_a': 0.95, 'rbo_b': 0.9707, 'overlap': 0.5}
     """
     _check(p, cutoff)
-    runs = [Run.of(one) for one in (run, other)]
+    runs = [Run.of(one, ascending=ascending) for one in (run, other)]
+    if all(one.path is not None and are_levels(one) for one in runs):
+        where = " and ".join(one.where for one in runs)
+        message = f"{where} hold small whole numbers alone: if these are judgments, they are no rankings to be compared"
+        warnings.warn(message, SwappedDataWarning, stacklevel=2)
     if check_duplicates:
         for one in runs:
             one.check_duplicates()

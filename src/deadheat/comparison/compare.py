@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from deadheat.arguments import Rng, generator
+from deadheat.arguments import Rng, by_name, generator, positive
 from deadheat.arrays import FloatArray
 from deadheat.comparison.comparison import Comparison, assemble
 from deadheat.comparison.pairs import Design, pairs_of
@@ -15,12 +15,15 @@ from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import BaselineMismatchError, NoCommonQueryError, ParameterError
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import (
+    checked,
     engine_under,
     evaluate_under,
+    keys_of,
     opened,
     parse_measures,
     warn_of_levels,
     warn_of_missing,
+    warn_of_one_table,
     warn_of_unmatched,
 )
 from deadheat.evaluation.evaluation import Evaluation, check_alike
@@ -52,11 +55,18 @@ def compare(
     no_relevant: str = "zero",
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
+    ascending: bool = False,
+    then_by: Source | Sequence[Source] | None = None,
     rel: float | None = None,
     judged_only: bool = False,
     depth: int | None = None,
     unjudged: str = "zero",
     unjudged_max_rel: float | None = None,
+    collection: Source | None = None,
+    strict: bool = False,
+    normalize_ids: str | None = None,
+    margin: float | None = None,
+    detect: float | None = None,
 ) -> Comparison:
     """Compare runs by pairs over the same queries, and say what ties could make of every difference.
 
@@ -80,15 +90,23 @@ def compare(
         Of the intervals, between 0 and 1; ``1 - confidence_level`` is the level of significance.
     n_resamples : int, default 10,000
         99 or more.
-    method : {"auto", "bca", "percentile", "t"}, default "auto"
-        Of the intervals. "auto" is that of :meth:`Scores.interval` for means, and "bca" for differences.
+    method : {"auto", "bca", "bootstrap-t", "percentile", "t"}, default "auto"
+        Of the intervals. "auto" is that of :meth:`Scores.interval` for means, and "t" for differences.
     cluster, queries
         As for :meth:`Scores.interval`: clusters are resampled, and their signs flipped, whole.
     rng : numpy.random.Generator or int, default 0
-    ties, missing, no_relevant, score_precision, check_duplicates, rel, judged_only, depth
+    ties, missing, no_relevant, score_precision, check_duplicates, ascending, rel, judged_only, depth
         As for :func:`evaluate`.
+    then_by : run or list of runs, optional
+        As for :func:`evaluate`, of every run; a single run is compared with itself, its ties so ordered.
     unjudged, unjudged_max_rel
         As for :func:`evaluate`; with "bounds" there are `Comparison.unjudged_outer_bounds`.
+    collection, strict, normalize_ids
+        As for :func:`evaluate`.
+    margin : float, optional
+        Also show whether systems are no worse than their baseline by it: :meth:`Comparison.equivalence`.
+    detect : float, optional
+        Also show how many queries it takes to detect a difference of this size: :meth:`Comparison.sample_sizes`.
 
     Returns
     -------
@@ -125,6 +143,7 @@ def compare(
         method=method,
         rng=rng,
     )
+    margin, detect = checked_size("margin", margin), checked_size("detect", detect)
     conventions = Conventions(
         ties,
         "empty" if missing is None else missing,
@@ -136,9 +155,11 @@ def compare(
         unjudged,
         unjudged_max_rel,
     )
-    named = named_runs(runs)
+    read = named_runs(runs, ascending=ascending, then_by=then_by, score_precision=conventions.score_precision)
+    named = {name: run.normalized(normalize_ids) for name, run in read.items()}
     design.check_systems(list(named), has_clusters=cluster is not None)
-    chosen, judgments = parse_measures(measures), Qrels.of(qrels)
+    chosen = parse_measures(measures)
+    judgments = checked(Qrels.of(qrels).normalized(normalize_ids), collection, rel, strict=strict)
     found = compare_under(
         design,
         conventions,
@@ -153,9 +174,16 @@ def compare(
     if lacking and missing is None:
         warn_of_missing(lacking, len(found.query_ids))
     warn_of_levels(next(iter(found.evaluations.values())), judgments)
-    for name, run in named.items():
+    given = runs.values() if isinstance(runs, Mapping) else runs
+    for source, (name, run) in zip(given, named.items(), strict=False):  # a single run stands beside its other order
         warn_of_unmatched(found.evaluations[name], judgments, run)
-    return found
+        warn_of_one_table(qrels, source, found.evaluations[name])
+    return replace(found, margin=margin, detect=detect)
+
+
+def checked_size(name: str, given: float | None) -> float | None:
+    """Return a margin, or a difference that is to be detected, checked; None where it is not asked for."""
+    return None if given is None else positive(name, given)
 
 
 def compare_under(
@@ -199,6 +227,8 @@ def compare_evaluations(
     cluster: Cluster = None,
     queries: Source | None = None,
     rng: Rng = 0,
+    margin: float | None = None,
+    detect: float | None = None,
 ) -> Comparison:
     """Compare evaluations that there are already, or that were loaded from files.
 
@@ -207,7 +237,9 @@ def compare_evaluations(
     evaluations : dict of str to Evaluation, or sequence of Evaluation
         Or paths of saved ones; of the same qrels, under the same conventions, with the same measures.
     baseline, test, correction, alternative, confidence_level, n_resamples, method, cluster, queries, rng
-        As for :func:`compare`. What trec_eval's rule would say is not known without the runs.
+        As for :func:`compare`. What ties broken by document id, as trec_eval, give is not known without the runs.
+    margin, detect
+        As for :func:`compare`.
 
     Returns
     -------
@@ -220,9 +252,9 @@ def compare_evaluations(
     """
     named: dict[str, Evaluation]
     if isinstance(evaluations, Mapping):
-        named = {str(name): opened(one) for name, one in evaluations.items()}
+        named = by_name((name, opened(one)) for name, one in evaluations.items())
     else:
-        named = _unique([(one.name, one) for one in map(opened, evaluations)])
+        named = by_name((one.name, one) for one in map(opened, evaluations))
     design = Design(
         baseline=baseline,
         test=test,
@@ -233,7 +265,8 @@ def compare_evaluations(
         method=method,
         rng=rng,
     )
-    return compare_evaluated(design, named, cluster, queries)
+    margin, detect = checked_size("margin", margin), checked_size("detect", detect)
+    return replace(compare_evaluated(design, named, cluster, queries), margin=margin, detect=detect)
 
 
 def compare_evaluated(
@@ -261,21 +294,38 @@ def _check_comparable(one: tuple[str, Evaluation], other: tuple[str, Evaluation]
         )
 
 
-def named_runs(runs: Mapping[str, Source] | Sequence[Source]) -> dict[str, Run]:
-    """Return runs by name; those of a sequence by the names of their files."""
+def named_runs(
+    runs: Mapping[str, Source] | Sequence[Source],
+    *,
+    ascending: bool = False,
+    then_by: Source | Sequence[Source] | None = None,
+    score_precision: ScorePrecision = None,
+) -> dict[str, Run]:
+    """Return runs by name, those of a sequence by the names of their files; with their ties ordered as `then_by` says.
+
+    A single run stays, beside itself in that order.
+    """
     if isinstance(runs, Mapping):
-        return {str(name): run if isinstance(run, Run) else Run(run, name=str(name)) for name, run in runs.items()}
-    if isinstance(runs, str | Path) or not isinstance(runs, Iterable):
+        sources = by_name(runs.items())
+        named = {
+            name: Run.of(run, ascending=ascending) if isinstance(run, Run) else Run(run, name=name, ascending=ascending)
+            for name, run in sources.items()
+        }
+    elif isinstance(runs, str | Path) or not isinstance(runs, Iterable):
         raise ParameterError(argument="runs", given=runs, allowed="a dict of name to run, or a list of runs")
-    return _unique([(run.name, run) for run in map(Run.of, runs)])
-
-
-def _unique(named: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in named]
-    for name in names:
-        if names.count(name) > 1:
-            raise ParameterError(f"two runs are named {name!r}", hint="give a dict of name to run")
-    return dict(named)
+    else:
+        both = [(Run.of(run, ascending=ascending), run) for run in runs]
+        sources = by_name((run.name, source) for run, source in both)
+        named = {run.name: run for run, _ in both}
+    if then_by is None:
+        return named
+    keys = {name: keys_of(source, then_by) for name, source in sources.items()}
+    keyed = {name: run.then_by(*keys[name], score_precision=score_precision) for name, run in named.items()}
+    if len(named) > 1:
+        return keyed
+    ((name, run),) = keyed.items()
+    labels = [one if isinstance(one, str) and not Path(one).exists() else Run.of(one).name for one in keys[name]]
+    return {**named, ", then ".join([name, *labels]): run}
 
 
 def _check_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None:

@@ -16,16 +16,17 @@ from deadheat import stats
 from deadheat.arguments import Rng, as_count, positive
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
 from deadheat.comparison.deciding import deciding_queries
-from deadheat.comparison.outer import OuterBound, outer_bounds
+from deadheat.comparison.outer import OuterBound, bounded, difference_bounds, outer_bounds
 from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_pairs
 from deadheat.comparison.ranking import rank_intervals
-from deadheat.comparison.verdict import QUERY, Judge, Verdict, Within
+from deadheat.comparison.verdict import QUERY, Judge, Lacking, Verdict, Within
 from deadheat.data.drawn import Drawn
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Source
 from deadheat.errors import ParameterError, UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, Interval, cluster_codes
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import Stratum, groups
@@ -83,7 +84,12 @@ class Comparison(
         NaN where one of the two has no value.
     cluster : ndarray of int, shape (n_queries,), or None
     by_doc_id : mapping of str to list of ndarray
-        The scores of each system under trec_eval's rule, by measure; empty where the runs are not at hand.
+        The scores of each system with ties broken by document id, as trec_eval, by measure; empty where the runs are
+        not at hand.
+    n_strata : int
+        Strata over all of which p values are corrected; 1 for a whole.
+    margin, detect : float or None
+        By how much a system may be worse, and a difference that is to be detected, if these are to be shown too.
     """
 
     pairs: tuple[Pair, ...]
@@ -93,6 +99,9 @@ class Comparison(
     differences: FloatArray
     cluster: IntArray | None
     by_doc_id: Mapping[str, list[FloatArray]]
+    n_strata: int = 1
+    margin: float | None = None
+    detect: float | None = None
 
     def __repr__(self) -> str:
         n_significant = sum(pair.significant for pair in self.pairs)
@@ -156,7 +165,7 @@ class Comparison(
 
     @cached_property
     def verdict(self) -> Verdict:
-        """Who leads by the first measure, whether by more than chance, and whether ties can reverse it."""
+        """Who leads by the first measure of quality, whether by more than chance, and whether ties can reverse it."""
         return self.judge()
 
     def judge(self, margin: float | None = None, *, unit: tuple[str, str] = QUERY) -> Verdict:
@@ -176,10 +185,11 @@ class Comparison(
             }
             for measure in self.measures
         }
-        first = self.measures[0]
+        first = next((one for one in self.measures if one.is_quality), self.measures[0])
         rows = {} if margin is None else self._within(positive("margin", margin), first)
         ties = next(iter(self.evaluations.values())).ties
-        return Judge(self.pairs, levels, self.measures, self.design, ties, rows, self._detectable, unit).verdict()
+        judge = Judge(self.pairs, levels, self.measures, self.design, ties, rows, self._detectable, self._lacking, unit)
+        return judge.verdict()
 
     def _within(self, margin: float, measure: Measure) -> dict[Pair, Within]:
         """Return what the tests of a margin say about the pairs of a measure; of counts it is a margin of totals."""
@@ -188,11 +198,43 @@ class Comparison(
         found = self._equivalences(margin / np.array(sizes), places)
         return {self.pairs[place]: replace(one, margin=margin) for place, one in zip(places, found, strict=True)}
 
-    def _detectable(self, pair: Pair) -> float | None:
-        """Return the difference that the queries of a pair find with a power of 80%."""
+    def _detectable(self, pair: Pair) -> tuple[float | None, int]:
+        """Return the difference that the queries of a pair find with a power of 80%, and for how many tests.
+
+        Holm's correction begins with the level of Bonferroni's.
+        """
+        n_tests = 1
+        if self.design.test != TUKEY and self.design.correction in {"holm", "bonferroni"}:
+            own_tests = [one for one in self.pairs if one.measure == pair.measure and not math.isnan(one.p_value)]
+            n_tests = self.n_strata * max(len(own_tests), 1)
         own = self.differences[:, [self.pairs.index(pair)]]
         (error,) = stats.standard_errors(own, cluster=self.cluster).tolist()
-        return _planned(pair.difference, error, pair, self.design, 0.8).get("detectable_difference")
+        design = replace(self.design, confidence_level=1 - (1 - self.design.confidence_level) / n_tests)
+        return _planned(pair.difference, error, pair, design, 0.8).get("detectable_difference"), n_tests
+
+    def _lacking(self, pair: Pair, rival: str) -> Lacking | None:
+        """Return what is not judged of two systems; None where that is little of the rival, or not known.
+
+        Nor where qrels name relevant documents alone, which all others are not by design, and both lack as many.
+        """
+        measure = next(one for one in self.measures if one.label == pair.measure)
+        both = [self.evaluations[name] for name in (pair.system, pair.baseline)]
+        if not all(one.has_placements for one in both):
+            return None
+        depth = min(getattr(measure, "cutoff", None) or TOP, TOP)
+        shares = [unjudged_share(one.placements, depth) or 0.0 for one in both]
+        own, other = shares if rival == pair.baseline else shares[::-1]
+        has_nonrelevant = bool((both[0].placements.judged_relevance <= 0).any())
+        if other < NOTABLE or (other - own < NOTABLE and not has_nonrelevant):
+            return None
+        named = (pair.measure, pair.system, pair.baseline)
+        for bound in self.unjudged_outer_bounds:
+            if (bound.measure, bound.system, bound.baseline) == named:
+                return Lacking(depth, shares[0], shares[1], bound.low, bound.high)
+        scores, found = [bounded(one, measure) for one in both], None
+        if scores[0] and scores[1]:
+            found = difference_bounds(scores[0], scores[1], self.query_ids, np.zeros(len(self.query_ids), np.int64))
+        return Lacking(depth, shares[0], shares[1], *(found[1:] if found else (math.nan, math.nan)))
 
     def to_polars(self, *, details: bool = False) -> pl.DataFrame:
         """Return a row for each pair and measure; null where there is no number.
@@ -201,8 +243,8 @@ class Comparison(
         ----------
         details : bool, default False
             Whether to add what is behind the numbers: n_queries, standard errors, how the flip probability was
-            found, what trec_eval's rule would say, how skewed the differences are, n_clusters, and of the intervals
-            ci_method, known and unknown (why not).
+            found, the difference with ties broken by document id, as trec_eval, how skewed the differences are,
+            n_clusters, and of the intervals ci_method, known and unknown (why not).
         """
         check_threads()
         own = [one.name for one in fields(Pair) if one.name not in KNOWN.values()]
@@ -472,11 +514,12 @@ def assemble(
     queries: Source | None,
     by_doc_id: Mapping[str, list[FloatArray]],
 ) -> Comparison:
-    """Compare evaluations that are known to be comparable; `by_doc_id` are their scores under trec_eval's rule."""
+    """Compare evaluations that are known to be comparable; `by_doc_id` are as in the result."""
     ids = np.array(sorted(set().union(*(one.query_ids.tolist() for one in evaluations.values()))), dtype=object)
     codes = cluster_codes(cluster, queries, ids)
     pairs, differences = compare_pairs(evaluations, ids, design, codes, by_doc_id)
-    return Comparison(pairs, dict(evaluations), design, ids, differences, codes, by_doc_id)
+    named = {name: one.called(name) for name, one in evaluations.items()}
+    return Comparison(pairs, named, design, ids, differences, codes, by_doc_id)
 
 
 def _corrected_together(found: dict[Stratum, Comparison], design: Design) -> dict[Stratum, Comparison]:
@@ -493,7 +536,10 @@ def _corrected_together(found: dict[Stratum, Comparison], design: Design) -> dic
         replace(pair, p_adjusted=p, significant=shown)
         for pair, p, shown in zip(pairs, adjusted.tolist(), is_significant, strict=True)
     )
-    return {stratum: replace(part, pairs=tuple(islice(corrected, len(part.pairs)))) for stratum, part in found.items()}
+    return {
+        stratum: replace(part, pairs=tuple(islice(corrected, len(part.pairs))), n_strata=len(found))
+        for stratum, part in found.items()
+    }
 
 
 def n_units(pair: Pair) -> int:

@@ -61,7 +61,7 @@ class Gap:
 
     @property
     def by_doc_id(self) -> FloatArray:
-        """Of each query, under trec_eval's rule."""
+        """Of each query, with ties broken by document id, as trec_eval."""
         return self.one.by_doc_id - self.other.by_doc_id
 
     @property

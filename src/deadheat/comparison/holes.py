@@ -104,6 +104,7 @@ def holes(
     unjudged_max_rel: float | None = None,
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
+    ascending: bool = False,
 ) -> Holes:
     """Rank the unjudged documents of runs by what their judgment would tell.
 
@@ -128,7 +129,7 @@ def holes(
         the cutoff, if that is deeper), and `Holes.n_below` says how many more there are.
     unjudged_max_rel : float, optional
         The highest relevance that a document can have; by default the highest in the qrels.
-    score_precision, check_duplicates
+    score_precision, check_duplicates, ascending
         As for :func:`evaluate`.
 
     Returns
@@ -153,7 +154,7 @@ def holes(
     if not has_ends(parsed):
         raise MeasureError("there are no bounds over unjudged documents for it", measure=str(parsed))
     check_choice("by", by, BY)
-    named = named_runs([runs] if isinstance(runs, str | Path | Run) else runs)
+    named = named_runs([runs] if isinstance(runs, str | Path | Run) else runs, ascending=ascending)
     if not named:
         raise ParameterError(argument="runs", given=runs, allowed="one run or more")
     if by == "decision" and len(named) < 2:

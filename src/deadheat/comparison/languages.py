@@ -278,6 +278,7 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
             method=self.design.difference_method,
             confidence_level=self.design.confidence_level,
             cluster=self.cluster,
+            rng=self.design.rng,
             means=means.reshape(len(means), -1, n).mean(axis=2),
         )
         return tuple(

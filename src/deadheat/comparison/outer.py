@@ -10,12 +10,17 @@ import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
 from deadheat.comparison.pairs import Design, pairs_of
+from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedBounds, Scores
-from deadheat.measures.unjudged import ends
+from deadheat.measures import Measure
+from deadheat.measures.unjudged import ends, has_ends
+from deadheat.placements.unjudged import as_placed
 
 if TYPE_CHECKING:
     import polars as pl
+
+MOST_BOUNDED = 200_000  # documents, whose bounds a verdict looks for unasked
 
 
 @dataclass(frozen=True)
@@ -67,12 +72,51 @@ def outer_bounds(evaluations: Mapping[str, Evaluation], query_ids: TextArray, de
         documents = documents or {name: _documents(one, str(measure)) for name, one in evaluations.items()}
         for a, b in pairs_of(names, design.baseline):
             both = _both(documents[names[a]], documents[names[b]], query_ids)
-            value, low, high = _beside(scores[a], scores[b], query_ids, both)
-            other, other_low, other_high = _beside(scores[b], scores[a], query_ids, both)
-            keep = ~np.isnan(value - other)
-            if keep.any():
-                found = (value - other, low - other_high, high - other_low)
-                yield OuterBound(measure.label, names[a], names[b], *(float(one[keep].mean()) for one in found))
+            if found := difference_bounds(scores[a], scores[b], query_ids, both):
+                yield OuterBound(measure.label, names[a], names[b], *found)
+
+
+def difference_bounds(
+    scores: Scores, other: Scores, query_ids: TextArray, both: IntArray
+) -> tuple[float, float, float] | None:
+    """Return the mean difference of two systems and its outer bounds; None where no query has a value for both.
+
+    Parameters
+    ----------
+    scores, other : Scores
+        With placed bounds.
+    query_ids : ndarray of str, shape (n_queries,)
+    both : ndarray of int, shape (n_queries,)
+        Unjudged documents that both retrieve, as far as is known.
+    """
+    value, low, high = _beside(scores, other, query_ids, both)
+    its_value, its_low, its_high = _beside(other, scores, query_ids, both)
+    keep = ~np.isnan(value - its_value)
+    if not keep.any():
+        return None
+    found, lowest, highest = (float(one[keep].mean()) for one in (value - its_value, low - its_high, high - its_low))
+    return found, lowest, highest
+
+
+def bounded(evaluation: Evaluation, measure: Measure) -> Scores | None:
+    """Return the scores of a measure with bounds over unjudged documents from placements alone.
+
+    None where there are no such bounds, labels change more than gains, or the documents are so many that it takes long.
+    """
+    conventions = evaluation.conventions
+    try:
+        replace(conventions, unjudged="bounds")
+    except ParameterError:
+        return None
+    if not evaluation.has_placements or conventions.ties != "expected" or conventions.depth or not has_ends(measure):
+        return None
+    placements = evaluation.placements_of(measure)
+    if placements.n_retrieved.sum() > MOST_BOUNDED:
+        return None
+    top = conventions.highest_label(placements.max_relevance)
+    return replace(
+        evaluation[str(measure)], unjudged=PlacedBounds(measure, placements, as_placed(placements), top, None)
+    )
 
 
 def _documents(evaluation: Evaluation, measure: str) -> pl.DataFrame | None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from deadheat.arguments import check_choice
+from deadheat.arguments import BOUNDED, check_choice
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.comparison.drawing import Drawn
 from deadheat.comparison.flips import Flip, flip, normal_error
@@ -45,6 +45,7 @@ T = TypeVar("T")
 TUKEY = "tukey"
 TESTS = (*SINGLE_TESTS, TUKEY)
 NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
+OF_SIGNS = ("randomization", "wilcoxon", "sign")  # k differences that are not 0 have 2^k patterns of signs
 LEAST_P = 0.0001  # a smaller one is shown as a bound
 PROVED = 0.005  # what the normal distribution may be off
 FEW, DEAR = 400, 0.05  # where fewer orders than that are cheap, a larger bound will do: they would say little more
@@ -60,7 +61,7 @@ class Design(Estimation):
         None: every pair of systems.
     test, correction, alternative : str
     method, confidence_level, n_resamples, rng
-        Of the intervals and tests; the method "auto" is "bca" for differences.
+        Of the intervals and tests; the method "auto" is "t" for differences.
     """
 
     baseline: str | None = None
@@ -72,12 +73,13 @@ class Design(Estimation):
         """Raise `ParameterError` for what is not allowed."""
         for name, allowed in (("test", TESTS), ("correction", CORRECTIONS), ("alternative", ALTERNATIVES)):
             check_choice(name, getattr(self, name), allowed)
-        if self.method == PROPORTION:
+        if self.method in {BOUNDED, PROPORTION}:
+            of = "are 0 or 1" if self.method == PROPORTION else "have a lowest and a highest value"
             raise ParameterError(
-                f"method={PROPORTION!r} is of means",
+                f"method={self.method!r} is of means",
                 given=Plain("a comparison, which has differences"),
-                hint="'auto' takes it for the means of measures that are 0 or 1; 'bca', 'percentile' and 't' are for"
-                " both",
+                hint=f"'auto' takes it for the means of measures that {of}; 'bca', 'bootstrap-t', 'percentile' and 't'"
+                " are for both",
             )
         super().__post_init__()
         if self.test == TUKEY and self.alternative != "two-sided":
@@ -87,8 +89,8 @@ class Design(Estimation):
 
     @property
     def difference_method(self) -> str:
-        """The method of the intervals of differences, which are no proportions."""
-        return "bca" if self.method == "auto" else self.method
+        """The method of the intervals of differences, whose limits are too far apart to be of use."""
+        return "t" if self.method == "auto" else self.method
 
     def check_systems(self, names: Sequence[str], *, has_clusters: bool) -> None:
         """Raise `ParameterError` if systems of these names, with or without clusters, cannot be compared so."""
@@ -148,12 +150,12 @@ class Pair:
         The exact mean difference over all tie orders, whose sign may be reversed; under ``ties="expected"`` it is
         `difference`.
     doc_id_difference : float
-        The difference that trec_eval's rule (ties by document id) reports; NaN where the runs are not at hand.
+        The difference with ties broken by document id, as trec_eval; NaN where the runs are not at hand.
     doc_id_reverses : bool
-        Whether that rule ranks the two the other way than their exact means.
+        Whether it has another sign than that of the exact means.
     n_clusters : int or None
         Clusters that the queries fall into, if they were given.
-    method : {"bca", "percentile", "t"}
+    method : {"bca", "bootstrap-t", "percentile", "t"}
         Of the interval.
     skewness : float
         Sample skewness (G1) of the differences over queries, or of what clusters differ by; NaN with fewer than three,
@@ -219,6 +221,32 @@ class Pair:
         return why_unknown(self.low, self.high, self.n_queries, self.n_clusters, self.method)
 
 
+def n_differing(pair: Pair) -> int:
+    """Return how many queries differ; of clusters the most that can."""
+    n = pair.wins + pair.losses
+    return n if pair.n_clusters is None else min(n, pair.n_clusters)
+
+
+def least_p(pair: Pair, design: Design) -> float:
+    """Return the p value that a test of signs cannot fall below, however large the differences are; else 0.
+
+    Examples
+    --------
+    Of three queries that differ one of the eight patterns of signs is all of theirs, and one the opposite.
+
+    >>> from deadheat import compare
+    >>> qrels = {f"q{n}": {"a": 1} for n in range(9)}
+    >>> good = {query: {"a": 2, "b": 1} for query in qrels}
+    >>> poor = {query: {"a": 1 if query < "q3" else 3, "b": 2} for query in qrels}
+    >>> found = compare(qrels, {"good": good, "poor": poor}, "RR")
+    >>> least_p(found.pairs[0], found.design), found.pairs[0].p_value
+    (0.25, 0.25)
+    """
+    if design.test not in OF_SIGNS or not pair.exact_p_value:
+        return 0.0
+    return min(1.0, 0.5 ** (n_differing(pair) - (design.alternative == "two-sided")))
+
+
 def compare_pairs(
     evaluations: Mapping[str, Evaluation],
     query_ids: TextArray,
@@ -237,7 +265,8 @@ def compare_pairs(
     design : Design
     cluster : ndarray of int, shape (n_queries,), or None
     by_doc_id : mapping of str to sequence of ndarray
-        The scores of each evaluation under trec_eval's rule, by measure; empty if they are not known.
+        The scores of each evaluation with ties broken by document id, as trec_eval, by measure; empty if they are not
+        known.
 
     Returns
     -------
@@ -457,7 +486,7 @@ def normal_error_of(one: Compared, other: Compared, keep: BoolArray, difference:
 
 
 def _described(one: Compared, other: Compared) -> dict[str, Any]:
-    """Return what needs no test: means, effect size, wins, and what trec_eval's rule says."""
+    """Return what needs no test: means, effect size, wins, and the difference by document id, as trec_eval."""
     difference = one.values - other.values
     keep = ~np.isnan(difference)
     kept = difference[keep]

@@ -30,7 +30,8 @@ class Side:
     own : ndarray of bool, shape (n_queries,)
         The queries that the evaluation has.
     values, mean, variance, low, high, by_doc_id : ndarray of shape (n_queries,)
-        Under the tie policy; then over all tie orders: mean, variance, extremes; and under trec_eval's rule.
+        Under the tie policy; then over all tie orders: mean, variance, extremes; and by document id, as
+        trec_eval.
     is_exact : bool
         Whether the moments and extremes are; those of a `Custom` measure may be sampled.
     rng : numpy.random.Generator, int or None
@@ -121,7 +122,7 @@ class Compared(Protocol):
 
     @property
     def by_doc_id(self) -> FloatArray:
-        """Of each query, under trec_eval's rule."""
+        """Of each query, with ties broken by document id, as trec_eval."""
         ...
 
     @property

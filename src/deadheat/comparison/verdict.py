@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
-from deadheat.comparison.pairs import TUKEY, Design, Pair
+from deadheat.comparison.pairs import TUKEY, Design, Pair, least_p, n_differing
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
+from deadheat.stats import adjust, significant
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.wording import BY_DOC_ID, counted, rounded, three
 
@@ -41,9 +42,34 @@ class Within:
     equivalent: bool
 
 
+@dataclass(frozen=True)
+class Lacking:
+    """What is not judged of the two systems of a pair, and what it could make of their difference.
+
+    Attributes
+    ----------
+    depth : int
+    system, baseline : float
+        Share of the top documents, up to this depth, that are unjudged, over the queries that each has.
+    low, high : float
+        Outer bounds of the difference over labels of unjudged documents; NaN where they are not known.
+    """
+
+    depth: int
+    system: float
+    baseline: float
+    low: float
+    high: float
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether no labels reverse the difference."""
+        return self.low > 0 or self.high < 0
+
+
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """Who leads a comparison by its first measure, and how sure that is; ``str(verdict)`` says it in words.
+    """Who leads a comparison by its first measure of quality, and how sure that is; ``str(verdict)`` says it in words.
 
     All numbers are those of the pair of leader and rival (:class:`~deadheat.comparison.pairs.Pair`), seen from the
     leader: a lead by a measure of which less is better has a negative difference. Of counts they are of totals.
@@ -52,7 +78,8 @@ class Verdict:
     ----------
     outcome : str
         "better": significant, and in favour of the leader. "not shown": not significant. "in doubt": significant, but
-        the differences are too skewed for so few queries. "few": too few queries to show anything. "one query".
+        the differences are too skewed for so few queries. "few": too few queries, or too few that differ, to show
+        anything. "one query".
         "equal": the values of all queries are the same. "same mean": those of queries differ. "shared": several of
         many systems have the best mean. "contradicted": a test that is not of the mean, or a mean over fewer queries,
         favours the rival. "none": no query has a value for both.
@@ -66,6 +93,8 @@ class Verdict:
     is_better : bool
         Whether the outcome is "better": never without significance.
     p_value, p_adjusted : float
+    least_p : float
+        What `p_adjusted` cannot fall below, as so few queries differ; 0 for tests without such a bound.
     difference, low, high : float
     n_queries : int
     n_clusters : int or None
@@ -81,6 +110,8 @@ class Verdict:
     margin : float or None
     no_worse, equivalent : bool or None
         Of `system` against `baseline`; None without a margin.
+    lacking : Lacking or None
+        Where 10% or more of the rival's top documents are unjudged: the lead may be due to the judgments.
     sentences : tuple of str
     """
 
@@ -93,6 +124,7 @@ class Verdict:
     is_better: bool = False
     p_value: float = math.nan
     p_adjusted: float = math.nan
+    least_p: float = 0.0
     difference: float = math.nan
     low: float = math.nan
     high: float = math.nan
@@ -108,6 +140,7 @@ class Verdict:
     margin: float | None = None
     no_worse: bool | None = None
     equivalent: bool | None = None
+    lacking: Lacking | None = None
     sentences: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -115,13 +148,20 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the text and all fields as JSON can hold them; what is no number is None."""
-        held: dict[str, Any] = {"text": str(self)}
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if isinstance(value, float) and not math.isfinite(value):
-                value = None
-            held[one.name] = list(value) if isinstance(value, tuple) else value
-        return held
+        held = {"text": str(self), **_finite(vars(self))}
+        return held | {"lacking": None if self.lacking is None else _finite(vars(self.lacking))}
+
+
+def _finite(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values as JSON can hold them."""
+    return {
+        name: None
+        if isinstance(value, float) and not math.isfinite(value)
+        else list(value)
+        if isinstance(value, tuple)
+        else value
+        for name, value in values.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -141,7 +181,10 @@ class Judge:
     within : mapping of Pair to Within
         What the tests of a margin say; empty without one.
     detectable : callable
-        Returns the difference that a pair's queries find with a power of 80%; None if that is not known.
+        Returns the difference that a pair's queries find with a power of 80%, None if that is not known; and for how
+        many tests its level is corrected.
+    lacking : callable
+        Returns what judgments a pair lacks, given the name of the rival; None where that is little.
     unit : tuple of str
         What a query is called, in the singular and the plural.
     """
@@ -152,12 +195,17 @@ class Judge:
     design: Design
     ties: str
     within: Mapping[Pair, Within]
-    detectable: Callable[[Pair], float | None]
+    detectable: Callable[[Pair], tuple[float | None, int]]
+    lacking: Callable[[Pair, str], Lacking | None]
     unit: tuple[str, str] = QUERY
 
     def verdict(self) -> Verdict:
-        """Return the verdict by the first measure."""
-        measure = self.measures[0]
+        """Return the verdict by the first measure of quality."""
+        measure = next((one for one in self.measures if one.is_quality), None)
+        if measure is None:
+            told = three([one.label for one in self.measures])
+            data = f"{told} say what the data hold, not how good a system is: nobody leads by them."
+            return Verdict(outcome="none", measure=self.measures[0].label, sentences=(data,))
         own = [pair for pair in self.pairs if pair.measure == measure.label]
         names = list(self.levels[measure.label])
         leader, best = self._leader(measure)
@@ -198,7 +246,8 @@ class Judge:
 
     def other_leaders(self, leader: str | None) -> tuple[tuple[str, ...], dict[str, str]]:
         """Return the other measures by which it leads, and who leads by those by which it does not."""
-        found = {one.label: self._leader(one)[0] or "" for one in self.measures[1:]}
+        _, *others = [one for one in self.measures if one.is_quality]
+        found = {one.label: self._leader(one)[0] or "" for one in others}
         agree = tuple(name for name, own in found.items() if own == leader)
         return agree, {name: own for name, own in found.items() if own != leader}
 
@@ -215,12 +264,12 @@ class _OfPair:
     own: Sequence[Pair]
 
     def verdict(self) -> Verdict:
-        pair, scale = self.pair, self._scale
-        sign = -1 if self.leader == pair.baseline else 1
-        low, high = sorted((sign * scale * pair.low, sign * scale * pair.high))
+        pair = self.pair
+        low, high = sorted((self._sign * pair.low, self._sign * pair.high))
         outcome, (agree, others) = self._outcome(), self.judge.other_leaders(self.leader)
         within = self.judge.within.get(pair)
         won, compared = self._won()
+        lacking = self.judge.lacking(pair, self.rival) if self.rival and pair.n_queries else None
         return Verdict(
             outcome=outcome,
             measure=self.measure.label,
@@ -231,7 +280,8 @@ class _OfPair:
             is_better=outcome == "better",
             p_value=pair.p_value,
             p_adjusted=pair.p_adjusted,
-            difference=sign * scale * pair.difference,
+            least_p=self._least_p(),
+            difference=self._sign * pair.difference,
             low=low,
             high=high,
             n_queries=pair.n_queries,
@@ -246,12 +296,18 @@ class _OfPair:
             margin=None if within is None else within.margin,
             no_worse=None if within is None else within.no_worse,
             equivalent=None if within is None else within.equivalent,
-            sentences=tuple(filter(None, self._sentences(outcome, agree, others))),
+            lacking=lacking,
+            sentences=tuple(filter(None, self._sentences(outcome, agree, others, lacking))),
         )
 
     @property
     def _scale(self) -> int:
         return self.pair.n_queries if self.measure.total else 1
+
+    @property
+    def _sign(self) -> int:
+        """What makes a difference of the pair one that is seen from the leader."""
+        return -self._scale if self.leader == self.pair.baseline else self._scale
 
     @property
     def _n_units(self) -> int:
@@ -274,7 +330,20 @@ class _OfPair:
             return doubt(pair, design) or "better"
         if not is_ahead(pair, self.measure, self.leader) or (pair.significant and design.alternative == "two-sided"):
             return "contradicted"
-        return "few" if self._n_units < FEWEST else "not shown"
+        return "few" if self._n_units < FEWEST or self._is_hopeless() else "not shown"
+
+    def _least_p(self) -> float:
+        """Return what the p value cannot fall below, corrected where a correction only ever raises it."""
+        least, design = least_p(self.pair, self.judge.design), self.judge.design
+        if not least or design.correction not in {"holm", "bonferroni"}:
+            return least
+        ps = [least if one is self.pair else one.p_value for one in self.own]
+        return float(adjust(ps, design.correction)[ps.index(least)])
+
+    def _is_hopeless(self) -> bool:
+        """Whether so few queries differ that no size of their differences is significant."""
+        least = self._least_p()
+        return least > 0 and not significant([least], 1 - self.judge.design.confidence_level)[0]
 
     def _won(self) -> tuple[list[str], list[Pair]]:
         """Return whom the leader is shown to be better than, and the pairs that it is in."""
@@ -285,7 +354,9 @@ class _OfPair:
 
     # sentences
 
-    def _sentences(self, outcome: str, agree: Sequence[str], others: Mapping[str, str]) -> list[str]:
+    def _sentences(
+        self, outcome: str, agree: Sequence[str], others: Mapping[str, str], lacking: Lacking | None
+    ) -> list[str]:
         pair, unit = self.pair, self.judge.unit
         one, other = pair.baseline, pair.system
         if outcome == "none":
@@ -300,6 +371,7 @@ class _OfPair:
         first = f"{self._lead()}{self._chance(outcome)}."
         return [
             first,
+            self._judgments(lacking) if lacking else "",
             self._agreement(agree, others),
             self._ties(),
             self._of_baseline(),
@@ -342,7 +414,7 @@ class _OfPair:
             near = ", though p is in doubt as the differences are skewed" if pair.doubtful else ""
             return f", and is better than {rival} by more than chance: {numbers}{near}{self._rest()}"
         if outcome == "few":
-            return f", but {self._n_units_only()} prove little about {rival}: {numbers}"
+            return f", but {self._few()}"
         if outcome == "in doubt":
             skewed = f"the differences are too skewed ({pair.skewness:+.1f}) for so few {self._noun(2)} to trust p"
             lead = f"the lead over {rival} is more than chance"
@@ -352,6 +424,18 @@ class _OfPair:
         sided = self.judge.design.alternative
         only = "" if sided == "two-sided" else f" (one-sided test, for {pair.system} {sided} than {pair.baseline})"
         return f", but is not shown better than {rival}{only}: {numbers}{self._rest()}"
+
+    def _few(self) -> str:
+        """Say what is too few: the queries, or those that differ."""
+        pair, n, n_units = self.pair, n_differing(self.pair), self._n_units
+        if not self._is_hopeless() or n == n_units < FEWEST:
+            return f"{self._n_units_only()} prove little about {self._rival_name()}: {self._numbers()}"
+        differ = f"only {n:,} of {self._n_units_only()} differ{'s' if n == 1 else ''}, too few for a"
+        rests = f"; the interval rests on the same {n:,}" if pair.is_known and pair.low * pair.high > 0 else ""
+        return (
+            f"{differ} {self.judge.design.test} test to tell {self.leader} from {self._rival_name()}, as"
+            f" {self._p_name()} cannot fall below {number(self._least_p())}: {self._numbers()}{rests}"
+        )
 
     def _contradiction(self) -> str:
         pair, design = self.pair, self.judge.design
@@ -373,8 +457,7 @@ class _OfPair:
 
     def _numbers(self) -> str:
         """Give the difference, its interval, p and n, as seen from the leader."""
-        pair = self.pair
-        sign = (-1 if self.leader == pair.baseline else 1) * self._scale
+        pair, sign = self.pair, self._sign
         low, high = sorted((sign * pair.low, sign * pair.high))
         level = f"{100 * self.judge.design.confidence_level:g}% CI"
         interval = f", {level} [{number(low)}, {number(high)}]" if pair.is_known else ""
@@ -407,6 +490,25 @@ class _OfPair:
         for leader, names in rivals.items():
             found.append(f"{leader or ('nobody' if found else 'Nobody')} leads by {three(names)}")
         return f"{'; '.join(found)}." if found else ""
+
+    def _judgments(self, lacking: Lacking) -> str:
+        """Say what is not judged, and what that could make of the lead."""
+        pair, by = self.pair, f"the lead of {self.leader} over {self.rival} by {self.measure.label}"
+        own, other = lacking.system, lacking.baseline
+        if self.leader == pair.baseline:
+            own, other = other, own
+        of_rival = f"{percentage(other)} of the top {lacking.depth} documents of {self.rival} are unjudged"
+        shares = f"{of_rival}, and {percentage(own)} of those of {self.leader}"
+        if math.isnan(lacking.low):
+            return f"{by[0].upper()}{by[1:]} may be due to the judgments: {shares}."
+        low, high = sorted(self._sign * end for end in (lacking.low, lacking.high))
+        bounds = f"{signed(low)} to {signed(high)} (outer bounds)"
+        if lacking.is_safe:
+            return f"{shares}; no labels of unjudged documents reverse {by}: the difference is {bounds}."
+        return (
+            f"{by[0].upper()}{by[1:]} may be due to the judgments: {shares}; with labels for these and other unjudged"
+            f" documents the difference is {bounds}."
+        )
 
     def _ties(self) -> str:
         """Say whether tie order alone can reverse the order of the two."""
@@ -448,11 +550,17 @@ class _OfPair:
     def _power(self, outcome: str) -> str:
         """Say what so many queries can find, where nothing was shown."""
         is_known = outcome == "not shown" and not self.pair.doubtful  # of skewed differences t says too little
-        size = self.judge.detectable(self.pair) if is_known else None
+        size, n_tests = self.judge.detectable(self.pair) if is_known else (None, 1)
         if size is None or math.isnan(size):
             return ""
-        found = number(self._scale * abs(size))
-        return f"These {self._units()} find a true difference of {found} with a power of 80%, a smaller one less often."
+        found, n_pairs = number(self._scale * abs(size)), len(self.own)
+        between = f"between {self.pair.system} and {self.pair.baseline}"
+        level = f"{1 - self.judge.design.confidence_level:.3g}" + (f"/{n_tests}" if n_tests > 1 else "")
+        uncorrected = f", not corrected for {n_pairs} pairs" if n_tests == 1 < n_pairs else ""
+        return (
+            f"By {self.measure.label}, these {self._units()} find a true difference of {found} {between} with a power"
+            f" of 80%, a smaller one less often (paired t test at the level {level}{uncorrected})."
+        )
 
     def of_margin(self) -> str:
         """Say what a margin shows: that is another statement than that no difference is significant."""
@@ -537,7 +645,7 @@ def judge_strata(verdicts: Mapping[str, Verdict], columns: Sequence[str]) -> tup
     ]
     total = counted(n_all, "stratum", "strata")
     sentences = [f"By {first.measure}, of {total} of {' and '.join(columns)}, {', '.join(said)}."]
-    sentences += [_chance_in(first.measure, verdicts), _margin_in(verdicts)]
+    sentences += [_chance_in(first.measure, verdicts), _judgments_in(first.measure, verdicts), _margin_in(verdicts)]
     flips = [
         f"{stratum} ({one.system} / {one.baseline}: {percentage(one.flip_probability)})"
         for stratum, one in verdicts.items()
@@ -564,6 +672,17 @@ def _chance_in(measure: str, verdicts: Mapping[str, Verdict]) -> str:
     rest = len(verdicts) - len(shown)
     others = f"; no lead is shown to be more than chance in {rest} of {len(verdicts)}" if rest else ""
     return f"By {measure} and by more than chance, {three(shown, '; ')}{others}."
+
+
+def _judgments_in(measure: str, verdicts: Mapping[str, Verdict]) -> str:
+    """Say in which strata labels of unjudged documents may reverse the lead."""
+    found = [
+        f"{stratum} ({percentage(one.lacking.baseline if one.leader == one.system else one.lacking.system)} of the top"
+        f" {one.lacking.depth} of {one.runner_up} unjudged)"
+        for stratum, one in verdicts.items()
+        if one.lacking and not one.lacking.is_safe
+    ]
+    return f"The lead by {measure} may be due to the judgments in {three(found, '; ')}." if found else ""
 
 
 def _margin_in(verdicts: Mapping[str, Verdict]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deadheat.comparison.languages import Across, Languages
-from deadheat.comparison.pairs import Pair
+from deadheat.comparison.pairs import Pair, least_p
 from deadheat.comparison.verdict import QUERY, doubt, favoured, number, probability, signed
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
@@ -31,12 +31,11 @@ def judge_languages(
     name : str, default ""
         Whose languages they are, if there are others.
     """
-    if not found.across:
+    having = {one.measure for one in found.across if one.n_queries}
+    measure = next((one for one in found.measures if one.is_quality and one.label in having), None)
+    if measure is None:
         return ()
-    measure = next(one for one in found.measures if one.label == found.across[0].measure)
     rows = [one for one in found.across if one.measure == measure.label and one.n_queries]
-    if not rows:
-        return ()
     equivalent = [False] * len(found.differences) if margin is None else [own for _, own in found.equivalence(margin)]
     said = []
     for row in rows[:SPOKEN]:
@@ -91,7 +90,9 @@ class _OfSystem:
         """Return why it cannot be said that the system is worse in the other language; empty if it can."""
         n_units = pair.n_queries if pair.n_clusters is None else pair.n_clusters
         if favoured(pair, self.measure, self.languages.design) != self.row.best:
-            return "few" if n_units < FEWEST else "not shown"
+            design = self.languages.design
+            is_hopeless = least_p(pair, design) >= 1 - design.confidence_level
+            return "few" if n_units < FEWEST or is_hopeless else "not shown"
         return doubt(pair, self.languages.design)
 
     def _beside(self, found: dict[str, list[str]], within: list[str]) -> str:

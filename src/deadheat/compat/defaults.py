@@ -1,4 +1,4 @@
-"""How a replacement of another tool breaks ties: as its caller says, else the environment, else that tool."""
+"""How a replacement of another tool breaks ties: as its caller says, else the environment, else as that tool."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from deadheat.wording import did_you_mean
 VARIABLE = "DEADHEAT_TIES"
 OF_TREC_EVAL = "doc_id"
 PRECISION = {"9": "float32", "10": None}  # trec_eval 10 holds a score in 64 bits, earlier versions in 32
+
+
+def is_chosen(given: str | None = None) -> bool:
+    """Return whether a tie policy was given, or is in the environment."""
+    return bool(given or os.environ.get(VARIABLE))
 
 
 def tie_policy(given: str | None, default: str) -> str:

@@ -1,9 +1,9 @@
-"""ir_measures, computed by deadheat: importing this module puts a provider at the head of its pipeline.
+"""ir_measures, with deadheat: importing this module puts a provider into its pipeline.
 
-From then on ``ir_measures`` itself, its command and what builds on it, such as PyTerrier's Experiment, has exact means
-over the orders of ties for every measure that deadheat has; others are computed as before. ``DEADHEAT_TIES`` in the
-environment chooses another tie policy. The module has all names of ``ir_measures``, so that a program may change its
-import instead.
+From then on ``ir_measures`` itself, its command and what builds on it, such as PyTerrier's Experiment, has measures
+whose tools are not installed; other numbers stay what they are. ``DEADHEAT_TIES=expected`` in the environment gives
+exact means over the orders of ties for every measure that deadheat has. The module has all names of ``ir_measures``,
+so that a program may change its import instead.
 """
 
 from __future__ import annotations

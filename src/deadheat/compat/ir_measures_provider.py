@@ -2,131 +2,164 @@
 
 from __future__ import annotations
 
+import ast
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import product
 from typing import Any
 
-from deadheat.compat.defaults import tie_policy
-from deadheat.compat.evaluating import Evaluator
-from deadheat.errors import MissingDependencyError
+import numpy as np
+import polars as pl
+
+from deadheat.arrays import FloatArray
+from deadheat.compat.defaults import OF_TREC_EVAL, is_chosen, tie_policy
+from deadheat.compat.evaluating import Evaluator, Nested
+from deadheat.compat.tally import TALLY
+from deadheat.errors import MeasureError, MissingDependencyError, UnknownMeasureError
 from deadheat.measures import (
-    AP,
     ERR,
     RBP,
-    RR,
-    Compat,
+    SDCG,
+    Accuracy,
     F,
     Hit,
-    IPrec,
-    Judged,
     Measure,
-    NumQ,
-    NumRel,
     NumRelRet,
     NumRet,
     P,
     R,
     RelP,
-    Rprec,
     SetAP,
     bpref,
     nDCG,
 )
 from deadheat.measures.base import REGISTRY
+from deadheat.measures.cwl import GainMeasure
+from deadheat.measures.diversity import TopicMeasure
+from deadheat.placements.placements import Placements
 
 try:
     import ir_measures
 except ImportError as error:
     raise MissingDependencyError("ir_measures is not installed", hint="pip install ir-measures") from error
 
-Parameters = dict[str, Any]
-
+NOT_PROVIDED = ir_measures.providers.base.NOT_PROVIDED
 GDEVAL_TOP = 4  # the highest relevance that gdeval.pl knows
+CWL_RANKS = 1000  # that cwl_eval looks at
+SAME = (
+    *("P", "R", "RR", "AP", "Rprec", "IPrec", "infAP", "Judged", "NumQ", "NumRel", "Compat", "Accuracy"),
+    *("BPM", "NERR8", "NERR9", "alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA"),
+    "StRecall",
+)
+OF_DATA = {"judged_only", "gains"}  # parameters that change what is measured
 
 
-def _cut(measure: Callable[..., Measure]) -> Callable[[Parameters], Measure]:
-    """Return a function from ir_measures' parameters to a measure that takes some of the same names."""
-    return lambda given: measure(**{name: given[name] for name in ("cutoff", "rel") if name in given})
+class ReadTo1000(RBP):
+    """Rank-biased precision of a user who reads at most 1,000 documents."""
+
+    def weights(self, n_ranks: int) -> FloatArray:
+        """Return the weights of these ranks, over their sum."""
+        weights = super().weights(n_ranks) / (1 - float(self.p) ** CWL_RANKS)
+        return np.where(np.arange(n_ranks) < CWL_RANKS, weights, 0.0)
 
 
-def _ndcg(given: Parameters) -> Measure:
-    gain = {"log2": "linear", "exp-log2": "exp"}[given.get("dcg", "log2")]
-    return nDCG(cutoff=given.get("cutoff"), gain=gain)
+class OfRetrieved(Accuracy):
+    """Accuracy, without a value where the top k holds no relevant document."""
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the mean over all tie orders, NaN where none has a value."""
+        has_value = Hit(rel=self.rel, cutoff=self.cutoff).mean(placements) > 0
+        return np.where(has_value, super().mean(placements), np.nan)
 
 
-def _set_f(given: Parameters) -> Measure:
-    return F(rel=given.get("rel", 1), beta=math.sqrt(given.get("beta", 1.0)))  # as trec_eval, whose x is beta squared
+def _rbp(p: float, rel: int | None = None, cutoff: int | None = None) -> Measure:
+    if rel is None:
+        raise MeasureError(
+            "without rel is graded, and ir_measures does not say what its gains are",
+            measure="RBP",
+            hint="RBP(rel=1), or deadheat.evaluate with RBP(graded=True)",
+        )
+    return RBP(p=p, rel=rel, cutoff=cutoff)
 
 
-def _set_p(given: Parameters) -> Measure:
-    own: Callable[..., Measure] = RelP if given.get("relative") else P
-    return own(rel=given.get("rel", 1))
-
-
-def _rbp(given: Parameters) -> Measure | None:
-    return RBP(p=given.get("p", 0.8), rel=given["rel"], cutoff=given.get("cutoff")) if "rel" in given else None
-
-
-def _registered(name: str) -> Callable[..., Measure]:
-    """Return a measure by its name; KeyError if deadheat does not have it."""
-    return REGISTRY[name]
-
-
-OURS: dict[str, Callable[[Parameters], Measure | None]] = {
-    "P": _cut(P),
-    "R": _cut(R),
-    "RR": _cut(RR),
-    "AP": _cut(AP),
-    "Rprec": _cut(Rprec),
-    "Success": _cut(Hit),
-    "Bpref": _cut(bpref),
-    "Judged": _cut(Judged),
-    "nDCG": _ndcg,
-    "ERR": lambda given: ERR(cutoff=given.get("cutoff"), max_rel=GDEVAL_TOP),
+OURS: dict[str, Callable[..., Measure]] = {
+    **{name: REGISTRY[name] for name in SAME},
+    **{name: partial(REGISTRY[name], ranks=CWL_RANKS) for name in ("INSQ", "INST", "NERR10", "NERR11")},
+    "Success": Hit,
+    "Bpref": bpref,
+    "nDCG": lambda dcg, cutoff=None: nDCG(cutoff=cutoff, gain={"log2": "linear", "exp-log2": "exp"}[dcg]),
+    "ERR": partial(ERR, max_rel=GDEVAL_TOP),
     "RBP": _rbp,
-    "NumQ": _cut(NumQ),
-    "NumRel": _cut(NumRel),
-    "NumRet": lambda given: NumRelRet(rel=given["rel"]) if "rel" in given else NumRet(),
-    "SetP": _set_p,
-    "SetR": _cut(R),
-    "SetF": _set_f,
-    "SetAP": lambda given: SetAP(rel=given.get("rel", 1)),
-    "IPrec": lambda given: IPrec(recall=given["recall"], rel=given.get("rel", 1)),
-    "Compat": lambda given: Compat(**{name: given[name] for name in ("p", "normalize") if name in given}),
-    "infAP": lambda given: _registered("infAP")(rel=given.get("rel", 1)),
+    "SDCG": lambda dcg, **given: SDCG(**given),  # noqa: ARG005 - dcg has one formulation
+    "NumRet": lambda rel=None: NumRet() if rel is None else NumRelRet(rel=rel),
+    "SetP": lambda rel, relative: (RelP if relative else P)(rel=rel),
+    "SetR": R,
+    "SetF": lambda rel, beta: F(rel=rel, beta=math.sqrt(beta)),  # as trec_eval, whose x is beta squared
+    "SetAP": SetAP,
 }
-"""Our measures by the names of ir_measures."""
+"""What makes our measures of ir_measures' parameters, by its names."""
+
+ORDERS: dict[str, Callable[[Mapping[str, float]], Iterable[tuple[str, float]]]] = {
+    **dict.fromkeys(("cwl_eval", "accuracy", "ranx"), lambda own: own.items()),
+    **dict.fromkeys(("compat", "judged", "msmarco", "pyndeval"), lambda own: sorted(own.items())),
+    "gdeval": lambda own: sorted(own.items(), reverse=True),
+}
+"""The order in which tools of ir_measures leave documents of one score; pytrec_eval: by document id, as trec_eval."""
 
 
-def ours(measure: Any) -> Measure | None:  # noqa: ANN401 - ir_measures has no types
-    """Return the measure of deadheat for one of ir_measures, or None if there is none.
+def ours(measure: Any) -> Measure:  # noqa: ANN401 - ir_measures has no types
+    """Return the measure of deadheat for one of ir_measures, with the parameters and defaults that it has there.
 
     Parameters
     ----------
     measure : ir_measures.Measure
 
+    Raises
+    ------
+    UnknownMeasureError
+        deadheat has no such measure.
+    MeasureError
+        It refuses a parameter.
+
     Examples
     --------
-    >>> ours(ir_measures.nDCG @ 10), ours(ir_measures.Success(rel=2) @ 5), ours(ir_measures.alpha_nDCG @ 5)
-    (nDCG@10, Hit(rel=2)@5, None)
+    >>> ours(ir_measures.nDCG @ 10), ours(ir_measures.Success(rel=2) @ 5), ours(ir_measures.INSQ(max_rel=3))
+    (nDCG@10, Hit(rel=2)@5, INSQ(max_rel=3, ranks=1000))
     """
     make = OURS.get(measure.NAME)
     if make is None or hasattr(measure, "runtime_impl"):
-        return None
-    given = {name: value for name, value in measure.params.items() if name in measure.SUPPORTED_PARAMS}
+        raise UnknownMeasureError(
+            f"deadheat does not compute {str(measure)!r} of ir_measures", hint=f"here are {', '.join(sorted(OURS))}"
+        )
+    given = {name: measure[name] for name in measure.SUPPORTED_PARAMS if name not in OF_DATA}
+    return make(**{name: value for name, value in given.items() if value is not NOT_PROVIDED})
+
+
+def _is_ours(measure: Any) -> bool:  # noqa: ANN401 - ir_measures has no types
     try:
-        return make(given)
-    except KeyError:  # a measure that deadheat does not have
-        return None
+        ours(measure)
+    except MeasureError:
+        return False
+    return True
+
+
+def _tool_of(measure: Any) -> str:  # noqa: ANN401 - ir_measures has no types
+    """Return the name of the tool that ir_measures has for a measure; trec_eval if it has none."""
+    known = {name: value for name, value in measure.params.items() if name in measure.SUPPORTED_PARAMS}
+    others = (one for one in ir_measures.DefaultPipeline.providers if not isinstance(one, DeadheatProvider))
+    return next((one.NAME for one in others if one.supports(type(measure)(**known))), "pytrec_eval")
 
 
 class DeadheatProvider(ir_measures.providers.Provider):
-    """Computes what deadheat has.
+    """Computes what deadheat has: all measures of ir_measures but `RBP` with graded gains.
 
     Parameters
     ----------
     ties : str, optional
-        A tie policy, by default ``DEADHEAT_TIES`` in the environment, else ``"expected"``.
+        A tie policy, by default ``DEADHEAT_TIES`` in the environment, else the rule of the tool that ir_measures has
+        for the measure.
     """
 
     NAME = "deadheat"
@@ -138,11 +171,65 @@ class DeadheatProvider(ir_measures.providers.Provider):
     def supports(self, measure: Any) -> bool:  # noqa: ANN401 - ir_measures has no types
         """Tell whether deadheat has a measure, with these parameters."""
         measure.validate_params()
-        return ours(measure) is not None
+        return _is_ours(measure)
 
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> DeadheatEvaluator:  # noqa: ANN401 - as above
-        judgments: Any = ir_measures.util.QrelsConverter(qrels).as_dict_of_dict()
-        return DeadheatEvaluator(list(measures), judgments, tie_policy(self._ties, "expected"))
+        return DeadheatEvaluator(list(measures), qrels, self._ties)
+
+
+class First(DeadheatProvider):
+    """The provider at the head of the pipeline, which computes as long as a tie policy is in the environment."""
+
+    def supports(self, measure: Any) -> bool:  # noqa: ANN401 - ir_measures has no types
+        """Tell whether a measure is to be computed by deadheat though ir_measures has a tool for it."""
+        return is_chosen() and super().supports(measure)
+
+
+@dataclass(frozen=True)
+class Group:
+    """What measures have in common: how their data are changed, and how ties are broken.
+
+    Attributes
+    ----------
+    gains : tuple of (float, float)
+        Levels of relevance that are replaced, with what replaces them.
+    judged_only : bool
+    low, high : float
+        Relevance outside of them is theirs.
+    has_subtopics : bool
+        Whether the measures look at them.
+    tool : str
+        Whose order the documents of one score have; empty if a policy is chosen.
+    """
+
+    gains: tuple[tuple[float, float], ...]
+    judged_only: bool
+    low: float
+    high: float
+    has_subtopics: bool
+    tool: str
+
+    @classmethod
+    def of(cls, measure: Any, own: Measure, tool: str) -> Group:  # noqa: ANN401 - ir_measures has no types
+        """Return the group of a measure."""
+        return cls(
+            tuple(sorted((measure.params.get("gains") or {}).items())),
+            bool(measure.params.get("judged_only")),
+            0 if measure.NAME == "Judged" else -math.inf,  # there, negative relevance is a judgment
+            own.max_rel or math.inf if isinstance(own, GainMeasure) else math.inf,
+            isinstance(own, TopicMeasure),
+            tool,
+        )
+
+    def changed(self, qrels: Nested) -> Nested:
+        """Return the judgments as ir_measures and its tools change them."""
+        of = dict(self.gains)
+        if not of and math.isinf(self.low) and math.isinf(self.high):
+            return qrels
+        return {
+            query: {doc: min(max(of.get(level, level), self.low), self.high) for doc, level in own.items()}
+            for query, own in qrels.items()
+        }
 
 
 class DeadheatEvaluator(ir_measures.providers.Evaluator):
@@ -151,48 +238,117 @@ class DeadheatEvaluator(ir_measures.providers.Evaluator):
     Parameters
     ----------
     measures : list of ir_measures.Measure
-    qrels : dict of dict
-    ties : str
+    qrels : whatever ir_measures takes
+        With iterations, which are the subtopics of measures of diversity.
+    ties : str, optional
+        A tie policy, by default that of the environment, else the rule of each tool.
     """
 
-    def __init__(self, measures: list[Any], qrels: dict[str, dict[str, float]], ties: str) -> None:
-        super().__init__(measures, set(qrels))
-        self._evaluators = [
-            Evaluator(_with_gains(qrels, gains), named, ties=ties, judged_only=judged_only)
-            for (gains, judged_only), named in _groups(measures).items()
+    def __init__(self, measures: list[Any], qrels: Any, ties: str | None) -> None:  # noqa: ANN401 - as above
+        groups: dict[Group, dict[Any, Measure]] = {}
+        for measure in measures:
+            own = ours(measure)
+            if isinstance(own, Accuracy):
+                own = OfRetrieved(rel=own.rel, cutoff=own.cutoff)
+            elif isinstance(own, RBP) and own.cutoff is None:
+                own = ReadTo1000(p=own.p, rel=own.rel)
+            tool = "" if is_chosen(ties) else _tool_of(measure)
+            groups.setdefault(Group.of(measure, own, tool), {})[measure] = own
+        first, second = ir_measures.util.QrelsConverter(qrels).tee(2)
+        judged: Nested = first.as_dict_of_dict()
+        super().__init__(measures, set(judged))
+        subtopics = _subtopics(second) if any(group.has_subtopics for group in groups) else None
+        self.groups = [
+            (
+                ORDERS.get(group.tool),
+                Evaluator(
+                    group.changed(judged),
+                    named,
+                    ties=tie_policy(ties, "input" if group.tool in ORDERS else OF_TREC_EVAL),
+                    judged_only=group.judged_only,
+                    subtopics=subtopics if group.has_subtopics else None,
+                ),
+            )
+            for group, named in groups.items()
         ]
 
-    def _iter_calc(self, run: Any) -> Iterator[Any]:  # noqa: ANN401 - ir_measures has no types
-        scores: Any = ir_measures.util.RunConverter(run).as_dict_of_dict()
-        for evaluator in self._evaluators:
-            for query, values in evaluator.by_query(scores).items():
+    def iter_calc(self, run: Any) -> Iterator[Any]:  # noqa: ANN401 - ir_measures has no types
+        """Yield the values of each query: 0 of one that the run lacks, but for Accuracy, which has none then."""
+        return (one for one in super().iter_calc(run) if not math.isnan(one.value))
+
+    def _iter_calc(self, run: Any) -> Iterator[Any]:  # noqa: ANN401 - as above
+        scores: Nested = ir_measures.util.RunConverter(run).as_dict_of_dict()
+        for order, evaluator in self.groups:
+            own = scores if order is None else {query: dict(order(docs)) for query, docs in scores.items()}
+            for query, values in evaluator.by_query(own).items():
                 for measure, value in values.items():
                     yield ir_measures.Metric(query_id=query, measure=measure, value=value)
+        for query, measure in product(self.qrel_qids - scores.keys(), self.measures):
+            if measure.NAME == "Accuracy":
+                yield ir_measures.Metric(query_id=query, measure=measure, value=math.nan)
 
 
-Gains = tuple[tuple[float, float], ...]
+def _subtopics(qrels: Any) -> pl.DataFrame | None:  # noqa: ANN401 - ir_measures has no types
+    """Return the judgments by subtopic; None if all have the same."""
+    rows = {
+        (one.query_id, one.doc_id, str(getattr(one, "iteration", "0"))): float(one.relevance)
+        for one in qrels.as_namedtuple_iter()
+    }
+    if len({topic for _, _, topic in rows}) < 2:
+        return None
+    names = ["query_id", "doc_id", "subtopic", "relevance"]
+    return pl.DataFrame([(*key, relevance) for key, relevance in rows.items()], names, orient="row")
 
 
-def _groups(measures: Iterable[Any]) -> dict[tuple[Gains, bool], dict[Any, Measure | None]]:
-    """Return the measures by what they change of the data: the gains of relevances, and whether unjudged count."""
-    found: dict[tuple[Gains, bool], dict[Any, Measure | None]] = {}
-    for measure in measures:
-        gains = tuple(sorted((measure.params.get("gains") or {}).items()))
-        key = gains, bool(measure.params.get("judged_only"))
-        found.setdefault(key, {})[measure] = ours(measure)
-    return found
+def _value(node: object) -> object:
+    """Return the value of a parameter, which is what ir_measures allows: a number, a text, a bool, None or a dict."""
+    if isinstance(node, ast.Constant) and not isinstance(node.value, (bytes, type(...))):
+        return node.value
+    if isinstance(node, ast.Dict):
+        return dict(zip(map(_value, node.keys), map(_value, node.values), strict=True))
+    raise ValueError("values must be str, float, int, bool, etc.")  # its command catches it, and names the measure
 
 
-def _with_gains(qrels: dict[str, dict[str, float]], gains: Gains) -> dict[str, dict[str, float]]:
-    """Return the judgments with some levels of relevance replaced, as ir_measures replaces them."""
-    if not gains:
-        return qrels
-    of = dict(gains)
-    return {query: {doc: of.get(level, level) for doc, level in own.items()} for query, own in qrels.items()}
+def _mend_parser() -> None:
+    """Let ir_measures read numbers on Python 3.14, too: version 0.4.3 asks for ``ast.Num``, which is gone there."""
+    try:
+        ir_measures.parse_measure("P@1")
+    except (AttributeError, DeprecationWarning):  # the warning where warnings are errors
+        ir_measures.util._ast_to_value = _value  # noqa: SLF001 - nothing else of its parser is wrong
 
 
 def register() -> None:
-    """Put a provider at the head of ir_measures' pipeline, once."""
-    if all(one.NAME != DeadheatProvider.NAME for one in ir_measures.DefaultPipeline.providers):
-        provider = ir_measures.providers.register(DeadheatProvider())
-        ir_measures.DefaultPipeline.providers.insert(0, provider)
+    """Put a provider into ir_measures' pipeline, once: first under a tie policy of the environment, else last.
+
+    Its parser is mended where it fails.
+    """
+    _mend_parser()
+    pipeline = ir_measures.DefaultPipeline.providers
+    if all(one.NAME != DeadheatProvider.NAME for one in pipeline):
+        pipeline[:] = [First(), *pipeline, ir_measures.providers.register(DeadheatProvider())]
+
+
+def watch() -> None:
+    """Let the tally count the values that ir_measures' tools compute; those of pytrec_eval are counted there."""
+    for name, provider in ir_measures.providers.registry.items():
+        if name not in {"pytrec_eval", "runtime"} and "_evaluator" not in vars(provider):
+            vars(provider)["_evaluator"] = partial(_watched, provider._evaluator)  # noqa: SLF001 - all ways lead there
+
+
+def _watched(make: Callable[..., Any], measures: Iterable[Any], qrels: Any) -> Any:  # noqa: ANN401 - as above
+    """Return the evaluator of a tool, the values of which are counted."""
+    if is_chosen():
+        return make(measures, qrels)
+    measures = list(measures)
+    first, second = ir_measures.util.QrelsConverter(qrels).tee(2)
+    found = make(measures, first.qrels)
+    calc, known = found.iter_calc, [one for one in measures if _is_ours(one)]
+    beside = cache(lambda: DeadheatEvaluator(known, second.qrels, "expected"))
+
+    def iter_calc(run: Any) -> Iterator[Any]:  # noqa: ANN401 - as above
+        one, other = ir_measures.util.RunConverter(run).tee(2)
+        yield from calc(one.run)
+        TALLY.add(lambda: ([evaluator for _, evaluator in beside().groups], other.as_dict_of_dict()))
+
+    found.iter_calc = iter_calc
+    return found

@@ -1,7 +1,7 @@
 """pytrec_eval, computed by deadheat: ``import deadheat.compat.pytrec_eval as pytrec_eval``.
 
-Every value is that of pytrec_eval, with its rule for ties. ``ties="expected"``, or ``DEADHEAT_TIES=expected`` in the
-environment, gives exact means over the orders of the ties instead.
+Every value is that of pytrec_eval, ties broken by document id, as trec_eval. ``ties="expected"``, or
+``DEADHEAT_TIES=expected`` in the environment, gives exact means over the orders of the ties instead.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from deadheat.compat.defaults import OF_TREC_EVAL, tie_policy
+from deadheat.compat.defaults import OF_TREC_EVAL, is_chosen, tie_policy
 from deadheat.compat.evaluating import Evaluator
+from deadheat.compat.tally import TALLY
 from deadheat.compat.trec_names import NICKNAMES, columns, members, requested
 from deadheat.errors import DuplicateError, ParameterError
 from deadheat.io.formats.trec import read_lines
@@ -45,8 +46,8 @@ class RelevanceEvaluator:
     judged_docs_only_flag : bool, default False
         Whether documents without a judgment are taken out of the runs first.
     ties : str, optional
-        By default ``DEADHEAT_TIES`` in the environment, else ``"doc_id"``: trec_eval's rule, with its 32 bits of a
-        score. Under any other policy of :func:`deadheat.evaluate` all bits count.
+        By default ``DEADHEAT_TIES`` in the environment, else ``"doc_id"``: by document id, as trec_eval, with its 32
+        bits of a score. Under any other policy of :func:`deadheat.evaluate` all bits count.
 
     Raises
     ------
@@ -76,6 +77,7 @@ class RelevanceEvaluator:
         if relevance_level < 1:
             raise ParameterError(argument="relevance_level", given=relevance_level, allowed="a number from 1 on")
         wanted = requested([measures] if isinstance(measures, str) else measures)
+        self._is_counted = not is_chosen(ties)
         self._evaluator = Evaluator(
             query_relevance,
             {column.key: column.measure for column in columns(wanted, relevance_level)},
@@ -96,7 +98,10 @@ class RelevanceEvaluator:
         dict of dict
             ``{query: {measure: value}}`` of the queries that have judgments, in the order of `scores`.
         """
-        return self._evaluator.by_query(scores)
+        found = self._evaluator.by_query(scores)
+        if self._is_counted:
+            TALLY.add(lambda: ([self._evaluator], scores))
+        return found
 
 
 def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:

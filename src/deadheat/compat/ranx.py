@@ -1,7 +1,8 @@
-"""ranx's `evaluate` and `compare`, computed by deadheat, with exact means over the orders of ties.
+"""ranx's `evaluate` and `compare`, computed by deadheat.
 
-ranx sorts scores by an unstable algorithm, so that its value of a tie is one of many. Without ties the values are
-ranx's: its rbp and dcg count the relevance of documents at the level of ``-l`` or above, its other metrics 0 and 1.
+The values are ranx's: its rbp and dcg count the relevance of documents at the level of ``-l`` or above, its other
+metrics 0 and 1. So is the order of ties, which ranx leaves to an unstable sort. ``ties="expected"``, or
+``DEADHEAT_TIES=expected`` in the environment, gives exact means over the orders of the ties instead.
 """
 
 from __future__ import annotations
@@ -9,16 +10,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
+from deadheat.arguments import by_name
 from deadheat.arrays import FloatArray
 from deadheat.comparison import compare as comparing
 from deadheat.comparison.comparison import Comparison
-from deadheat.compat.defaults import tie_policy
+from deadheat.compat.defaults import is_chosen, tie_policy
 from deadheat.compat.evaluating import Evaluator
+from deadheat.compat.tally import TALLY
 from deadheat.errors import MissingQueryError, ParameterError, SourceTypeError, UnknownMeasureError
+from deadheat.explanation.quicksort import order_of
 from deadheat.measures import AP, DCG, RR, F, Hit, Measure, NumRelRet, P, R, Rprec, bpref, nDCG
 from deadheat.wording import Plain, counted, did_you_mean, three
 
@@ -114,7 +119,8 @@ def evaluate(  # noqa: PLR0917 - ranx's order of arguments
 
     Parameters
     ----------
-    qrels, run : dict of dict, ranx.Qrels, ranx.Run
+    qrels, run : dict of dict, ranx.Qrels, ranx.Run, array of shape (n_queries, n, 2), list of arrays of shape (n, 2)
+        Arrays hold documents, numbers, with their relevance or score; a run has them in the order of the ranking.
     metrics : str or sequence of str
     return_mean, return_std : bool
         Whether to return means, with standard deviations, instead of values by query (sorted by their ids).
@@ -125,7 +131,7 @@ def evaluate(  # noqa: PLR0917 - ranx's order of arguments
     make_comparable : bool, default False
         Whether queries that the run lacks count as empty, and others than those of the qrels are left out.
     ties : str, optional
-        A tie policy, by default ``DEADHEAT_TIES`` in the environment, else ``"expected"``.
+        A tie policy, by default ``DEADHEAT_TIES`` in the environment, else the order that ranx has.
 
     Returns
     -------
@@ -141,29 +147,56 @@ def evaluate(  # noqa: PLR0917 - ranx's order of arguments
 
     Examples
     --------
-    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["mrr", "precision@1"])
+    >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}
+    >>> evaluate(qrels, run, ["mrr", "precision@1"])
+    {'mrr': 0.5, 'precision@1': 0.0}
+    >>> evaluate(qrels, run, ["mrr", "precision@1"], ties="expected")
     {'mrr': 0.75, 'precision@1': 0.5}
     """
-    judged, retrieved = _dicts(qrels, "qrels"), _dicts(run, "run")
+    judged, retrieved = _dicts(qrels, "qrels"), _dicts(run, "run", sort=not is_chosen(ties))
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     if not make_comparable and judged.keys() != retrieved.keys():
         raise _different_queries(judged, retrieved)
-    values = _values(judged, retrieved, names, tie_policy(ties, "expected"))
+    values = _values(judged, retrieved, names, tie_policy(ties, "input"))
     results = {name: _summary(own, mean=return_mean, std=return_std) for name, own in values.items()}
     if save_results_in_run and hasattr(run, "mean_scores"):
         for name, own in values.items():
             run.mean_scores[name] = float(own.mean())
+            if return_mean and return_std:
+                run.std_scores[name] = float(own.std())
             run.scores[name] = dict(zip(sorted(judged), own.tolist(), strict=True))
     return results[names[0]] if len(names) == 1 else results
 
 
+def beside(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ranx's own `evaluate`, whose values are counted; under a tie policy of the environment, ours."""
+
+    @wraps(theirs)
+    def own(qrels: Any, run: Any, metrics: Any, *options: Any, **named: Any) -> Any:  # noqa: ANN401 - as ranx has them
+        if is_chosen():
+            return evaluate(qrels, run, metrics, *options, **named)
+        found = theirs(qrels, run, metrics, *options, **named)
+        TALLY.add(lambda: ([_evaluator(_dicts(qrels, "qrels"), metrics)[0]], _dicts(run, "run")))
+        return found
+
+    return own
+
+
+def _evaluator(
+    qrels: Dicts, metrics: str | Sequence[str], ties: str = "input"
+) -> tuple[Evaluator[str], dict[str, Metric]]:
+    """Return what computes metrics, and what these are."""
+    levels = {float(level) for own in qrels.values() for level in own.values()}
+    chosen = {name: metric_of(name, levels) for name in ([metrics] if isinstance(metrics, str) else metrics)}
+    measures = {name: metric.measure for name, metric in chosen.items()}
+    return Evaluator(qrels, measures, ties=ties, judged_only=False), chosen
+
+
 def _values(qrels: Dicts, run: Dicts, names: Sequence[str], ties: str) -> dict[str, FloatArray]:
     """Return the values of metrics by query, sorted by their ids."""
-    levels = {float(level) for own in qrels.values() for level in own.values()}
-    chosen = {name: metric_of(name, levels) for name in names}
-    measures = {name: metric.measure for name, metric in chosen.items()}
+    evaluator, chosen = _evaluator(qrels, names, ties)
     whole = {query: run.get(query, {}) for query in sorted(qrels)}
-    found = Evaluator(qrels, measures, ties=ties, judged_only=False).by_query(whole)
+    found = evaluator.by_query(whole)
     return {
         name: metric.factor * np.array([found[query][name] if query in found else 0.0 for query in whole])
         for name, metric in chosen.items()
@@ -176,18 +209,38 @@ def _summary(values: FloatArray, *, mean: bool, std: bool) -> Any:  # noqa: ANN4
     return {"mean": float(values.mean()), "std": float(values.std())} if std else float(values.mean())
 
 
-def _dicts(source: Any, kind: str) -> Dicts:  # noqa: ANN401 - whatever the caller has
-    found = source.to_dict() if hasattr(source, "to_dict") else source
-    if not isinstance(found, Mapping):
-        allowed = f"a dict of dicts, or what ranx.{kind.capitalize()} is"
+def _dicts(source: Any, kind: str, *, sort: bool = False) -> Dicts:  # noqa: ANN401 - whatever the caller has
+    """Return a dict of dicts; a run perhaps in the order that ranx brings it into."""
+    if hasattr(source, "to_dict"):
+        if not getattr(source, "sorted", True):
+            source.sort()
+        return source.to_dict()
+    if isinstance(source, Mapping):
+        return {query: _sorted(own) for query, own in source.items()} if sort else source
+    arrays = [] if isinstance(source, str) else [np.asarray(own) for own in source]
+    if not arrays or any(own.ndim != 2 or own.shape[1] != 2 for own in arrays):
+        allowed = f"a dict of dicts, arrays of documents and numbers, or what ranx.{kind.capitalize()} is"
         raise SourceTypeError(given=Plain(f"{type(source).__name__} as {kind}"), allowed=allowed)
-    return found
+    if kind == "run":  # whose scores ranx does not look at; of a document that comes twice, the first place counts
+        arrays = [np.column_stack((own[:, 0], -np.arange(len(own))))[::-1] for own in arrays]
+    return {f"{n:09}": {str(doc): value for doc, value in own.tolist()} for n, own in enumerate(arrays)}
+
+
+def _sorted(own: Mapping[str, float]) -> Mapping[str, float]:
+    """Return the documents of a query in the order of ranx, if scores tie: those of a dict are sorted ascending."""
+    try:
+        docs, scores = list(own), list(own.values())
+        if len(set(scores)) < len(scores):
+            return {docs[n]: scores[n] for n in reversed(order_of(scores))}
+    except (AttributeError, TypeError):  # no dict, or no numbers: said where they are read
+        pass
+    return own
 
 
 def _different_queries(qrels: Dicts, run: Dicts) -> MissingQueryError:
     lacking, more = sorted(qrels.keys() - run.keys()), sorted(run.keys() - qrels.keys())
     parts = [
-        f"{what} {counted(len(ids), 'query', 'queries')} ({three([*map(repr, ids[:4])])})"
+        f"{what} {counted(len(ids), 'query', 'queries')} ({three([*map(repr, ids)])})"
         for what, ids in (("the run lacks", lacking), ("the qrels lack", more))
         if ids
     ]
@@ -237,7 +290,7 @@ def compare(  # noqa: PLR0917 - ranx's order of arguments
     --------
     >>> qrels = {f"q{n}": {"a": 1} for n in range(9)}
     >>> good, tied = ({f"q{n}": {"a": score, "b": 1} for n in range(9)} for score in (2, 1))
-    >>> (pair,) = compare(qrels, [tied, good], "mrr", stat_test="fisher").pairs
+    >>> (pair,) = compare(qrels, [tied, good], "mrr", stat_test="fisher", ties="expected").pairs
     >>> pair.baseline, pair.system, pair.difference
     ('run_1', 'run_2', 0.25)
     """
@@ -251,7 +304,10 @@ def compare(  # noqa: PLR0917 - ranx's order of arguments
     chosen = [metric_of(name, levels) for name in names]
     if any(metric.factor != 1.0 for metric in chosen):
         raise ParameterError("has rbp, which deadheat compares as RBP", argument="metrics", hint="use deadheat.compare")
-    named = {getattr(run, "name", None) or f"run_{n}": _dicts(run, "run") for n, run in enumerate(runs, 1)}
+    named = by_name(
+        (getattr(run, "name", None) or f"run_{n}", _dicts(run, "run", sort=not is_chosen(ties)))
+        for n, run in enumerate(runs, 1)
+    )
     return comparing.compare(
         judged,
         named,
@@ -260,6 +316,6 @@ def compare(  # noqa: PLR0917 - ranx's order of arguments
         n_resamples=n_permutations,
         confidence_level=1 - max_p,
         rng=random_seed,
-        ties=tie_policy(ties, "expected"),
+        ties=tie_policy(ties, "input"),
         missing="empty",
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -12,21 +13,37 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
+from deadheat.compat.defaults import VARIABLE, tie_policy
+from deadheat.compat.tally import TALLY
+from deadheat.errors import ParameterError
+
 REPLACED = "pytrec_eval"
-EXTENDED = "ir_measures"
-USAGE = """usage: python -m deadheat.compat SCRIPT [ARGUMENTS]
-       python -m deadheat.compat -m MODULE [ARGUMENTS]
+USAGE = """usage: python -m deadheat.compat [--ties POLICY] SCRIPT [ARGUMENTS]
+       python -m deadheat.compat [--ties POLICY] -m MODULE [ARGUMENTS]
 
-Runs a program with pytrec_eval replaced by deadheat, and ir_measures computed by it.
-DEADHEAT_TIES=expected in the environment gives exact means over the orders of ties."""
+Runs a program that uses pytrec_eval, ir_measures or ranx. Their numbers stay what
+they are, and a line on standard error says how many of them ties could change.
+--ties expected, or DEADHEAT_TIES=expected in the environment, gives exact means
+over the orders of ties instead."""
 
 
-def install() -> None:
-    """Replace pytrec_eval by deadheat in this process, and give ir_measures the provider of deadheat.
+def install(ties: str | None = None) -> None:
+    """Put deadheat into pytrec_eval, ir_measures and ranx in this process: their numbers stay what they are.
 
-    What is imported later imports the replacement. Modules that imported pytrec_eval, or names of it, before (such as
-    BEIR and MTEB) have them replaced; objects that exist already are left alone. pytrec_eval need not be installed.
-    Calling it again does nothing more.
+    At the end of the process a line on standard error says how many values ties could change. pytrec_eval is replaced,
+    and need not be installed. Modules that imported it, or names of it, before (such as BEIR and MTEB) have them
+    replaced; objects that exist already are left alone. Calling it again does nothing more.
+
+    Parameters
+    ----------
+    ties : str, optional
+        A tie policy for all of them, such as ``"expected"`` for exact means over the orders of ties. It sets
+        ``DEADHEAT_TIES`` in the environment, which does the same.
+
+    Raises
+    ------
+    ParameterError
+        There is no such policy.
 
     Examples
     --------
@@ -34,39 +51,58 @@ def install() -> None:
     >>> deadheat.compat.install()  # doctest: +SKIP
     >>> import pytrec_eval  # doctest: +SKIP
     """
+    if ties is not None:
+        os.environ[VARIABLE] = tie_policy(ties, ties)
+    TALLY.start()
     ours = import_module("deadheat.compat.pytrec_eval")
     theirs = sys.modules.get(REPLACED)
     if theirs is not None and theirs is not ours:
-        _rebind(theirs, ours)
+        _replace(theirs, ours)
     sys.modules[REPLACED] = ours
-    if EXTENDED in sys.modules:
-        _extend()
-    elif not any(isinstance(finder, _Watcher) for finder in sys.meta_path):
+    for name, extend in EXTENDED.items():
+        if name in sys.modules:
+            extend(sys.modules[name])
+    if not any(isinstance(finder, _Watcher) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Watcher())
 
 
-def _rebind(theirs: ModuleType, ours: ModuleType) -> None:
+def _replace(theirs: ModuleType, ours: ModuleType) -> None:
     """Give every loaded module our objects where it has those of pytrec_eval, or the module itself."""
-    pairs: list[tuple[object, object]] = [(theirs, ours)]
-    pairs += [(getattr(theirs, name), getattr(ours, name)) for name in ours.__all__ if hasattr(theirs, name)]
+    named = [name for name in ours.__all__ if hasattr(theirs, name)]
+    _rebind([(theirs, ours), *((getattr(theirs, name), getattr(ours, name)) for name in named)], {theirs, ours})
+    for name in ours.__all__:  # what is looked up in the old module later
+        setattr(theirs, name, getattr(ours, name))
+
+
+def _rebind(pairs: list[tuple[object, object]], but: set[ModuleType]) -> None:
+    """Give every loaded module, but some, the second of two objects where it has the first."""
     for module in list(sys.modules.values()):
         names = getattr(module, "__dict__", None)
-        if module in {theirs, ours} or not isinstance(names, dict):
+        if module in but or not isinstance(names, dict):
             continue
         for name, value in list(names.items()):
             for old, new in pairs:
                 if value is old:
                     names[name] = new
-    for name in ours.__all__:  # what is looked up in the old module later
-        setattr(theirs, name, getattr(ours, name))
 
 
-def _extend() -> None:
-    import_module("deadheat.compat.ir_measures_provider").register()
+def _extend_ir_measures(_theirs: ModuleType) -> None:
+    provider = import_module("deadheat.compat.ir_measures_provider")
+    provider.register()
+    provider.watch()
+
+
+def _extend_ranx(theirs: ModuleType) -> None:
+    beside = import_module("deadheat.compat.ranx").beside
+    if not hasattr(theirs.evaluate, "__wrapped__"):
+        _rebind([(theirs.evaluate, beside(theirs.evaluate))], set())
+
+
+EXTENDED: dict[str, Callable[[ModuleType], None]] = {"ir_measures": _extend_ir_measures, "ranx": _extend_ranx}
 
 
 class _Watcher(MetaPathFinder):
-    """Adds the provider as soon as ir_measures is imported: to import it before would take a second."""
+    """Extends a tool as soon as it is imported: to import it before would take a second."""
 
     def __init__(self) -> None:
         self._is_looking = False
@@ -77,8 +113,8 @@ class _Watcher(MetaPathFinder):
         path: Sequence[str] | None = None,  # noqa: ARG002 - Python's signature
         target: ModuleType | None = None,  # noqa: ARG002 - as above
     ) -> ModuleSpec | None:
-        """Return the spec of ir_measures with a loader that registers the provider afterwards."""
-        if fullname != EXTENDED or self._is_looking:
+        """Return the spec of a tool with a loader that extends it afterwards."""
+        if fullname not in EXTENDED or self._is_looking:
             return None
         self._is_looking = True
         try:
@@ -91,7 +127,7 @@ class _Watcher(MetaPathFinder):
 
 
 class _Extending(Loader):
-    """Loads ir_measures as its own loader does, then registers the provider."""
+    """Loads a tool as its own loader does, then extends it."""
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
@@ -101,21 +137,21 @@ class _Extending(Loader):
         return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Execute the module and register the provider."""
+        """Execute the module and extend it."""
         self._loader.exec_module(module)
-        _extend()
+        EXTENDED[module.__name__](module)
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._loader, name)  # such as get_code, which runpy asks for
 
 
 def run(arguments: Sequence[str]) -> None:
-    """Run a program as ``python`` does, with pytrec_eval and ir_measures replaced.
+    """Run a program as ``python`` does, with deadheat in pytrec_eval, ir_measures and ranx.
 
     Parameters
     ----------
     arguments : sequence of str
-        A script, or ``-m`` and a module, then its own arguments.
+        Perhaps ``--ties`` and a policy; a script, or ``-m`` and a module; then its own arguments.
 
     Raises
     ------
@@ -126,13 +162,23 @@ def run(arguments: Sequence[str]) -> None:
     if given[:1] in ([], ["-h"], ["--help"]):
         print(USAGE, file=sys.stderr if not given else sys.stdout)
         raise SystemExit(0 if given else 2)
-    is_module = given[0] == "-m"
-    if is_module and len(given) == 1:
+    ties = None
+    if given[0] == "--ties":
+        if len(given) < 3:
+            raise SystemExit(USAGE)
+        _, ties, *given = given
+    elif given[0].startswith("--ties="):
+        ties = given.pop(0).removeprefix("--ties=")
+    is_module = given[:1] == ["-m"]
+    if len(given) == is_module:
         raise SystemExit(USAGE)
     program, *own = given[is_module:]
     if not is_module and not Path(program).exists():
         raise SystemExit(f"python -m deadheat.compat: no such file: {program!r}")
-    install()
+    try:
+        install(ties)
+    except ParameterError as error:
+        raise SystemExit(f"python -m deadheat.compat: {error}") from None
     sys.argv = [program, *own]
     if is_module:
         runpy.run_module(program, run_name="__main__", alter_sys=True)

@@ -137,7 +137,7 @@ def _placed(qrels: Qrels, run: Run, options: Options) -> Placements:
         if options.version > VERSIONS[0]:
             lacking = placements.query_ids[missing].tolist()
             raise MissingQueryError(
-                f"{run.where} lacks {counted(len(lacking), 'topic')} of the qrels: {three([*map(repr, lacking[:4])])};"
+                f"{run.where} lacks {counted(len(lacking), 'topic')} of the qrels: {three([*map(repr, lacking)])};"
                 " trec_eval 10 stops here",
                 hint="-c counts them with 0, and --like 9 leaves them out",
             )

@@ -11,6 +11,7 @@ from deadheat.wording import counted
 
 LOOKED = 100  # documents of each side that are looked at
 NAMES = {"query": "queries", "document": "documents"}
+ONE_FORM = " (normalize_ids='NFC' or --normalize-ids NFC makes one of them)"
 FORM, CASE = "Unicode form (NFC, NFD)", "case or in blanks around them"
 
 
@@ -38,8 +39,8 @@ def nearly_equal(some: Iterable[str], others: Iterable[str], what: str = "query"
 
     Examples
     --------
-    >>> nearly_equal(["q1", "Mu\u0308ller"], ["q2", "M\u00fcller"])
-    "1 query of the qrels and of the run differs only in Unicode form (NFC, NFD): 'Mu\u0308ller'"
+    >>> nearly_equal(["q1", "Mu\u0308ller"], ["q2", "M\u00fcller"]).partition(":")[0]
+    '1 query of the qrels and of the run differs only in Unicode form (NFC, NFD)'
     >>> nearly_equal(["Q1", "Q2"], ["q1", "q2"])
     "2 queries of the qrels and of the run differ only in case or in blanks around them: 'Q1' is 'q1'"
     """
@@ -51,7 +52,7 @@ def nearly_equal(some: Iterable[str], others: Iterable[str], what: str = "query"
         found = [one for one in own if same(one) in by_form]
         if found:
             differ = f"differ{'s' * (len(found) == 1)} only in {difference}"
-            example = f"{found[0]!r}" + (f" is {by_form[same(found[0])]!r}" if difference == CASE else "")
+            example = f"{found[0]!r}" + (f" is {by_form[same(found[0])]!r}" if difference == CASE else ONE_FORM)
             return f"{counted(len(found), what, NAMES[what])} of the qrels and of the run {differ}: {example}"
     return ""
 

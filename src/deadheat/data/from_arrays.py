@@ -8,9 +8,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from deadheat.arguments import array_of
 from deadheat.arrays import IntArray, TextArray
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import EmptyDataError, ParameterError, RelevanceError, ScoreError
+from deadheat.io.mappings import BEYOND, are_beyond
 from deadheat.wording import Plain, counted
 
 
@@ -88,12 +90,16 @@ def from_arrays(
 def _numbers(kind: str, values: ArrayLike) -> NDArray[np.float64]:
     error = {"labels": RelevanceError, "scores": ScoreError}[kind]
     try:
-        found = np.asarray(values)
+        found = array_of(kind, values)
         if found.dtype.kind not in "fiub":
             raise TypeError  # noqa: TRY301 - text that looks like numbers is text
-        return found.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError) as wrong:
+        if isinstance(wrong, ParameterError):
+            raise
         raise error(f"{kind} are not an array of numbers", path=kind) from None
+    if (beyond := are_beyond(found)).any():
+        raise error(f"{kind} hold {found[beyond][0]!s}, {BEYOND}", path=kind)
+    return found.astype(np.float64)
 
 
 def _queries(
@@ -101,7 +107,7 @@ def _queries(
 ) -> list[str]:
     """Return the query of each row."""
     named = {"groups_or_sizes": either, "groups": groups, "group_sizes": sizes}
-    used = {key: np.asarray(value) for key, value in named.items() if value is not None}
+    used = {key: array_of(key, value) for key, value in named.items() if value is not None}
     if len(used) > 1:
         raise ParameterError(f"{' and '.join(used)} are given", allowed="one of them")
     if labels.ndim == 2:
@@ -164,7 +170,7 @@ def _documents(labels: NDArray[Any], doc_ids: ArrayLike | None) -> list[str]:
             np.arange(labels.size) if labels.ndim == 1 else np.tile(np.arange(labels.shape[1]), len(labels))
         )
         return place.astype(str).tolist()
-    given = np.asarray(doc_ids)
+    given = array_of("doc_ids", doc_ids)
     if labels.ndim == 2 and given.shape == labels.shape[1:]:
         given = np.broadcast_to(given, labels.shape)
     if given.shape != labels.shape:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
@@ -18,17 +19,18 @@ from deadheat.errors import (
     SourceTypeError,
 )
 from deadheat.io.guarding import guarded
-from deadheat.io.kinds import CASES_KEYS
-from deadheat.io.mappings import check_ids
+from deadheat.io.kinds import CASES_KEYS, names_of
+from deadheat.io.mappings import text_of_ids
 from deadheat.io.records import Records, Wanted, as_text, read_records, records_of_mapping
-from deadheat.wording import Plain, counted, did_you_mean
+from deadheat.wording import Plain, counted, did_you_mean, three
 
 if TYPE_CHECKING:
     import narwhals as nw
 
 
 # The first tier that matches wins (`query` may be the text beside a `qid`); two names of one tier are ambiguous.
-ID_NAMES = (("query_id",), ("query-id", "qid", "q_id"), ("case_id", "case-id"), ("_id", "id"), ("query",))
+_FIRST = (("query_id",), ("query-id", "qid", "q_id"), ("case_id", "case-id"), ("_id", "id"), ("query",))
+ID_NAMES = (*_FIRST, *((name,) for name in names_of("run")["query_id"] if name not in {*chain(*_FIRST)}))
 LANGUAGE_NAMES = ("language", "lang")
 TEXT_NAMES = ("text", "query_text", "query", "question", "title", "phrase")
 WANTED = Wanted(
@@ -48,9 +50,10 @@ class Queries:
 
     Parameters
     ----------
-    source : path, dict of dict, dataframe
+    source : path, dict of dict, dataframe, list of dict, dict of list
         CSV, TSV, Parquet, JSON Lines or JSON (a list of objects, or ``{query_id: {column: value}}``); ``.gz`` and
-        ``.zst`` are unpacked. The id is called query_id, query-id, qid, case_id, _id, id or query.
+        ``.zst`` are unpacked. The id is called query_id, query-id, qid, case_id, _id, id or query, or as in a run:
+        question, user_id, topic, ...
     name : str, optional
         Label for messages; by default that of the file.
     format : str, optional
@@ -95,8 +98,20 @@ class Queries:
         self._read: dict[str, list[str | None]] = {}
 
     @classmethod
-    def of(cls, source: Source) -> Self:
-        """Return `source` itself if it is of this class, else read it."""
+    def of(cls, source: Source, columns: Sequence[str] = ()) -> Self:
+        """Return `source` itself if it is of this class, else read it.
+
+        Parameters
+        ----------
+        source : Queries, or what it reads
+            With a single column also ``{query_id: value}``.
+        columns : sequence of str, default ()
+            Those that will be asked for.
+        """
+        if isinstance(source, Mapping) and len(columns) == 1:
+            plain = [one is None or isinstance(one, str | int | float) for one in source.values()]
+            if plain and all(plain):
+                source = {query: {columns[0]: value} for query, value in source.items()}
         return source if isinstance(source, cls) else cls(source)
 
     def __repr__(self) -> str:
@@ -156,7 +171,7 @@ class Queries:
         if not set(query_ids).isdisjoint(self.query_ids):
             return
         both = (query_ids, self.query_ids)
-        shown = [", ".join(map(repr, some[:3])) + (", ..." if len(some) > 3 else "") for some in both]
+        shown = [three([*map(repr, some)]) for some in both]
         raise NoCommonQueryError(
             f"{self.where} has none of the evaluated queries, such as {shown[0]}; it has {shown[1]}",
             hint="Are they of the same collection, and are the ids written alike?",
@@ -203,15 +218,20 @@ def _with_common_language(records: Records) -> Records:
 
 
 def _records_of(source: Source, where: str) -> Records:
-    """Read a source that is not a file: a dict of dicts, or a frame."""
+    """Read a source that is not a file: dicts and lists, or a frame."""
     if isinstance(source, Mapping):
-        for query, row in source.items():
-            if not isinstance(row, Mapping):
-                raise SourceTypeError(
-                    given=Plain(f"{row!r} for {query!r}"), allowed="a dict of dicts {query_id: {column: value}}"
-                )
-        check_ids(list(source), where)
-        return records_of_mapping(source, WANTED.id)
+        wrong = next((query for query, row in source.items() if not isinstance(row, Mapping)), None)
+        if wrong is None:
+            return records_of_mapping(
+                dict(zip(text_of_ids(list(source), where), source.values(), strict=True)), WANTED.id
+            )
+        lists = [one for one in source.values() if isinstance(one, Sized) and not isinstance(one, str | Mapping)]
+        if len(lists) < len(source) or len(set(map(len, lists))) > 1:
+            allowed = "a dict of dicts {query_id: {column: value}}, or of lists {column: [value, ...]} of one length"
+            raise SourceTypeError(given=Plain(f"{source[wrong]!r:.60} for {wrong!r}"), allowed=allowed)
+        return Records([dict(zip(source, row, strict=True)) for row in zip(*source.values(), strict=True)])
+    if isinstance(source, list | tuple) and all(isinstance(row, Mapping) for row in source):
+        return Records([dict(row) for row in source])
     import narwhals as nw  # imported here, so that files do not wait for it
 
     from deadheat.io.frames import as_narwhals
@@ -224,7 +244,8 @@ def _records_of(source: Source, where: str) -> Records:
         with guarded(where):
             return Records(_to_polars(frame, where))
     raise SourceTypeError(
-        f"cannot read queries from {type(source).__name__}", hint="give a path, a dict of dicts or a dataframe"
+        f"cannot read queries from {type(source).__name__}",
+        hint="give a path, a dict of dicts, a list of dicts or a dataframe",
     )
 
 

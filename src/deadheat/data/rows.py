@@ -213,7 +213,7 @@ class MappingRows(Rows):
     Attributes
     ----------
     mapping : dict of dict
-        ``{query_id: {doc_id: number}}``, without queries that have no document, as rows have none of these either.
+        ``{query_id: {doc_id: number}}``; a query of qrels may have no document, though no row can say so.
     kind : {"qrels", "run"}
     where : str
         For messages.

@@ -9,11 +9,13 @@ import polars as pl
 
 from deadheat.arrays import FloatArray
 from deadheat.data.tables import LOWER_FIRST, Qrels, Run, Source, Table, label_of, path_of
-from deadheat.errors import ParameterError, SourceTypeError
+from deadheat.errors import ColumnError, ParameterError, SourceTypeError
 from deadheat.io.folders import file_in
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import KEYS, check_given
 from deadheat.io.score_columns import of_file, of_frame
+
+MOST = 10_000  # columns that are evaluated without being named: a column takes about a millisecond
 
 
 class Scorings:
@@ -63,6 +65,10 @@ class Scorings:
         self.where = str(path) if path else "the table"
         with guarded(self.where):
             found = of_file(path, asked, given, format) if path else of_frame(source, asked, given, self.where)
+        if asked is None and len(found.scores) > MOST:
+            problem = f"{len(found.scores):,} columns of scores are too many to evaluate all"
+            hint = "name some of them (columns=, --score-columns)"
+            raise ColumnError(problem, allowed=f"{MOST:,} or fewer", hint=hint, path=path or self.where)
         self._path, self._given = path, given
         self.ids = found.ids
         self.scores: dict[str, FloatArray] = {

@@ -11,6 +11,7 @@ import polars as pl
 
 from deadheat.data.precision import ScorePrecision, round_and_warn
 from deadheat.errors import ScoreError
+from deadheat.io.mappings import LARGEST_INTEGER, check_number
 from deadheat.wording import Plain, counted
 
 PAIR = ("query_id", "doc_id")
@@ -48,9 +49,9 @@ def ordered_by(
 
 
 def rank_tuples(source: Mapping[str, Mapping[str, Any]], where: str) -> dict[str, dict[str, float]] | None:
-    """Return a run with ranks in place of tuples of scores, which order documents by their parts in turn.
+    """Return a run with ranks in place of tuples or lists of scores, which order documents by their parts in turn.
 
-    None if the first score is no tuple.
+    None if the first score is neither.
 
     Raises
     ------
@@ -63,10 +64,10 @@ def rank_tuples(source: Mapping[str, Mapping[str, Any]], where: str) -> dict[str
     {'q': {'a': 2.0, 'b': 3.0, 'c': 2.0, 'd': 1.0}}
     """
     first = next((score for documents in source.values() for score in documents.values()), None)
-    if not isinstance(first, tuple):
+    if not isinstance(first, tuple | list):
         return None
     scores = list(chain.from_iterable(documents.values() for documents in source.values()))
-    wrong = [one for one in scores if not isinstance(one, tuple) or len(one) != len(first) or not one]
+    wrong = [one for one in scores if not isinstance(one, tuple | list) or len(one) != len(first) or not one]
     if wrong:
         allowed = f"a tuple of {len(first)} numbers, as the first score is" if first else "a tuple of numbers"
         raise ScoreError(given=Plain(f"{wrong[0]!r}"), allowed=allowed, path=where)
@@ -74,6 +75,8 @@ def rank_tuples(source: Mapping[str, Mapping[str, Any]], where: str) -> dict[str
         columns = np.array(scores, np.float64).T
     except (TypeError, ValueError, OverflowError):
         raise ScoreError("a part of a score is no number", allowed="tuples of numbers", path=where) from None
+    if (np.abs(columns) >= LARGEST_INTEGER).any():
+        _check_large(source, where)
     if np.isnan(columns).any():
         raise ScoreError("a part of a score is NaN", allowed="tuples of numbers", path=where)
     ranks = pl.Series(columns[0] + 0.0).rank("dense")
@@ -81,6 +84,14 @@ def rank_tuples(source: Mapping[str, Mapping[str, Any]], where: str) -> dict[str
         ranks = _combined(ranks, pl.Series(column + 0.0).rank("dense"))
     numbers = iter(ranks.cast(pl.Float64).to_list())
     return {query: dict(zip(documents, numbers, strict=False)) for query, documents in source.items()}
+
+
+def _check_large(source: Mapping[str, Mapping[str, Any]], where: str) -> None:
+    """Raise for a part of a score that float64 may merge with its neighbours."""
+    for query, documents in source.items():
+        for doc, score in documents.items():
+            for part in score:
+                check_number("run", query, doc, part, where)
 
 
 def _lacking(number: int) -> str:

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Self, TypeAlias, cast
 import numpy as np
 import polars as pl
 
+from deadheat.arguments import check_choice
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.facts import TableFacts, facts_of_rows
 from deadheat.data.precision import ScorePrecision, check_precision, round_and_warn
@@ -33,7 +34,7 @@ from deadheat.io.guarding import guarded
 from deadheat.io.kinds import VALUE_COLUMN, Kind, LabelledCases, check_given
 from deadheat.io.limits import exceeds, is_bounded
 from deadheat.io.lists import RANKED_BY_COLUMN, nested_of
-from deadheat.io.mappings import check_mapping, is_plain, without_documents
+from deadheat.io.mappings import FORMS, check_mapping, is_plain, normalized_keys
 from deadheat.io.naming import path_named
 from deadheat.io.phases import phase
 from deadheat.io.results import RANKED, Pick, Reader, Repeated
@@ -103,9 +104,7 @@ class Table:
             made = canonical(content.rows, self.kind, self.where, {} if is_read else self.columns, is_large=is_large)
             content = replace(made, notes=(*content.notes, *made.notes))
         self.notes = content.notes
-        if isinstance(content.rows, Mapping):
-            self.notes = (*without_documents(content.rows, self.kind), *self.notes)
-        elif is_read and self.kind == "run" and exceeds(int(content.rows.estimated_size())):
+        if is_read and self.kind == "run" and exceeds(int(content.rows.estimated_size())):
             self.notes = (*self.notes, HELD)
         if (
             self.kind == "run"
@@ -169,6 +168,34 @@ class Table:
         found = cls.__new__(cls)
         found.path, found.name, found.format, found.columns, found.notes = None, name, None, {}, ()
         found.rows = MemoryRows(frame)
+        return found
+
+    def normalized(self, form: str | None) -> Self:
+        """Return the table, in memory, with its ids in a form of Unicode: "NFC", "NFD", "NFKC" or "NFKD"; None: as is.
+
+        Raises
+        ------
+        DuplicateError
+            Two documents of a query have one id then.
+        """
+        if form is None:
+            return self
+        check_choice("normalize_ids", form, FORMS)
+        found, ids = copy(self), pl.col("query_id", "doc_id")
+        if isinstance(self.rows, MappingRows):
+            nested = {query: normalized_keys(own, form) for query, own in self.rows.mapping.items()}
+            found.rows = MappingRows(normalized_keys(nested, form), self.kind, self.where)
+        else:
+            found.rows = MemoryRows(self.to_polars().with_columns(ids.str.normalize(cast("Any", form))))
+        if isinstance(found, Qrels) and found.subtopics is not None:
+            found.subtopics = found.subtopics.with_columns(ids.str.normalize(cast("Any", form)))
+        for name in ("in_order", "fingerprint"):
+            vars(found).pop(name, None)
+        found.path = None  # its lines have other ids
+        found.check_duplicates()
+        found.path = self.path
+        if self.kind == "run":
+            found.notes = (*self.notes, f"ids in Unicode form {form}, as asked")
         return found
 
     def noted(self, notes: tuple[str, ...]) -> Self:
@@ -248,7 +275,7 @@ class Qrels(Table):
     ----------
     source : path, dict of dict, iterable of tuples, dataframe
         Relevance may be an integer level or a real gain; negative values are kept; true is 1 and false 0. A query
-        exists if it has a row: one with an empty dict does not.
+        with an empty dict or list is one without a relevant document; rows cannot hold it.
     name : str, optional
         Label for messages and tables.
     format : str, optional
@@ -319,15 +346,28 @@ class Qrels(Table):
         nested, notes = Reader(cls.kind, name or cls.kind, id, relevance, repeated).nested(results)
         return cls(nested, name=name).noted(notes)
 
+    def facts(self) -> TableFacts:
+        """Return the same numbers, where queries without a judgment count too."""
+        found = super().facts()
+        return replace(found, n_queries=found.n_queries + len(self.bare), fewest=0) if self.bare else found
+
     @cached_property
     def in_order(self) -> tuple[pl.DataFrame, IntArray, FloatArray]:
         """The queries as query_id and code, and of each judgment the code and the relevance, highest first."""
         wanted = self.to_polars().select("query_id", "relevance")
         ordered = wanted.sort("query_id", "relevance", descending=[False, True])
-        runs = ordered["query_id"].rle().struct.unnest()
+        runs = ordered["query_id"].rle().struct.unnest().select(query_id="value", n="len")
+        if self.bare:
+            runs = pl.concat([runs, pl.DataFrame({"query_id": self.bare, "n": 0}, schema=runs.schema)]).sort("query_id")
         codes = np.arange(runs.height)
-        queries = pl.DataFrame({"query_id": runs["value"], "code": codes})
-        return queries, np.repeat(codes, runs["len"].to_numpy()), ordered["relevance"].to_numpy()
+        queries = runs.select("query_id", code=codes)
+        return queries, np.repeat(codes, runs["n"].to_numpy()), ordered["relevance"].to_numpy()
+
+    @cached_property
+    def bare(self) -> tuple[str, ...]:
+        """The queries that were given without a document, sorted."""
+        held = self.rows.mapping if isinstance(self.rows, MappingRows) else {}
+        return tuple(sorted(query for query, documents in held.items() if not documents))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -338,6 +378,8 @@ class Qrels(Table):
         for column in ("query_id", "doc_id"):
             found.update(_written(rows[column].to_list()))
         found.update(rows["relevance"].to_numpy().astype("<f8").tobytes())
+        if self.bare:
+            found.update(_written(self.bare))
         if self.subtopics is not None:
             topics = self.subtopics.sort("query_id", "doc_id", "subtopic")
             found.update(_written(topics["subtopic"].to_list()))
@@ -390,6 +432,18 @@ class Run(Table):
         if ascending:
             self.rows = self.rows.negated()
             self.notes = (*self.notes, LOWER_FIRST)
+
+    @classmethod
+    def of(cls, source: Source, *, ascending: bool = False) -> Self:
+        """Return `source` itself if it is a run, else read it; with the lowest scores first if `ascending`."""
+        if not ascending or (isinstance(source, Table) and not isinstance(source, Run)):
+            return super().of(source)
+        if isinstance(source, Run):
+            hint = "write Run(..., ascending=True)"
+            raise ParameterError(
+                argument="ascending", given=True, allowed="False for a Run that is read already", hint=hint
+            )
+        return cls(source, ascending=True)
 
     def _look_at(self, content: Content) -> None:
         if RANKED in content.notes or RANKED_BY_COLUMN in content.notes:

@@ -199,10 +199,16 @@ class Accumulator:
         return self.evaluation().means()
 
     def summary(self) -> pl.DataFrame:
-        """Return measure, mean, tie_std, tie_min, tie_max (of the mean over tie orders) and n_queries."""
+        """Return measure, mean, tie_std, tie_min, tie_max (of the mean over tie orders), n_queries, n_without_relevant.
+
+        The last says how many queries without a relevant document there are; they count as `no_relevant` says.
+        """
+        evaluation = self.evaluation()
         rows = [
-            {"measure": scores.measure.label} | {name.removeprefix("mean_"): getattr(scores, name) for name in SUMMARY}
-            for scores in self.evaluation()
+            {"measure": scores.measure.label}
+            | {name.removeprefix("mean_"): getattr(scores, name) for name in SUMMARY}
+            | {"n_without_relevant": len(evaluation.without_relevant(scores.measure))}
+            for scores in evaluation
         ]
         return pl.DataFrame(rows).with_columns(pl.col(pl.Float64).fill_nan(None))
 

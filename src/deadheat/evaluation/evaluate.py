@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from numbers import Real
 from pathlib import Path
 from typing import TypeAlias, TypedDict, TypeGuard, Unpack, cast, overload
 
@@ -15,22 +16,25 @@ import numpy as np
 import polars as pl
 
 from deadheat import arguments
-from deadheat.arguments import Rng
+from deadheat.arguments import Rng, by_name
 from deadheat.data.alike import alike
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import UnreadRows
-from deadheat.data.tables import Qrels, Run, Source, Table
+from deadheat.data.tables import Qrels, Run, Source, Table, path_of
 from deadheat.errors import (
     LowRelevanceWarning,
     MissingQueriesWarning,
     MissingQueryError,
     NothingJudgedWarning,
+    OneTableWarning,
     ParameterError,
     UnequalIdsWarning,
 )
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedBounds, PlacedSpread, Scores
+from deadheat.io.formats import format_of
+from deadheat.io.mappings import is_id
 from deadheat.io.phases import phase
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
 from deadheat.measures.notation import MeasureLike, split_notation
@@ -38,8 +42,8 @@ from deadheat.placements import policies
 from deadheat.placements.place import Engine, engine_of, looks_swapped, open_pair
 from deadheat.placements.placements import Placements, lost_zeros
 from deadheat.placements.shortened import Shortened, shortened
-from deadheat.placements.unjudged import unjudged_documents, with_ties, without_ties
-from deadheat.wording import Plain, counted, three
+from deadheat.placements.unjudged import as_placed, unjudged_documents, with_ties
+from deadheat.wording import Advice, Plain, counted, three
 
 LOOKED = 100  # documents, among which one with zeros in front is looked for
 PADDED = re.compile("0+[0-9]+")
@@ -55,12 +59,16 @@ class Options(TypedDict, total=False):
     no_relevant: str
     score_precision: ScorePrecision
     check_duplicates: bool
+    ascending: bool
     then_by: Source | Sequence[Source] | None
     rel: float | None
     judged_only: bool
     depth: int | None
     unjudged: str
     unjudged_max_rel: float | None
+    collection: Source | None
+    strict: bool
+    normalize_ids: str | None
 
 
 Measures: TypeAlias = MeasureLike | Iterable[MeasureLike] | None
@@ -87,12 +95,16 @@ def evaluate(
     no_relevant: str = "zero",
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
+    ascending: bool = False,
     then_by: Source | Sequence[Source] | None = None,
     rel: float | None = None,
     judged_only: bool = False,
     depth: int | None = None,
     unjudged: str = "zero",
     unjudged_max_rel: float | None = None,
+    collection: Source | None = None,
+    strict: bool = False,
+    normalize_ids: str | None = None,
 ) -> Evaluation | dict[str, Evaluation]:
     """Evaluate a run against relevance judgments, exactly where scores tie.
 
@@ -120,6 +132,8 @@ def evaluate(
         Round all scores first, to a floating-point format or to this many decimals.
     check_duplicates : bool, default True
         Whether to look for (query, document) pairs that appear twice.
+    ascending : bool, default False
+        Lower scores rank first, as of distances.
     then_by : run or list of runs, optional
         Ties are ordered by the scores of this run, then by those of the next, as of the first stage whose results were
         reranked; what still ties is averaged. A text that names no file is another column of the run's table. A
@@ -142,6 +156,13 @@ def evaluate(
         ``no_relevant="skip"``: there, labels change the order, the lists or the queries that count.
     unjudged_max_rel : float, optional
         That top; by default the highest relevance in the qrels.
+    collection : path, dataframe, mapping or iterable of ids, optional
+        All documents that can be found: ids, ``{id: text}``, a `Collection`, a dataframe, or a file (a table with a
+        column such as doc_id, an ontology, or one id a line). Relevant documents that are not in it give a warning.
+    strict : bool, default False
+        Whether they are an error.
+    normalize_ids : {"NFC", "NFD", "NFKC", "NFKD"}, optional
+        Read the ids of qrels and run in this form of Unicode. Without it, ids that differ in their form are different.
 
     Returns
     -------
@@ -169,9 +190,9 @@ def evaluate(
     >>> evaluate(qrels, run, "RR", then_by={"q1": {"d1": 7, "d2": 9}}).means()
     {'RR': 0.5}
     """
-    if are_runs(run):
+    if are_runs(run, qrels):
         judged = Qrels.of(qrels)
-        named = {str(name): Run.of(one).renamed(str(name)) for name, one in run.items()}
+        named = by_name((name, Run.of(one, ascending=ascending).renamed(str(name))) for name, one in run.items())
         options = Options(
             ties=ties,
             rng=rng,
@@ -185,9 +206,15 @@ def evaluate(
             depth=depth,
             unjudged=unjudged,
             unjudged_max_rel=unjudged_max_rel,
+            normalize_ids=normalize_ids,
         )
+        judged = checked(judged.normalized(normalize_ids), collection, rel, strict=strict)
         chosen = parse_measures(measures)
-        return {name: evaluate(judged, one, chosen, **options) for name, one in named.items()}
+        several = {name: evaluate(judged, one, chosen, **options) for name, one in named.items()}
+        for given, evaluation in zip(run.values(), several.values(), strict=True):
+            if given is qrels and _path_of(qrels) is None:  # of paths it is said
+                warn_of_one_table(qrels, given, evaluation)
+        return several
     conventions = Conventions(
         ties,
         "empty" if missing is None else missing,
@@ -202,26 +229,70 @@ def evaluate(
     generator = arguments.generator(rng) if ties == "random" else None
     chosen = parse_measures(measures)
     keys = keys_of(run, then_by)
-    qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
+    sources = qrels, run
+    qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates, ascending=ascending)
     if keys:
         run = run.then_by(*keys, score_precision=conventions.score_precision)
+    qrels, run = checked(qrels.normalized(normalize_ids), collection, rel, strict=strict), run.normalized(normalize_ids)
     found = evaluate_under(conventions, qrels, run, chosen, generator)
     if not looks_swapped(qrels, run):  # then the advice on levels would mislead
         warn_of_levels(found, qrels)
     if found.missing_queries and missing is None:
         warn_of_missing({run.where: found.missing_queries}, len(found.query_ids))
     warn_of_unmatched(found, qrels, run)
+    warn_of_one_table(*sources, found)
     return found
 
 
-def are_runs(source: Source) -> TypeGuard[Mapping[object, Source]]:
-    """Tell whether a source is several runs by name: `Run`, paths, frames, or dicts of lists or dicts."""
+def checked(qrels: Qrels, collection: Source | None, rel: float | None, *, strict: bool) -> Qrels:
+    """Return the qrels, held against a collection if there is one."""
+    if collection is not None:
+        from deadheat.data.known_ids import held_against  # few evaluations ask for it
+
+        return held_against(qrels, collection, rel=rel, strict=strict)
+    if strict:
+        raise ParameterError(
+            "is about ids that are not in the collection", argument="strict", hint=Advice("collection")
+        )
+    return qrels
+
+
+def warn_of_one_table(qrels: Source, run: Source, evaluation: Evaluation) -> None:
+    """Warn the user if qrels and run are one table, and so are its judged and retrieved documents: others are missing.
+
+    Ragas has two columns of documents in one table, and LETOR has all documents of a query.
+    """
+    path = _path_of(qrels)
+    if not (run is qrels if path is None else path == _path_of(run) and path.is_file()):
+        return
+    placed = evaluation.placements
+    are_all = len(placed.query) == len(placed.judged_query) == int(placed.n_retrieved.sum())
+    if are_all and (path is None or format_of(path, None).name != "letor"):
+        warnings.warn(
+            f"{path or 'one table'}: qrels and run are the same, so only retrieved documents are judged, and recall, AP"
+            " and nDCG are higher than they are among all relevant documents: give these as qrels",
+            OneTableWarning,
+            stacklevel=3,
+        )
+
+
+def _path_of(source: Source) -> Path | None:
+    return source.path if isinstance(source, Table) else path_of(source)
+
+
+def are_runs(source: Source, qrels: Source | None = None) -> TypeGuard[Mapping[object, Source]]:
+    """Tell whether a source is several runs by name: `Run`, paths, frames, or dicts of lists or dicts.
+
+    A list of whole numbers may be ids, or the scores of a document by several keys: then the qrels know the queries.
+    """
     if not isinstance(source, Mapping) or not source:
         return False
     first = next((one for one in source.values() if not isinstance(one, Mapping) or one), None)
     if isinstance(first, Mapping):
         inner = next(iter(first.values()))
-        are_scores = isinstance(inner, tuple) and bool(inner) and all(isinstance(one, int | float) for one in inner)
+        are_scores = isinstance(inner, tuple | list) and bool(inner) and all(isinstance(one, Real) for one in inner)
+        if are_scores and isinstance(inner, list) and all(map(is_id, inner)):
+            are_scores = qrels is not None and not {*map(str, source)}.isdisjoint(Qrels.of(qrels).to_dict())
         return isinstance(inner, Mapping | list | tuple) and not are_scores
     if isinstance(first, str):  # a document, unless all are files
         return all(isinstance(one, str) and os.path.isfile(one) for one in source.values())  # noqa: PTH113 - never raises
@@ -274,7 +345,7 @@ def evaluate_under(
     if lacking and conventions.missing == "error":
         raise MissingQueryError(
             f"{run.where} lacks {len(lacking)} of {counted(placements.n_queries, 'query', 'queries')} of the qrels:"
-            f" {three([*map(repr, lacking[:4])])}"
+            f" {three([*map(repr, lacking)])}"
         )
     if conventions.missing == "skip":
         placements = placements.select(~missing)
@@ -338,7 +409,7 @@ def _bounds(
     if conventions.ties == "expected":
         unjudged = with_ties(placements, run, precision, conventions.depth)
     else:
-        placements, unjudged, is_far = ranked, without_ties(ranked), isinstance(run.rows, UnreadRows)
+        placements, unjudged, is_far = ranked, as_placed(ranked), isinstance(run.rows, UnreadRows)
     documents = None if is_far else partial(unjudged_documents, qrels, run, precision)
     return lambda measure: PlacedBounds(measure, placements, unjudged, top, documents)
 
@@ -417,7 +488,7 @@ def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> Non
     """
     named = "; ".join(
         f"{run} lacks {len(ids):,} of {counted(n_queries, 'query', 'queries')} of the qrels"
-        f" ({three([*map(repr, ids[:4])])})"
+        f" ({three([*map(repr, ids)])})"
         for run, ids in lacking.items()
         if 2 * len(ids) > n_queries
     )
@@ -451,8 +522,7 @@ def warn_of_levels(evaluation: Evaluation, qrels: Qrels) -> None:
 
 def warn_of_unmatched(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
     """Warn the user if no retrieved document is judged: usually run and qrels write the ids in different ways."""
-    for found in alike(qrels, run, evaluation.missing_queries, evaluation.unjudged_queries):
-        warnings.warn(f"{run.where}: {found}; they count as different", UnequalIdsWarning, stacklevel=3)
+    warn_of_unequal(evaluation, qrels, run)
     if len(evaluation.placements.query):
         warn_of_lost_zeros(evaluation, qrels, run)
     else:
@@ -464,6 +534,12 @@ def warn_of_unmatched(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
             NothingJudgedWarning,
             stacklevel=3,
         )
+
+
+def warn_of_unequal(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
+    """Warn the user of ids that differ in their form alone."""
+    for found in alike(qrels, run, evaluation.missing_queries, evaluation.unjudged_queries):
+        warnings.warn(f"{run.where}: {found}; they count as different", UnequalIdsWarning, stacklevel=4)
 
 
 def _has_padded(table: Qrels | Run) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
@@ -154,7 +155,14 @@ class Evaluation(
         """What to know about the run: queries that it lacks, unjudged documents, where it may have been cut."""
         if self._placements is None:
             return Facts(len(self.query_ids), len(self.missing_queries))
-        return facts_of(self._placements, len(self.missing_queries), self.conventions.depth)
+        depths = [one.deepest for one in self.measures]
+        deepest = None if None in depths else max(depths, default=0)  # type: ignore[type-var]
+        return facts_of(self._placements, len(self.missing_queries), self.conventions.depth, deepest)
+
+    @property
+    def qrels(self) -> Qrels | None:
+        """The judgments; None for a saved evaluation."""
+        return None if isinstance(self._qrels, str) else self._qrels
 
     @property
     def qrels_name(self) -> str:
@@ -218,7 +226,8 @@ class Evaluation(
         """
         if type(smallest) is not int or smallest < 0:
             raise ParameterError(argument="smallest", given=smallest, allowed="a whole number of queries from 0 on")
-        names, table = names_of(columns), Queries.of(queries)
+        names = names_of(columns)
+        table = Queries.of(queries, names)
         check_columns(names, table)
         masks = groups(self.query_ids.tolist(), names, table, pool_languages=pool_languages, stacklevel=3)
         return Strata(self, masks, names, table, smallest)
@@ -275,6 +284,17 @@ class Evaluation(
             qrels=self._qrels,
             notes=self.notes,
         )
+
+    def called(self, name: str) -> Evaluation:
+        """Return the evaluation under another name.
+
+        Parameters
+        ----------
+        name : str
+        """
+        found = copy(self)
+        found.name = name
+        return found
 
     def renamed(self, names: Mapping[str, str]) -> Evaluation:
         """Return the evaluation of some queries under other ids.

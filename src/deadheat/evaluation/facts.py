@@ -8,6 +8,7 @@ from deadheat.measures import Judged
 from deadheat.placements.placements import Placements
 
 TOP = 10  # ranks whose documents should be judged
+NOTABLE = 0.1  # share of unjudged documents in them that is worth saying
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,13 @@ class Facts:
         Share of unjudged documents in the top 10, expected over tie orders, averaged over the queries that the run has;
         None if unknown.
     n_cut : int or None
-        Queries in which the run may have been cut inside a tie: no query has more documents, and their last two share a
-        score. 0 if only one query has that many; None if unknown.
+        Of `n_open`, the queries in which the run may have been cut: no query has more documents. 0 if only one query
+        has that many; None if unknown.
     depth : int
         The largest number of documents of a query; 0 if unknown.
+    n_open : int or None
+        Queries whose list ends in a tie that may reach up to ranks that the measures look at: it lacks documents if the
+        list was cut there.
     """
 
     n_queries: int
@@ -35,6 +39,7 @@ class Facts:
     unjudged_share: float | None = None
     n_cut: int | None = None
     depth: int = 0
+    n_open: int | None = None
 
     @property
     def is_notable(self) -> bool:
@@ -45,12 +50,12 @@ class Facts:
         noted = {
             "missing": self.n_missing,
             f"unjudged@{TOP}": self.unjudged_share and f"{self.unjudged_share:.0%}",
-            "cut in ties": self.n_cut,
+            "ends in ties": self.n_cut and self.n_open,
         }
         return ", ".join([f"n_queries={self.n_queries}", *(f"{name}={one}" for name, one in noted.items() if one)])
 
 
-def facts_of(placements: Placements, n_missing: int, depth: int | None = None) -> Facts:
+def facts_of(placements: Placements, n_missing: int, depth: int | None = None, deepest: int | None = None) -> Facts:
     """Return the facts about a run from its placements.
 
     Parameters
@@ -61,14 +66,22 @@ def facts_of(placements: Placements, n_missing: int, depth: int | None = None) -
         Queries that the run lacks, including those that were left out.
     depth : int, optional
         At which lists were cut; a tie that it cuts may still be whole.
+    deepest : int, optional
+        The last rank that counts; None: all do.
     """
-    has = placements.n_retrieved > 0
-    judged = Judged(cutoff=min(TOP, depth or TOP)).mean(placements)[has]
     longest = int(placements.n_retrieved.max(initial=0))
-    is_full = has & (placements.n_retrieved == longest)
-    n_cut = None
+    n_open = n_cut = None
     if placements.ends_in_tie is not None:
-        n_cut = int((is_full & placements.ends_in_tie).sum()) if is_full.sum() > 1 else 0
+        is_open = placements.ends_in_tie.copy()
+        if deepest is not None:  # the last tie begins no higher than the last judged document
+            is_open[placements.query[placements.above >= deepest]] = False
+        is_full = (placements.n_retrieved == longest) & (longest > 0)
+        n_open, n_cut = int(is_open.sum()), int((is_open & is_full).sum()) if is_full.sum() > 1 else 0
+    return Facts(placements.n_queries, n_missing, unjudged_share(placements, depth), n_cut, longest, n_open)
+
+
+def unjudged_share(placements: Placements, depth: int | None = None) -> float | None:
+    """Return the share of unjudged documents in the top 10, or less deep, expected over tie orders; None if unknown."""
+    judged = Judged(cutoff=min(TOP, depth or TOP)).mean(placements)[placements.n_retrieved > 0]
     # a sum of probabilities may differ from 1 by rounding
-    share = max(0.0, round(1 - float(judged.mean()), 12)) if len(judged) else None
-    return Facts(placements.n_queries, n_missing, share, n_cut, longest)
+    return max(0.0, round(1 - float(judged.mean()), 12)) if len(judged) else None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from math import hypot
+from math import hypot, isfinite, isinf
 from typing import TypeAlias, TypedDict
 
 import numpy as np
 
 from deadheat import arguments
-from deadheat.arguments import Rng, check_choice
+from deadheat.arguments import BOUNDED, Rng, check_choice
 from deadheat.arrays import IntArray, TextArray
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Source
@@ -21,8 +21,10 @@ from deadheat.wording import Advice, Plain, counted, rounded
 Cluster: TypeAlias = "str | Mapping[str, object] | Iterable[object] | None"
 """A column of the queries table, a dict of query_id to cluster, or one label for each query in the order of the ids."""
 PROPORTION = "clopper-pearson"
-METHODS = ("auto", *arguments.INTERVAL_METHODS, PROPORTION)
+METHODS = ("auto", *arguments.INTERVAL_METHODS, BOUNDED, PROPORTION)
 FEWEST = 5  # queries or clusters: fewer do not show how much others would differ
+FEWEST_UNBOUNDED = 20  # of values without a highest one, of which auto takes the bootstrap-t: see docs/statistics.md
+MANY = 50  # queries or clusters from which BCa of values from 0 to 1 covers 93% or more: auto takes it
 KNOWN = {"ci_method": "method", "known": "is_known", "unknown": "unknown"}
 """What tables and files hold of an interval besides its numbers: the columns, and the attributes of `Interval`."""
 PANDAS_NULLS = ("NAType", "NaTType")  # known by name, as pandas may not be installed
@@ -45,7 +47,7 @@ class Estimation:
 
     Attributes
     ----------
-    method : {"auto", "bca", "percentile", "t", "clopper-pearson"}
+    method : {"auto", "bca", "bootstrap-t", "percentile", "t", "gaffke", "clopper-pearson"}
     confidence_level : float
     n_resamples : int
     rng : numpy.random.Generator, int or None
@@ -105,14 +107,15 @@ class Interval:
     Attributes
     ----------
     mean, low, high : float
-        NaN ends where fewer than two queries (or clusters) have a value; of "clopper-pearson" only where none has.
+        NaN ends where fewer than two queries (or clusters) have a value; of "clopper-pearson" and "gaffke" only where
+        none has. Of "bootstrap-t" not beyond the range of the measure, and infinite where too few values differ.
     standard_error : float
         Of `mean` as it is reported.
     query_standard_error : float
         Of the mean of exact expected scores: the part that comes from the choice of queries.
     tie_standard_error : float
         Standard deviation of the mean over random tie-breaks of these queries: what one tie-break would add.
-    method : {"bca", "percentile", "t", "clopper-pearson"}
+    method : {"bca", "bootstrap-t", "percentile", "t", "gaffke", "clopper-pearson"}
         The method that was used, also where "auto" chose it.
     confidence_level : float
     n_queries : int
@@ -180,7 +183,8 @@ def why_unknown(low: float, high: float, n_queries: int, n_clusters: int | None,
     n_clusters : int or None
         Clusters of these queries, if there are any.
     method : str
-        The method that was used. Clopper and Pearson's interval is known for any number of queries.
+        The method that was used. Clopper and Pearson's interval, and Gaffke's, are known for any number of queries,
+        the bootstrap-t with 20 or more.
 
     Examples
     --------
@@ -189,19 +193,28 @@ def why_unknown(low: float, high: float, n_queries: int, n_clusters: int | None,
     """
     if not n_queries:
         return "no query has a value"
-    if method == PROPORTION:
+    if method == PROPORTION or (method == BOUNDED and n_clusters is None):
         return ""
-    if n_clusters is not None and n_clusters < FEWEST:
-        return f"only {counted(n_clusters, 'cluster')}"
-    if n_queries < FEWEST:
-        return f"only {counted(n_queries, 'query', 'queries')}"
-    if low < high:
-        return ""
-    return f"all {n_queries:,} values are equal" if n_clusters is None else f"all {n_clusters:,} clusters are equal"
+    n_units, nouns, units = (n_queries, ("query", "queries"), "values")
+    if n_clusters is not None:
+        n_units, nouns, units = (n_clusters, ("cluster", "clusters"), "clusters")
+    if n_units < (FEWEST_UNBOUNDED if method == "bootstrap-t" else FEWEST):
+        return f"only {counted(n_units, *nouns)}"
+    if isinf(high - low):
+        return f"too few of the {n_units:,} {units} differ"
+    return "" if low < high else f"all {n_units:,} {units} are equal"
 
 
-def method_of(method: str, measure: Measure, *, has_clusters: bool) -> str:
+def method_of(method: str, measure: Measure, *, n_units: int, has_clusters: bool) -> str:
     """Return the method to use for a measure: what "auto" chooses, or the requested one.
+
+    Parameters
+    ----------
+    method : str
+    measure : Measure
+    n_units : int
+        Queries, or clusters, that have a value.
+    has_clusters : bool
 
     Raises
     ------
@@ -209,14 +222,23 @@ def method_of(method: str, measure: Measure, *, has_clusters: bool) -> str:
         The method does not apply to this measure, or not to clusters.
     """
     is_proportion = measure.is_zero_or_one and not has_clusters
+    is_bounded = all(map(isfinite, measure.range))
     if method == "auto":
-        return PROPORTION if is_proportion else "bca"
+        if is_proportion:
+            return PROPORTION
+        return "bootstrap-t" if not is_bounded else BOUNDED if n_units < MANY else "bca"
+    if method == BOUNDED and not is_bounded:
+        raise ParameterError(
+            f"method={BOUNDED!r} is for measures with a lowest and a highest value",
+            given=Plain(measure),
+            hint="allowed here are 'auto', 'bca', 'bootstrap-t', 'percentile' and 't'",
+        )
     if method == PROPORTION and not is_proportion:
         of_measures = "is for measures that are 0 or 1 in every order (Hit, P@1)"
         raise ParameterError(
             f"method={PROPORTION!r} {'needs independent queries' if has_clusters else of_measures}",
             given=Plain("clusters" if has_clusters else measure),
-            hint="allowed here are 'auto', 'bca', 'percentile' and 't'",
+            hint="allowed here are 'auto', 'bca', 'bootstrap-t', 'percentile', 't' and 'gaffke'",
         )
     return method
 
@@ -254,7 +276,7 @@ def _labels(cluster: Cluster, queries: Source | None, query_ids: list[str]) -> l
             raise ParameterError(
                 "is a column of a table", argument="cluster", given=cluster, hint=Advice("queries", "queries.csv")
             )
-        return list(Queries.of(queries).column(cluster, query_ids))
+        return list(Queries.of(queries, [cluster]).column(cluster, query_ids))
     if isinstance(cluster, Mapping):
         return [cluster.get(query) for query in query_ids]
     if not isinstance(cluster, Iterable):

@@ -370,11 +370,13 @@ class Scores:
 
         Parameters
         ----------
-        method : {"auto", "bca", "percentile", "t", "clopper-pearson"}, default "auto"
-            "bca" and "percentile" are bootstraps, "bca" bias-corrected and accelerated; "t" is Student's t;
-            "clopper-pearson" is the exact interval of a proportion, conservative where ties make values fractions.
-            "auto" is "clopper-pearson" for measures that are 0 or 1 in every order (Hit, P@1) without clusters, else
-            "bca".
+        method : {"auto", "bca", "bootstrap-t", "percentile", "t", "gaffke", "clopper-pearson"}, default "auto"
+            "bca", "bootstrap-t" and "percentile" are bootstraps, "bca" bias-corrected and accelerated; "t" is Student's
+            t; "gaffke" is for few values between two limits, such as 0 and 1; "clopper-pearson" is the exact interval
+            of a proportion, conservative where ties make values fractions. "auto" is "clopper-pearson" for measures
+            that are 0 or 1 in every order (Hit, P@1) without clusters; "bootstrap-t" for those without a lowest or a
+            highest value (DCG, FRP); for all others "gaffke" with fewer than 50 queries or clusters, and "bca" from
+            there on. `Interval.method` says which was used.
         confidence_level : float, default 0.95
             Between 0 and 1.
         n_resamples : int, default 10,000
@@ -412,13 +414,15 @@ class Scores:
         >>> round(interval.query_standard_error, 3), round(interval.tie_standard_error, 3)
         (0.074, 0.054)
 
-        Two hits in two queries prove little, and equal values of another measure prove nothing:
+        Two hits in two queries prove little, and values without a limit prove nothing:
 
-        >>> few = evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 1}, "q2": {"b": 1}}, ["Hit@1", "RR"])
-        >>> hits = few["Hit@1"].interval()
+        >>> few = evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 1}, "q2": {"b": 1}}, ["Hit@1", "RR", "DCG"])
+        >>> hits, ranks = few["Hit@1"].interval(), few["RR"].interval()
         >>> hits.method, round(hits.low, 3), hits.high, hits.is_known
         ('clopper-pearson', 0.158, 1.0, True)
-        >>> few["RR"].interval().unknown
+        >>> ranks.method, round(ranks.low, 2), ranks.high, ranks.is_known
+        ('gaffke', 0.16, 1.0, True)
+        >>> few["DCG"].interval().unknown
         'only 2 queries'
         """
         options = IntervalOptions(
@@ -483,24 +487,30 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
     values = np.column_stack([one.values for one in scores])
     expected = np.column_stack([one.tie_mean for one in scores])
     codes = cluster_codes(options.cluster, options.queries, scores[0].query_ids)
-    methods = [method_of(options.method, one.measure, has_clusters=codes is not None) for one in scores]
+    n_clusters = [None if codes is None else len(np.unique(codes[one.kept])) for one in scores]
+    methods = [
+        method_of(options.method, one.measure, n_units=one.n_queries if n is None else n, has_clusters=n is not None)
+        for one, n in zip(scores, n_clusters, strict=True)
+    ]
     low, high = np.empty((2, len(scores)))
-    for used in dict.fromkeys(methods):
-        own = [n for n, its in enumerate(methods) if its == used]
+    for used, limits in dict.fromkeys(zip(methods, (one.measure.range for one in scores), strict=True)):
+        own = [n for n, its in enumerate(methods) if its == used and scores[n].measure.range == limits]
         if used == PROPORTION:
             low[own], high[own] = np.array(
                 [stats.proportion_bounds(scores[n].total, scores[n].n_queries, options.confidence_level) for n in own]
             ).T
         else:
             with phase("estimating intervals"):
-                low[own], high[own] = stats.interval_bounds(
+                found = stats.interval_bounds(
                     values[:, own],
                     method=used,
                     confidence_level=options.confidence_level,
                     n_resamples=options.n_resamples,
                     cluster=codes,
                     rng=options.rng,
+                    limits=limits,
                 )
+                low[own], high[own] = np.clip(found, *limits) if used == "bootstrap-t" else found
     reported, of_queries = (stats.standard_errors(each, cluster=codes) for each in (values, expected))
     own = [n for n, one in enumerate(scores) if one.measure.geometric]
     low[own], high[own] = np.exp(low[own]), np.exp(high[own])
@@ -517,7 +527,7 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
             methods[n],
             options.confidence_level,
             one.n_queries,
-            None if codes is None else len(np.unique(codes[one.kept])),
+            n_clusters[n],
         )
         for n, one in enumerate(scores)
     ]

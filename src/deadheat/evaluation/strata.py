@@ -69,7 +69,8 @@ def groups(
     dict of str (of several columns: tuple) to ndarray of bool, shape (n_queries,)
         In the order of :class:`Strata`; the strata "(none)", of queries without a value, come last.
     """
-    ids, names, table = list(query_ids), names_of(columns), Queries.of(queries)
+    ids, names = list(query_ids), names_of(columns)
+    table = Queries.of(queries, names)
     labels = [table.column(name, ids) for name in names]
     table.check_common(ids)
     if not pool_languages:

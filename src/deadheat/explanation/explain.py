@@ -41,6 +41,7 @@ def explain(
     reported: Mapping[MeasureLike, float | str],
     *,
     check_duplicates: bool = True,
+    ascending: bool = False,
     then_by: Source | Sequence[Source] | None = None,
 ) -> Explanation:
     """Find the conventions under which a run has the values that somebody reported.
@@ -59,6 +60,8 @@ def explain(
         measure names are as they are: ``"AP(rel=2)"``.
     check_duplicates : bool, default True
         Whether to look for repeated (query, document) pairs.
+    ascending : bool, default False
+        Lower scores rank first, as of distances.
     then_by : run or list of runs, optional
         As for :func:`deadheat.evaluate`.
 
@@ -86,7 +89,7 @@ def explain(
     """
     wanted = all_reported(reported)
     keys = keys_of(run, then_by)
-    judged, retrieved = open_pair(qrels, run, check_duplicates=check_duplicates)
+    judged, retrieved = open_pair(qrels, run, check_duplicates=check_duplicates, ascending=ascending)
     if keys:
         retrieved = retrieved.then_by(*keys)
     return explain_reported(judged, retrieved, wanted)

@@ -66,6 +66,7 @@ class Tool:
 OF_TREC = Settings(ties="doc_id", score_precision="float32", missing="skip")
 OF_TREC_10 = OF_TREC.changed({"score_precision": None})
 BY_TREC = ("missing", "rel", "judged_only", "depth")
+BY_ARRAY = ("no_relevant", "missing")  # who fills arrays decides whether a query that the run lacks is among them
 # from version 6 on by document id, before in the order in which documents were found
 OF_SENTENCES = Settings(ties="doc_id ascending", gain="binary", no_relevant="skip", ap_norm="min", missing="skip")
 # of a score of 0 or below, such as a logit, nothing is relevant
@@ -88,17 +89,17 @@ TOOLS: tuple[Tool, ...] = (
     Tool("ranx", Settings(ties="quicksort"), ("rel", "gain"), (*BINARY, F, Rprec, nDCG, DCG, bpref)),
     # make_comparable=True sorts once more
     Tool("ranx", Settings(ties="quicksort twice"), ("rel", "gain"), (*BINARY, F, Rprec, nDCG, DCG, bpref)),
-    Tool("scikit-learn", Settings(ties="expected", judgments="retrieved"), ("gain", "no_relevant"), (nDCG, DCG)),
+    Tool("scikit-learn", Settings(ties="expected", judgments="retrieved"), (*BY_ARRAY, "gain"), (nDCG, DCG)),
     Tool(
         "scikit-learn",
         Settings(ties="expected", judgments="retrieved", ap_norm="steps"),
-        ("rel", "no_relevant"),
+        (*BY_ARRAY, "rel"),
         (AP,),
         has_cutoff=False,
     ),
-    Tool("torchmetrics", Settings(ties="expected", judgments="retrieved"), ("no_relevant",), (nDCG,)),
-    Tool("torchmetrics", OF_TORCH, ("no_relevant", "rel"), (RR, P, R, AP)),
-    Tool("torchmetrics", OF_TORCH.changed({"judgments": "retrieved"}), ("no_relevant", "rel"), (Hit, Rprec)),
+    Tool("torchmetrics", Settings(ties="expected", judgments="retrieved"), BY_ARRAY, (nDCG,)),
+    Tool("torchmetrics", OF_TORCH, (*BY_ARRAY, "rel"), (RR, P, R, AP)),
+    Tool("torchmetrics", OF_TORCH.changed({"judgments": "retrieved"}), (*BY_ARRAY, "rel"), (Hit, Rprec)),
     Tool("sentence-transformers", OF_SENTENCES, ("rel",), (*BINARY, nDCG), has_cutoff=True),
     Tool("sentence-transformers", OF_SENTENCES.changed({"ties": "input"}), ("rel",), (*BINARY, nDCG), has_cutoff=True),
     Tool("gdeval", TO_4, ("missing",), (nDCG, ERR), has_cutoff=True),

@@ -14,9 +14,10 @@ from deadheat.arrays import FloatArray
 from deadheat.errors import FigureError
 from deadheat.figures.base import figure
 from deadheat.figures.style import BLUE, NOISE, ORANGE, Row, finished, n_queries, number, short, signed, zero_line
-from deadheat.figures.systems import BROKEN_BY, name_among, several_by_name
+from deadheat.figures.systems import name_among, several_by_name
 from deadheat.measures.notation import MeasureLike
 from deadheat.profile import TieProfile
+from deadheat.wording import BROKEN_BY
 
 Axis = TypeVar("Axis", alt.X, alt.Y)
 Ties: TypeAlias = "TieProfile | pl.DataFrame | Mapping[str, TieProfile | pl.DataFrame] | Sequence[TieProfile]"

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from deadheat.arguments import by_name
 from deadheat.comparison.comparison import Comparison
 from deadheat.errors import FigureError, SourceTypeError, UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation, Strata
@@ -16,14 +17,13 @@ from deadheat.evaluation.scores import Scores, intervals
 from deadheat.figures.style import NOISE, Row
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
-from deadheat.wording import BY_DOC_ID, Plain, counted, three
+from deadheat.wording import BROKEN_BY, Plain, counted, three
 
 Systems: TypeAlias = "Evaluation | Comparison | Mapping[str, Evaluation] | Sequence[Evaluation]"
 """One evaluation, several, or a comparison."""
 
 T = TypeVar("T")
 
-BROKEN_BY = {"doc_id": BY_DOC_ID, "input": "in the order of the input"}
 TIES = {
     "expected": "exact mean over tie orders",
     "best": "judged documents first in every tie",
@@ -70,6 +70,8 @@ def several_by_name(argument: str, given: object, kind: type[T] | tuple[type[T],
     ------
     SourceTypeError
         There is none, or something else among them.
+    ParameterError
+        Two names are one as text.
     """
     listed = [given] if isinstance(given, kind) else given
     several = listed.values() if isinstance(listed, Mapping) else listed
@@ -77,7 +79,7 @@ def several_by_name(argument: str, given: object, kind: type[T] | tuple[type[T],
     if not found or not all(isinstance(one, kind) for one in found):
         raise SourceTypeError(argument=argument, given=Plain(type(given).__name__), allowed=allowed)
     if isinstance(listed, Mapping):
-        return dict(zip(map(str, listed), found, strict=True))
+        return by_name(zip(listed, found, strict=True))
     names = [_name_of(one) for one in found]
     return {
         name if names.count(name) == 1 else f"{name} ({n})": one

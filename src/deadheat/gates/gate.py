@@ -10,7 +10,7 @@ from deadheat.arguments import Rng, generator
 from deadheat.arrays import IntArray
 from deadheat.data.tables import Source, Table
 from deadheat.errors import GateError, ParameterError, UnknownMeasureError
-from deadheat.evaluation.evaluate import opened
+from deadheat.evaluation.evaluate import checked, opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Cluster, cluster_codes, cluster_name
 from deadheat.evaluation.strata import names_of
@@ -41,6 +41,8 @@ def gate(
     cluster: Cluster = None,
     queries: Source | None = None,
     rng: Rng = 0,
+    collection: Source | None = None,
+    strict: bool = False,
 ) -> GateResult:
     """Check whether an evaluation reaches thresholds, and whether it is no worse than a baseline.
 
@@ -81,6 +83,8 @@ def gate(
         As for :meth:`Scores.interval`, for intervals and tests.
     queries : path, frame or Queries, optional
         The table with the columns of `by`, ``each(...)`` and `cluster`.
+    collection, strict
+        As for :func:`evaluate`; not for a saved evaluation, which has no judgments of what was not retrieved.
 
     Returns
     -------
@@ -125,6 +129,11 @@ def gate(
         allow_unknown=allow_unknown,
     )
     own = opened(evaluation)
+    if collection is not None and own.qrels is None:
+        hint = "give it to evaluate(), before the evaluation is saved"
+        raise ParameterError("a saved evaluation has no qrels", argument="collection", hint=hint)
+    if own.qrels is not None:
+        checked(own.qrels, collection, own.conventions.rel, strict=strict)
     before = None if baseline is None else opened(baseline)
     has_strata = options.by or any(one.by for one in thresholds)  # whose table needs no clusters
     codes = cluster_codes(cluster, queries if isinstance(cluster, str) or not has_strata else None, own.query_ids)

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
 from deadheat.errors import GateError, MeasureError
+from deadheat.io.values import is_number
 from deadheat.measures import parse_measure
 from deadheat.measures.base import ALIASES, REGISTRY, Asked
-from deadheat.wording import did_you_mean, joined
+from deadheat.measures.notation import LONGEST
+from deadheat.wording import as_given, did_you_mean, joined
 
 QUANTITIES = {
     "mean": "the mean over the queries",
@@ -115,6 +117,8 @@ def parse_gate(gate: str) -> Threshold:
     """
     if not isinstance(cast("object", gate), str):
         raise GateError(f"a gate is a string such as {EXAMPLE}", given=gate)
+    if len(gate) > LONGEST:
+        raise GateError(f"a gate of {len(gate):,} characters, {as_given(gate)}", allowed=f"{LONGEST:,} or fewer")
     by, compared = split_each(gate.strip())
     parts = GATE.fullmatch(compared)
     if parts is None:
@@ -177,10 +181,7 @@ def parse_all(gates: Gates) -> tuple[Threshold, ...]:
 
 
 def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
+    number = float(text) if is_number(text) else math.nan
     return number if math.isfinite(number) else None
 
 

@@ -18,6 +18,10 @@ KEYS = ("query_id", "doc_id")
 SUBTOPIC = "subtopic"  # of qrels, a column that few have
 _SUBTOPIC_NAMES = (SUBTOPIC, "subtopic_id", "iteration", "iter", "aspect", "intent")
 
+WRONG_ORDER: dict[Kind, str] = {  # by what was wanted
+    "run": "These are judgments; were qrels and run given in the wrong order?",
+    "qrels": "This is a run; were qrels and run given in the wrong order?",
+}
 OTHER_KIND: dict[Kind, Kind] = {"qrels": "run", "run": "qrels"}
 
 TREC_FIELDS: dict[Kind, tuple[str, ...]] = {
@@ -165,7 +169,7 @@ def resolve_columns(
         found[canonical] = actual
     if kind == "qrels" and found.get("relevance") == "score" and "rank" in names and "relevance" not in given:
         problem = f"expected qrels, but the columns {_listed(names)} are those of a run"
-        raise SwappedFilesError(problem, hint="were qrels and run given in the wrong order?", path=where)
+        raise SwappedFilesError(problem, hint=WRONG_ORDER[kind], path=where)
     return found
 
 
@@ -257,10 +261,9 @@ def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: 
     hint: str | Advice = next(
         (_rename(canonical, name, near, kind) for name in unknown if (near := did_you_mean(name, accepted))), ""
     )
-    if kind == "run" and canonical == "score" and any(name in names for name in _RELEVANCE_NAMES):
-        hint = "This looks like qrels; were qrels and run given in the wrong order?"
-    if kind == "qrels" and canonical == "relevance" and any(name in names for name in _SCORES):
-        hint = "This looks like a run; were qrels and run given in the wrong order?"
+    of_other = {"score": _RELEVANCE_NAMES, "relevance": _SCORES}.get(canonical, ())
+    if any(name in names for name in of_other):
+        hint = WRONG_ORDER[kind]
     if len(names) == 1:
         hint = _other_separator(str(names[0])) or hint
     if not hint and len(names) > 1 and (say := _to_say(names, kind, canonical)):

@@ -6,15 +6,18 @@ import warnings
 from contextlib import AbstractContextManager
 from contextvars import ContextVar, Token
 from pathlib import Path
-from typing import cast
+from typing import Generic, TypeVar, cast
 
 from deadheat.errors import FileFormatError, MalformedRowError, UnusedBoundWarning
 from deadheat.wording import Advice
 
+T = TypeVar("T")
 LONGEST_LINE = 1 << 24  # bytes
 _LEAST_ALLOWED = 4_000_000_000
 _LARGEST_RATIO = 200
 LARGE = 1_500_000_000  # bytes of TREC text from which a run is read in blocks
+ROW = 64  # bytes of memory for a row in a frame, beside its text; measured 49
+_OBJECT = 150  # and for a field that becomes an object of Python; measured 96 in a table, 226 in JSON
 _HELD = 3  # bytes of memory for a byte of TREC text
 _PACKED = 4  # bytes of text in a compressed byte
 _BYTES_PER_ROW = 500  # of memory, for each row that is read at a time
@@ -26,9 +29,10 @@ _memory: ContextVar[int | None] = ContextVar("max_memory", default=None)
 def max_decompressed(n_bytes: float) -> AbstractContextManager[None]:
     """Set how many bytes may be unpacked from one file and held in memory at once.
 
-    This concerns CSV, TSV, JSON, JSON Lines and whatever comes through a pipe; compressed TREC is read piece by piece,
-    and plain files are not limited. The default limit is 4 GB or 200 times the size of the compressed file, whichever
-    is larger.
+    This concerns compressed files and whatever comes through a pipe; plain files are not limited. Counted are the text
+    and about what its rows take, which of short rows is several times as much; of compressed TREC and LETOR, which are
+    read piece by piece, the rows alone. The default limit is 4 GB or 200 times the size of the compressed file,
+    whichever is larger.
 
     Parameters
     ----------
@@ -46,7 +50,7 @@ def max_decompressed(n_bytes: float) -> AbstractContextManager[None]:
     >>> with dh.max_decompressed(20_000_000_000):
     ...     pass  # dh.evaluate("qrels.csv.gz", "run.csv.gz")
     """
-    return _Bound(_given, n_bytes)
+    return Setting(_given, _checked(_given, n_bytes))
 
 
 def max_memory(n_bytes: float) -> AbstractContextManager[None]:
@@ -74,33 +78,35 @@ def max_memory(n_bytes: float) -> AbstractContextManager[None]:
     >>> with dh.max_memory(500_000_000):
     ...     pass  # dh.evaluate("qrels.txt", "huge.run.gz")
     """
-    return _Bound(_memory, n_bytes)
+    return Setting(_memory, _checked(_memory, n_bytes))
 
 
-class _Bound(AbstractContextManager[None]):
-    """A limit inside a with statement; it warns if it was never entered, where it would hold nowhere in silence."""
+def _checked(limit: ContextVar[int | None], n_bytes: float) -> int:
+    from deadheat.arguments import as_count  # it needs NumPy, without which a command begins to read
 
-    _is_unused = False  # where the number is wrong, and none is made
+    whole = int(n_bytes) if type(n_bytes) is float and n_bytes.is_integer() else n_bytes  # 1e9 is a usual way
+    return as_count(limit.name, cast("int", whole))
 
-    def __init__(self, limit: ContextVar[int | None], n_bytes: float) -> None:
-        from deadheat.arguments import as_count  # it needs NumPy, without which a command begins to read
 
-        whole = int(n_bytes) if type(n_bytes) is float and n_bytes.is_integer() else n_bytes  # 1e9 is a usual way
-        self._limit, self._n_bytes = limit, as_count(limit.name, cast("int", whole))
-        self._token: Token[int | None] | None = None
+class Setting(AbstractContextManager[None], Generic[T]):
+    """A value inside a with statement; it warns if it was never entered, where it would hold nowhere in silence."""
+
+    def __init__(self, variable: ContextVar[T | None], value: T) -> None:
+        self._variable, self._value = variable, value
+        self._token: Token[T | None] | None = None
         self._is_unused = True
 
     def __enter__(self) -> None:
         self._is_unused = False
-        self._token = self._limit.set(self._n_bytes)
+        self._token = self._variable.set(self._value)
 
     def __exit__(self, *_: object) -> None:
         if self._token is not None:
-            self._limit.reset(self._token)
+            self._variable.reset(self._token)
 
     def __del__(self) -> None:
         if self._is_unused:
-            name = self._limit.name
+            name = self._variable.name
             warnings.warn(f"dh.{name}() holds for nothing: write with dh.{name}(...):", UnusedBoundWarning, 2)
 
 
@@ -133,18 +139,36 @@ def most_rows(default: int) -> int:
     return default if most is None else min(default, most // _BYTES_PER_ROW)
 
 
+def held_of(text: bytes, *, as_objects: bool) -> int:
+    r"""Return about how many bytes of memory a text takes with what is made of it.
+
+    Parameters
+    ----------
+    text : bytes
+    as_objects : bool
+        Whether its fields become objects of Python, not rows of a frame.
+
+    Examples
+    --------
+    >>> held_of(b"q,d,1\n", as_objects=False), held_of(b"q,d,1\n", as_objects=True)
+    (70, 456)
+    """
+    n_fields = sum(map(text.count, (b",", b";", b"\t", b"\n"))) if as_objects else 0
+    return len(text) + (_OBJECT * n_fields if as_objects else ROW * text.count(b"\n"))
+
+
 def check_held(n_bytes: int, n_compressed: int, path: Path, *, is_streamed: bool = False) -> None:
     """Raise FileFormatError if a file of `n_compressed` bytes unpacks to more than may be held.
 
-    A streamed file needs that much memory only if it is a single line, so for one a limit lower than the default is
-    ignored.
+    A streamed file needs that much memory only if it is a single line or has very many rows, so for one a limit lower
+    than the default is ignored.
     """
     allowed, given = max(_LEAST_ALLOWED, _LARGEST_RATIO * n_compressed), _given.get()
     if given is not None:
         allowed = max(allowed, given) if is_streamed else given
     if n_bytes > allowed:
         raise FileFormatError(
-            f"it unpacks to more than {allowed:,} bytes, the most that may be held at once",
+            f"its content takes more than {allowed:,} bytes, the most that may be held at once",
             hint=Advice("max_decompressed", when="if that is intended, "),
             path=path,
         )

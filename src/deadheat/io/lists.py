@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from deadheat.errors import ColumnError, DataError, DuplicateError, EmptyDataError, ScoreError, SourceTypeError
 from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind
 from deadheat.io.mappings import Nested, is_id, text_of_ids
-from deadheat.io.results import ASSUMED, CALL, Reader, described, results_in
+from deadheat.io.results import CALL, Reader, described, results_in
 from deadheat.wording import Plain, counted
 
 RANKED_BY_COLUMN = "ranked by the column rank, without scores: equal ranks tie"
@@ -46,35 +45,18 @@ def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested
     DuplicateError
         A document appears twice.
     """
-    nested: dict[Any, Mapping[str, float]] = {}
-    shapes: dict[bool, Any] = {}  # with numbers or without, and the first query of each
-    some: dict[bool, Any] = {}  # ids that are text and that are not, the first of each
-    for query, given in source.items():
-        documents, has_numbers = documents_of(given, kind, query, where)
-        for one in islice(given if isinstance(given, Mapping) else _items(given, kind) or (), 1):
-            one_id = one[0] if isinstance(one, tuple | list) else one
-            if is_id(one_id):  # results of a search engine are objects
-                some.setdefault(isinstance(one_id, str), one_id)
-        if documents:
-            shapes.setdefault(has_numbers, query)
-        nested[query] = documents
-    if len(shapes) > 1:
-        name = VALUE_COLUMN[kind]
-        raise SourceTypeError(
-            f"query {shapes[True]!r} has a {name} for each document, query {shapes[False]!r} has none",
-            allowed="one shape for all queries",
-            path=where,
-        )
-    text_of_ids(list(some.values()), where)  # raises for a mix of both
-    return nested, (ASSUMED[kind],) if False in shapes else ()
+    reader = Reader(kind, where)
+    nested = {query: documents_of(given, reader, query) for query, given in source.items()}
+    return nested, reader.assumed()
 
 
-def documents_of(
-    given: object, kind: Kind, query: object, where: str | Path, line: int | None = None
-) -> tuple[Mapping[str, float], bool]:
-    """Return the documents of one query with their numbers, and whether the numbers were given."""
+def documents_of(given: object, reader: Reader, query: object, line: int | None = None) -> Mapping[str, float]:
+    """Return the documents of one query with their numbers; the reader keeps how these were given."""
+    kind, where = reader.kind, reader.where
     if isinstance(given, Mapping):
-        return given, True
+        if given:
+            reader.saw(query, VALUE_COLUMN[kind], next(iter(given)))
+        return given
     items = _items(given, kind)
     if items is None:
         raise SourceTypeError(
@@ -85,8 +67,7 @@ def documents_of(
             line=line,
         )
     if any(isinstance(item, Mapping) for item in items):
-        documents = Reader(kind, str(where)).documents(items, query)
-        return documents.numbers, documents.has_numbers
+        return reader.documents(items, query).numbers
     pairs = [item for item in items if isinstance(item, tuple | list) and len(item) == 2]
     if pairs and len(pairs) == len(items):
         ids, numbers = zip(*pairs, strict=True)
@@ -104,9 +85,11 @@ def documents_of(
         )
     texts = text_of_ids(ids, where)
     _check_repeats(texts, query, where, line)
+    if ids:
+        reader.saw(query, VALUE_COLUMN[kind] if numbers else "", ids[0])
     if numbers:
-        return dict(zip(texts, numbers, strict=True)), True
-    return {doc: -place if kind == "run" else 1 for place, doc in enumerate(texts, 1)}, False
+        return dict(zip(texts, numbers, strict=True))
+    return {doc: -place if kind == "run" else 1 for place, doc in enumerate(texts, 1)}
 
 
 def _items(given: object, kind: Kind) -> Sequence[Any] | None:
@@ -161,15 +144,15 @@ def lists_of_rows(
     by_rank = "rank" in columns
     value = next((name for canonical, name in columns.items() if canonical not in KEYS), None)
     found: dict[str, Any] = {}
-    has_numbers = False
+    reader = Reader(kind, str(path))
     for line, row in rows:
         query, documents = row.get(columns["query_id"]), row.get(columns["doc_id"])
         if not is_id(query):
             raise DataError(
                 f"{columns['query_id']} {query!r:.60} is no id", allowed="text or a whole number", path=path, line=line
             )
-        if query in found:
-            raise DuplicateError(f"query {query!r} has two lists", allowed="one", path=path, line=line)
+        if str(query) in found:  # also as 1 and "1"
+            raise DuplicateError(f"query {str(query)!r} has two lists", allowed="one", path=path, line=line)
         documents = _list_of(documents, f"{columns['doc_id']} of query {query!r}", kind, path, line)
         numbers = None if value is None else row.get(value)
         if numbers is not None:
@@ -178,11 +161,11 @@ def lists_of_rows(
                 raise ColumnError(problem, allowed=f"one for each of {columns['doc_id']}", path=path, line=line)
             scores = [_of_rank(one, query, path, line) for one in numbers] if by_rank else numbers
             documents = list(zip(documents, scores, strict=True))
-        found[str(query)], is_scored = documents_of(documents, kind, query, path, line)
-        has_numbers |= is_scored
+        found[str(query)] = documents_of(documents, reader, query, line)
     if not any(found.values()):
         raise EmptyDataError("empty: it has no documents", path=path)
-    return found, (RANKED_BY_COLUMN,) if by_rank and has_numbers else () if has_numbers else (ASSUMED[kind],)
+    assumed = reader.assumed()
+    return found, (RANKED_BY_COLUMN,) if by_rank and not assumed else assumed
 
 
 def _list_of(documents: object, what: str, kind: Kind, path: str | Path, line: int | None) -> list[Any]:

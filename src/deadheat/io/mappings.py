@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from itertools import chain, filterfalse, repeat
-from numbers import Integral, Rational
+from numbers import Integral, Rational, Real
 from operator import contains
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray, run_starts
-from deadheat.errors import DataError, EmptyDataError, NullIdError, RelevanceError, ScoreError, SourceTypeError
+from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, run_starts
+from deadheat.errors import (
+    DataError,
+    DuplicateError,
+    EmptyDataError,
+    NullIdError,
+    RelevanceError,
+    ScoreError,
+    SourceTypeError,
+)
 from deadheat.io.kinds import VALUE_COLUMN, Kind
-from deadheat.wording import Plain, as_given, counted, three
+from deadheat.wording import Plain, as_given
 
 Nested = Mapping[str, Mapping[str, float]]
 
@@ -30,6 +39,8 @@ LARGEST_INTEGER = 2**53
 LONGEST_NUMBER = 19  # digits of an id that may have been written as a number
 PACKED = 1 << 12  # numbers, of several queries where they have few
 _ABSENT = math.nan  # no number is NaN
+_EXACT = (Rational, Decimal)
+FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 BEYOND = "an integer or decimal beyond 2**53, where float64 merges neighbours; rescale it"
 
 
@@ -47,7 +58,9 @@ def frame_of_mapping(mapping: Nested, kind: Kind, where: str) -> pl.DataFrame:
 
 
 def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str, Mapping[str, float]]:
-    """Return the queries of a dict of dicts that have a document, with their ids checked.
+    """Return the queries of a dict of dicts with their ids checked; of a run those that have a document.
+
+    A query of qrels without a document is one without a relevant document.
 
     :func:`all_numbers` checks the numbers, once. All ids of judgments are checked. Checking all ids of a run would take
     as long as evaluating it: only the first id of each query is checked, and whether None or an empty string is among
@@ -59,8 +72,12 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
             given=Plain(f"{documents!r} for {query!r}"),
             allowed=f"a dict of dicts {{query: {{document: {VALUE_COLUMN[kind]}}}}}",
         )
-    mapping = {query: documents for query, documents in _with_text_queries(source, where).items() if documents}
-    if not mapping:
+    mapping = {
+        query: documents
+        for query, documents in _with_text_queries(source, where).items()
+        if documents or kind == "qrels"
+    }
+    if not any(mapping.values()):
         raise EmptyDataError("empty: it has no documents" if source else "empty: it has no queries", path=where)
     first = _first_documents(mapping)
     if set(map(type, first)) != {str}:
@@ -72,16 +89,6 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
     wrong = [one for one in (None, "") if any(map(contains, held, repeat(one)))]
     check_ids([*mapping, *docs, *wrong], where)
     return mapping
-
-
-def without_documents(source: Mapping[Any, Any], kind: Kind) -> tuple[str, ...]:
-    """Return a note on queries of qrels that have no document, and so do not exist; a run's are reported as missing."""
-    if kind == "run":
-        return ()
-    lacking = [str(query) for query, documents in source.items() if not documents and isinstance(documents, Sized)]
-    if not lacking:
-        return ()
-    return (f"{counted(len(lacking), 'query', 'queries')} without a judgment left out ({three(lacking)})",)
 
 
 def is_plain(source: Mapping[Any, Any]) -> bool:
@@ -168,7 +175,7 @@ def _with_text_queries(source: Mapping[Any, Any], where: str) -> Mapping[str, An
 
 def _first_documents(mapping: dict[str, Any]) -> list[Any]:
     """Return the first document of each query."""
-    return [*map(next, map(iter, mapping.values()))]
+    return [*map(next, map(iter, filter(None, mapping.values())))]
 
 
 def _with_text_documents(mapping: dict[str, Any], where: str) -> dict[str, Any]:
@@ -277,6 +284,15 @@ def _pack(values: Collection[Any], numbers: FloatArray, start: int) -> int:
     return start + len(values)
 
 
+def refuse_truths(mapping: Mapping[str, Mapping[str, Any]], where: str) -> None:
+    """Raise for a score of true or false in JSON."""
+    for query, documents in mapping.items():
+        if bool in set(map(type, documents.values())):
+            doc, score = next((doc, score) for doc, score in documents.items() if isinstance(score, bool))
+            place = f"score of document {doc!r} for query {query!r}"
+            raise ScoreError(f"{place} is {str(score).lower()}", allowed="a number", path=where)
+
+
 @contextmanager
 def _wrong_ones_named(mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -> Iterator[None]:
     """Raise for the first number that cannot be evaluated, where they cannot be packed."""
@@ -316,9 +332,33 @@ def is_beyond(value: Any) -> bool:  # noqa: ANN401 - any exact number
     return not -LARGEST_INTEGER <= value <= LARGEST_INTEGER and value not in {math.inf, -math.inf}
 
 
+def are_beyond(values: AnyArray) -> BoolArray:
+    """Tell which numbers of an array float64 may merge with neighbours: whole ones beyond 2**53, and longer floats."""
+    beyond: BoolArray = (values > LARGEST_INTEGER) | (values < -LARGEST_INTEGER)
+    return beyond if values.dtype.kind in "iu" else beyond & (values.astype(np.float64) != values)
+
+
+def normalized_keys(given: Mapping[Any, Any], form: str) -> dict[Any, Any]:
+    r"""Return a dict with its keys in a form of Unicode; raise DuplicateError if two are one then.
+
+    Examples
+    --------
+    >>> normalized_keys({"Mu\u0308ller": 1}, "NFC") == {"M\u00fcller": 1}
+    True
+    """
+    found: dict[Any, Any] = {}
+    for key, value in given.items():
+        name = unicodedata.normalize(cast("Any", form), key) if isinstance(key, str) else key
+        if name in found:
+            raise DuplicateError(f"two ids are {name!r} in Unicode form {form}", allowed="ids that differ in it")
+        found[name] = value
+    return found
+
+
 def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> None:  # noqa: ANN401 - it may be anything
     """Raise if a value is not a number that can be evaluated."""
     place, error = f"{VALUE_COLUMN[kind]} of document {doc!r} for query {query!r}", VALUE_ERROR[kind]
+    hint = None
     try:
         number = None if isinstance(value, str | bytes) else float(value)
     except (TypeError, ValueError):
@@ -327,12 +367,14 @@ def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> No
         number = float("inf")
     if number is None:
         msg = f"{place} is not a number: {value!r}"
+        if isinstance(value, str) and value[:1].isdigit():
+            hint = 'float(text.partition("/")[0]) reads grades such as "8" and "8/10"'
     elif np.isnan(number):
         msg = f"{place} is NaN"
-    elif isinstance(value, Rational | Decimal) and is_beyond(value):
+    elif isinstance(value, Real | Decimal) and is_beyond(value) and (isinstance(value, _EXACT) or value != number):
         msg = f"{place} is {as_given(value)}, {BEYOND}"
     elif kind == "qrels" and np.isinf(number):
         msg = f"{place} is infinite: {value!r}"
     else:
         return
-    raise error(msg, path=where)
+    raise error(msg, hint=hint, path=where)

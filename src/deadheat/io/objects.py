@@ -102,7 +102,7 @@ class JsonText:
 def read_text(path: str | os.PathLike[str], expected: str, *, has_lines: bool = False) -> str:
     """Return the text of a file, unpacked; `expected` says what should be in an empty one."""
     path = readable(path)
-    text = decoded(read_all(path, has_lines=has_lines), path)
+    text = decoded(read_all(path, has_lines=has_lines, as_objects=True), path)
     if not text.strip():
         raise EmptyDataError("empty", allowed=expected, path=path)
     return text

@@ -196,7 +196,7 @@ def _of_parquet(path: Path, _: Wanted) -> Records:
 
 
 def _of_table(path: Path, _: Wanted, *, separator: str) -> Records:
-    data = read_all(path, has_lines=True)
+    data = read_all(path, has_lines=True, as_objects=True)
     if not decoded(data, path).strip():
         raise EmptyDataError("empty", allowed="column names and rows", path=path)
     if separator == "," and has_semicolons(data[:HEAD]):

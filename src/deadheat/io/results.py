@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
@@ -17,10 +18,11 @@ from deadheat.errors import (
     ParameterError,
     RankOrderWarning,
     SourceTypeError,
+    UnusedNumbersWarning,
 )
 from deadheat.io.kinds import VALUE_COLUMN, Kind, names_of
 from deadheat.io.mappings import VALUE_ERROR, Nested, is_id, text_of_ids
-from deadheat.wording import Plain, counted, did_you_mean
+from deadheat.wording import Plain, counted, did_you_mean, three
 
 Repeated = Literal["error", "best", "first"]
 Pick = str | Callable[[Any], Any]
@@ -35,6 +37,9 @@ _WHERE_IDS_ARE = ("metadata", "meta", "payload", "document", "_source")  # LangC
 
 
 _DISTANCE = "distance"  # of Chroma, Milvus and others; as scores, the farthest would rank first
+_GRADES = ("grade", "rating", "relevance", "confidence")  # of a language model: scores of results that have no other
+_GRADE = re.compile(r"\s*[0-9]+(\.[0-9]+)?\s*(/\s*[0-9]+\s*)?", re.ASCII)  # "8", "8/10"
+_JUDGED = "hit"  # in a response of _rank_eval, beside its rating, which is no score
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ class Shape:
 
 
 SHAPES = (
-    Shape(("hit",), "hit._id", {"run": "hit._score", "qrels": "rating"}),  # in a response of _rank_eval
+    Shape((_JUDGED,), "hit._id", {"run": "hit._score", "qrels": "rating"}),  # in a response of _rank_eval
     Shape(("_id",), "_id", {"run": "_score", "qrels": "rating"}),  # Elasticsearch, OpenSearch
     Shape(("docId", "rating"), "docId", {"qrels": "rating"}),  # OpenSearch's judgments
     Shape(("corpus_id",), "corpus_id", {"run": "score", "qrels": "score"}),  # sentence-transformers, BEIR
@@ -131,6 +136,8 @@ class Reader:
     lower_first: bool = False
     _layouts: dict[tuple[type, tuple[Any, ...]], Layout] = field(default_factory=dict, compare=False, repr=False)
     _ids: dict[bool, Any] = field(default_factory=dict, compare=False, repr=False)  # that are text or not, one of each
+    _found: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)  # the first query of each `saw`
+    _unused: list[set[str]] = field(default_factory=list, compare=False, repr=False)  # numbers of queries without any
 
     def __post_init__(self) -> None:
         if self.repeated not in get_args(Repeated):
@@ -152,17 +159,32 @@ class Reader:
             A document comes twice.
         """
         found = {query: self.documents(given, query) for query, given in self._by_query(results).items()}
-        kinds = {one.has_numbers: query for query, one in reversed(found.items()) if one.numbers}
-        if len(kinds) > 1:
-            name = VALUE_COLUMN[self.kind]
-            problem = f"results for query {kinds[True]!r} have a {name}, those for {kinds[False]!r} have none"
-            raise SourceTypeError(problem, allowed="one shape for all queries")
-        text_of_ids(list(self._ids.values()), self.where)  # raises for a mix of both
+        assumed = self.assumed()
         trends = {one.rises for one in found.values() if one.has_numbers} - {None}
-        if self.kind == "run" and trends == {True} and not self.lower_first:
+        if VALUE_COLUMN["run"] in self._found and trends == {True} and not self.lower_first:  # grades are no distances
             _warn_of_distances(self.where)
         notes = () if isinstance(results, Mapping) else (BY_PLACE,)
-        return {query: one.numbers for query, one in found.items()}, (*notes, *self._notes(found.values()))
+        notes = (*notes, *assumed, *self._left_out(found.values()))
+        return {query: one.numbers for query, one in found.items()}, notes
+
+    def saw(self, query: object, number: str, doc: object = None) -> None:
+        """Keep how the documents of a query are given: the name of their numbers, empty without any; and an id."""
+        self._found.setdefault(number, query)
+        if is_id(doc):
+            self._ids.setdefault(isinstance(doc, str), doc)
+
+    def assumed(self) -> tuple[str, ...]:
+        """Return what was assumed of all queries; raise if they are given in several ways, warn of unused numbers."""
+        text_of_ids(list(self._ids.values()), self.where)  # raises for a mix of both
+        if len(self._found) > 1:
+            (name, query), (other, without) = sorted(self._found.items(), reverse=True)[:2]
+            problem = f"documents for query {query!r} have a {name}, those for {without!r} have {other or 'none'}"
+            raise SourceTypeError(problem, allowed="one shape for all queries", path=self.where)
+        name = next(iter(self._found), VALUE_COLUMN[self.kind])
+        if not name:
+            self._warn_of_numbers()
+            return (ASSUMED[self.kind],)
+        return () if name == VALUE_COLUMN[self.kind] else (f"the {name} of each result counts as its score",)
 
     def documents(self, given: object, query: object) -> Documents:
         """Return the documents of one query."""
@@ -170,21 +192,48 @@ class Reader:
         if results is None:
             raise self._no_list(given, query)
         parts = [self._part(result, query, place) for place, result in enumerate(results, 1)]
-        for doc, _ in parts[:1]:
-            self._ids.setdefault(isinstance(doc, str), doc)
         texts = text_of_ids([doc for doc, _ in parts], self.where)
-        n_numbers = sum(number is not None for _, number in parts)
-        name = VALUE_COLUMN[self.kind]
+        name, numbers = VALUE_COLUMN[self.kind], [number for _, number in parts]
+        if self.number is None and all(number is None for number in numbers):
+            name, numbers = self._of_grades(results) or (name, numbers)
+        n_numbers = sum(number is not None for number in numbers)
         if n_numbers not in (0, len(parts)):
-            place = next(place for place, (_, number) in enumerate(parts, 1) if number is None)
+            place = next(place for place, number in enumerate(numbers, 1) if number is None)
             problem = f"result {place} for query {query!r} has no {name}, others have one"
             raise VALUE_ERROR[self.kind](problem, allowed=f"a {name} for all or for none", path=self.where)
-        if n_numbers:
-            numbers = [number for _, number in parts]
-        else:
+        if parts:
+            self.saw(query, name if n_numbers else "", parts[0][0])
+        if not n_numbers:
             numbers = [-place for place in range(1, len(parts) + 1)] if self.kind == "run" else [1] * len(parts)
         kept = self._once(texts, numbers, query, results)
         return Documents(kept, bool(n_numbers), len(parts) - len(kept), _rises(numbers))
+
+    def _of_grades(self, results: Sequence[Any]) -> tuple[str, list[Any]] | None:
+        """Return the grades of results without a score, and their name; else keep which numbers every result has."""
+        held = [_unpaired(result)[0] for result in results]
+        if any(is_id(one) or _member(one, _JUDGED) is not _MISSING for one in held):
+            return None
+        for name in _GRADES if self.kind == "run" else ():
+            own = [_member(one, name) for one in held]
+            if any(_is_grade(one) for one in own):
+                return name, [None if one is _MISSING else _plain(one) for one in own]
+        if len(held) > 1 or (held and self.kind == "qrels"):
+            self._unused.append(set.intersection(*(set(_numbers_in(one, self.kind)) for one in held)))
+        return None
+
+    def _warn_of_numbers(self) -> None:
+        """Warn of numbers that every result has, and that may be the scores, or the relevance of judgments."""
+        names = sorted(set.intersection(*self._unused) - {self.id}) if self._unused else []
+        if not names:
+            return
+        value, what = VALUE_COLUMN[self.kind], "is a number" if len(names) == 1 else "are numbers"
+        instead = {"run": "rank as they are listed", "qrels": "all count as 1"}[self.kind]
+        message = (
+            f"{self.where}: results have no {value} under a known name and {instead}, but {three(names)} {what} in"
+            f" every one. If that is the {value}, call it {value!r}, or write"
+            f" {CALL[self.kind]}(results, {value}={names[0]!r})"
+        )
+        warnings.warn(message, UnusedNumbersWarning, stacklevel=2)
 
     def _by_query(self, results: object) -> Mapping[Any, Any]:
         if isinstance(results, Mapping):
@@ -200,7 +249,7 @@ class Reader:
     def _part(self, result: object, query: object, place: int) -> tuple[Any, Any]:
         """Return the id and the number of one result; None for a number that is not there."""
         held, paired = _unpaired(result)
-        key = (type(held), tuple(held) if isinstance(held, dict) else ())
+        key = (type(held), tuple(held if isinstance(held, dict) else getattr(held, "__dict__", ())))
         layout = self._layouts.get(key)
         if layout is None:
             layout = self._layouts[key] = self._layout(held)
@@ -253,7 +302,10 @@ class Reader:
         by_names = _by_names(held, self.kind)
         shape = next((one for one in SHAPES if one.fits(held)), by_names)
         paths = [self.number] if self.number else [shape.numbers.get(self.kind), by_names.numbers.get(self.kind)]
-        number = next((path for path in paths if isinstance(path, str) and value_at(held, path) is not _MISSING), None)
+        known = [
+            path for path in paths if isinstance(path, str)
+        ]  # the first, unless another is there: inside, each differs
+        number = next((path for path in known if value_at(held, path) is not _MISSING), next(iter(known), None))
         pick = self.id if isinstance(self.id, str) else shape.id
         return Layout(_getter(held, pick) if pick else None, _getter(held, number) if number else None)
 
@@ -275,16 +327,13 @@ class Reader:
     def _is_better(self, number: Any, other: Any) -> bool:  # noqa: ANN401 - any numbers
         return bool(number < other if self.lower_first else number > other)
 
-    def _notes(self, found: Collection[Documents]) -> tuple[str, ...]:
-        notes: list[str] = []
-        if any(one.numbers and not one.has_numbers for one in found):
-            notes.append(ASSUMED[self.kind])
+    def _left_out(self, found: Collection[Documents]) -> tuple[str, ...]:
         left_out, kept = sum(one.n_left_out for one in found), sum(len(one.numbers) for one in found)
         if left_out:
             which = "its best" if self.repeated == "best" else "its first"
             repeat = f"{left_out:,} of {counted(left_out + kept, 'result')} repeat a document"
-            notes.append(f"{repeat}: {which} counts")
-        return tuple(notes)
+            return (f"{repeat}: {which} counts",)
+        return ()
 
     def _repeats(self, texts: Sequence[str], query: object, results: Sequence[Any]) -> DuplicateError:
         twice = next(doc for n, doc in enumerate(texts) if doc in texts[:n])
@@ -317,10 +366,13 @@ class Reader:
         advice = f'write {CALL[self.kind]}(results, id="{example}")' if example else "give the ids themselves"
         if inner and len(_names(_member(held, inner))) > 1:
             advice += f", or another of {', '.join(map(repr, _names(_member(held, inner))[:6]))}"
+        what = f"result {place} for query {query!r}"
+        paths = (*names_of(self.kind)["doc_id"], "id", "_id") if self.id is None else (self.id,)
+        if not inner and any(isinstance(path, str) and value_at(held, path) is None for path in paths):
+            return NullIdError(f"the id of {what} is None", allowed="text or a whole number", path=self.where)
         missing = "id" if callable(self.id) else str(self.id)
         if self.id is not None and (near := _near(held, missing)):
             advice = near
-        what = f"result {place} for query {query!r}"
         if self.id is not None:
             return NullIdError(f"{what} has no id at {missing!r}", hint=advice, path=self.where)
         has = f" with {', '.join(map(repr, names[:6]))}" if names else ""
@@ -381,9 +433,28 @@ def _member(held: object, name: str) -> Any:  # noqa: ANN401 - whatever is there
 
 def _unpaired(result: object) -> tuple[object, object]:
     """Return an object and its number, of a pair of both; else the object and None."""
-    if isinstance(result, tuple | list) and len(result) == 2 and _is_number(result[1]):
-        return result[0], result[1]
+    if isinstance(result, tuple | list) and len(result) == 2:
+        is_text = isinstance(result[1], str) and not hasattr(result, "_fields")  # a grade, or what is reported as none
+        if is_text or _is_number(result[1]):
+            return result[0], result[1]
     return result, None
+
+
+def _is_grade(held: object) -> bool:
+    """Return whether a value is a number, or text as of language models that grade: 8, "8" or "8/10"."""
+    if isinstance(held, str):
+        return _GRADE.fullmatch(held) is not None
+    return _is_number(held) and not isinstance(held, bool)
+
+
+def _numbers_in(held: object, kind: Kind) -> Iterator[str]:
+    """Yield the paths in a result to numbers that may be its score; in its metadata those of known names."""
+    names = names_of("run")
+    others = {*names["doc_id"], *names["rank"], "id", *((*names["score"], _DISTANCE) if kind == "qrels" else ())}
+    known = [*names["score"], *_GRADES] if kind == "run" else names_of(kind)["relevance"]
+    paths = [name for name in _names(held) if not name.startswith("_")]
+    paths += [f"{inner}.{name}" for inner in ("metadata", "meta") for name in known]
+    yield from (path for path in paths if path not in others and _is_grade(value_at(held, path)))
 
 
 def _is_number(held: object) -> bool:
@@ -393,9 +464,11 @@ def _is_number(held: object) -> bool:
 
 def _plain(number: Any) -> Any:  # noqa: ANN401 - checked with all numbers
     """Return a number of another library as Python's."""
-    if type(number) in _PLAIN or isinstance(number, Rational | Decimal) or not _is_number(number):
-        return int(number) if isinstance(number, Integral) else number
-    return float(number)
+    if type(number) in _PLAIN:
+        return number
+    if isinstance(number, Integral):
+        return int(number)
+    return float(number) if _is_number(number) and not isinstance(number, Rational | Decimal) else number
 
 
 def _getter(held: object, path: str) -> Callable[[Any], Any]:

@@ -164,8 +164,16 @@ def blocks(path: Path, size: int = BLOCK, *, has_lines: bool = False) -> Iterato
         yield from pieces
 
 
-def read_all(path: Path, *, has_lines: bool = False) -> bytes:
+def read_all(path: Path, *, has_lines: bool = False, as_objects: bool = False) -> bytes:
     """Return the decompressed text of a file, without a byte order mark.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    has_lines : bool, default False
+        Whether the format has lines: then none may be too long.
+    as_objects : bool, default False
+        Whether each field becomes an object of Python, which takes more memory than a row of a frame.
 
     Raises
     ------
@@ -187,10 +195,16 @@ def read_all(path: Path, *, has_lines: bool = False) -> bytes:
                     given=Plain("a NUL byte"), allowed="text in UTF-8", hint="the file is damaged", path=path, line=line
                 )
             held.append(piece)
-            n_held += len(piece)
             if not is_plain:
+                n_held += limits.held_of(piece, as_objects=as_objects)
                 limits.check_held(n_held, n_packed, path)
     return without_bom(b"".join(held))  # the mark may be in two members of a compressed file
+
+
+def check_rows(n_bytes: int, path: Path) -> None:
+    """Raise FileFormatError if rows of so many bytes are more than a compressed file or a pipe may make in memory."""
+    if plain_head(path) is None:
+        limits.check_held(n_bytes, path.stat().st_size, path, is_streamed=True)
 
 
 def check_lines_of(path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from decimal import Decimal
+from decimal import Context, Decimal
 from pathlib import Path
 
 import polars as pl
@@ -46,9 +46,18 @@ def read_value(text: str, kind: Kind, *, path: Path, line: int | None, name: str
         raise error(f"{name} must be finite", given=text, path=path, line=line)
     if math.isinf(value) and any(char.isdigit() for char in text):
         raise error(f"{name} is beyond the range of float64: {shown(text)}", path=path, line=line)
-    if _INTEGER.fullmatch(text) and is_beyond(Decimal(text)):  # int() refuses thousands of digits
+    if abs(value) >= LARGEST_INTEGER and not math.isinf(value) and not _is_held(text, value):
         raise error(f"{name} is {shown(text)}, {BEYOND}", path=path, line=line)
     return value
+
+
+def _is_held(text: str, value: float) -> bool:
+    """Tell whether a large number is what float64 makes of its text: exactly, rounded to its digits, or in short."""
+    given = Decimal(text)  # int() refuses thousands of digits
+    if _INTEGER.fullmatch(text):
+        return not is_beyond(given)
+    n_digits = len(text.lower().partition("e")[0].strip("+-").replace(".", "").lstrip("0"))
+    return given in {Decimal(value), Decimal(repr(value)), Context(prec=n_digits).plus(Decimal(value))}
 
 
 def check_ids_of_row(query_id: str, doc_id: str, path: Path, line: int | None = None) -> None:

@@ -173,6 +173,8 @@ class Measure(ABC, metaclass=MeasureType):
         Whether its value says nothing about a single query.
     binary : bool
         Whether judged documents differ to it only by ``relevance >= rel`` and ``relevance >= 0``.
+    is_quality : bool
+        Whether it says how good a ranking is; others say what the data hold, and no system wins by them.
     at : str
         The parameter that ``@`` sets.
     """
@@ -186,6 +188,7 @@ class Measure(ABC, metaclass=MeasureType):
     geometric: ClassVar[bool] = False
     only_total: ClassVar[bool] = False
     binary: ClassVar[bool] = False
+    is_quality: ClassVar[bool] = True
     at: ClassVar[str] = "cutoff"
     names_rel: ClassVar[bool] = False  # of one whose lowest relevant level was named, even if it is the default
     _alias: ClassVar[str] = ""  # of a measure that was asked for by another name: it stands for that of the class

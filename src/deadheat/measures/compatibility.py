@@ -11,7 +11,7 @@ from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio
 from deadheat.measures.base import register
 from deadheat.measures.gains import LOWEST_POSITIVE
-from deadheat.measures.parameters import Flag, Number, parameter
+from deadheat.measures.parameters import Cutoff, Flag, Number, parameter
 from deadheat.measures.prefix import GainTies, KindTies, MeanMeasure, along
 from deadheat.placements.placements import Placements
 
@@ -23,8 +23,10 @@ class Compat(MeanMeasure):
     .. math:: \text{Compat} = \frac{1}{Z} \sum_{i=1}^{D} p^{i-1}\, \frac{|I_i \cap L_i|}{i}
 
     with the top i of the list :math:`L_i` and of an ideal ranking :math:`I_i`: the documents of positive relevance, the
-    highest first, those of one relevance in the order of the list, and D the length of the longer one. Z is the value
-    of the ideal ranking itself, or with ``normalize=False`` the sum of the weights of all ranks. The mean over ties is
+    highest first, those of one relevance in the order of the list, and D the length of the longer one, as in
+    ir_measures. The authors' program goes on to rank 1,000, whatever the lengths are, and counts what the two share at
+    those ranks too: ``Compat(depth=1000)``. Z is the value of the ideal ranking itself, or with
+    ``normalize=False`` the sum of the weights of all ranks, both to the same depth. The mean over ties is
     exact; variance and extremes are too, but for large ties of many levels, where they are those of 10,000 drawn
     orders. Documents that were not retrieved come last in their level; ir_measures takes their score for 0, so that
     they come first where scores are negative.
@@ -40,6 +42,12 @@ class Compat(MeanMeasure):
     >>> run = {"q": {"a": 0.5, "b": 0.5}}
     >>> round(evaluate({"q": {"a": 1}}, run, ["Compat(p=0.5)"]).means()["Compat(p=0.5)"], 4)
     0.6
+
+    A list with one of ten documents:
+
+    >>> short = evaluate({"q": {f"d{n}": 1 for n in range(10)}}, {"q": {"d0": 1.0}}, ["Compat", "Compat(depth=1000)"])
+    >>> {name: round(mean, 4) for name, mean in short.means().items()}
+    {'Compat': 0.3254, 'Compat(depth=1000)': 0.2345}
     """
 
     title = "compatibility"
@@ -47,6 +55,7 @@ class Compat(MeanMeasure):
 
     p: float = parameter(0.95, Number(low=0, high=1, open_low=True, open_high=True), "persistence")
     normalize: bool = parameter(True, Flag(), "whether the ideal ranking has 1")  # noqa: FBT003 - a default
+    depth: int | None = parameter(None, Cutoff(), "rank at which the sums end; None: the end of the longer list")
 
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a document of positive relevance."""
@@ -63,7 +72,7 @@ class Compat(MeanMeasure):
             return (1 - float(self.p) ** depth) / (1 - self.p)
         rank = np.arange(int(depth.max(initial=0)) + 1.0)
         full = np.append(0.0, np.cumsum(float(self.p) ** rank[:-1]))  # of ranks that the ideal list fills
-        harmonic = self._harmonic(placements)
+        harmonic, n_ideal = self._harmonic(placements), np.minimum(n_ideal, depth)
         return full[n_ideal] + n_ideal * (harmonic[depth] - harmonic[n_ideal])
 
     def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
@@ -82,7 +91,9 @@ class Compat(MeanMeasure):
             ideal = along(higher[ties, kind] + before[ties, kind] + 1, n_axes) + seen[kind]
             rank = np.maximum(along(found.above[ties] + j, n_axes), ideal)
             end = along(ends[ties], n_axes)
-            return harmonic[end] - harmonic[np.minimum(rank, end + 1) - 1]  # beyond: states that no order reaches
+            return (
+                harmonic[end] - harmonic[np.minimum(rank, end + 1) - 1]
+            )  # beyond the depth, and states that no order reaches
 
         return found.ties, added
 
@@ -110,13 +121,13 @@ class Compat(MeanMeasure):
         for level in np.unique(own[own > 0]).tolist():
             is_own = rankings == level
             ideal = (own > level).sum() + np.cumsum(is_own, axis=1)
-            rank = np.maximum(np.arange(1, rankings.shape[1] + 1), ideal)
+            rank = np.minimum(np.maximum(np.arange(1, rankings.shape[1] + 1), ideal), depth + 1)
             total += np.where(is_own, harmonic[depth] - harmonic[rank - 1], 0.0).sum(axis=1)
         return total / (self.divisor(placements)[query] or 1.0)
 
-    @staticmethod
-    def _depth(placements: Placements) -> IntArray:
-        return np.maximum(placements.n_retrieved, placements.n_relevant(LOWEST_POSITIVE))
+    def _depth(self, placements: Placements) -> IntArray:
+        longer = np.maximum(placements.n_retrieved, placements.n_relevant(LOWEST_POSITIVE))
+        return longer if self.depth is None else np.full(len(longer), self.depth)
 
     def _harmonic(self, placements: Placements) -> FloatArray:
         """Return the sums of p^(i - 1) / i over the first ranks: none, one and so on."""
@@ -125,7 +136,7 @@ class Compat(MeanMeasure):
             rank = np.arange(1.0, int(self._depth(placements).max(initial=0)) + 1)
             return np.append(0.0, np.cumsum(float(self.p) ** (rank - 1) / rank))
 
-        return placements.cached(("harmonic of Compat", self.p), find)
+        return placements.cached(("harmonic of Compat", self.p, self.depth), find)
 
     @staticmethod
     def _levels(placements: Placements, found: GainTies, codes: FloatArray) -> tuple[IntArray, IntArray]:

@@ -17,6 +17,7 @@ class Count(Measure):
 
     range = (0.0, np.inf)
     total = True
+    is_quality = False
 
     @abstractmethod
     def mean(self, placements: Placements) -> FloatArray:

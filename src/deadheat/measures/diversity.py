@@ -327,8 +327,9 @@ class alpha_nDCG(IdealShare, alpha_DCG):
     .. math:: \alpha nDCG@k = \alpha DCG@k \,/\, \alpha DCG@k\ \text{of an ideal list}
 
     The ideal list has at each rank the judged document that gains most after those above it, of equal ones that of the
-    higher id. It is nearly the best one, so that a list can exceed 1 by a little. Other conventions, and what is exact,
-    are those of `alpha_DCG`.
+    higher id. It is nearly the best one, so that a list can exceed 1 by a little. Without a cutoff the ideal list has
+    all documents that gain, also more than were retrieved. Other conventions, and what is exact, are those of
+    `alpha_DCG`.
 
     References
     ----------
@@ -384,7 +385,8 @@ class nERR_IA(IdealShare, ERR_IA):
 
     .. math:: \text{nERR\_IA}@k = \text{ERR\_IA}@k \,/\, \text{ERR\_IA}@k\ \text{of an ideal list}
 
-    The ideal list is that of `alpha_nDCG`; other conventions, and what is exact, are those of `alpha_DCG`.
+    The ideal list is that of `alpha_nDCG`, without a cutoff of all documents that gain; other conventions, and what is
+    exact, are those of `alpha_DCG`.
 
     References
     ----------

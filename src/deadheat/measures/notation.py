@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import warnings
 from typing import Any, TypeAlias, TypeVar
 
+from deadheat.arguments import literal
 from deadheat.errors import MeasureError, UnknownMeasureError
 from deadheat.measures.base import ALIASES, PRESETS, REGISTRY, Measure, Preset
 from deadheat.measures.words import MEANT, without_spaces
@@ -24,11 +26,13 @@ BUNDLES = {
     ),
     "pr_curve": tuple(f"IPrec@{tenth / 10:g}" for tenth in range(11)),
 }
-AROUND_AT = re.compile(r"\s*@\s*")
+LONGEST = 10_000  # characters of a notation
+AROUND_AT = re.compile(r" ?@ ?")
 # A notation: anything but separators outside parentheses; an unclosed parenthesis takes the rest.
 NOTATION = re.compile(r"(?:[^\s,()]|\((?:[^()]|\([^()]*\))*\)|\(.*|\))+", re.DOTALL)
 
-TREC_CUT = re.compile(r"(?P<name>.+?)(?:_cut|_at)?[_.]0*(?P<cutoff>[0-9]*\.?[0-9]+)")
+TREC_CUT = re.compile(r"[0-9]++(?:\.[0-9]++)?+|\.[0-9]++")
+OF_CUT = re.compile(r"_(?:cut|at)$")
 GLUED = re.compile(r"(?P<name>[^\W\d]+)(?P<cutoff>\d+)")
 AFTER_NAME = re.compile(r"[@(\s]")
 TOO_DEEP = (RecursionError, MemoryError)  # what Python's parser raises for thousands of brackets or signs
@@ -44,7 +48,7 @@ def split_notation(text: str) -> list[str]:
     >>> split_notation("P(rel=2) @ 5 RR")
     ['P(rel=2)@5', 'RR']
     """
-    found = NOTATION.findall(AROUND_AT.sub("@", without_spaces(text)))
+    found = NOTATION.findall(AROUND_AT.sub("@", without_spaces(" ".join(text.split()))))
     return [part for notation in found for part in BUNDLES.get(notation, (notation,))]
 
 
@@ -92,23 +96,46 @@ def parse_measure(notation: MeasureLike) -> Measure:
             allowed="a measure of deadheat or its notation, such as 'nDCG@10'",
         )
     given = text = without_spaces(text.strip())
-    trec = TREC_CUT.fullmatch(text)
+    if len(text) > LONGEST:
+        problem = f"a measure of {len(text):,} characters, {as_given(text)}"
+        raise MeasureError(problem, allowed=f"{LONGEST:,} or fewer")
+    cut = _cut(text)
     # rbp.95 is ranx's p, and no cutoff
-    is_cut = trec is not None and _find(trec["name"]) is not None and trec["name"].casefold() not in PRESETS
-    if trec is not None and is_cut:
-        text = f"{trec['name']}@{trec['cutoff']}"
+    is_cut = cut is not None and _find(cut[0]) is not None and cut[0].casefold() not in PRESETS
+    if cut is not None and is_cut:
+        text = "@".join(cut)
     name = AFTER_NAME.split(text)[0]
     if name in ALIASES and not name.isidentifier():  # as 11pt_avg, which Python's parser does not read
         text = ALIASES[name] + text.removeprefix(name)
-    try:
-        tree = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, *TOO_DEEP):
-        _known(name)
-        raise _unreadable(text) from None
-    found = _read(tree, text)
+    found = _read(_tree(text, name), text)
     if is_cut or text in PRESETS:
         return found.called("", given)  # the name as it is, with the cutoff or other parameters in it
     return found if name in REGISTRY or _preset(name) else found.called(name)
+
+
+def _tree(text: str, name: str) -> ast.expr:
+    """Return the text as Python reads it; a comment, which it leaves out, is refused."""
+    try:
+        with warnings.catch_warnings(action="error", category=SyntaxWarning):  # of 10or, for instance
+            tree = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, *TOO_DEEP):
+        _known(name)
+        raise _unreadable(text) from None
+    if "#" in text:
+        raise _unreadable(text)
+    return tree
+
+
+def _cut(text: str) -> tuple[str, str] | None:
+    """Return the name and the cutoff of a name such as ``ndcg_cut_10``; None if it does not end in a number.
+
+    A number has at most one point, so that it begins behind the last mark or the one before.
+    """
+    last = max(text.rfind("_"), text.rfind("."))
+    for place in (max(text.rfind("_", 0, max(last, 0)), text.rfind(".", 0, max(last, 0))), last):
+        if place > 0 and TREC_CUT.fullmatch(text, place + 1):
+            return OF_CUT.sub("", text[:place]), text[place + 1 :].lstrip("0") or "0"
+    return None
 
 
 class ByMeasure(dict[str, V]):
@@ -189,11 +216,12 @@ def _preset(name: str) -> Preset | None:
 
 def _literal(node: ast.expr, notation: str) -> Any:  # noqa: ANN401 - the measure checks it
     try:
-        return ast.literal_eval(node)
+        return literal(node, notation)
     except (ValueError, TypeError, *TOO_DEEP):
         given = as_given(ast.get_source_segment(notation, node))
         raise MeasureError(
-            f"{given} in {as_given(notation)} is not a value", hint="write numbers plainly and words in quotes"
+            f"{given} in {as_given(notation)} is not a value",
+            hint="write numbers plainly, words in quotes and keys once",
         ) from None
 
 

@@ -22,6 +22,7 @@ MOST_RANKS = 1 << 23  # in the ties of all drawn orders of a query, as long as 1
 FEWEST_DRAWN = 100
 CELLS_A_SECOND = 5e7  # ranks of orders
 LONG = 10.0  # seconds that are announced
+RULE_OF_THREE = 3.0  # by the number of draws: the most that what none of them shows is probable, at 95%
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ class OrdersMeasure(JointMeasure):
     """A measure that can be computed on the orders of a query's ties: on all if they are few, else on a sample.
 
     The sample is the same in every call. The third of its :meth:`moments` is the error of the mean: 0 but for queries
-    of which orders are drawn.
+    of which orders are drawn; where all of these agree, 3 by their number times how far another one could be off.
     """
 
     def standard_error(self, placements: Placements) -> FloatArray:
@@ -117,9 +118,11 @@ class OrdersMeasure(JointMeasure):
             rng = np.random.default_rng(zlib.crc32(placements.query_ids[query].encode()))
             found = orders.drawn(plan.ranking, plan.ties, plan.n_orders, rng)
         values = np.concatenate([self.of_rankings(rows, placements, query) for rows in found])
-        variance = float(values.var(ddof=0 if plan.is_listed else 1))
+        mean, variance = float(values.mean()), float(values.var(ddof=0 if plan.is_listed else 1))
         error = 0.0 if plan.is_listed else math.sqrt(variance / len(values))
-        return float(values.mean()), variance, error, float(values.min()), float(values.max())
+        if not plan.is_listed and values.min() == values.max() and all(map(math.isfinite, self.range)):
+            error = RULE_OF_THREE / len(values) * max(self.range[1] - mean, mean - self.range[0])
+        return mean, variance, error, float(values.min()), float(values.max())
 
     def _ties(self, placements: Placements, query: int) -> tuple[FloatArray, list[tuple[int, FloatArray]]]:
         """Return the codes of the ranks down to the reach, or to the end of a tie there, and the ties that differ."""

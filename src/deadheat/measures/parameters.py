@@ -168,6 +168,8 @@ class Call:
         if not match or match[1] not in self.forms:
             raise ParameterError(hint=did_you_mean(value, self.forms))
         given = [float(part) for part in match[2].split(",")] if match[2] else []
+        if match[2] and ("_" in match[2] or not match[2].isascii()):
+            raise ValueError  # Python reads 1_0 as 10
         checks = self.forms[match[1]]
         if len(given) != len(checks):
             raise ValueError

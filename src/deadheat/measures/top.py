@@ -229,7 +229,7 @@ class NumRelRet(RelevanceMeasure, CutTopMeasure):
 
 @register
 class Judged(CutTopMeasure):
-    r"""Share of the top k that is judged; negative relevance counts as unjudged.
+    r"""Share of the top k that is judged; negative relevance counts as unjudged, in ir_measures as judged.
 
     .. math:: \text{Judged}@k = J_k / \min(k, n)
 
@@ -247,6 +247,7 @@ class Judged(CutTopMeasure):
     """
 
     title = "judged documents"
+    is_quality = False
     formula = "Judged@k = J_k / min(k, n)"
 
     @property

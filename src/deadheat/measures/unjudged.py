@@ -81,9 +81,9 @@ def ends(measure: Measure, placements: Placements, unjudged: Unjudged, top: floa
     Examples
     --------
     >>> from deadheat import R, place
-    >>> from deadheat.placements.unjudged import without_ties
+    >>> from deadheat.placements.unjudged import as_placed
     >>> placements = place({"q": {"b": 1}}, {"q": {"a": 3, "b": 2, "c": 1}})
-    >>> low, high = ends(R() @ 1, placements, without_ties(placements), top=1)
+    >>> low, high = ends(R() @ 1, placements, as_placed(placements), top=1)
     >>> low.tolist(), high.tolist()
     ([0.0], [0.5])
     """

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deadheat.arguments import array_of
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.errors import ParameterError, ScoreError, SwappedDataWarning
 from deadheat.io.forking import check_threads
@@ -238,7 +239,7 @@ class Ids:
         self._size, self._given = size, None
         if given is None:
             return
-        found = np.asarray(given)
+        found = array_of(argument, given)
         if found.shape != (size,) or (
             found.dtype.kind not in "iuU" and set(map(type, found.tolist())) not in ({str}, {int})
         ):

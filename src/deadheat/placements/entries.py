@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from deadheat.errors import ParameterError, RelevanceError
-from deadheat.io.mappings import LARGEST_INTEGER
+from deadheat.io.mappings import are_beyond
 from deadheat.placements.libraries import in_memory, namespace, on_device, to_memory
 from deadheat.wording import Plain, counted
 
@@ -116,12 +116,12 @@ def _of_device(given: Any, shape: tuple[int, int], argument: str) -> Entries:  #
 
 def _checked(query: IntArray, document: IntArray, values: AnyArray, argument: str) -> Entries:
     numbers = values.astype(np.float64)
-    beyond = (values > LARGEST_INTEGER) | (values < -LARGEST_INTEGER)
-    if values.dtype.kind in "iu" and beyond.any():
+    beyond = are_beyond(values)
+    if beyond.any():
         at = np.flatnonzero(beyond)[0]
         message = (
-            f"{argument} of query {query[at]} and document {document[at]} is {values[at]}, beyond 2**53: float64 would"
-            " round it"
+            f"{argument} of query {query[at]} and document {document[at]} is {values[at]!s}, beyond 2**53:"
+            " float64 would round it"
         )
         raise RelevanceError(message)
     wrong = np.flatnonzero(~np.isfinite(numbers))

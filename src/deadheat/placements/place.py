@@ -10,7 +10,7 @@ from typing import Protocol
 from deadheat.arrays import IntArray
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import MappingRows, UnreadRows
-from deadheat.data.tables import Qrels, Run, Source
+from deadheat.data.tables import Qrels, Run, Source, Table
 from deadheat.errors import ParameterError, SwappedDataWarning
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.placements.contiguous import Contiguous
@@ -94,9 +94,9 @@ def place(
     return engine_of(qrels, run, score_precision, plan).place()
 
 
-def open_pair(qrels: Source, run: Source, *, check_duplicates: bool) -> tuple[Qrels, Run]:
+def open_pair(qrels: Source, run: Source, *, check_duplicates: bool, ascending: bool = False) -> tuple[Qrels, Run]:
     """Read both sources and check each by itself."""
-    qrels, run = Qrels.of(qrels), Run.of(run)
+    qrels, run = Qrels.of(qrels), Run.of(run, ascending=ascending)
     _doubt_order(qrels, run)
     if check_duplicates:
         qrels.check_duplicates()
@@ -123,9 +123,14 @@ def looks_swapped(qrels: Qrels, run: Run) -> bool:
     others = [len(documents) for documents in islice(run.rows.mapping.values(), LOOKED)]
     if sum(sizes) / len(sizes) <= 2 * sum(others) / len(others):
         return False  # not more judged than retrieved: usual, and seen without a look at the numbers
-    relevance, scores = ([*_some_numbers(rows)] for rows in (qrels.rows, run.rows))
-    are_levels = len(scores) >= FEW and all(float(one).is_integer() and 0 <= one <= HIGHEST for one in scores)
-    return are_levels and sum(one % 1 != 0 for one in relevance) > len(relevance) / 2
+    relevance = [*_some_numbers(qrels.rows)]
+    return are_levels(run) and sum(one % 1 != 0 for one in relevance) > len(relevance) / 2
+
+
+def are_levels(table: Table) -> bool:
+    """Return whether the numbers of a dict look like judgments: small whole ones, of which there are some."""
+    numbers = [*_some_numbers(table.rows)] if isinstance(table.rows, MappingRows) else []
+    return len(numbers) >= FEW and all(float(one).is_integer() and 0 <= one <= HIGHEST for one in numbers)
 
 
 def _some_numbers(rows: MappingRows) -> Iterator[float]:

@@ -106,7 +106,7 @@ def check_row_order(run: Run, ties: str) -> None:
 
 
 def by_rule(placements: Placements, engine: Engine, rule: str) -> Placements:
-    """Break ties by document id (descending, by UTF-8 bytes, as trec_eval does) or by input order.
+    """Break ties by document id, as trec_eval (descending, by UTF-8 bytes), or by input order.
 
     Parameters
     ----------

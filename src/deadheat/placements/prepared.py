@@ -1,6 +1,6 @@
 """Judgments that many runs are held against: what concerns them alone is done once.
 
-For dicts and for the rule of trec_eval, which keeps 32 bits of a score and breaks ties by document id, as programs ask
+For dicts, and for 32 bits of a score and ties by document id, as trec_eval, as programs ask
 for it that evaluate in a loop. One sorted array of integers holds queries and scores together, so that nothing but
 reading the dicts is done query by query.
 """
@@ -70,7 +70,7 @@ class Prepared:
 
     def __init__(self, qrels: Mapping[Any, Any]) -> None:
         _check_is_mapping(qrels, "relevance")
-        mapping = check_mapping(qrels, "qrels", "qrels")
+        mapping = {query: own for query, own in check_mapping(qrels, "qrels", "qrels").items() if own}
         check_ids(list(qrels), "qrels")  # numbers are no ids here, as in pytrec_eval
         check_ids(list(chain.from_iterable(qrels.values())), "qrels")
         queries = list(mapping)
@@ -99,7 +99,7 @@ class Prepared:
         return queries
 
     def place(self, run: Nested, queries: list[str]) -> Placements:
-        """Return the placements of some queries under the rule of trec_eval, without ties.
+        """Return the placements of some queries in 32 bits and by document id, as trec_eval, without ties.
 
         Parameters
         ----------

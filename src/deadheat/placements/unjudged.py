@@ -66,24 +66,29 @@ class Unjudged:
         return Unjudged((np.cumsum(keep) - 1)[self.query[own]], self.above[own], self.tied[own], self.count[own], lost)
 
 
-def without_ties(placements: Placements) -> Unjudged:
-    """Return the ranks that no judged document has, where no judged document ties.
+def as_placed(placements: Placements) -> Unjudged:
+    """Return the unjudged documents as placements alone show them: those of a tie without judged ones in strict order.
+
+    Orders of a tie are labels of its ranks in other orders: bounds over labels contain those of the ties themselves.
 
     Examples
     --------
     >>> from deadheat import place
-    >>> found = without_ties(place({"q": {"b": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}))
-    >>> found.above.tolist(), found.tied.tolist()
-    ([0, 2], [1, 1])
+    >>> found = as_placed(place({"q": {"b": 1}}, {"q": {"a": 3, "b": 2, "c": 2, "d": 1, "e": 1}}))
+    >>> found.above.tolist(), found.tied.tolist(), found.count.tolist()
+    ([0, 1, 3, 4], [1, 2, 1, 1], [1, 1, 1, 1])
     """
     sizes = placements.n_retrieved
     starts = np.cumsum(sizes) - sizes
-    is_free = np.ones(int(sizes.sum()), np.bool_)
-    is_free[starts[placements.query] + placements.above] = False
-    place = np.flatnonzero(is_free)
+    ties = placements.tie_starts
+    first, tied = starts[placements.query[ties]] + placements.above[ties], placements.tied[ties]
+    open_ = tied - np.diff(ties, append=len(placements.query))  # unjudged documents in each tie that has a judged one
+    width, count = np.ones((2, int(sizes.sum())), np.int64)
+    count[_ranges(first, first + tied)[0]] = 0
+    width[first], count[first] = tied, open_
+    place = np.flatnonzero(count)
     query = np.repeat(np.arange(len(sizes)), sizes)[place]
-    ones = np.ones_like(place)
-    return Unjudged(query, place - starts[query], ones, ones)
+    return Unjudged(query, place - starts[query], width[place], count[place])
 
 
 def with_ties(

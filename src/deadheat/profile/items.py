@@ -118,6 +118,7 @@ def item_profile(
     head: float = 0.2,
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
+    ascending: bool = False,
 ) -> ItemProfile:
     """Return which items the top k of a run's lists hold: coverage, concentration, popularity, tail and novelty.
 
@@ -133,8 +134,8 @@ def item_profile(
     n_items : int, optional
         Items of the catalogue; by default those of the run and of `popularity`.
     n_users : float, optional
-        Users, for novelty, no fewer than the popularity of any item; by default those of the interactions, or the sum
-        of a dict's numbers.
+        Users, for novelty, no fewer than the popularity of any item; by default those of the interactions. A dict does
+        not say it: there it is needed, 1 if its numbers are shares of the users.
     head : float, default 0.2
         Share of the catalogue that is not the tail, the most popular items; one as popular as the last of them is in
         the tail if there is no room for all of these.
@@ -142,6 +143,8 @@ def item_profile(
         Round all scores first, to a floating-point format or to this many decimals.
     check_duplicates : bool, default True
         Whether to look for (user, item) pairs that appear twice.
+    ascending : bool, default False
+        Lower scores rank first, as of distances.
 
     Returns
     -------
@@ -160,32 +163,34 @@ def item_profile(
 
     Examples
     --------
-    >>> found = item_profile({"u1": {"a": 2, "b": 1, "c": 1}}, {"a": 8, "b": 2, "c": 1, "d": 5}, cutoff=2)
+    >>> popularity = {"a": 8, "b": 2, "c": 1, "d": 5}
+    >>> found = item_profile({"u1": {"a": 2, "b": 1, "c": 1}}, popularity, cutoff=2, n_users=16)
     >>> {name: round(value, 4) for name, value in found.means().items()}
     {'coverage': 0.5, 'gini': 0.375, 'entropy': 1.5, 'average_popularity': 4.75, 'tail_share': 1.0, 'novelty': 2.25}
     """
     _check(cutoff, n_items, n_users, head)
-    own = Run.of(run)
+    own = Run.of(run, ascending=ascending)
     if check_duplicates:
         own.check_duplicates()
-    known, users = _popularity_of(popularity)
-    top = _top(own.rounded(score_precision), cutoff)
+    known, users = _popularity_of(popularity, n_users)
+    placed = positions(own.rounded(score_precision))
+    top = _top(placed, cutoff)
     exposed = top.group_by("doc_id").agg(
         exposure=pl.col("share").sum(), missed=(1 - pl.col("share")).product(), n_lists=pl.len()
     )
     items = exposed if known is None else exposed.join(known, on="doc_id", how="full", coalesce=True)
     items = items.with_columns(pl.col("exposure").fill_null(0.0), pl.col("missed").fill_null(1.0))
-    size = _catalogue(n_items, len(items))
+    catalogue = [frame.select("doc_id") for frame in (placed, *([] if known is None else [known]))]
+    size = _catalogue(n_items, pl.concat(catalogue)["doc_id"].n_unique())
     notes = own.notes
     if known is not None:
         n_unknown = items["popularity"].null_count()
         if n_unknown:
             notes = (*notes, f"{counted(n_unknown, 'item')} of the top {cutoff} without popularity: it is 0")
         items = items.with_columns(pl.col("popularity").fill_null(0.0))
-    total = users if n_users is None else float(n_users)
     if known is not None:
-        _check_users(total, items["popularity"])
-    values = {} if known is None else _values(items, size, head, total)
+        _check_users(users, items["popularity"])
+    values = {} if known is None else _values(items, size, head, users)
     found = {name: _of_lists(top, items, of_item) for name, of_item in values.items()}
     exposure = items["exposure"].to_numpy()
     return ItemProfile(
@@ -202,7 +207,7 @@ def item_profile(
         tie_max={name: ends[2] for name, ends in found.items()},
         head=float(head),
         n_head=0 if known is None else int((values["tail_share"] == 0).sum()),
-        n_users=None if known is None else total,
+        n_users=None if known is None else users,
         exposure=items.drop("missed", "n_lists"),
         notes=notes,
     )
@@ -222,22 +227,25 @@ def _check(cutoff: object, n_items: object, n_users: object, head: object) -> No
 def _catalogue(n_items: int | None, n_known: int) -> int:
     if n_items is not None and n_items < n_known:
         raise ParameterError(
-            f"n_items={n_items} is less than the {n_known} items that are recommended or have a popularity",
+            f"n_items={n_items} is less than the {n_known} items that the run or the popularity has",
             argument="n_items",
         )
     return n_known if n_items is None else int(n_items)
 
 
-def _popularity_of(source: Source | None) -> tuple[pl.DataFrame | None, float]:
+def _popularity_of(source: Source | None, n_users: float | None) -> tuple[pl.DataFrame | None, float]:
     """Return doc_id and popularity of the known items, and the number of users."""
     if source is None:
         return None, math.nan
     if isinstance(source, Mapping) and source and all(isinstance(one, Real) for one in source.values()):
         found = _of_dict(source)
-        return found, float(found["popularity"].sum())
+        if n_users is None:
+            hint = "give n_users=, 1 if the numbers are shares of them; or the interactions of users as popularity"
+            raise ParameterError("a popularity as a dict does not say how many users there are", hint=hint)
+        return found, float(n_users)
     rows = Qrels.of(source).to_polars().filter(pl.col("relevance") > 0)
     found = rows.group_by("doc_id").agg(popularity=pl.col("query_id").n_unique().cast(pl.Float64))
-    return found, float(rows["query_id"].n_unique())
+    return found, float(rows["query_id"].n_unique() if n_users is None else n_users)
 
 
 def _of_dict(given: Mapping[object, float]) -> pl.DataFrame:
@@ -256,16 +264,16 @@ def _of_dict(given: Mapping[object, float]) -> pl.DataFrame:
 def _check_users(n_users: float, popularity: pl.Series) -> None:
     """Raise for a number of users that is less than some item has."""
     most = float(popularity.max())  # type: ignore[arg-type]  # of numbers
-    if not n_users > 0:
+    if not most > 0:
         raise ParameterError(argument="popularity", given=Plain("0 for every item"), allowed="some number above 0")
     if n_users < most:
         raise ParameterError(f"n_users={n_users:g} is less than {most:g}, the users of one item", argument="n_users")
 
 
-def _top(run: Run, cutoff: int) -> pl.DataFrame:
+def _top(placed: pl.DataFrame, cutoff: int) -> pl.DataFrame:
     """Return the documents that may be in the top k, each with its probability, and where its tie begins and ends."""
     inside = (cutoff - pl.col("above")).clip(0, pl.col("tied"))
-    return positions(run).with_columns(inside=inside, share=inside / pl.col("tied")).filter(pl.col("inside") > 0)
+    return placed.with_columns(inside=inside, share=inside / pl.col("tied")).filter(pl.col("inside") > 0)
 
 
 def _values(items: pl.DataFrame, size: int, head: float, n_users: float) -> dict[str, FloatArray]:

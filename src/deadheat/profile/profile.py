@@ -15,7 +15,7 @@ from deadheat.data.tables import Run, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.beside import check_rule, differences, evaluate_beside
 from deadheat.evaluation.conventions import Conventions
-from deadheat.evaluation.evaluate import parse_measures, warn_of_levels, warn_of_unmatched
+from deadheat.evaluation.evaluate import keys_of, parse_measures, warn_of_levels, warn_of_unmatched
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
 from deadheat.measures.gains import LOWEST_POSITIVE
@@ -287,6 +287,8 @@ def tie_profile(
     no_relevant: str = "zero",
     beside: str = "doc_id",
     check_duplicates: bool = True,
+    ascending: bool = False,
+    then_by: Source | Sequence[Source] | None = None,
 ) -> TieProfile:
     """Describe the ties of a run and, with qrels, what they decide.
 
@@ -301,10 +303,12 @@ def tie_profile(
     missing, no_relevant : str
         As for `evaluate`.
     beside : {"doc_id", "input"}, default "doc_id"
-        With qrels: the rule that breaks ties beside the exact values: document ids, descending, as trec_eval does, or
+        With qrels: how ties are broken beside the exact values: by document id, as trec_eval (descending), or
         the order of the input.
     check_duplicates : bool, default True
         Whether to look for (query, document) pairs that appear twice.
+    ascending, then_by
+        As for `evaluate`.
 
     Returns
     -------
@@ -331,9 +335,11 @@ def tie_profile(
             raise ParameterError("holds whole numbers from 1 on", argument="at", given=cutoff)
     if measures is not None and qrels is None:
         raise ParameterError("measures need qrels", given=Plain("None"))
-    run = Run.of(run)
+    keys, run = keys_of(run, then_by), Run.of(run, ascending=ascending)
     if check_duplicates:
         run.check_duplicates()
+    if keys:
+        run = run.then_by(*keys)
     profile = replace(_describe(run.name, grouped(run), at), notes=run.notes)
     if qrels is None:
         return profile

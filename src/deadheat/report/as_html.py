@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import MOST_SIDE_BY_SIDE, Bar, Cell, Column, Fact, Ranked, Report, Row, Table
-from deadheat.report.numbers import MARK, format_cell
+from deadheat.report.model import MOST_SIDE_BY_SIDE, Bar, Cell, Column, Fact, Marked, Ranked, Report, Row, Table
+from deadheat.report.numbers import format_cell
 from deadheat.wording import printable
 
 # A piece takes text colour and background from the page around it, which may be a notebook with a theme of its own.
@@ -199,9 +199,10 @@ def _cell(cell: Cell, digits: int | None, *, is_text: bool, is_main: bool) -> st
     text = format_cell(cell, digits)
     if is_text:
         return f"<td>{escaped(text)}</td>"
-    number = text.removesuffix(MARK)
-    # a mark takes no room, so that decimals stay below each other
-    mark = f'<span class="mark">{MARK}</span>' if number != text else ""
+    marks = cell.marks if isinstance(cell, Marked) else ""
+    number = text.removesuffix(marks)
+    # marks take no room, so that decimals stay below each other
+    mark = f'<span class="mark">{marks}</span>' if marks else ""
     return f"<td{_class('n main' if is_main else 'n')}>{escaped(number)}{mark}</td>"
 
 

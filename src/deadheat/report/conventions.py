@@ -2,42 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from deadheat.arguments import BOUNDED
 from deadheat.data.precision import ScorePrecision
 from deadheat.evaluation.conventions import Conventions
-from deadheat.evaluation.facts import TOP
-from deadheat.evaluation.intervals import PROPORTION, Interval
+from deadheat.evaluation.facts import NOTABLE, TOP
+from deadheat.evaluation.intervals import MANY, Interval
 from deadheat.measures import Measure
+from deadheat.measures.gains import LOWEST_POSITIVE
 from deadheat.measures.words import is_doubted, meaning
 from deadheat.report.model import Fact, Share
-from deadheat.report.numbers import BOOTSTRAPS, DOUBT, format_cell
-from deadheat.wording import counted, three
+from deadheat.report.numbers import DOUBT, format_cell, listed
+from deadheat.wording import BY_DOC_ID, counted
 
 if TYPE_CHECKING:
     from deadheat.comparison.pairs import Pair
     from deadheat.evaluation.evaluation import Evaluation
 
-NOTABLE = 0.1  # share of unjudged documents that a report mentions
 COUNTED = {"empty": "counted as empty rankings", "skip": "left out", "error": ""}  # --missing; an error is raised
 LEFT_OUT = "left out, not in the qrels"
 EXPLAINED = {
     "expected": "expected: the exact mean over all orders of equal scores",
     "best": "best: the judged documents first in every tie, highest relevance first",
     "worst": "worst: the judged documents last in every tie, lowest relevance first",
-    "doc_id": "doc_id: by document id, descending, as trec_eval does",
+    "doc_id": f"doc_id: {BY_DOC_ID} (descending)",
     "input": "input: in the order of the file",
     "random": "random: one order of every tie, drawn at random",
 }
-RULES = {"doc_id": "doc id", "input": "input", "worst": "worst", "best": "best", "expected": "exact"}
+RULES = {"doc_id": BY_DOC_ID, "input": "input", "worst": "worst", "best": "best", "expected": "exact"}
 """What columns of values under a tie policy are headed."""
 METHODS = {
     "bca": "BCa bootstrap",
+    "bootstrap-t": "bootstrap-t, no narrower than Student's t,",
+    "gaffke": "Gaffke's bounds",
     "percentile": "percentile bootstrap",
     "t": "Student's t",
     "clopper-pearson": "Clopper-Pearson",
 }
+METHOD_ORDER = ("clopper-pearson", "gaffke", "bootstrap-t", "percentile", "t", "bca")  # in which they are named
+RESAMPLED = ("bca", "bootstrap-t", "percentile", "gaffke")
 
 
 def nothing_judged(name: str) -> str:
@@ -55,33 +63,31 @@ def broken_by(ties: str, seed: int | None) -> str:
     return EXPLAINED[ties] + (drawn_with(seed) if ties == "random" else "")
 
 
-def estimated_by(methods: Mapping[str, str], units: str, n_resamples: int, seed: int | None) -> str:
+def estimated_by(methods: Iterable[tuple[str, str]], units: str, n_resamples: int, seed: int | None) -> str:
     """Return how intervals were made.
 
     Parameters
     ----------
-    methods : mapping of str to str
-        The method of each measure, or of whatever else has intervals.
+    methods : iterable of (str, str)
+        The measure, or whatever else has intervals, and the method of each. What has two, as auto takes another for few
+        queries, is named with their number.
     units : str
         What was resampled.
     n_resamples : int
     seed : int or None
     """
-    told = {
-        method: f"{METHODS[method]} over {units}"
-        + (f", {n_resamples:,} resamples{drawn_with(seed)}" if method in BOOTSTRAPS else "")
-        for method in methods.values()
-    }
-    *first, last = sorted(told, key=lambda method: method != PROPORTION)
-    return "; ".join(
-        [
-            *(
-                f"{', '.join(name for name in methods if methods[name] == method)}: {METHODS[method]}"
-                for method in first
-            ),
-            ("others: " if first else "") + told[last],
-        ]
-    )
+    names: dict[str, list[str]] = {}
+    for name, method in dict.fromkeys(methods):
+        names.setdefault(method, []).append(name)
+    of_many = set(names.get("bca", ()))
+    drawn = f", {n_resamples:,} resamples{drawn_with(seed)}"
+    told: list[str] = []
+    for method in sorted(names, key=METHOD_ORDER.index):
+        few = f" of fewer than {MANY} {units}" if method == BOUNDED and of_many.intersection(names[method]) else ""
+        of = "others" if len(told) == len(names) - 1 else ", ".join(names[method])
+        text = METHODS[method] + (f" over {units}" if of == "others" else "") + (drawn if method in RESAMPLED else "")
+        told.append(text if len(names) == 1 else f"{of}{few}: {text}")
+    return "; ".join(told)
 
 
 def cannot_be_known(named: Iterable[tuple[str, Interval | Pair]]) -> Iterator[Fact]:
@@ -92,14 +98,14 @@ def cannot_be_known(named: Iterable[tuple[str, Interval | Pair]]) -> Iterator[Fa
     named : iterable of (str, Interval or Pair)
         All that have ends, with what they are of.
     """
-    listed = list(named)
+    having = list(named)
     found: dict[str, list[str]] = {}
-    for name, one in listed:
+    for name, one in having:
         if not one.is_known:
             found.setdefault(one.unknown, []).append(name)
     if found:
-        are_all = len(found) == 1 and len(next(iter(found.values()))) == len(listed)
-        told = [why + ("" if are_all else f" ({three(names)})") for why, names in found.items()]
+        are_all = len(found) == 1 and len(next(iter(found.values()))) == len(having)
+        told = [why + ("" if are_all else f" ({listed(names)})") for why, names in found.items()]
         yield Fact("", None, DOUBT, f"cannot be known: {'; '.join(told)}", is_note=True)
 
 
@@ -151,12 +157,13 @@ def _rounded_to(precision: ScorePrecision) -> str:
 
 def named(ids: Sequence[str]) -> str:
     """Return how many queries there are, and the first ones."""
-    return f"{counted(len(ids), 'query', 'queries')} ({three(ids)})"
+    return f"{counted(len(ids), 'query', 'queries')} ({listed(ids)})"
 
 
 def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     """Say what was assumed to read the data, what is not judged, and where runs may have been cut inside a tie."""
     yield Fact("notes", {one.name: list(one.notes) for one in evaluations}, "data", _assumed(evaluations))
+    yield from _not_retrieved(evaluations)
     found = {one.name: one.facts for one in evaluations}
     shares = {name: facts.unjudged_share for name, facts in found.items()}
     shown = [
@@ -167,18 +174,42 @@ def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     text = f"of the top {TOP} documents: {', '.join(shown)}" if shown else ""
     yield Fact("unjudged_share", shares, "unjudged", text)
     cut = {
-        name: None if facts.n_cut is None else {"n_queries": facts.n_cut, "depth": facts.depth}
+        name: None
+        if facts.n_cut is None
+        else {"n_queries": facts.n_cut, "depth": facts.depth, "n_ending_in_ties": facts.n_open}
         for name, facts in found.items()
     }
     told = [
-        f"{name} in {facts.n_cut:,} of {counted(facts.n_queries, 'query', 'queries')} (at {facts.depth:,})"
+        f"{name} in {facts.n_open:,} of {counted(facts.n_queries, 'query', 'queries')}"
+        f" ({'all' if facts.n_cut == facts.n_open else f'{facts.n_cut:,}'} with {facts.depth:,} documents, the most)"
         for name, facts in found.items()
         if facts.n_cut
     ]
     unknown = [name for name, facts in found.items() if facts.n_cut is None and facts.n_queries]
     told += [f"not counted for {', '.join(unknown)}"] if told and unknown else []
-    text = f"the last score ties: {', '.join(told)}; where a run was cut, documents with that score may be missing"
-    yield Fact("cut_in_ties", cut, "cut", text if told else "")
+    text = f"the last score ties: {', '.join(told)}; documents with that score are missing if a run was cut there, and"
+    text += " none if it holds all that were scored"
+    yield Fact("cut_in_ties", cut, "list ends", text if told else "")
+
+
+def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
+    """Count the relevant documents that no run retrieved: ids that are out of date are among them."""
+    first = evaluations[0]
+    is_partial = first.conventions.depth is not None or (len(evaluations) > 1 and first.conventions.missing == "skip")
+    if is_partial or not all(one.has_placements for one in evaluations):
+        return
+    level = LOWEST_POSITIVE if first.conventions.rel is None else first.conventions.rel
+    n_relevant = max(int(one.placements.n_relevant(level).sum()) for one in evaluations)
+    rows = [(one.placements, np.flatnonzero(one.placements.relevance >= level)) for one in evaluations]
+    if len(rows) == 1:
+        n_found = len(rows[0][1])
+    else:
+        pairs = (zip(own.query_ids[own.query[of]], own.doc_ids[of], strict=True) for own, of in rows)
+        n_found = len(set(chain.from_iterable(pairs)))
+    lacking = n_relevant - n_found
+    where = "in no run" if len(rows) > 1 else "not in the run"
+    text = f"{lacking:,} of {counted(n_relevant, 'relevant document')} {'is' if lacking == 1 else 'are'} {where}"
+    yield Fact("not_retrieved", {"n_relevant": n_relevant, "n": lacking}, "not found", text if lacking > 0 else "")
 
 
 def _assumed(evaluations: Sequence[Evaluation]) -> str:
@@ -188,7 +219,7 @@ def _assumed(evaluations: Sequence[Evaluation]) -> str:
         for note in one.notes:
             runs.setdefault(note, []).append(one.name)
     of_all = len(evaluations)
-    return "; ".join(note + ("" if len(names) == of_all else f" ({three(names)})") for note, names in runs.items())
+    return "; ".join(note + ("" if len(names) == of_all else f" ({listed(names)})") for note, names in runs.items())
 
 
 def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:

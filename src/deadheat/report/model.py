@@ -9,6 +9,8 @@ from typing import Self, TypeAlias
 
 from deadheat.measures.base import Asked
 
+MARK, OF_FEW, LACKING, BEYOND = "*", "°", "#", "!"
+"""Behind a number, one meaning each: significant, of few queries, without some queries, out of reach."""
 MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
 
 Cell: TypeAlias = "bool | float | str | Span | Bar | None"
@@ -39,7 +41,20 @@ class Words(str):
 
 
 class Marked(float):
-    """A number that a fact below the table explains: it is printed with a star."""
+    """A number that facts below the table explain: it is printed with their marks.
+
+    Attributes
+    ----------
+    marks : str
+    """
+
+    marks: str
+
+    def __new__(cls, number: float, marks: str = MARK) -> Self:
+        """Return the number with its marks, by default that of significance."""
+        marked = super().__new__(cls, number)
+        marked.marks = marks
+        return marked
 
 
 class Ranked(float):

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
+from deadheat.evaluation.intervals import MANY
 from deadheat.report.bars import draw
 from deadheat.report.model import Bar, Cell, Marked, PValue, Ranked, Share, Span
-from deadheat.wording import counted, rounded
+from deadheat.wording import counted, rounded, three
 
 if TYPE_CHECKING:
     from deadheat.comparison.pairs import Pair
     from deadheat.evaluation.intervals import Interval
 
 DIGITS = 4
-MARK = "*"  # behind a number that a fact below the table is about
 BOLD = "**"  # around the best number of a column, where there are no bold letters
 DOUBT = "?"  # behind an interval that cannot be known
-FEW = 10  # units: 95% BCa intervals covered 91% with 9 of them, 85% with 5, 72% with 3, t 92 to 94% (docs/figures)
-BOOTSTRAPS = ("bca", "percentile")
+BOOTSTRAPS = ("bca", "percentile")  # whose intervals of few queries are too narrow: docs/figures/coverage.py
 QUERY = ("query", "queries")
+listed = partial(three, all_in="--format json")  # names in a fact, which JSON has all of
 SMALLEST_ERROR, COARSE_ERROR = 0.0005, 0.1  # of a share: shown at all, and without a decimal
 
 
@@ -30,8 +31,8 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
     Parameters
     ----------
     cell : float, int, bool, str, Span, Bar or None
-        An int is not rounded, a `Share` becomes a percentage, a `Marked` one gets a star, a `Bar` is drawn; a `PValue`
-        below the last decimal is printed as a bound.
+        An int is not rounded, a `Share` becomes a percentage, a `Marked` one gets its marks, a `Bar` is drawn;
+        a `PValue` below the last decimal is printed as a bound.
     digits : int, optional
         Decimals of a float, 4 by default.
     empty : str, default "-"
@@ -71,7 +72,7 @@ def _number(cell: float, digits: int) -> str:
     is_below = isinstance(cell, PValue) and cell < 10**-digits
     # Without its first zero it is as wide as its neighbours.
     shown = f"<{10**-digits:.{digits}f}".replace("<0.", "<.") if is_below else rounded(cell, digits)
-    return shown + (MARK if isinstance(cell, Marked) else "")
+    return shown + (cell.marks if isinstance(cell, Marked) else "")
 
 
 def _percentage(share: float) -> str:
@@ -116,7 +117,7 @@ def few_units(found: Iterable[Interval | Pair], unit: tuple[str, str] = QUERY) -
 
 def too_narrow(number: int, noun: str, plural: str | None = None) -> str:
     """Return the warning of a bootstrap of so few queries or clusters, or an empty string where they are enough."""
-    if number >= FEW:
+    if number >= MANY:
         return ""
     units = counted(number, noun, plural)
-    return f"a bootstrap of {units} gives intervals that are too narrow: --ci-method t is better there"
+    return f"a bootstrap of {units} gives intervals that are too narrow: --ci-method auto is better there"

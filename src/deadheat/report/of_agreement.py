@@ -10,8 +10,8 @@ import numpy as np
 from deadheat.arrays import FloatArray
 from deadheat.comparison.agreement import BOUNDS, KINDS, Agreement
 from deadheat.report.model import QUERY, Cell, Column, Fact, Report, Row, Share, Span, Table
-from deadheat.report.numbers import format_cell
-from deadheat.wording import counted, three
+from deadheat.report.numbers import format_cell, listed
+from deadheat.wording import counted
 
 KIND, PAIR = Column("agreement", "agreement"), Column("runs", "runs")
 COLUMNS = (
@@ -93,7 +93,7 @@ def _facts(found: Sequence[Agreement]) -> Iterator[Fact]:
             if queries:
                 text = f"{counted(len(queries), 'query', 'queries')} that only {run} has"
                 text += f", not {one.second if run == one.first else one.first}" * (len(found) > 1)
-                yield Fact("", None, "left out", f"{text}: {three([*map(repr, queries[:4])])}", is_note=True)
+                yield Fact("", None, "left out", f"{text}: {listed([*map(repr, queries)])}", is_note=True)
         few = _n_without_tau(one)
         if few:
             text = f"{counted(few, 'query', 'queries')} of {name} with fewer than two documents in both has no tau"

@@ -9,7 +9,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.report.conventions import COUNTED, LEFT_OUT, named, nothing_judged, of_runs, without_relevant
 from deadheat.report.model import MEASURE, Cell, Column, Fact, Report, Row, Share, Table
 from deadheat.simulation.coarse_profile import CoarseningProfile, CoarsePair, CoarseScores
-from deadheat.wording import counted
+from deadheat.wording import BY_DOC_ID, counted
 
 RUN, SCORES = Column("run", "run"), Column("scores", "scores")
 COLUMNS = (
@@ -20,7 +20,7 @@ COLUMNS = (
     Column("tie_std", "tie std", spare=5),
     Column("tie_min", "tie min", spare=2),
     Column("tie_max", "tie max", spare=2),
-    Column("doc_id", "doc id", spare=4),
+    Column("doc_id", BY_DOC_ID, spare=4),
     Column("original", "original", is_data=True),
     Column("error", "error"),
     Column("change", "change", spare=3),
@@ -35,8 +35,8 @@ PAIR = (
     Column("standard_error", "error", is_detail=True),
 )
 OF_ERROR = (
-    "exact: mean over all orders of the ties. error: what ties broken by document id, as trec_eval does, report, less"
-    " the exact value of the scores as given. change: the exact value less that one."
+    f"exact: mean over all orders of the ties. error: the value with ties broken {BY_DOC_ID}, less the exact value of"
+    " the scores as given. change: the exact value less that one."
 )
 OF_WINNER = (
     " wrong winner: the probability that ties broken at random put the run on the wrong side of another one, the"

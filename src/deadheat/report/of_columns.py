@@ -21,11 +21,11 @@ from deadheat.report.conventions import (
     without_relevant,
 )
 from deadheat.report.model import Cell, Column, Fact, Report, Row, Share, Table
-from deadheat.report.numbers import format_cell
+from deadheat.report.numbers import format_cell, listed
 from deadheat.report.totals import as_cell, tell_counts
 from deadheat.stats.selection import Selection, resample_choice
 from deadheat.version import __version__
-from deadheat.wording import NOISE, counted, three
+from deadheat.wording import NOISE, counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +168,7 @@ def _facts(
     effects = (("missing_queries", COUNTED[first.conventions.missing]), ("unjudged_queries", LEFT_OUT))
     for key, effect in effects:
         ids = list(getattr(first, key))
-        text = f"{len(ids):,} ({three(ids)}), {effect}" if ids else ""
+        text = f"{len(ids):,} ({listed(ids)}), {effect}" if ids else ""
         yield Fact(key, ids, key.replace("_", " "), text, is_note=True)
     yield from without_relevant([first])
     yield Fact("notes", list(first.notes), "data", "; ".join(first.notes))
@@ -186,7 +186,7 @@ def _effect(ranked: Sequence[ColumnScores], measure: Measure, digits: int | None
     span = format_cell(spans[widest], digits)
     text = f"tie order alone moves {measure} of column {ranked[widest].name} by up to {span}"
     lucky = (
-        f"; {counted(len(reach), 'column')} could pass column {ranked[0].name} by tie order ({three(reach)})"
+        f"; {counted(len(reach), 'column')} could pass column {ranked[0].name} by tie order ({listed(reach)})"
         if reach
         else ""
     )
@@ -201,7 +201,7 @@ def _reversed(ranked: Sequence[ColumnScores], measure: Measure, context: Columns
         one.name for one in ranked if one.reversed is not None and sign * (one.reversed - _number(one.cells[0])) > NOISE
     ]
     way = "descending, without --ascending" if context.is_ascending else "ascending, as --ascending does"
-    text = f"{counted(len(found), 'column')} would rank better {way}: {three(found)}" if found else ""
+    text = f"{counted(len(found), 'column')} would rank better {way}: {listed(found)}" if found else ""
     yield Fact("better_reversed", found, "direction", text)
 
 

@@ -102,7 +102,7 @@ def _column(
 ) -> list[Cell]:
     """Return the value of each system by one measure, the best marked, and what it is shown to be better than."""
     values = {name: reported(part.evaluations[name][measure]) for name in names}
-    known = [value for value in values.values() if not math.isnan(value)]
+    known = [value for value in values.values() if measure.is_quality and not math.isnan(value)]
     best = (max if measure.higher_is_better else min)(known) if known else math.nan
     shown = format_cell(best, digits)
     marks = _marks(part, measure, names, letters)
@@ -117,7 +117,7 @@ def _column(
 
 def _marks(part: Comparison, measure: Measure, names: Sequence[str], letters: Mapping[str, str]) -> dict[str, str]:
     """Return the marks of each system: daggers against the baseline, or the letters of those that it beats."""
-    own = [pair for pair in part.pairs if pair.measure == measure.label]
+    own = [pair for pair in part.pairs if pair.measure == measure.label and measure.is_quality]
     if not letters:
         return dict.fromkeys(names, "") | {pair.system: _dagger(pair, measure, part) for pair in own}
     beaten: dict[str, list[tuple[str, str]]] = {name: [] for name in names}

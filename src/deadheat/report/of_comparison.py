@@ -11,7 +11,7 @@ import numpy as np
 
 from deadheat import arguments
 from deadheat.comparison.comparison import Comparison, n_units
-from deadheat.comparison.pairs import Design, Pair
+from deadheat.comparison.pairs import Design, Pair, least_p, n_differing
 from deadheat.comparison.verdict import ENOUGH, Verdict, judge_strata
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval
 from deadheat.evaluation.strata import keys_of, label
@@ -28,9 +28,9 @@ from deadheat.report.conventions import (
     without_bounds,
     without_relevant,
 )
-from deadheat.report.model import MEASURE, Bar, Cell, Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
+from deadheat.report.model import MARK, MEASURE, Bar, Cell, Column, Fact, Report, Row, Share, Span, Table, p_value
 from deadheat.report.model import named as notation_of
-from deadheat.report.numbers import MARK, QUERY, error_of_share, few_units, format_cell
+from deadheat.report.numbers import QUERY, error_of_share, few_units, format_cell, listed
 from deadheat.report.of_systems import (
     SYSTEM,
     StratumComparison,
@@ -42,7 +42,7 @@ from deadheat.report.of_systems import (
 from deadheat.report.score_tables import inside, unexplained
 from deadheat.report.totals import TOTALS, totals_of_row
 from deadheat.version import __version__
-from deadheat.wording import counted, joined, three
+from deadheat.wording import BY_DOC_ID, counted, joined
 
 BASELINE = Column("baseline", "baseline")
 LIKELY = 0.05  # probability of a reversal that is worth saying
@@ -212,7 +212,7 @@ def _reversals(parts: Sequence[StratumComparison], leading: tuple[Column, ...], 
                     Share(pair.flip_probability, pair.flip_standard_error),
                     pair.expected_difference,
                     pair.tie_standard_error,
-                    Marked(pair.doc_id_difference) if pair.doc_id_reverses else pair.doc_id_difference,
+                    pair.doc_id_difference,
                 ),
             ),
         )
@@ -226,7 +226,7 @@ def _reversals(parts: Sequence[StratumComparison], leading: tuple[Column, ...], 
         Column("flip_probability", "reversed"),
         Column("expected_difference", "exact", spare=1),
         Column("tie_standard_error", "tie std err", spare=2),
-        Column("doc_id_difference", "trec_eval"),
+        Column("doc_id_difference", BY_DOC_ID),
     )
     title = f"{measure.label}: what ties can reverse"
     label = SYSTEM if design.baseline is not None else Column("pair", "system / baseline")
@@ -302,9 +302,12 @@ def tell_intervals(
     for name in ("method", "confidence_level", "n_resamples"):
         yield Fact(name, getattr(design, name))
     yield Fact("rng", seed)
-    methods = {("means of " if differences else "") + measure: one.method for measure, _, one in found}
-    if differences:
-        methods["differences"] = design.difference_method
+    of_means = {one.method for *_, one in found}
+    methods = [
+        ("means" if differences and len(of_means) == 1 else f"{'means of ' * bool(differences)}{measure}", one.method)
+        for measure, _, one in found
+    ]
+    methods += [("differences", pair.method) for _, pair in differences]
     how = estimated_by(methods, clusters or unit[1], design.n_resamples, seed)
     sides = ", two-sided" if design.alternative != "two-sided" else ""
     yield Fact("", None, "intervals", f"{how}{sides}, not corrected")
@@ -339,6 +342,7 @@ def tell_tests(
         What has corrections of its own, such as "set and language".
     """
     pairs, units = [pair for _, pair in placed], "clusters" if has_clusters else unit[1]
+    alpha = 1 - design.confidence_level
     for name in ("baseline", "test", "correction", "alternative"):
         yield Fact(name, getattr(design, name))
     by, between = ", by cluster" if has_clusters else "", f"between {among}" if among else ""
@@ -347,14 +351,17 @@ def tell_tests(
     yield Fact("", None, "test", f"{between}: {tested}" if between else tested)
     if skewed := [(place, pair) for place, pair in placed if pair.doubtful]:
         yield Fact("", None, "skewed", _skewed(design, skewed, total, units), is_note=True)
+    least = [(place, pair, least_p(pair, design)) for place, pair in placed if pair.wins + pair.losses]
+    if few := [name_of(place, pair, f": {n_differing(pair)}, {p:.4f}") for place, pair, p in least if p >= alpha]:
+        said = f"too few {units} differ for p of {len(few)} of {total} to fall below {alpha:.3g}, however much they do"
+        yield Fact("", None, "few differ", f"{said} (how many, least p): {listed(few)}", is_note=True)
     enough = ENOUGH.get(design.test, FEWEST)
     few = [name_of(place, pair) for place, pair in placed if pair.significant and n_units(pair) < enough]
     if few:
         counted_few = f"{len(few)} of {total} significant with fewer than {enough} {units}"
-        yield Fact("", None, "few", f"{counted_few}, which {_too_few(design)}: {three(few)}", is_note=True)
+        yield Fact("", None, "few", f"{counted_few}, which {_too_few(design)}: {listed(few)}", is_note=True)
     n_significant = sum(pair.significant for pair in pairs)
-    below = f"{1 - design.confidence_level:.3g}"
-    yield Fact("", None, MARK, f"p below {below}: {n_significant} of {total}")
+    yield Fact("", None, MARK, f"p below {alpha:.3g}: {n_significant} of {total}")
 
 
 def _test(design: Design, pairs: Sequence[Pair], by: str, *, has_strata: bool) -> str:
@@ -382,7 +389,7 @@ def _too_few(design: Design) -> str:
 
 def _skewed(design: Design, skewed: Sequence[tuple[str, Pair]], total: str, units: str) -> str:
     """Say which differences are too skewed for their number to trust the level of the test, and what to do."""
-    named = three([name_of(place, pair, f": {pair.skewness:+.1f}") for place, pair in skewed])
+    named = listed([name_of(place, pair, f": {pair.skewness:+.1f}") for place, pair in skewed])
     alpha = f"{1 - design.confidence_level:.3g}"
     other = "" if design.test == "bootstrap-t" else "; --test bootstrap-t is nearer to its level"
     return (
@@ -421,8 +428,8 @@ def _of_ties(parts: Sequence[StratumComparison]) -> Iterator[Fact]:
         yield Fact("", None, "reversed", vague, is_note=True)
     reversed_ = [name_of(label(stratum), pair) for stratum, pair in placed if pair.doc_id_reverses]
     if reversed_:
-        said = f"ranks {counted(len(reversed_), 'pair')} the other way ({MARK}): {three(reversed_)}"
-        yield Fact("", None, "trec_eval", f"its rule, ties by document id, {said}")
+        said = f"ties broken {BY_DOC_ID}, put {counted(len(reversed_), 'pair')} the other way: {listed(reversed_)}"
+        yield Fact("", None, "by id", said)
 
 
 def _of_labels(parts: Sequence[StratumComparison]) -> Iterator[Fact]:
@@ -440,7 +447,7 @@ def _of_labels(parts: Sequence[StratumComparison]) -> Iterator[Fact]:
         for stratum, one in placed
         if not one.is_safe
     ]
-    text = f"{len(open_)} of {counted(len(placed), 'difference')}: {three(open_)}" if open_ else "no difference"
+    text = f"{len(open_)} of {counted(len(placed), 'difference')}: {listed(open_)}" if open_ else "no difference"
     yield Fact("", None, "if judged", f"labels of unjudged documents could reverse {text} (outer bounds)")
 
 

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.report.conventions import RULES
 from deadheat.report.model import Column, Fact, Report, Row, Table
+from deadheat.wording import BY_DOC_ID
 
 EXACT = list(RULES).index("expected")
+HEADINGS = {**RULES, "doc_id": "doc_id"}  # a screen has no room for several lines
 MEASURES = ("nDCG@10", "RR")
 
 
@@ -24,7 +26,7 @@ def report_demo(systems: Mapping[str, Mapping[str, Evaluation]], source: Fact, c
     closing : str
         What to try next.
     """
-    columns = (*(Column(rule, heading) for rule, heading in RULES.items()), Column("tie_std", "tie std", spare=1))
+    columns = (*(Column(rule, HEADINGS[rule]) for rule in RULES), Column("tie_std", "tie std", spare=1))
     labels = (Column("measure", "measure"), Column("system", "system"))
     rows = [
         Row(
@@ -40,7 +42,7 @@ def report_demo(systems: Mapping[str, Mapping[str, Evaluation]], source: Fact, c
             "",
             None,
             "ties",
-            "doc id: descending, as in trec_eval; input: order of the file; exact: mean over all orders; tie std: their"
+            f"doc_id: {BY_DOC_ID}; input: order of the file; exact: mean over all orders; tie std: their"
             " standard deviation",
         ),
         Fact("best_system", *_winners(systems, MEASURES[0])),
@@ -60,7 +62,7 @@ def _winners(systems: Mapping[str, Mapping[str, Evaluation]], measure: str) -> t
     """Return the best system by each rule: for JSON, and as heading and text."""
     best = {rule: max(systems, key=lambda name: systems[name][rule][measure].mean) for rule in RULES}
     said = ", ".join(
-        f"{name} ({', '.join(heading for rule, heading in RULES.items() if best[rule] == name)})"
+        f"{name} ({', '.join(HEADINGS[rule] for rule in RULES if best[rule] == name)})"
         for name in dict.fromkeys(best.values())
     )
     return best, "best system", f"by {measure}: {said}"

@@ -27,9 +27,9 @@ from deadheat.report.conventions import (
     without_bounds,
     without_relevant,
 )
-from deadheat.report.model import Fact, Report, Share
+from deadheat.report.model import LACKING, Fact, Report, Share
 from deadheat.report.model import named as measure_named
-from deadheat.report.numbers import MARK, few_units, format_cell
+from deadheat.report.numbers import few_units, format_cell, listed
 from deadheat.report.of_strata import Grouping, average, tell
 from deadheat.report.score_tables import (
     StratumEvaluations,
@@ -42,7 +42,7 @@ from deadheat.report.score_tables import (
 )
 from deadheat.report.totals import count_cell, reported, tell_counts
 from deadheat.version import __version__
-from deadheat.wording import NOISE, counted, three
+from deadheat.wording import NOISE, counted
 
 
 @dataclass(frozen=True)
@@ -145,15 +145,14 @@ def _facts(
 def _beside(evaluations: Sequence[Evaluation], context: EvaluationContext) -> Iterator[Fact]:
     """Say which rule is beside the exact values, and for which measures another run leads by it."""
     rule = context.beside[0].ties
-    heading = RULES[rule]
-    yield Fact("beside", rule, "beside", f"{broken_by(rule, None)}; difference: {heading} - exact")
+    yield Fact("beside", rule, "beside", f"{broken_by(rule, None)}; difference: from exact")
     if len(evaluations) < 2:
         return
     led = {str(one): (_leader(evaluations, one), _leader(context.beside, one)) for one in evaluations[0].measures}
     changed = {name: {"exact": exact, rule: by_rule} for name, (exact, by_rule) in led.items() if exact != by_rule}
     yield Fact("leader_changes", changed)
     told = [
-        f"{measure}: {' and '.join(best['exact'])} (exact), {' and '.join(best[rule])} ({heading})"
+        f"{measure}: {' and '.join(best['exact'])} (exact), {' and '.join(best[rule])} ({RULES[rule]})"
         for measure, best in changed.items()
     ]
     yield Fact("", None, "best run", "; ".join(told), is_note=True)
@@ -260,7 +259,7 @@ def _intervals(parts: Sequence[StratumEvaluations], options: IntervalOptions, di
     """Say how the intervals were made, and where ties have the largest share in the error."""
     units = f"values of {options.cluster}" if options.cluster else "queries"
     found = list(_placed_intervals(parts))
-    methods = {measure: interval.method for measure, *_, interval in found}
+    methods = [(measure, interval.method) for measure, *_, interval in found]
     how = estimated_by(methods, units, options.n_resamples, arguments.whole(options.rng)) if found else "none of counts"
     yield Fact("intervals", options.to_dict(), "intervals", how)
     if any(math.isnan(interval.low) for *_, interval in found):
@@ -312,7 +311,7 @@ def _by_run(key: str, evaluations: Sequence[Evaluation], effect: str) -> Iterato
         if ids:
             alike.setdefault(tuple(ids), []).append(run)
     for alike_ids, runs in alike.items():
-        text = f"{', '.join(runs)}: {len(alike_ids):,} ({three(alike_ids)}), {effect}"
+        text = f"{', '.join(runs)}: {len(alike_ids):,} ({listed(alike_ids)}), {effect}"
         yield Fact("", None, key.replace("_", " "), text, is_note=True)
 
 
@@ -336,4 +335,4 @@ def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         lack = f" that {', '.join(runs)} lack{'s' if len(runs) == 1 else ''}" if are_lacking else ""
         why = f"which {'has' if len(alike_ids) == 1 else 'have'} no value for {'it' if len(measures) == 1 else 'them'}"
         text = f"{', '.join(measures)}: without the {named(alike_ids)}{lack}, {why}"
-        yield Fact("", None, MARK, text, is_note=True)
+        yield Fact("", None, LACKING, text, is_note=True)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from deadheat.report.model import Cell, Column, Fact, Report, Row, Table
-from deadheat.report.numbers import format_cell
+from deadheat.report.numbers import format_cell, listed
 from deadheat.report.totals import count_cell
-from deadheat.wording import counted, three
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from deadheat.explanation.explanation import Explanation, Match
@@ -74,10 +74,10 @@ def _heading(explanation: Explanation) -> str:
     """Say what was found in one line."""
     given = ", ".join(f"{one.measure.label} = {one.text}" for one in explanation.reported)
     if not explanation.matches:
-        return f"Nothing reproduces {given}"
+        return f"Nothing that was tried reproduces {given}"
     tools = explanation.tools
     who = " and ".join([", ".join(tools[:-1]), tools[-1]] if len(tools) > 1 else tools) or NO_TOOL
-    return f"{given} is what {who} {'compute' if len(tools) > 1 else 'computes'}"
+    return f"{who} {'give' if len(tools) > 1 else 'gives'} {given}, of the tools and options that were tried"
 
 
 def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> Iterator[Fact]:
@@ -133,7 +133,7 @@ def _missing(explanation: Explanation) -> Iterator[Fact]:
     lacking = explanation.missing_queries
     yield Fact("n_queries", explanation.n_queries)
     text = (
-        f"{len(lacking):,} of {counted(explanation.n_queries, 'query', 'queries')} in the qrels ({three(lacking)}):"
+        f"{len(lacking):,} of {counted(explanation.n_queries, 'query', 'queries')} in the qrels ({listed(lacking)}):"
         " some tools count them as 0, others leave them out"
     )
     yield Fact("missing_queries", list(lacking), "missing queries", text if lacking else "", is_note=True)

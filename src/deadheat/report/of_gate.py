@@ -9,10 +9,10 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.gates import Check, GateResult
 from deadheat.report.conventions import COUNTED, EXPLAINED, LEFT_OUT, estimated_by
-from deadheat.report.model import Cell, Column, Fact, Marked, Report, Row, Table, p_value
-from deadheat.report.numbers import BOOTSTRAPS, MARK, QUERY, format_cell, too_narrow
+from deadheat.report.model import BEYOND, Cell, Column, Fact, Marked, Report, Row, Table, p_value
+from deadheat.report.numbers import BOOTSTRAPS, QUERY, format_cell, listed, too_narrow
 from deadheat.version import __version__
-from deadheat.wording import counted, three
+from deadheat.wording import counted
 
 PASSED, WEAK, FAILED = "passed", "weak pass", "failed"
 MARKS = {PASSED: "✅ passed", WEAK: "⚠️ passed, proves little", FAILED: "❌ failed"}
@@ -135,7 +135,7 @@ def _cells(check: Check, columns: Sequence[Column], words: dict[str, str]) -> tu
     """Return what columns show of a check: its attributes of the same name, but for these."""
     shown: dict[str, Cell] = {
         "result": words[FAILED if not check.passed else WEAK if check.proves_little else PASSED],
-        "threshold": Marked(check.threshold) if check.is_beyond else check.threshold,
+        "threshold": Marked(check.threshold, BEYOND) if check.is_beyond else check.threshold,
         "method": check.method or None,
         "baseline": check.baseline_mean,
         "difference": check.value,
@@ -162,7 +162,7 @@ def _facts(
             yield Fact("", None, "note", f"{check.title}: {check.reason}", is_warning=True)
     yield from _worst(result.failures)
     if any(check.is_beyond for check in result.checks):
-        yield Fact("", None, MARK, "cannot be reached: beyond what the judgments allow (at best)")
+        yield Fact("", None, BEYOND, "cannot be reached: beyond what the judgments allow (at best)")
     yield Fact("sources", sources or None, "gates", f"from {sources}" if sources else "")
     text = _unasked(sources, not_asked) if not_asked else ""
     yield Fact("not_asked", list(not_asked), "not checked", text, is_warning=True)
@@ -173,7 +173,7 @@ def _facts(
         ("unjudged_queries", "unjudged queries", evaluation.unjudged_queries, LEFT_OUT),
     ):
         is_warning = key == "missing_queries" and evaluation.conventions.missing == "skip"
-        text = f"{len(ids):,} ({three(ids)}), {effect}" if ids else ""
+        text = f"{len(ids):,} ({listed(ids)}), {effect}" if ids else ""
         yield Fact(key, list(ids), heading, text, is_warning=is_warning)
     yield from _sizes(result)
     yield Fact("ties", evaluation.ties, "ties", EXPLAINED[evaluation.ties], is_warning=evaluation.ties == "random")
@@ -242,7 +242,7 @@ def _strata(result: GateResult) -> Iterator[Fact]:
 
 def _intervals(result: GateResult) -> Iterator[Fact]:
     options = result.options
-    methods = {check.measure: check.method for check in result.checks if check.method}
+    methods = [(check.measure, check.method) for check in result.checks if check.method]
     if not methods:
         return
     level = f"{100 * options.confidence_level:.6g}%"

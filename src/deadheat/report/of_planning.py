@@ -15,14 +15,25 @@ from deadheat.comparison.pairs import Pair
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.evaluation.strata import keys_of, label
 from deadheat.report.model import Column, Fact, Row, Table, p_value
+from deadheat.report.numbers import listed
 from deadheat.report.of_comparison import name_of
-from deadheat.wording import counted, three
+from deadheat.wording import counted
 
 Comparisons = Mapping[str | tuple[str, ...], Comparison] | Mapping[tuple[()], Comparison]
 
 OF_TOTALS = {"difference", "detectable_difference"}
 PROVED = ("no_worse", "equivalent")
 LABELS = tuple(Column(name, name) for name in ("system", "baseline", "measure"))
+
+
+def planned(
+    parts: Comparisons, columns: Sequence[str], margin: float | None, detect: float | None
+) -> tuple[list[Table], list[Fact]]:
+    """Return the tables and facts of a margin, and of a difference to detect, if there are any."""
+    tables = [] if margin is None else [list_equivalence(parts, columns, margin)]
+    tables += [] if detect is None else [list_sample_sizes(parts, columns, detect)]
+    facts = [Fact("margin", margin), Fact("detect", detect)]
+    return tables, [*facts, *(() if margin is None else doubt_equivalence(parts))]
 
 
 def list_equivalence(parts: Comparisons, columns: Sequence[str], margin: float) -> Table:
@@ -57,7 +68,7 @@ def doubt_margin(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
         if why := _why_doubtful(pair):
             found.setdefault(why, []).append(name_of(stratum, pair))
     for why, names in found.items():
-        yield Fact("", None, "margin", f"{why}: {len(names)} of {total}, {three(names)}", is_note=True)
+        yield Fact("", None, "margin", f"{why}: {len(names)} of {total}, {listed(names)}", is_note=True)
 
 
 def _why_doubtful(pair: Pair) -> str:

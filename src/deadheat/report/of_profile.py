@@ -10,9 +10,9 @@ from deadheat.profile import Correlation, Cut, Decided, Spread, TieProfile
 from deadheat.profile.stability import RULE_OF_THUMB, VISIBLE
 from deadheat.report.conventions import COUNTED, LEFT_OUT, RULES, broken_by, nothing_judged
 from deadheat.report.model import MEASURE, QUERY, Cell, Column, Fact, Report, Row, Share, Table
-from deadheat.report.numbers import format_cell
+from deadheat.report.numbers import format_cell, listed
 from deadheat.report.totals import TOTAL, count_cell, mean_heading, reported, tell_counts
-from deadheat.wording import counted, three
+from deadheat.wording import BROKEN_BY, counted
 
 FEW_DECIMALS = 3  # with so few, and a thousand documents, ties are to be expected
 SHARES = (
@@ -181,7 +181,7 @@ def _not_shared(profile: TieProfile, missing: str) -> Iterator[Fact]:
         ("missing_queries", "missing queries", profile.missing_queries, COUNTED[missing]),
         ("unjudged_queries", "unjudged queries", profile.unjudged_queries, LEFT_OUT),
     ):
-        yield Fact(key, list(ids), heading, f"{len(ids):,} ({three(ids)}), {effect}" if ids else "")
+        yield Fact(key, list(ids), heading, f"{len(ids):,} ({listed(ids)}), {effect}" if ids else "")
 
 
 def _fine(profile: TieProfile) -> str:
@@ -243,9 +243,9 @@ def _worst(decided: tuple[Decided, ...]) -> Table:
 
 
 def _sizes(profile: TieProfile) -> str:
-    rule = RULES[profile.rule or ""]
     return (
-        f"difference: {rule} - exact; mean size and max size: of the queries' differences; std: over queries (n - 1)."
+        f"difference: {RULES[profile.rule or '']}, less exact; mean size and max size: of the queries' differences;"
+        " std: over queries (n - 1)."
     )
 
 
@@ -259,16 +259,17 @@ def _stability(profile: TieProfile) -> Table:
         Column("max_difference", "max size", spare=1),
         Column("max_query", "query", is_data=True),
         Column("std", "std", spare=2),
-        Column("traditional_std", f"std {rule}", spare=2),
+        Column("traditional_std", f"std {rule}", spare=3),
         Column("n_queries", "n", is_data=True),
     )
+    title = f"Ties broken {BROKEN_BY[profile.rule or '']}, beside the exact values"
     rows = []
     for found in (one.difference for one in profile.stability):
         levels: tuple[float, ...] = (found.exact, found.traditional, found.difference)
         shown = tuple(map(count_cell, levels)) if found.measure.total else levels
         sizes = (found.mean, found.max, found.query_id or None, found.std, found.traditional_std)
         rows.append(Row((found.measure.label,), ((*shown, *sizes, found.n_queries),)))
-    return Table("stability", (MEASURE,), columns, tuple(rows), title=f"Ties broken by {rule}, beside the exact values")
+    return Table("stability", (MEASURE,), columns, tuple(rows), title=title)
 
 
 def _correlations(profile: TieProfile) -> Table:

@@ -17,6 +17,7 @@ from deadheat.report.of_compact import report_compact
 from deadheat.report.of_comparison import report_comparison
 from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
 from deadheat.report.of_gate import report_gate
+from deadheat.report.of_planning import planned
 from deadheat.report.of_profile import report_profile
 from deadheat.report.of_strata import Grouping
 from deadheat.report.totals import count_cell
@@ -28,10 +29,12 @@ OPTION = re.compile(
     r"--(rng|ci-method|test|by|pool-languages|collection-language)\b(?: ([\w-]+))?"
 )  # that the sentences of reports name
 
+ALL = re.compile(", all in --format json")  # Python has them as attributes
+
 
 def in_python(report: Report) -> Report:
     """Return a report whose facts name the arguments of functions, in place of a command's options."""
-    facts = (replace(fact, text=OPTION.sub(_argument, fact.text)) for fact in report.facts)
+    facts = (replace(fact, text=OPTION.sub(_argument, ALL.sub("", fact.text))) for fact in report.facts)
     return replace(report, facts=tuple(facts))
 
 
@@ -66,7 +69,9 @@ def of_strata(strata: Strata) -> Report:
 def of_comparison(comparison: Comparison) -> Report:
     """Return the report of a comparison."""
     first = next(iter(comparison.evaluations.values()))
-    return in_python(report_comparison(comparison, qrels=first.qrels_name))
+    report = report_comparison(comparison, qrels=first.qrels_name, margin=comparison.margin)
+    tables, facts = planned({(): comparison}, (), comparison.margin, comparison.detect)
+    return in_python(replace(report, tables=(*report.tables, *tables), facts=(*report.facts, *facts)))
 
 
 def of_compact(comparison: Comparison, digits: int | None) -> Report:

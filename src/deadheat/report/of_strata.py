@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from deadheat.evaluation.evaluation import Strata
 from deadheat.evaluation.strata import NONE, label, order
 from deadheat.report.conventions import named
-from deadheat.report.model import MEASURE, Column, Fact, Row, Table
-from deadheat.report.numbers import MARK
-from deadheat.wording import three
+from deadheat.report.model import MEASURE, OF_FEW, Column, Fact, Row, Table
+from deadheat.report.numbers import listed
 
 LOWEST = (Column("lowest", "lowest", spare=1), Column("highest", "highest", spare=1))
 OF_LANGUAGES = "mean of languages: each counts the same; variance, std: of the languages' means (divisor: n)"
@@ -154,10 +153,10 @@ def _small(grouping: Grouping) -> Fact:
             fewest = min(scores.n_queries for scores in of_run[stratum])
             if fewest < of_run.smallest:
                 found[label(stratum)] = min(fewest, found.get(label(stratum), fewest))
-    return Fact("small_strata", found, MARK, few_queries(found, grouping.strata[0].smallest))
+    return Fact("small_strata", found, OF_FEW, few_queries(found, grouping.strata[0].smallest))
 
 
 def few_queries(found: Mapping[str, int], smallest: int, unit: str = "queries") -> str:
     """Name strata with fewer than so many queries, with their numbers of queries; an empty string if there are none."""
-    names = three([f"{name} ({n})" for name, n in found.items()], between="; ")
+    names = listed([f"{name} ({n})" for name, n in found.items()], between="; ")
     return f"fewer than {smallest} {unit}: {names}" if found else ""

@@ -17,7 +17,7 @@ from deadheat.evaluation.strata import keys_of, order
 from deadheat.measures import Measure
 from deadheat.report.bars import bars
 from deadheat.report.conventions import RULES
-from deadheat.report.model import MEASURE, QUERY, Bar, Cell, Column, Marked, Row, Span, Table
+from deadheat.report.model import LACKING, MEASURE, OF_FEW, QUERY, Bar, Cell, Column, Marked, Row, Span, Table
 from deadheat.report.totals import TOTAL, as_cell, count_cell, mean_heading
 
 BY_QUERY = (
@@ -105,7 +105,7 @@ class Entry:
     scores : Scores
     interval : Interval or None
     is_small, is_lacking : bool
-        Whether there are too few queries, or some lack a value though nobody asked to skip them: the mean gets a star.
+        Whether there are too few queries, or some lack a value though nobody asked to skip them: the mean is marked.
     bar : Bar or None
     traditional : Scores or None
         The same queries with their ties broken by a rule, if that is beside the exact values.
@@ -150,8 +150,8 @@ class Entry:
 
     def mean(self) -> Cell:
         """Return the mean, of a count the total."""
-        is_marked = (self.is_small or self.is_lacking) and not self.is_total
-        return Marked(self.scores.mean) if is_marked else self.shown()
+        marks = (OF_FEW if self.is_small else "") + (LACKING if self.is_lacking else "")
+        return Marked(self.scores.mean, marks) if marks and not self.is_total else self.shown()
 
     def shown(self, of_ties: str = "") -> Cell:
         """Return a number of the mean, or of the total."""
@@ -184,7 +184,7 @@ def tabulate(
     columns : sequence of str, default ()
         The stratum columns, if the parts are strata.
     smallest : int, default 0
-        Means of fewer queries get a star.
+        Means of fewer queries are marked.
     level : float, optional
         Confidence level of the intervals, if there are any.
     beside : sequence of Evaluation, default ()

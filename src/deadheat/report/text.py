@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -11,13 +12,16 @@ from itertools import count
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from deadheat.report.model import MOST_SIDE_BY_SIDE, Bar, Fact, Report, Table
-from deadheat.report.numbers import DOUBT, MARK, format_cell
+from deadheat.report.model import BEYOND, LACKING, MARK, MOST_SIDE_BY_SIDE, OF_FEW, Bar, Fact, Report, Table
+from deadheat.report.numbers import DOUBT, format_cell
 from deadheat.wording import on_terminal
 
 GAP = "  "
+MARKS = MARK, OF_FEW, LACKING, BEYOND
+MARKED = re.compile(rf"(?<=])\{DOUBT}$|[{''.join(MARKS)}]*$")
 LINE = "─"
 NARROWEST = 11  # of a column of words that is wrapped
+LONGEST_HEADING = 24  # on one line
 BETWEEN_GROUPS = "   "
 MOST_READABLE = 120  # of a caption
 PAGE = 80  # what sentences are wrapped at where nothing limits the width
@@ -158,11 +162,14 @@ def _lay_out(table: Table, digits: int | None) -> Layout:
     cells = [
         [[format_cell(cell, digits) for cell in row.cells[place]] for row in table.rows] for place in range(len(groups))
     ]
-    for n in columns:
+    for n in (n for n in columns if not is_text[n]):
         _make_room_for_marks([row for group in cells for row in group], n)
     labels = _without_repeats([list(row.labels) for row in table.rows])
     widths = [
-        max(cell_len(text) for text in (table.columns[n].heading, *(row[n] for group in cells for row in group)))
+        max(
+            cell_len(text)
+            for text in (*_lines(table.columns[n].heading), *(row[n] for group in cells for row in group))
+        )
         for n in columns
     ]
     widths[0] += max(0, max(map(cell_len, groups)) - _total(widths))
@@ -178,13 +185,12 @@ def _make_room_for_marks(rows: list[list[str]], column: int) -> None:
 
     Behind intervals only where that takes no room: columns that are left out are worse.
     """
-    marks = MARK, "]" + DOUBT
-    others = [row for row in rows if not row[column].endswith(marks)]
-    marked = max((cell_len(row[column]) for row in rows if row[column].endswith(marks)), default=0)
-    is_free = all(cell_len(row[column]) < marked for row in others)
-    if is_free or any(row[column].endswith(MARK) for row in rows):
-        for row in others:
-            row[column] += " "
+    own = [len(MARKED.findall(row[column])[0]) for row in rows]
+    marked = max((cell_len(row[column]) for row, n in zip(rows, own, strict=True) if n), default=0)
+    is_free = all(cell_len(row[column]) < marked for row, n in zip(rows, own, strict=True) if not n)
+    if is_free or any(row[column].endswith(MARKS) for row in rows):
+        for row, n in zip(rows, own, strict=True):
+            row[column] += " " * (max(own) - n)
 
 
 def _wrapped(layout: Layout, width: int) -> Layout:
@@ -251,11 +257,16 @@ def _block(table: Table, layout: Layout) -> Iterator[Text]:
             lines.append(BETWEEN_GROUPS).append(LINE * layout.group_width, DIM)
         yield names
         yield lines
-    head = Text(_padded([column.heading for column in table.labels], layout.label_widths))
-    for _ in layout.groups:
-        head.append(BETWEEN_GROUPS).append(_aligned([column.heading for column in table.columns], layout))
-    head.stylize(HEAD)
-    yield head
+    headings = [_lines(column.heading) for column in table.columns]
+    most = max(1, *map(len, headings))
+    for n in range(most):
+        labels = [column.heading if n == most - 1 else "" for column in table.labels]
+        own = [["", *lines][max(0, n + 1 + len(lines) - most)] for lines in headings]
+        head = Text(_padded(labels, layout.label_widths))
+        for _ in layout.groups:
+            head.append(BETWEEN_GROUPS).append(_aligned(own, layout))
+        head.stylize(HEAD)
+        yield head
     if not table.is_grouped:
         yield Text(LINE * (left + len(BETWEEN_GROUPS) + layout.group_width), DIM)
     has_blocks = table.has_blocks or not table.is_grouped
@@ -268,6 +279,11 @@ def _block(table: Table, layout: Layout) -> Iterator[Text]:
         for group in layout.cells:
             line.append(BETWEEN_GROUPS).append(_aligned(group[n], layout, main=table.main))
         yield line
+
+
+def _lines(heading: str) -> list[str]:
+    """Return a heading as lines: a long one has several."""
+    return [heading] if len(heading) <= LONGEST_HEADING else _parts(heading, NARROWEST)
 
 
 def _padded(texts: Sequence[str], widths: Sequence[int]) -> str:

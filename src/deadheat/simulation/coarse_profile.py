@@ -65,7 +65,7 @@ class CoarseScores:
     tie_std, tie_min, tie_max : float
         Standard deviation of that mean if ties are broken at random; the least and the most it can be.
     doc_id : float
-        The mean if ties are broken by document id, descending, as trec_eval does.
+        The mean with ties broken by document id, as trec_eval (descending).
     original : float
         The exact mean with the scores as given.
     error : float
@@ -193,6 +193,7 @@ def coarsening_profile(
     missing: str | None = None,
     no_relevant: str = "zero",
     check_duplicates: bool = True,
+    ascending: bool = False,
     rng: Rng = 0,
 ) -> CoarseningProfile:
     """Measure what runs lose as their scores become coarser: how many levels a reranker needs, what bfloat16 costs.
@@ -213,7 +214,7 @@ def coarsening_profile(
         As for :func:`coarsen`.
     baseline : str, optional
         Compare all other runs with this one; by default every pair.
-    missing, no_relevant, check_duplicates
+    missing, no_relevant, check_duplicates, ascending
         As for :func:`evaluate`.
     rng : numpy.random.Generator or int, default 0
         For orders of ties, which are drawn where the chance of a wrong winner can be found in no other way.
@@ -243,7 +244,7 @@ def coarsening_profile(
     check_rng(rng)
     ways = _ways(levels, decimals, dtypes, per_query=per_query)
     conventions = Conventions("expected", "empty" if missing is None else missing, no_relevant, None)
-    chosen, judged, named = parse_measures(measures), Qrels.of(qrels), _named(runs)
+    chosen, judged, named = parse_measures(measures), Qrels.of(qrels), _named(runs, ascending=ascending)
     places = _places_of_pairs(list(named), baseline)
     if check_duplicates:
         for table in (judged, *named.values()):
@@ -310,10 +311,11 @@ def _each(name: str, given: Iterable[object]) -> list[Any]:
     return listed
 
 
-def _named(runs: Source | Mapping[str, Source] | Sequence[Source]) -> dict[str, Run]:
+def _named(runs: Source | Mapping[str, Source] | Sequence[Source], *, ascending: bool) -> dict[str, Run]:
     """Return the runs by name: one, several by name, or a list of several."""
     is_list = isinstance(runs, list | tuple) and not isinstance(next(iter(runs), None), tuple)
-    found = named_runs(cast("Sequence[Source]", runs if is_list or are_runs(runs) else [runs]))
+    several = cast("Sequence[Source]", runs if is_list or are_runs(runs) else [runs])
+    found = named_runs(several, ascending=ascending)
     if not found:
         raise ParameterError(argument="runs", given=runs, allowed="one run or several")
     return {name: run.renamed(name) for name, run in found.items()}

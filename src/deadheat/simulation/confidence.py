@@ -15,10 +15,13 @@ from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError, UnknownMeasureError
 from deadheat.evaluation.evaluate import Options, evaluate, keys_of, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.scores import PlacedSpread
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
+from deadheat.measures.orders import RULE_OF_THREE
 from deadheat.placements.placements import Placements
+from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.wording import Plain, counted, did_you_mean
 
 CELLS = 1 << 19  # documents that are ordered together, in all drawn orders: some tens of MB
@@ -37,7 +40,9 @@ class ConfidenceScores:
     values : ndarray of float, shape (n_queries,)
         Means over the drawn orders; NaN where a query has no value.
     standard_errors : ndarray of float, shape (n_queries,)
-        Of the values, by the draws (Monte Carlo); 0 where nothing was drawn.
+        Of the values, by the draws (Monte Carlo); 0 where no order can change a value. Where all draws agree though
+        another order would not, 3 / n_draws times how far that could be off: an order that was never drawn has a
+        probability of at most that much, at a confidence of 95% (the rule of three).
     mean : float
         Over the queries that have a value.
     standard_error : float
@@ -309,7 +314,7 @@ class _Orders:
         # where the noise is too small to move a sum, it orders equal ones all the same
         order = np.lexsort((-noise, -noisy, kind, tie), axis=-1)
         starts = run_starts(self.tie)
-        sizes = np.diff(np.append(starts, len(self.tie)))
+        sizes = np.diff(starts, append=len(self.tie))
         within = np.arange(len(self.tie)) - np.repeat(starts, sizes)
         rank = np.empty(shape, np.int64)
         np.put_along_axis(rank, order, np.broadcast_to(within, shape), axis=-1)
@@ -317,8 +322,21 @@ class _Orders:
         above[:, self.row] += rank[:, self.document]
         return above
 
-    def placed(self, above: IntArray) -> Placements:
-        """Return placements without ties in which every order of every query is a query."""
+    def free(self) -> Placements:
+        """Return placements whose ties are of the documents that noise can order in any way."""
+        order = np.lexsort((self.kind, self.tie))
+        starts, of_ties = run_starts(self.tie[order], self.kind[order]), run_starts(self.tie)
+        sizes = np.diff(starts, append=len(order))
+        before, tied = np.empty((2, len(order)), np.int64)
+        before[order], tied[order] = np.repeat(starts, sizes), np.repeat(sizes, sizes)
+        before -= np.repeat(of_ties, np.diff(of_ties, append=len(order)))
+        above, of_rows = self.placements.above.copy(), np.ones(len(self.placements.above), np.int64)
+        above[self.row] += before[self.document]
+        of_rows[self.row] = tied[self.document]
+        return self.placed(above[None], of_rows)
+
+    def placed(self, above: IntArray, tied: IntArray | None = None) -> Placements:
+        """Return placements in which every order of every query is a query; without ties, unless they are given."""
         own, n = self.placements, len(above)
         codes = np.arange(n)[:, None] * own.n_queries
         query, judged_query = (codes + own.query).ravel(), (codes + own.judged_query).ravel()
@@ -332,7 +350,7 @@ class _Orders:
             doc_ids=np.tile(own.doc_ids, n)[order],
             relevance=relevance[order],
             above=above.ravel()[order],
-            tied=np.ones(len(query), np.int64),
+            tied=np.ones(len(query), np.int64) if tied is None else tied[order],
             judged_query=judged_query,
             judged_relevance=np.tile(own.judged_relevance, n),
             ends_in_tie=None,
@@ -358,7 +376,14 @@ def _draw(
             off[place] += (values - first[place]).sum(axis=0)
             squares[place] += ((values - first[place]) ** 2).sum(axis=0)
     variance = np.maximum(squares - off**2 / n_draws, 0.0) / (n_draws - 1)
-    return first + off / n_draws, np.sqrt(variance / n_draws)
+    # where all draws agree, another order may give another value all the same
+    free = orders.free()
+    ends = np.array([PlacedSpread(measure, free).extremes for measure in measures])
+    furthest = np.abs(ends - first[:, None]).max(axis=1)
+    unseen = np.where(furthest > NEGLIGIBLE_DIFFERENCE, RULE_OF_THREE / n_draws * furthest, 0.0)
+    agree = np.sqrt(variance) <= NEGLIGIBLE_DIFFERENCE
+    errors = np.where(agree, unseen, np.sqrt(variance / n_draws))
+    return first + off / n_draws, errors
 
 
 def _scores(plain: Evaluation, measure: Measure, means: FloatArray, errors: FloatArray) -> ConfidenceScores:

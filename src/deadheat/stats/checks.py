@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
-from deadheat.arguments import check_choice
+from deadheat.arguments import array_of, check_choice
 from deadheat.arrays import ArrayLike, FloatArray, IntArray
 from deadheat.errors import ParameterError
 from deadheat.wording import Plain
@@ -18,7 +18,7 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 def matrix(name: str, given: ArrayLike) -> FloatArray:
     """Return a matrix of float64, finite or NaN, with a row for each query."""
     try:
-        values = np.asarray(given, np.float64)
+        values = array_of(name, given).astype(np.float64)
     except (TypeError, ValueError):
         raise ParameterError(
             argument=name, given=Plain(f"{given!r:.80}"), allowed="a matrix of numbers with a row for each query"
@@ -43,7 +43,7 @@ def clusters(given: ArrayLike | None, n_queries: int) -> IntArray | None:
     """Return the code of each query's cluster, or None without clusters."""
     if given is None:
         return None
-    codes = np.asarray(given)
+    codes = array_of("cluster", given)
     if codes.shape != (n_queries,) or codes.dtype.kind not in "iub":
         raise ParameterError(
             argument="cluster",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadheat.arguments import check_choice
+from deadheat.arguments import array_of, check_choice
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray
 from deadheat.errors import ParameterError
 from deadheat.wording import Plain
@@ -81,7 +81,7 @@ def significant(p_values: ArrayLike, alpha: float) -> BoolArray:
 
 
 def _checked(p_values: ArrayLike) -> FloatArray:
-    given = np.asarray(p_values, np.float64)
+    given = array_of("p_values", p_values).astype(np.float64)
     if given.ndim != 1:
         raise ParameterError("must have one dimension", argument="p_values", given=Plain(f"the shape {given.shape}"))
     outside = given[(given < 0) | (given > 1)]

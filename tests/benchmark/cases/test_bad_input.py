@@ -54,7 +54,7 @@ def test_every_bad_id_is_named_with_its_place(tmp_path: Path) -> None:
         ({"text": " ", "expected_ids": ["a"]}, "text is empty. Write what is searched for."),
         ({"text": 3, "expected_ids": ["a"]}, "text must be in quotes, got 3."),
         ({"text": "t"}, "no field 'expected_ids'. List the ids that a search for the text should find."),
-        ({"text": "t", "expected_hpo_ids": []}, "expected_hpo_ids is empty. List the ids that"),
+        ({"text": "t", "expected_ids": None}, "no field 'expected_ids'. List the ids that"),
         ({"text": "t", "expected_ids": "a"}, "expected_ids must be a list of ids, got 'a'. Write [\"a\"]."),
         ({"text": "t", "expected_ids": {"a": 1}}, 'expected_ids must be a list of ids, got {"a": 1}.'),
         ({"text": "t", "expected_ids": ["a", 3]}, "expected id 3 (number 2 of 2) is not text. Write it in quotes."),
@@ -142,7 +142,7 @@ def test_patterns_of_other_ids(tmp_path: Path) -> None:
             "c.json",
             '{"cases": [\n{"text": "a",}\n]}',
             MalformedRowError,
-            r"c.json:2: invalid JSON, Expecting property name",
+            r"c.json:2: invalid JSON, (Expecting property name|Illegal trailing comma)",  # Python 3.13 says the latter
         ),
         (
             "c.json",

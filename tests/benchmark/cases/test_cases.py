@@ -166,7 +166,6 @@ def test_the_cases_that_exist_today(name: str) -> None:
 @pytest.mark.parametrize(
     ("ids", "grades", "message"),
     [
-        ((), (), "case 'a': expected_ids is empty: name what a search for the text should find"),
         ("T1", (1.0, 1.0), r"case 'a': expected_ids must be several ids, got the text 'T1': write \('T1',\)"),
         (("T1", "T2"), (1.0,), "case 'a': relevance must have a grade for each of the 2 expected ids, got 1"),
         (("T1", "T2", "T1"), (1.0, 1.0, 1.0), "case 'a': expected id 'T1' appears 2 times, expected once"),

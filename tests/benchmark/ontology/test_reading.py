@@ -6,13 +6,13 @@ import gzip
 import json
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import deadheat as dh
 from deadheat.benchmark.ontology import Synonym
-from deadheat.errors import DataError, DeadheatWarning, FileFormatError, MissingDependencyError
+from deadheat.errors import DataError, DeadheatWarning, DuplicateError, FileFormatError, MissingDependencyError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +48,7 @@ is_a: X:0000001
 """
 
 PURL = "http://purl.obolibrary.org/obo/"
-NODES = [
+NODES: list[dict[str, Any]] = [
     {"id": f"{PURL}X_0000001", "lbl": "root", "type": "CLASS"},
     {
         "id": f"{PURL}X_0000002",
@@ -245,3 +245,28 @@ def test_brackets_in_texts_do_not_nest(tmp_path: Path) -> None:
     nodes = [{"id": f"{PURL}X_0000001", "lbl": '\\"[{' * 2_000, "type": "CLASS"}]
     path.write_text(json.dumps({"graphs": [{"id": f"{PURL}x.owl", "nodes": nodes, "edges": []}]}), encoding="utf-8")
     assert dh.read_ontology(path).labels == ('\\"[{' * 2_000,)
+
+
+def test_a_term_that_is_described_twice_is_an_error(tmp_path: Path) -> None:
+    """Both were merged, and the last name won."""
+    twice = "\n[Term]\nid: X:0000002\nname: other\n"
+    path = write(tmp_path / "toy.obo", OBO + twice)
+    line = (OBO + twice).splitlines().index("name: other")
+    message = rf"toy\.obo:{line}: term 'X:0000002' is described twice \(lines \d+ and {line}\), expected once"
+    with pytest.raises(DuplicateError, match=message):
+        dh.read_ontology(path)
+    with pytest.raises(DuplicateError, match="'X:0000002' is described twice"):
+        dh.read_ontology(write(tmp_path / "crlf.obo.gz", (OBO + twice).replace("\n", "\r\n")))
+
+
+def test_a_node_of_json_that_is_there_twice_is_an_error(tmp_path: Path) -> None:
+    graph = json.loads(JSON)["graphs"][0]
+    graph["nodes"].append({**graph["nodes"][0], "lbl": "other"})
+    with pytest.raises(DuplicateError, match="X_0000001' is described twice, expected once"):
+        dh.read_ontology(write(tmp_path / "toy.json", json.dumps({"graphs": [graph]})))
+
+
+def test_an_alternative_id_of_two_terms_is_an_error(tmp_path: Path) -> None:
+    text = OBO.replace("id: X:0000004\n", "id: X:0000004\nalt_id: X:0000022\n")
+    with pytest.raises(DuplicateError, match="'X:0000022' is an alternative id of 'X:0000002' and of 'X:0000004'"):
+        dh.read_ontology(write(tmp_path / "toy.obo", text))

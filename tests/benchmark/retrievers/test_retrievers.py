@@ -211,6 +211,8 @@ def test_a_run_file_is_looked_up_by_the_ids_of_the_cases(tmp_path: Path) -> None
         ("bm52", ParameterError, "Did you mean 'bm25'"),
         ("", ParameterError, "no retriever ''"),
         ("bm25(k1)", ParameterError, "cannot read the options"),
+        ("bm25(k1=1_0)", ParameterError, "cannot read the options"),
+        ("bm25(k1=1, k1=2)", ParameterError, "cannot read the options"),
         ("bm25(k2=1)", ParameterError, r"bm25 has no option 'k2'\. Its options: method, k1, b, "),
         ("bm25(k=1)", ParameterError, r"no option 'k'\. Did you mean 'k1'\?"),
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -151,10 +152,21 @@ def _check_columns(columns: Sequence[str], fields: Sequence[str], path: Path) ->
 def _cell(name: str, cell: str) -> object:
     """Return what JSON would hold for a cell: ids and grades are lists."""
     if name in IDS:
-        return [part.strip() for part in cell.split(BETWEEN_IDS)]
+        return _list_in(cell) or [part.strip() for part in cell.split(BETWEEN_IDS)]
     if name == "relevance":
-        return [_number(part.strip()) for part in cell.split(BETWEEN_IDS)]
+        return [_number(str(part).strip()) for part in _list_in(cell) or cell.split(BETWEEN_IDS)]
     return cell if name == "case_id" else cell.strip()  # ids are exact
+
+
+def _list_in(cell: str) -> list[object] | None:
+    """Return the list that a cell holds as JSON, None if there is none."""
+    if not cell.strip().startswith("["):
+        return None
+    try:
+        found = json.loads(cell)
+    except (ValueError, RecursionError):
+        return None
+    return [str(one) if isinstance(one, int) and not isinstance(one, bool) else one for one in found]
 
 
 def _number(text: str) -> float | str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from deadheat.io.writing import replacing
 from deadheat.wording import counted
 
 LABELS = ("language", "difficulty", "category", "domain")
+_BETWEEN = re.compile(r"\s*[;,]\s*")  # ids in a cell, in the place of |
 SMALL = 50  # cases: fewer are for a quick look
 
 
@@ -34,6 +36,12 @@ def folded(text: str) -> str:
     'heart attack'
     """
     return " ".join(text.split()).casefold()
+
+
+def _are_alike(parts: Sequence[str]) -> bool:
+    """Return whether several texts are written alike but for their digits, as D1 and D22: they are ids, it seems."""
+    forms = {re.sub(r"[0-9]+", "0", part) for part in parts}
+    return len(parts) > 1 and len(forms) == 1 and "0" in forms.pop()
 
 
 def is_grade(given: object) -> bool:
@@ -53,7 +61,7 @@ class Case:
     description : str
         A remark, such as the text in English; empty if there is none.
     expected_ids : tuple of str
-        The documents to find.
+        The documents to find; none if the collection has none for it.
     relevance : tuple of float, shape (n_expected_ids,)
         The grade of each of them, positive; 1 if the case gives none.
     language, difficulty, category, domain : str or None
@@ -65,7 +73,7 @@ class Case:
     Raises
     ------
     CasesError
-        Nothing is expected, an id is expected twice, or the grades are not one positive number for each id.
+        An id is expected twice, or the grades are not one positive number for each id.
     """
 
     case_id: str
@@ -86,8 +94,6 @@ class Case:
         wrong = ""
         if isinstance(given, str):
             wrong = f"expected_ids must be several ids, got the text {given!r}: write ({given!r},)"
-        elif not ids:
-            wrong = "expected_ids is empty: name what a search for the text should find"
         elif len(set(ids)) != len(ids):
             twice = next(one for one in ids if ids.count(one) > 1)
             wrong = f"expected id {twice!r} appears {ids.count(twice)} times, expected once"
@@ -116,6 +122,8 @@ class Cases:
         What the file says about itself: dataset_id, version, language, description and anything else.
     cases : tuple of Case
     path : pathlib.Path or None
+    has_cells : bool
+        Whether they are from a table, where several ids in a cell may have another sign than ``|`` between them.
 
     Raises
     ------
@@ -133,6 +141,7 @@ class Cases:
     metadata: Mapping[str, Any]
     cases: tuple[Case, ...]
     path: Path | None = None
+    has_cells: bool = False
 
     def __post_init__(self) -> None:
         ids = [case.case_id for case in self.cases]
@@ -162,8 +171,53 @@ class Cases:
         """The languages of the cases, sorted; those without one add none."""
         return tuple(sorted({case.language for case in self if case.language is not None}))
 
+    def split(self, known: Collection[str]) -> tuple[Cases, list[str]]:
+        """Return the cases with cells such as ``D1;D2`` as several ids, where each is a document, and these cells.
+
+        Raises
+        ------
+        CasesError
+            A cell seems to hold several ids, and some are no documents.
+
+        Examples
+        --------
+        >>> cases = Cases("mine", {}, (Case("a", "owl", ("D1;D2",), (1.0,)),), has_cells=True)
+        >>> cases.split({"D1", "D2"})[0].qrels().to_dict()
+        {'a': {'D1': 1.0, 'D2': 1.0}}
+        """
+        if not self.has_cells:
+            return self, []
+        found: list[Case] = []
+        cells: list[str] = []
+        for case in self:
+            pairs: list[tuple[str, float]] = []
+            for one, grade in zip(case.expected_ids, case.relevance, strict=True):
+                parts = [one] if one in known else _BETWEEN.split(one)
+                if len(parts) > 1 and all(part in known for part in parts):
+                    cells.append(one)
+                elif any(part in known for part in parts) or _are_alike(parts):
+                    self._refuse_cell(case, one, parts)
+                else:
+                    parts = [one]
+                pairs += [(part, grade) for part in parts]
+            ids, grades = zip(*pairs, strict=True)
+            found.append(replace(case, expected_ids=ids, relevance=grades))
+        return replace(self, cases=tuple(found), has_cells=False), cells
+
+    def _refuse_cell(self, case: Case, cell: str, parts: Sequence[str]) -> None:
+        """Raise for a cell that seems to hold several ids."""
+        if len(parts) > 1:
+            place = "" if case.line is None else f" (line {case.line})"
+            several = "|".join(parts)
+            msg = f"case {case.case_id!r}{place}: {cell!r} is read as one id; if it is several, write {several!r}"
+            raise CasesError(msg, path=self.path)
+
     def qrels(self) -> Qrels:
         """Return the expected ids as judgments, with the case as query."""
+        for case in self if self.has_cells else ():
+            for one in case.expected_ids:
+                if _are_alike(parts := _BETWEEN.split(one)):
+                    self._refuse_cell(case, one, parts)
         judged = {case.case_id: dict(zip(case.expected_ids, case.relevance, strict=True)) for case in self}
         return Qrels(judged, name=self.name)
 

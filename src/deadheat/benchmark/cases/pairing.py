@@ -23,7 +23,7 @@ def check_pairs(document: Document, cases: Cases) -> Iterator[Finding]:
         return
     for pair, own in paired.items():
         if len({frozenset(case.expected_ids) for case in own}) > 1:
-            expected = " and ".join(f"{'|'.join(case.expected_ids)} in {case.language}" for case in own)
+            expected = " and ".join(f"{'|'.join(case.expected_ids) or 'nothing'} in {case.language}" for case in own)
             message = f"pair_id {pair!r} expects {expected} ({listed_lines([case.line for case in own])})"
             advice = "Cases of one pair_id should ask for the same: correct an expected id, or the pair_id."
             yield found_at(document.path, own[1].line, "unlike_pair", message, advice, case_id=own[1].case_id)
@@ -41,7 +41,7 @@ def _unpaired(document: Document, cases: Cases) -> Iterator[Finding]:
     """Say that cases of several languages, none with a pair_id, expect the same ids."""
     languages: dict[frozenset[str], list[str]] = {}
     for case in cases:
-        if case.language is not None:
+        if case.language is not None and case.expected_ids:
             languages.setdefault(frozenset(case.expected_ids), []).append(case.language)
     once = {ids: own for ids, own in languages.items() if 1 < len(own) == len(set(own))}
     n = sum(map(len, once.values()))

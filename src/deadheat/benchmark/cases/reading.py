@@ -67,11 +67,12 @@ def read_cases(
 
     JSON is an object with ``metadata`` and ``cases`` (or ``test_cases``), or a list of cases; JSON lines have a case a
     line, the first line may be ``{"metadata": {...}}``; CSV and TSV have a column for each field, and ``|`` between
-    ids. Fields: text (also called phrase, query, question or input) and expected_ids (expected, expected_id, gold, ...;
-    or expected_hpo_ids, each ``HP:`` and seven digits); and, where there are any,
-    case_id, description, relevance (a grade for each id: a list in their order, or ``{id: grade}``; 1 by default),
-    language (``EN`` is read as ``en``, ``en_GB`` as ``en-gb``), difficulty, category, domain (or hpo_domain), pair_id
-    (what cases of several languages share that ask for the same).
+    ids, or a JSON list of them (``[]`` where nothing is to be found); ``;`` and ``,`` separate ids only where a
+    benchmark's collection has each of them. Fields: text (also called phrase, query, question or input) and
+    expected_ids (expected, expected_id, gold, ...; or expected_hpo_ids, each ``HP:`` and seven digits); and, where
+    there are any, case_id, description, relevance (a grade for each id: a list in their order, or ``{id: grade}``; 1
+    by default), language (``EN`` is read as ``en``, ``en_GB`` as ``en-gb``), difficulty, category, domain (or
+    hpo_domain), pair_id (what cases of several languages share that ask for the same).
     ``deadheat validate`` reports more than this reader refuses.
 
     Parameters
@@ -134,7 +135,7 @@ def examine(document: Document, *, id_pattern: str | None = None, language: str 
             unusable.add(place)
         else:
             cases.append(_case(row, document, place, case_id, ids=ids, grades=grades, language=language))
-    made = Cases(document.name, document.records.metadata, tuple(cases), document.path)
+    made = Cases(document.name, document.records.metadata, tuple(cases), document.path, document.is_table)
     return Reading(document, made, tuple(errors), frozenset(unusable))
 
 
@@ -263,7 +264,7 @@ def checked_ids(given: object, name: str, pattern: re.Pattern[str] | None) -> tu
     if given is None:
         return (), [Wrong("no_expected_id", (), f"no field {name!r}", _LIST_THEM)]
     if given == []:
-        return (), [Wrong("no_expected_id", (name,), f"{name} is empty", _LIST_THEM)]
+        return (), []
     if not isinstance(given, list):
         got = quoted(given)
         advice = f"Write [{got}].".replace("'", '"') if isinstance(given, str) else ""

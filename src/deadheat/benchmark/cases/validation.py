@@ -218,6 +218,14 @@ def _how_to_name_language(document: Document, cases: Sequence[Case]) -> str:
     return f"{how}, or give --language{example}. Languages are never evaluated together."
 
 
+def check_expected(document: Document, cases: Cases) -> Iterator[Finding]:
+    """Yield how many cases expect nothing."""
+    if lines := [case.line for case in cases if not case.expected_ids]:
+        message = f"{len(lines):,} of {counted(len(cases), 'case')} ({listed_lines(lines)}) expect nothing"
+        advice = "They count as 0 in the mean of every measure: leave them out, unless that is meant."
+        yield found_at(document.path, None, "nothing_expected", message, advice)
+
+
 def check_grades(document: Document, cases: Cases) -> Iterator[Finding]:
     """Yield how many cases grade an expected id too low to be relevant for binary measures."""
     low = [case for case in cases if min(case.relevance, default=1.0) < 1]
@@ -364,6 +372,7 @@ def _with_label(term: str, labels: Mapping[str, str]) -> str:
 
 CHECKS = (
     check_labels,
+    check_expected,
     check_grades,
     check_texts,
     check_language,

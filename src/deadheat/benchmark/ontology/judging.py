@@ -84,7 +84,7 @@ class Expected:
             )
         self.unknown = set(unknown)
         grouped = wanted.with_columns(code=codes).group_by("query_id").agg(pl.col("code").sort())
-        self.of_query: dict[str, tuple[int, ...]] = dict.fromkeys(judgments["query_id"].unique().sort().to_list(), ())
+        self.of_query: dict[str, tuple[int, ...]] = dict.fromkeys(qrels.in_order[0]["query_id"].to_list(), ())
         self.of_query |= {query: tuple(found) for query, found in grouped.iter_rows()}
         one = lru_cache(max(1, MAX_CELLS // self.n_terms))
         self._similarities: Callable[[int], FloatArray] = one(lambda code: ontology.similarities_at(code, kind))
@@ -137,8 +137,8 @@ def warn_of_unknown(
 
 def pairs_of(qrels: Qrels, runs: Sequence[Run]) -> tuple[pl.DataFrame, int]:
     """Return what is judged or retrieved for the queries of the qrels, each pair once; and the longest list."""
-    judged = qrels.to_polars().select(KEYS)
-    lists = [run.to_polars().select(KEYS).join(judged, on="query_id", how="semi") for run in runs]
+    judged, queries = qrels.to_polars().select(KEYS), qrels.in_order[0]
+    lists = [run.to_polars().select(KEYS).join(queries, on="query_id", how="semi") for run in runs]
     lengths = [length for one in lists for length in one.group_by("query_id").len()["len"].to_list()]
     return pl.concat([judged, *lists]).unique().sort(KEYS), max(lengths, default=0)
 

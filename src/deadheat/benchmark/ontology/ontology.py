@@ -393,7 +393,9 @@ class Ontology:
         )
         best = best.with_columns(doc_id=pl.Series(self.ids).gather(best["code"]))
         columns = [*KEYS, "relevance"]
-        return Qrels(pl.concat([judged.select(columns), best.select(columns)]), name=f"{qrels.name} ({kind})")
+        found = Qrels(pl.concat([judged.select(columns), best.select(columns)]), name=f"{qrels.name} ({kind})")
+        found.bare = tuple(query for query in qrels.bare if query not in set(judged["query_id"]))
+        return found
 
     def chance(
         self,

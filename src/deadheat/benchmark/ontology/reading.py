@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -13,8 +13,15 @@ import numpy as np
 
 from deadheat.benchmark.ontology.ontology import Ontology
 from deadheat.benchmark.ontology.terms import SCOPES, Synonym, first_few
-from deadheat.errors import FileFormatError, MissingDependencyError, ObsoleteParentWarning, SynonymTypesWarning
-from deadheat.io.source import blocks, read_all, readable
+from deadheat.errors import (
+    DuplicateError,
+    FileFormatError,
+    MissingDependencyError,
+    ObsoleteParentWarning,
+    SynonymTypesWarning,
+)
+from deadheat.io.objects import parsed as parsed_json
+from deadheat.io.source import blocks, decoded, read_all, readable
 
 if TYPE_CHECKING:
     from pronto.ontology import Ontology as Parsed
@@ -23,6 +30,7 @@ if TYPE_CHECKING:
 
 DEEPEST = 1000  # nesting depth of JSON; ontologies have about ten
 STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+STANZA = re.compile(rb"^(?:\[(\w+)\]|id:[ \t]*(\S+))", re.MULTILINE)  # how one of OBO begins, and its id
 NO_GRAPHS = re.compile(rb'"graphs"\s*:\s*(?:null|\[\s*\])')
 FORMATS = "expected OBO, OBO Graphs JSON or OWL in RDF/XML, in UTF-8, plain or .gz"
 
@@ -48,7 +56,8 @@ def read_ontology(path: str | os.PathLike[str], *, prefix: str | None = None) ->
     MissingDependencyError
         The package pronto is not installed.
     DataError
-        No such file, an unknown format, no terms, a parent that is not a term, or a cycle.
+        No such file, an unknown format, no terms, a term or an alternative id that is there twice (in OWL, descriptions
+        of one term add up), a parent that is not a term, or a cycle.
 
     Warns
     -----
@@ -58,6 +67,7 @@ def read_ontology(path: str | os.PathLike[str], *, prefix: str | None = None) ->
     file = readable(path)
     _check_json(file)
     parsed = _parse(file)
+    _refuse_repeated(file)
     terms = [term for term in parsed.terms() if prefix is None or term.id.startswith(prefix)]
     if prefix is not None and not terms:
         others = sorted(term.id for term in parsed.terms())
@@ -68,7 +78,7 @@ def read_ontology(path: str | os.PathLike[str], *, prefix: str | None = None) ->
         labels={term.id: term.name or "" for term in live},
         synonyms={term.id: _synonyms(term, file) for term in live},
         obsolete={term.id: _instead(term) for term in terms if term.obsolete},
-        alternatives={other: term.id for term in live for other in sorted(term.alternate_ids)},
+        alternatives=_alternatives(live, file),
         version=parsed.metadata.data_version,
         path=file,
     )
@@ -128,6 +138,46 @@ def _parse(path: Path) -> Parsed:
             raise
         line = cast("int | None", getattr(error, "lineno", None))
         raise FileFormatError(f"{FORMATS}; pronto cannot read it: {error}", path=path, line=line) from error
+
+
+def _refuse_repeated(path: Path) -> None:
+    """Raise for a term that OBO or JSON describes twice: pronto merges both, and of two names keeps the last."""
+    content = read_all(path)
+    seen: dict[object, int | None] = {}
+    for term, line in _nodes(content, path) if content.lstrip().startswith(b"{") else _stanzas(content):
+        if term in seen:
+            first = f" (lines {seen[term]} and {line})" if line else ""
+            raise DuplicateError(f"term {term!r} is described twice{first}", allowed="once", path=path, line=line)
+        seen[term] = line
+
+
+def _stanzas(content: bytes) -> Iterator[tuple[str, int | None]]:
+    """Yield the id of each term of OBO with its line; of another format nothing."""
+    kind, line, at = b"", 1, 0
+    for found in STANZA.finditer(content):
+        line, at = line + content.count(b"\n", at, found.start()), found.start()
+        if found[1] is not None:
+            kind = found[1]
+        elif kind == b"Term":
+            yield found[2].decode("utf-8", "replace"), line
+            kind = b""
+
+
+def _nodes(content: bytes, path: Path) -> Iterator[tuple[object, None]]:
+    """Yield the id of each node of OBO Graphs, which have no lines; pronto has read them."""
+    for graph in parsed_json(decoded(content, path), path)["graphs"][:1]:  # pronto reads one
+        yield from ((node["id"], None) for node in graph.get("nodes") or ())
+
+
+def _alternatives(terms: Sequence[Term], path: Path) -> dict[str, str]:
+    """Return the term of each alternative id."""
+    found: dict[str, str] = {}
+    for term in terms:
+        for other in sorted(term.alternate_ids):
+            if found.setdefault(other, term.id) != term.id:
+                problem = f"{other!r} is an alternative id of {found[other]!r} and of {term.id!r}"
+                raise DuplicateError(problem, allowed="one term", path=path)
+    return found
 
 
 def _parents(terms: Sequence[Term], kept: set[str], path: Path) -> dict[str, list[str]]:

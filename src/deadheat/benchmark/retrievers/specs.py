@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from deadheat.arguments import literal
 from deadheat.benchmark.retrievers.bm25 import BM25
 from deadheat.benchmark.retrievers.embedding import Embedding
 from deadheat.benchmark.retrievers.function import Function
@@ -200,8 +201,10 @@ def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:
         call = ast.parse(text, mode="eval").body
         if not isinstance(call, ast.Call) or any(one.arg is None for one in call.keywords):
             raise SyntaxError  # noqa: TRY301 - as what cannot be parsed at all
-        values = [ast.literal_eval(one) for one in call.args]
-        options = {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
+        values = [literal(one, text) for one in call.args]
+        options = {str(one.arg): literal(one.value, text) for one in call.keywords}
+        if len(options) < len(call.keywords):
+            raise ValueError  # noqa: TRY301 - an option that is given twice
     except (SyntaxError, ValueError):
         raise ParameterError(
             f"cannot read the options of {text!r}", hint=f"write them as in \"{head}(name='mine')\""

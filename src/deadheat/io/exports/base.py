@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
-from deadheat.errors import DataError, SwappedFilesError
+from deadheat.errors import DataError, FileFormatError, SwappedFilesError
 from deadheat.io.kinds import OTHER_KIND, Kind
 from deadheat.io.mappings import Nested
 from deadheat.wording import did_you_mean
 
 EXPORTS: dict[str, Export] = {}
-_WORDS = {dict: "an object", list: "a list", str: "text", int: "a whole number"}
+SAVED = {  # what deadheat itself writes, and what it is for
+    "deadheat evaluation": "deadheat compare, gate and report take it in place of qrels and run",
+    "deadheat accumulator": "Accumulator.resume() takes it",
+}
+_WORDS = {dict: "an object", list: "a list", str: "text", int: "a whole number", Real: "a number"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +59,9 @@ def exported(held: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested, t
     DataError
         It has the form, but cannot be evaluated.
     """
+    if str(held.get("kind")) in SAVED and "format" in held:
+        name = held["kind"].removeprefix("deadheat ")
+        raise FileFormatError(f"is a saved {name}", allowed=kind, hint=SAVED[held["kind"]], path=where)
     export = next((one for one in EXPORTS.values() if one.matches(held)), None)
     if export is None:
         return None
@@ -77,7 +85,7 @@ def part(held: Any, key: str, kinds: tuple[type, ...], place: str, where: str) -
     held : dict
     key : str
     kinds : tuple of type
-        What may be there; true and false are no whole numbers.
+        What may be there; true and false are no numbers.
     place : str
         Where the object is in the document, such as ``"requests[0]"``.
     where : str
@@ -103,7 +111,7 @@ def part(held: Any, key: str, kinds: tuple[type, ...], place: str, where: str) -
         has = f"it has {', '.join(map(repr, [*held][:6])) or 'no keys'}"
         raise DataError(f"{place} has no {key!r}", hint=did_you_mean(key, map(str, held)) or has, path=where)
     found = held[key]
-    if not isinstance(found, kinds) or (isinstance(found, bool) and int in kinds):
+    if not isinstance(found, kinds) or (isinstance(found, bool) and not {int, Real}.isdisjoint(kinds)):
         allowed = " or ".join(_WORDS[kind] for kind in kinds)
         raise DataError(f"{place}.{key}".lstrip(".") + f" is {found!r:.60}", allowed=allowed, path=where)
     return found

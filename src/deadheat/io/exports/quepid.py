@@ -14,7 +14,7 @@ from deadheat.errors import DuplicateError
 from deadheat.io.exports.base import Export, part, register
 from deadheat.io.kinds import Kind
 from deadheat.io.mappings import Nested
-from deadheat.wording import counted
+from deadheat.wording import counted, three
 
 _COLUMNS: dict[Kind, dict[str, str]] = {
     "qrels": {"query_id": "Query Text", "doc_id": "Doc ID", "relevance": "Rating"},
@@ -73,8 +73,12 @@ def _text(query: object) -> str | None:
 
 def _pairs(ratings: list[Any], place: str, where: str) -> Iterator[tuple[Any, Any]]:
     """Yield document and rating of each."""
+    seen: dict[str | int, int] = {}
     for n, one in enumerate(ratings):
         doc = part(one, "doc_id", (str, int), f"{place}[{n}]", where)
+        if (first := seen.setdefault(doc, n)) != n:
+            problem = f"document {doc!r} is rated twice, in {place}[{first}] and {place}[{n}]"
+            raise DuplicateError(problem, allowed="once", path=where)
         yield doc, part(one, "rating", (object,), f"{place}[{n}]", where)
 
 
@@ -89,7 +93,10 @@ def _read(held: Mapping[Any, Any], where: str) -> tuple[Nested, tuple[str, ...]]
         ratings = given if isinstance(given, dict) else dict(_pairs(given, f"{place}.ratings", where))
         found[text] = {doc: rating for doc, rating in ratings.items() if rating is not None}
         n_unrated += len(ratings) - len(found[text])
-    return found, (f"{counted(n_unrated, 'unrated document')} left out",) if n_unrated else ()
+    notes: tuple[str, ...] = (f"{counted(n_unrated, 'unrated document')} left out",) if n_unrated else ()
+    if unrated := [query for query, own in found.items() if not own]:  # nobody looked: something may be relevant
+        notes += (f"{counted(len(unrated), 'query', 'queries')} without a rating left out ({three(unrated)})",)
+    return {query: own for query, own in found.items() if own}, notes
 
 
 register(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain
+from numbers import Real
 from typing import Any
 
 from deadheat.errors import DuplicateError
@@ -26,6 +27,8 @@ def _read_request(held: Mapping[Any, Any], where: str) -> tuple[Nested, tuple[st
         if query in ratings:
             raise DuplicateError(f"request id {query!r} appears twice", allowed="once", path=where)
         ratings[query] = part(request, "ratings", (list,), f"requests[{n}]", where)
+        for m, rating in enumerate(ratings[query]):
+            part(rating, "rating", (Real,), f"requests[{n}].ratings[{m}]", where)
     return Reader("qrels", where).nested(ratings)
 
 

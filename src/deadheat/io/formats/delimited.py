@@ -13,8 +13,9 @@ from typing import IO, BinaryIO
 
 import polars as pl
 
-from deadheat.errors import ColumnError, EmptyDataError, FractionsWarning, MalformedRowError, NullIdError
+from deadheat.errors import ColumnError, EmptyDataError, FractionsWarning, NullIdError
 from deadheat.io.census import count_separators
+from deadheat.io.decimals import Column, given_decimal, may_be_number
 from deadheat.io.exports.quepid import columns_of, is_quepid, skipped, text_of
 from deadheat.io.formats.base import (
     ROWS,
@@ -55,7 +56,6 @@ from deadheat.io.values import (
     check_ids_of_row,
     holds_controls,
     holds_only_ids,
-    is_number,
     read_value,
 )
 from deadheat.io.writing import Compression, value_as_text, write_text
@@ -209,12 +209,11 @@ def read_score_columns(
 def _numeric(table: _Table) -> list[str]:
     """Return the columns whose first rows hold numbers, some of which may be missing."""
     rows = [row for _, row in islice(table.rows(), SAMPLE)]
-    mark = "," if table.separator == ";" else "."
     columns = zip(*rows, strict=True) if rows else [()] * len(table.header)
     found = []
     for name, texts in zip(table.header, columns, strict=True):
-        own = [text.strip().replace(mark, ".") for text in texts if text.strip()]
-        found += [name] if own and all(map(is_number, own)) else []
+        own = [may_be_number(text.strip(), has_semicolons=table.separator == ";") for text in texts if text.strip()]
+        found += [name] if own and all(own) else []
     return found
 
 
@@ -263,7 +262,8 @@ def _parse(table: _Table, values: Mapping[str, int] | None = None) -> pl.DataFra
     Polars looks at the fields that it is asked for, and fills a short row with nulls: if the last field of each row is
     there and the file holds exactly as many separators as rows take, then no row is short or long.
     """
-    if misleads_polars(table.head) or (table.separator == ";" and table.value) or table.is_quepid:
+    has_marks = table.separator == ";" or given_decimal() is not None
+    if misleads_polars(table.head) or (has_marks and table.value) or table.is_quepid:
         return None  # of commas and points in numbers, one may group thousands: each is looked at
     census = count_separators(table.data, table.separator, skip=table.n_header_bytes)
     n_columns = len(table.header)
@@ -310,7 +310,7 @@ def _read_rows(table: _Table) -> tuple[pl.DataFrame, tuple[str, ...]]:
     topics: list[str] = []
     n_skipped = 0
     numbers: list[float] = []
-    marks: dict[str, int] = {}  # decimal marks, and the line on which each was found first
+    column = _column(table)
     for line, row in table.rows():
         if table.is_quepid:
             row[query], row[doc] = text_of(row[query]), text_of(row[doc])
@@ -325,28 +325,21 @@ def _read_rows(table: _Table) -> tuple[pl.DataFrame, tuple[str, ...]]:
         docs.append(row[doc])
         if table.topic is not None:
             topics.append(row[table.topic])
-        numbers += [_number(row[place].strip(), table, line, marks) for place in value]
+        for place in value:
+            text = column.plain(row[place].strip(), line)
+            name = table.given.get("score", table.value or "")
+            numbers.append(read_value(text, table.kind, path=table.path, line=line, name=name))
     ids = {name: pl.Series(column, dtype=pl.String) for name, column in zip(KEYS, (queries, docs), strict=True)}
     if table.topic is not None:
         ids[SUBTOPIC] = pl.Series(topics, dtype=pl.String)
     values = {} if table.value is None else {table.value: pl.Series(numbers, dtype=pl.Float64)}
-    return pl.DataFrame(ids | values), skipped(n_skipped, table.kind)
+    return pl.DataFrame(ids | values), (*skipped(n_skipped, table.kind), *column.notes())
 
 
-def _number(text: str, table: _Table, line: int, marks: dict[str, int]) -> float:
-    """Return a number, which may have a decimal comma where fields are separated by ``;``."""
-    if table.separator == ";":
-        for mark in ",.":
-            if mark in text:
-                marks.setdefault(mark, line)
-        if len(marks) > 1:
-            name = table.header[table.places[table.value or ""]]
-            problem = f"column {name!r} has numbers with commas (line {marks[',']}) and with points (line {marks['.']})"
-            hint = "which is the decimal mark? Write one, and no mark between thousands"
-            raise MalformedRowError(problem, hint=hint, path=table.path, line=line)
-        text = text.replace(",", ".")
-    name = table.given.get("score", table.value or "")
-    return read_value(text, table.kind, path=table.path, line=line, name=name)
+def _column(table: _Table) -> Column:
+    """Return a reader of the numbers: which mark is the decimal one."""
+    name = table.header[table.places[table.value]] if table.value else ""
+    return Column(name, table.path, has_semicolons=table.separator == ";")
 
 
 def write_table(

@@ -25,7 +25,7 @@ from deadheat.io.formats.base import (
 )
 from deadheat.io.kinds import KEYS, SUBTOPIC, VALUE_COLUMN, Kind, is_pattern, resolve_columns, subtopic_column
 from deadheat.io.lists import lists_of_rows
-from deadheat.io.mappings import VALUE_ERROR, is_broken
+from deadheat.io.mappings import VALUE_ERROR, is_broken, refuse_truths
 from deadheat.io.source import PATTERN, blocks, check_lines_of, decoded, plain_head, read_all, refuse_binary
 from deadheat.io.values import (
     are_plain,
@@ -69,7 +69,10 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     lists = [name for name, value in first[1].items() if isinstance(value, list)]
     columns = resolve_columns(list(first[1]), kind, where=path, given=given, lists=lists)
     if isinstance(first[1][columns["doc_id"]], list | dict):
-        return Content(*lists_of_rows(_rows_of_lists(data, columns, kind, path), columns, kind, path))
+        found, notes = lists_of_rows(_rows_of_lists(data, columns, kind, path), columns, kind, path)
+        if kind == "run":
+            refuse_truths(found, str(path))
+        return Content(found, notes)
     topic = subtopic_column(list(first[1]), kind, columns, where=path, given=given)
     if topic is not None:
         columns = {**{key: columns[key] for key in KEYS}, SUBTOPIC: topic, **columns}
@@ -111,7 +114,10 @@ def _numbers(data: bytes, names: Sequence[str]) -> pl.DataFrame | None:
         return None
     lines = pl.scan_lines(data, glob=False).filter(pl.col("line").str.strip_chars() != "")
     counts = [pl.col("line").str.count_matches(rf'"{re.escape(name)}"\s*:').max().alias(name) for name in names]
-    return None if b"\\" in data or max(lines.select(counts).collect().row(0)) > 1 else found
+    truths = "|".join(rf'"{re.escape(name)}"\s*:\s*[tf]' for name in names)  # Polars takes true for 1
+    has_truths = pl.col("line").str.contains(truths).any().alias("has truths")
+    *n_keys, is_wrong = lines.select(*counts, has_truths).collect().row(0)
+    return None if b"\\" in data or max(n_keys) > 1 or is_wrong else found
 
 
 def _ranks(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
@@ -146,8 +152,12 @@ def _parse(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
     if not (holds_only_ids(frame) and are_plain(values)) or holds_controls(frame):
         return None
     doubtful = pl.col("line").str.contains("|".join(_doubts(columns)))
-    n_lines, n_doubtful = pl.scan_lines(data, glob=False).select(pl.len(), doubtful.sum()).collect().row(0)
-    return frame if n_lines == frame.height and not n_doubtful else None
+    names = [name for canonical, name in columns.items() if canonical in KEYS]
+    as_numbers = [pl.col("line").str.contains(rf'"{re.escape(name)}"\s*:\s*[-0-9]').sum().alias(name) for name in names]
+    looks = pl.scan_lines(data, glob=False).select(pl.len().alias("n"), doubtful.sum().alias("doubtful"), *as_numbers)
+    n_lines, n_doubtful, *n_numbers = looks.collect().row(0)
+    is_mixed = not {0, n_lines}.issuperset(n_numbers)  # ids that are text, and ids that are numbers
+    return frame if n_lines == frame.height and not n_doubtful and not is_mixed else None
 
 
 def _doubts(columns: Mapping[str, str]) -> Iterator[str]:
@@ -160,6 +170,8 @@ def _doubts(columns: Mapping[str, str]) -> Iterator[str]:
     # A key that appears twice, of which Polars would take the first, and keys that may say one in another way.
     for name in map(re.escape, columns.values()):
         yield rf'"{name}"\s*:.*"{name}"\s*:'
+    # A number that is true or false, which Polars would take for 1 or 0.
+    yield rf'"{re.escape(list(columns.values())[-1])}"\s*:\s*[tf]'
     yield r'\\u[^"]*"\s*:'
 
 
@@ -167,6 +179,7 @@ def _rows(
     data: Path | bytes, columns: dict[str, str], kind: Kind, path: Path
 ) -> Iterator[tuple[int, tuple[str | float | None, ...]]]:
     """Yield each row with its line, or raise what is wrong with it."""
+    are_numbers: dict[tuple[str, str], bool] = {}  # the ids of each column
     for line, row in _objects(data, path, columns.values()):
         missing = next((name for key, name in columns.items() if name not in row and key != SUBTOPIC), None)
         if missing is not None:
@@ -193,6 +206,10 @@ def _rows(
                     line=line,
                 )
         check_ids_of_row(query, doc, path, line)
+        for name, given in (("query_id", query), ("doc_id", doc)):
+            if are_numbers.setdefault((name, given), is_number := isinstance(given, _Number)) != is_number:
+                problem = f"{columns[name]} {str(given)!r} is text and a number"
+                raise MalformedRowError(problem, allowed="one of both in a file", path=path, line=line)
         name = list(columns.values())[-1]
         topics = [_subtopic(row.get(columns[SUBTOPIC]), columns[SUBTOPIC], path, line)] if SUBTOPIC in columns else []
         yield line, (str(query), str(doc), *topics, *(_value(one, name, kind, path, line) for one in value))
@@ -202,7 +219,7 @@ def _rows_of_lists(
     data: Path | bytes, columns: dict[str, str], kind: Kind, path: Path
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each object with its line; where it has numbers, or results with numbers, these are read."""
-    for line, row in _objects(data, path, columns.values()):
+    for line, row in _objects(data, path, None):  # the keys of results count too
         doc = columns["doc_id"]
         if isinstance(row.get(doc), dict | list):
             row[doc] = _with_numbers(row[doc], kind, path, line)
@@ -233,15 +250,15 @@ def _subtopic(given: object, name: str, path: Path, line: int) -> str | None:
 
 
 def _value(given: object, name: str, kind: Kind, path: Path, line: int) -> float:
-    if isinstance(given, bool):
+    if isinstance(given, bool) and kind == "qrels":
         return float(given)
     if not isinstance(given, _Number):
         raise VALUE_ERROR[kind](f"{name} must be a number", given=json.dumps(given), path=path, line=line)
     return read_value(str(given), kind, path=path, line=line)
 
 
-def _objects(data: Path | bytes, path: Path, once: Collection[str] = ()) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each object with its line; numbers keep their text, and the keys in `once` may not appear twice."""
+def _objects(data: Path | bytes, path: Path, once: Collection[str] | None = ()) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield each object with its line; numbers keep their text, and the keys in `once` (None: no key) appear once."""
     first_line = 1
     for block in blocks(data, has_lines=True) if isinstance(data, Path) else (data,):
         for line, raw in enumerate(decoded(block, path, first_line).split("\n"), first_line):
@@ -250,12 +267,12 @@ def _objects(data: Path | bytes, path: Path, once: Collection[str] = ()) -> Iter
         first_line += block.count(b"\n")
 
 
-def _object(raw: str, path: Path, line: int, once: Collection[str]) -> dict[str, Any]:
+def _object(raw: str, path: Path, line: int, once: Collection[str] | None) -> dict[str, Any]:
     def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         built = dict(pairs)
         if len(built) != len(pairs):
             keys = [key for key, _ in pairs]
-            twice = next((key for key in once if keys.count(key) > 1), None)
+            twice = next((key for key in (keys if once is None else once) if keys.count(key) > 1), None)
             if twice is not None:
                 raise DuplicateError(
                     f"key {twice!r} appears twice in one object",

@@ -22,7 +22,8 @@ from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.errors import ColumnError, DataError, DuplicateError, EmptyDataError, MalformedRowError
 from deadheat.io.formats.base import Content, Format, ScoreColumns, register
 from deadheat.io.kinds import Kind
-from deadheat.io.source import blocks, decoded, refuse_binary
+from deadheat.io.limits import ROW
+from deadheat.io.source import blocks, check_rows, decoded, refuse_binary
 from deadheat.io.values import CONTROL, are_plain, check_comment, check_ids_of_row, holds_controls, read_value
 from deadheat.io.writing import Compression, value_as_text, write_text
 from deadheat.wording import Plain, did_you_mean, shown
@@ -148,7 +149,7 @@ def read_letor(path: Path) -> Letor:
         With the first line that is wrong.
     """
     frames, lines, parts = [], [], []
-    first_line = 1
+    first_line, n_bytes = 1, 0
     for block in blocks(path, has_lines=True):
         if first_line == 1:
             refuse_binary(block, path)
@@ -159,6 +160,8 @@ def read_letor(path: Path) -> Letor:
             frames.append(frame)
             lines.append(line)
             parts.append(features)
+            n_bytes += ROW * len(frame) + features.values.nbytes + features.numbers.nbytes
+            check_rows(n_bytes, path)
     if not frames:
         raise EmptyDataError("LETOR without a single row", allowed=LINE, path=path)
     rows = pl.concat(frames)

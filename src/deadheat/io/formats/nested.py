@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -11,24 +10,24 @@ from typing import IO, Any
 import numpy as np
 import polars as pl
 
-from deadheat.errors import FileFormatError
+from deadheat.arrays import FloatArray
+from deadheat.errors import DataError, FileFormatError, ScoreError
 from deadheat.io.exports import exported
 from deadheat.io.formats.base import Content, Format, register
 from deadheat.io.kinds import CASES_KEYS, KEYS, VALUE_COLUMN, Kind, LabelledCases, resolve_columns, subtopic_column
 from deadheat.io.lists import lists_of_rows, nested_of
 from deadheat.io.mappings import (
     LARGEST_INTEGER,
-    VALUE_ERROR,
     Nested,
     all_numbers,
     check_mapping,
     is_id,
     is_plain,
-    without_documents,
+    refuse_truths,
 )
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.results import value_at
-from deadheat.io.values import check_ids_of_row
+from deadheat.io.values import check_ids_of_row, read_value
 from deadheat.io.writing import Compression, write_text
 from deadheat.wording import Plain, shown
 
@@ -52,30 +51,31 @@ def read_nested(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     if not isinstance(held, dict):
         found = "a list" if isinstance(held, list) else shown(json.dumps(held))
         raise FileFormatError(given=Plain(found), allowed=_EXPECTED, path=path)
-    notes = without_documents(held, kind)
+    notes: tuple[str, ...] = ()
     known = exported(held, kind, str(path))
     if known is not None:
-        held, notes = known[0], (*without_documents(known[0], kind), *known[1])
+        held, notes = known
     elif not is_plain(held):
         for query, documents in held.items():
             if not isinstance(documents, dict | list) and not (kind == "qrels" and is_id(documents)):
                 found = shown(json.dumps(documents))
                 raise FileFormatError(given=Plain(f"{found} for query {query!r}"), allowed=_EXPECTED, path=path)
-        held, assumed = nested_of(held, kind, str(path))
-        notes += assumed
+        held, notes = nested_of(held, kind, str(path))
     return Content(_checked(held, text, path, kind), notes)
 
 
 def _checked(held: Mapping[str, Any], text: str, path: Path, kind: Kind) -> Mapping[str, Mapping[str, float]]:
-    """Return the queries of a dict of dicts that have documents; raise for what cannot be evaluated."""
+    """Return the queries of a dict of dicts; raise for what cannot be evaluated."""
     nested = check_mapping(held, kind, str(path))
     for query, documents in nested.items():
         if not "".join((query, *documents)).isprintable():
             for doc in documents:
                 check_ids_of_row(query, doc, path)
-    numbers = all_numbers(nested, list(nested), kind, str(path))
-    if np.isinf(numbers).any():
-        _refuse_overflow(nested, text, kind, path)
+    if kind == "run":
+        refuse_truths(nested, str(path))
+        if isinstance(next(iter(next(iter(nested.values())).values())), list):
+            return nested  # of scores by several keys, which a run checks
+    _refuse_rounded(nested, all_numbers(nested, list(nested), kind, str(path)), text, kind, path)
     return nested
 
 
@@ -85,7 +85,7 @@ def _of_records(rows: list[dict[str, Any]], text: str, path: Path, kind: Kind, g
     columns = resolve_columns(list(rows[0]), kind, where=path, given=given, lists=lists)
     if isinstance(rows[0][columns["doc_id"]], list | dict):
         held, notes = lists_of_rows(((None, row) for row in rows), columns, kind, path)
-        return Content(_checked(held, text, path, kind), (*without_documents(held, kind), *notes))
+        return Content(_checked(held, text, path, kind), notes)
     topic = subtopic_column(list(rows[0]), kind, columns, where=path, given=given)
     try:
         wanted = [*columns.values(), *([] if topic is None else [topic])]
@@ -95,16 +95,27 @@ def _of_records(rows: list[dict[str, Any]], text: str, path: Path, kind: Kind, g
     for row in rows:
         query, doc = (str(row.get(columns[key])) for key in KEYS)
         check_ids_of_row(query, doc, path)
+    value = frame[list(columns.values())[-1]]
+    if kind == "run" and value.dtype == pl.Boolean:
+        raise ScoreError(f"{value.name} is true or false", allowed="a number", path=path)
+    if value.dtype.is_float():
+        _refuse_rounded({}, value.drop_nulls().to_numpy(), text, kind, path)
     return Content(frame.lazy())
 
 
-def _refuse_overflow(nested: Nested, text: str, kind: Kind, path: Path) -> None:
-    """Raise for a number that became infinite, and was not written as ``Infinity``; say whose it is, where it can."""
+def _refuse_rounded(nested: Nested, numbers: FloatArray, text: str, kind: Kind, path: Path) -> None:
+    """Raise for a number that became infinite, or another one beyond 2**53; say whose it is, where it can."""
+    large = set(numbers[np.abs(numbers) >= LARGEST_INTEGER].tolist())
+    if not large:
+        return
     beyond: list[str] = []
 
     def as_text(number: str) -> str:
-        if math.isinf(float(number)):
-            beyond.append(number)
+        if float(number) in large and not number.lstrip("-").isdigit():  # whole numbers were not rounded
+            try:
+                read_value(number, kind, path=path, line=None)
+            except DataError:
+                beyond.append(number)
         return number
 
     as_written = parsed(text, path, number=as_text)
@@ -113,10 +124,10 @@ def _refuse_overflow(nested: Nested, text: str, kind: Kind, path: Path) -> None:
         for doc in documents:
             written = value_at(value_at(as_written, query), doc)
             if written in beyond:
-                place = f"{name} of document {doc!r} for query {query!r}"
-                raise VALUE_ERROR[kind](f"{place} is beyond the range of float64: {shown(written)}", path=path)
+                name = f"{name} of document {doc!r} for query {query!r}"
+                read_value(written, kind, path=path, line=None, name=name)
     if beyond:
-        raise VALUE_ERROR[kind](f"{name} is beyond the range of float64: {shown(beyond[0])}", path=path)
+        read_value(beyond[0], kind, path=path, line=None)
 
 
 def names_in_json(path: Path) -> list[str]:

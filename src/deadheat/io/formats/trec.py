@@ -24,13 +24,15 @@ from deadheat.errors import EmptyDataError, FileFormatError, MalformedRowError, 
 from deadheat.io.census import Blanks, count_blanks, count_blanks_of_file, with_single_blanks
 from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register, split_off
 from deadheat.io.hashing import DOC_HASH
-from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind, known_names
+from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, WRONG_ORDER, Kind, known_names
+from deadheat.io.limits import ROW
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.source import (
     BLOCK,
     HEAD,
     blocks,
     check_lines_of,
+    check_rows,
     misleads_polars,
     not_utf8,
     plain_head,
@@ -69,7 +71,12 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
         frame, n_comments = _read_whole(path, kind), 0
         if frame is None:
             marked = Marked(kind)
-            frame = pl.concat(read_blocks(path, kind, marked))
+            frames, n_rows = [], 0
+            for block in read_blocks(path, kind, marked):
+                frames.append(block)
+                n_rows += block.height
+                check_rows(n_rows * ROW, path)
+            frame = pl.concat(frames)
             n_comments = len(marked.comments)
     notes = note_of_comments(n_comments, path)
     if frame.is_empty():
@@ -240,7 +247,7 @@ def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
         raise SwappedFilesError(
             allowed=f"{kind} ({' '.join(TREC_FIELDS[kind])})",
             given=Plain(f"{len(fields)} fields as in {other}: {shown(text)}"),
-            hint="were qrels and run given in the wrong order?",
+            hint=WRONG_ORDER[kind],
             path=path,
             line=line,
         )

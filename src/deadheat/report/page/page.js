@@ -214,7 +214,7 @@
       }
       columns.push(number("value", (n) => values.v[n]));
       if (values.id) {
-        columns.push(number("by doc id", (n) => values.id[n]), number("difference", (n) => minus(values.id[n], values.v[n])));
+        columns.push(number("by document id, as trec_eval", (n) => values.id[n]), number("difference", (n) => minus(values.id[n], values.v[n])));
       }
       columns.push(
         number("tie min", (n) => low(values, n)), number("tie max", (n) => high(values, n)),

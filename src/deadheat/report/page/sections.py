@@ -22,7 +22,7 @@ from deadheat.report.page.pictures import Picture
 from deadheat.report.page.subject import Input, Subject
 from deadheat.report.score_tables import level_heading, parts_of, tabulate
 from deadheat.report.totals import as_cell, reported
-from deadheat.wording import NOISE, counted
+from deadheat.wording import BY_DOC_ID, NOISE, counted
 
 
 def section(identifier: str, heading: str, content: str, *, note: str = "", needs_script: bool = False) -> str:
@@ -78,7 +78,7 @@ def leaderboard(subject: Subject) -> Table:
         Column("mean", _heading(main)),
         Column("ci", level_heading(_confidence(subject), counts)),
         Column("ties", "tie orders", ends=("tie_min", "tie_max")),
-        *((Column("doc_id", "by doc id"),) if by_doc_id else ()),
+        *((Column("doc_id", BY_DOC_ID),) if by_doc_id else ()),
         *(Column(one.label, _heading(one)) for one in others),
     )
     rows = tuple(
@@ -215,7 +215,7 @@ def tie_table(subject: Subject) -> Table:
         Column("tie_std", "tie std"),
         Column("tie_min", "tie min"),
         Column("tie_max", "tie max"),
-        *((Column("doc_id", "by doc id"), Column("difference", "difference")) if by_doc_id else ()),
+        *((Column("doc_id", BY_DOC_ID), Column("difference", "difference")) if by_doc_id else ()),
         Column("n_queries", "queries decided"),
         Column("share", "share"),
     )
