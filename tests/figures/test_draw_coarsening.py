@@ -38,7 +38,7 @@ def test_numbers_are_those_of_the_profile(names: list[str]) -> None:
 
 def test_what_it_cannot_draw() -> None:
     profile = dh.coarsening_profile(QRELS, RUNS, "RR", levels=[2])
-    with pytest.raises(FigureError, match="P@5 is not in the profile, which holds RR"):
+    with pytest.raises(FigureError, match="no values of P@5, only of RR"):
         figures.coarsening(profile, "P@5")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -135,6 +137,35 @@ def test_strata_have_the_numbers_of_their_summary(compared: Comparison) -> None:
     assert title_of(chart).startswith("good by level: RR is best for ")
 
 
+def test_systems_of_one_name_in_a_list_are_all_drawn() -> None:
+    levels = pl.DataFrame({"query_id": sorted(QRELS), "level": ["hard", "easy"] * 15})
+    both = [dh.evaluate(QRELS, dh.Run(RUNS[name], name="run"), "RR") for name in ("weak", "good")]
+    for chart in (
+        figures.strata([one.by("level", levels) for one in both], options={"n_resamples": 99}),
+        figures.forest(both, options={"n_resamples": 99}),
+    ):
+        assert {row["system"] for row in rows_of(chart)} == {"run (1)", "run (2)"}
+
+
+def test_names_that_are_one_as_text_are_refused(compared: Comparison) -> None:
+    one, other = compared.evaluations["good"], compared.evaluations["weak"]
+    level = pl.DataFrame({"query_id": sorted(QRELS), "level": ["hard", "easy"] * 15})
+    profile = dh.tie_profile(RUNS["good"], QRELS, measures="RR")
+    given: list[tuple[Any, Any, Any]] = [
+        (figures.forest, one, other),
+        (figures.strata, one.by("level", level), other.by("level", level)),
+        (figures.tie_ratio, profile, profile),
+    ]
+    for draw, first, second in given:
+        with pytest.raises(ParameterError, match="two runs are named '1'"):
+            draw({1: first, "1": second})
+
+
+def test_the_note_of_cutoffs_names_every_method_of_intervals(compared: Comparison) -> None:
+    chart = figures.cutoffs(compared.evaluations["good"], "P", at=[1, 3])
+    assert "intervals by Clopper-Pearson, Gaffke's bounds" in notes_of(chart)
+
+
 def test_ranks_are_drawn_as_they_are_given(compared: Comparison) -> None:
     frame = pl.DataFrame(
         {
@@ -177,7 +208,7 @@ def test_more_systems_than_there_is_room_for_are_said_to_be_left_out() -> None:
     evaluations = {name: dh.evaluate(qrels, run, "RR") for name, run in runs.items()}
     chart = figures.forest(evaluations, options={"method": "t"})
     assert len(rows_of(chart)) == 60
-    assert "The best 60 of 1,000 systems; the others are not shown." in notes_of(chart)
+    assert "The best 60 of 1,000 systems." in notes_of(chart)
     curves = figures.cutoffs(evaluations, "R", at=[1, 2], options={"method": "t"})
     assert len({row["system"] for row in rows_of(curves)}) == 8
     assert "The best 8 of 1,000 systems." in notes_of(curves)

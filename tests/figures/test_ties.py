@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -11,8 +12,8 @@ import pytest
 
 import deadheat as dh
 from deadheat import figures
-from deadheat.errors import FigureError
-from deadheat.figures.tie_tables import correlation
+from deadheat.errors import FigureError, SourceTypeError
+from deadheat.figures.draw_ties import correlation
 from support.figure_data import TIES, notes_of, row_of, rows_of, title_of
 
 
@@ -23,7 +24,7 @@ def test_each_query_is_a_point_and_equal_ones_are_counted(draw: Callable[..., al
     assert points == {(x, y): n for x, y, n in expected.rows()}
     r = np.corrcoef(TIES[column], TIES["difference"].abs())[0, 1]
     assert f"r = {r:.2f}" in title_of(draw(TIES))
-    assert "change RR of 5 of 8 queries" in title_of(draw(TIES))
+    assert "change RR of 5 of 8 pairs of query and run" in title_of(draw(TIES))
 
 
 def test_without_any_variation_there_is_no_correlation() -> None:
@@ -45,19 +46,22 @@ def test_a_histogram_counts_every_query_once() -> None:
             last = row["high"] == pytest.approx(0.5)
             below = (pl.col("difference") <= row["high"] + 1e-9) if last else (pl.col("difference") < row["high"])
             assert row["n_queries"] == len(inside.filter(below))
-    assert title_of(figures.tie_histogram(TIES)) == (
-        "Ties broken by document id, as trec_eval, give another RR on 5 of 8 queries, up to +0.500 (q3)"
+    assert (
+        title_of(figures.tie_histogram(TIES))
+        == "Ties broken by document id, as trec_eval, give another RR on 5 of 8 pairs of query and run,"
+        " up to +0.500 (q3)"
     )
     settled = TIES.with_columns(difference=pl.lit(0.0), traditional=pl.col("exact"))
-    assert title_of(figures.tie_histogram(settled)) == (
-        "Ties broken by document id, as trec_eval, give the exact RR on all of 8 queries"
+    assert (
+        title_of(figures.tie_histogram(settled))
+        == "Ties broken by document id, as trec_eval, give the exact RR on all of 8 pairs of query and run"
     )
 
 
 def test_a_correlation_is_of_the_differences_by_two_measures() -> None:
     other = TIES.with_columns(measure=pl.lit("Hit@3"), difference=pl.col("difference") * -2 + 0.1)
     chart = figures.tie_correlation(pl.concat([TIES, other]))
-    assert "r = -1.00 (8 queries)" in title_of(chart)
+    assert "r = -1.00 (8 pairs of query and run)" in title_of(chart)
     assert sum(row["n_queries"] for row in rows_of(chart)) == 8
     for row in rows_of(chart):
         assert row["y"] == pytest.approx(0.1 - 2 * row["x"])
@@ -78,11 +82,23 @@ def test_traditional_bars_are_the_means_of_each_run() -> None:
 def test_a_table_without_what_is_needed_is_refused() -> None:
     with pytest.raises(FigureError, match="lacks traditional, difference"):
         figures.tie_ratio(TIES.drop("traditional", "difference"))
-    with pytest.raises(FigureError, match="was not evaluated; there are RR"):
+    with pytest.raises(FigureError, match="no values of AP, only of RR"):
         figures.tie_ratio(TIES, "AP")
     with pytest.raises(FigureError, match="no query has a value of RR"):
         figures.tie_ratio(TIES.with_columns(exact=pl.lit(None, pl.Float64)))
-    with pytest.raises(FigureError, match="no query was evaluated"):
+    with pytest.raises(FigureError, match="there are no values"):
         figures.tie_ratio(TIES.head(0))
     with pytest.raises(FigureError, match=r"give tie_profile\(\) the qrels too"):
         figures.tie_ratio(dh.tie_profile({"q": {"a": 1, "b": 1}}))
+
+
+def test_what_is_no_profile_is_refused() -> None:
+    refused: list[Any] = [{"a": 1}, 5, [], "run.txt"]
+    for wrong in refused:
+        with pytest.raises(SourceTypeError, match="ties must be a TieProfile, or several by name"):
+            figures.tie_ratio(wrong)
+
+
+def test_titles_count_queries_of_one_run_and_pairs_of_several() -> None:
+    assert "change RR of 3 of 4 queries" in title_of(figures.tie_ratio(TIES.filter(run="one")))
+    assert "change RR of 5 of 8 pairs of query and run" in title_of(figures.tie_ratio(TIES))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 from statistics import median
+from typing import Any
 
 import numpy as np
 import pytest
@@ -151,3 +152,10 @@ def test_queries_without_a_relevant_document_can_be_left_out() -> None:
 def test_repeated_judgments_are_refused() -> None:
     with pytest.raises(DuplicateError):
         tie_profile({"q": {"a": 1.0}}, [("q", "a", 1), ("q", "a", 0)])
+
+
+@pytest.mark.parametrize("at", ["RR", [1.5], [0], [True], [None]])
+def test_a_cutoff_that_is_no_whole_number_is_an_error(at: Any) -> None:
+    """To look for it in a range of whole numbers went through all of them."""
+    with pytest.raises(ParameterError, match="at holds whole numbers from 1 on"):
+        tie_profile({"q": {"a": 1}}, at=at)

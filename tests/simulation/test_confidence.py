@@ -145,7 +145,7 @@ def test_infinite_second_scores_get_no_noise() -> None:
     found = evaluate_with_confidence(qrels, run, second, "RR", scale=100.0, n_draws=50)
     assert found.means() == {"RR": 1 / 3}  # before d, which has no second score at all
     assert found["RR"].standard_error == 0.0
-    assert "1 tied document is not in run: it comes last" in found.notes
+    assert "last in their ties, as run lacks them: 1 document" in found.notes
 
 
 def test_documents_that_do_not_tie_stay_where_they_are() -> None:

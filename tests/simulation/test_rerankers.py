@@ -220,11 +220,11 @@ def test_bad_arguments(options: dict[str, Any], message: str) -> None:
         (lambda: Reranker("a", 2**40), "levels must be at most"),
         (lambda: Reranker("a", 3, 1.5), "tie_probability must be a probability"),
         (lambda: Reranker("a", 3, math.nan), "tie_probability must be a probability"),
-        (lambda: Reranker("a", 3, 0.5, 0.9, 0.1), "lowest and highest must be from 0 to 1"),
+        (lambda: Reranker("a", 3, 0.5, 0.9, 0.1), "lowest and highest must be numbers from 0 to 1"),
         (lambda: QueryType("q", 2), "performance must be a probability"),
-        (lambda: QueryType("q", 0.5, raised=(0.4, 0.2)), "raised must be from 0 to 1"),
-        (lambda: QueryType("q", 0.5, n_documents=(0, 3)), "n_documents must be two whole numbers"),
-        (lambda: QueryType("q", 0.5, n_relevant=3), "n_relevant must be a tuple of two numbers"),  # type: ignore[arg-type]
+        (lambda: QueryType("q", 0.5, raised=(0.4, 0.2)), "raised must be a tuple of two numbers from 0 to 1"),
+        (lambda: QueryType("q", 0.5, n_documents=(0, 3)), "n_documents must be a tuple of two whole numbers"),
+        (lambda: QueryType("q", 0.5, n_relevant=3), "n_relevant must be a tuple of two whole numbers"),  # type: ignore[arg-type]
     ],
 )
 def test_what_cannot_be_simulated(make: Callable[[], object], message: str) -> None:

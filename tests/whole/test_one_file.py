@@ -73,11 +73,11 @@ register(ReportFormat(name="mine", suffixes=(".mine",), write=lambda report, dig
 FIGURES = """
 import altair as alt
 
-from deadheat.figures.base import SYSTEMS, figure
+from deadheat.figures.base import figure
 from deadheat.figures.style import finished
 
 
-@figure(SYSTEMS)
+@figure("systems")
 def mine(systems, measure=None):
     return finished([alt.Chart().mark_point()], [{"a": 1}], height=9, title=f"mine {measure}", notes=[])
 """

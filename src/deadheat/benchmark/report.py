@@ -87,9 +87,9 @@ class BenchResult(
             The figure cannot show these retrievers.
         """
         from deadheat.figures import plot_of
-        from deadheat.figures.base import LANGUAGES, figures_of
+        from deadheat.figures.base import figures_of
 
-        if kind in figures_of(LANGUAGES):
+        if kind in figures_of("languages"):
             return plot_of(self._across_of(cases), kind, **options)
         keys = [key for key in self.parts if cases in {None, key[0]} and language in {None, key[1]}]
         if len(keys) != 1:

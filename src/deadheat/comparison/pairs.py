@@ -454,7 +454,7 @@ class _Reversals:
             found = flip(*known, comparable(own, others))
         if found.method != "normal":
             return found
-        found = flip(*known, most_off=_normal_error(one, other, keep, difference))
+        found = flip(*known, most_off=normal_error_of(one, other, keep, difference))
         if not can_draw:
             return found
         enough = DEAR if min(side.n_draws(keep) for side in (one, other)) < FEW else PROVED
@@ -476,7 +476,7 @@ class _Reversals:
         return cast("T", self.known[key])
 
 
-def _normal_error(one: Compared, other: Compared, keep: BoolArray, difference: float) -> float:
+def normal_error_of(one: Compared, other: Compared, keep: BoolArray, difference: float) -> float:
     """Return the most that a normal distribution can be off; 1 where moments are sampled, which proves nothing."""
     if not (one.is_exact and other.is_exact):
         return 1.0

@@ -3,18 +3,12 @@
 from deadheat.figures.base import Drawing, Figure, drawings, figures_of, plot_of
 from deadheat.figures.draw_coarsening import coarsening
 from deadheat.figures.draw_cutoffs import cutoffs, precision_recall
-from deadheat.figures.draw_differences import differences
-from deadheat.figures.draw_forest import forest
 from deadheat.figures.draw_matrix import matrix
-from deadheat.figures.draw_power import power
-from deadheat.figures.draw_ranks import ranks
-from deadheat.figures.draw_scatter import scatter
+from deadheat.figures.draw_pairs import differences, power, scatter
 from deadheat.figures.draw_slopes import slopes
 from deadheat.figures.draw_strata import strata
-from deadheat.figures.draw_tie_correlation import tie_correlation
-from deadheat.figures.draw_tie_effect import largest_tie, tie_ratio
-from deadheat.figures.draw_tie_histogram import tie_histogram
-from deadheat.figures.draw_traditional import traditional
+from deadheat.figures.draw_systems import forest, ranks, traditional
+from deadheat.figures.draw_ties import largest_tie, tie_correlation, tie_histogram, tie_ratio
 from deadheat.figures.saving import rendered, save
 
 __all__ = [

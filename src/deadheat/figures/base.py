@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 import altair as alt
 import polars as pl
@@ -28,20 +28,22 @@ Subject: TypeAlias = (
     | Mapping[str, object]
     | Sequence[object]
 )
-"""What figures are of: an evaluation or several, a comparison, strata of one system or several, a table of ties."""
+"""What can be drawn: an evaluation or several, a comparison, strata of one system or several, a table of ties."""
+
+Kind: TypeAlias = Literal["systems", "comparison", "languages", "strata", "ties", "coarsening"]
+KINDS: dict[type, Kind] = {
+    Comparison: "comparison",
+    Languages: "languages",
+    Strata: "strata",
+    Evaluation: "systems",
+    TieProfile: "ties",
+    pl.DataFrame: "ties",
+    CoarseningProfile: "coarsening",
+}
+SEVERAL = {"systems", "strata", "ties"}  # kinds of objects of which a figure takes several too
 
 Draw = TypeVar("Draw", bound=Callable[..., alt.LayerChart])
 
-SYSTEMS, COMPARISON, STRATA, TIES, COARSENING = "systems", "comparison", "strata", "ties", "coarsening"
-LANGUAGES = "languages"
-KINDS: tuple[tuple[tuple[type, ...], str], ...] = (
-    ((Comparison,), COMPARISON),
-    ((Languages,), LANGUAGES),
-    ((Strata,), STRATA),
-    ((Evaluation,), SYSTEMS),
-    ((TieProfile, pl.DataFrame), TIES),
-    ((CoarseningProfile,), COARSENING),
-)
 LAST = 100
 REGISTRY: dict[str, Figure] = {}
 
@@ -66,14 +68,9 @@ class Figure:
 
     name: str
     draw: Callable[..., alt.LayerChart]
-    of: tuple[str, ...]
+    of: tuple[Kind, ...]
     measures: str
     place: int
-
-    @property
-    def summary(self) -> str:
-        """What it shows, in a line."""
-        return (self.draw.__doc__ or "").partition("\n")[0].rstrip(".")
 
 
 @dataclass(frozen=True)
@@ -95,7 +92,7 @@ class Drawing:
     error: FigureError | None = None
 
 
-def figure(*of: str, measures: str = "each", place: int = LAST) -> Callable[[Draw], Draw]:
+def figure(*of: Kind, measures: str = "each", place: int = LAST) -> Callable[[Draw], Draw]:
     """Return a decorator that registers a figure by the name of its function."""
 
     def register(draw: Draw) -> Draw:
@@ -106,24 +103,19 @@ def figure(*of: str, measures: str = "each", place: int = LAST) -> Callable[[Dra
     return register
 
 
-def kind_of(subject: object) -> str:
-    """Return which kind of object figures are asked of."""
-    known = next((kind for types, kind in KINDS if isinstance(subject, types)), None)
-    if known is not None:
-        return known
-    kinds = {kind_of(one) for one in _members(subject)}
-    if len(kinds) == 1 and (found := kinds.pop()) in {SYSTEMS, STRATA, TIES}:
-        return found
-    raise SourceTypeError(
-        given=Plain(type(subject).__name__),
-        allowed="an Evaluation, a Comparison, Strata, several of one of these by name, or a table of ties",
-    )
-
-
-def _members(subject: object) -> list[object]:
-    if isinstance(subject, Mapping):
-        return list(subject.values())
-    return list(subject) if isinstance(subject, Sequence) and not isinstance(subject, str) else []
+def kind_of(subject: object) -> Kind:
+    """Return the kind of an object, or of several objects, to draw."""
+    for of, kind in KINDS.items():
+        if isinstance(subject, of):
+            return kind
+    listed = subject.values() if isinstance(subject, Mapping) else subject
+    kinds = {kind_of(one) for one in listed} if isinstance(listed, Iterable) and not isinstance(listed, str) else set()
+    if len(kinds) != 1 or not kinds <= SEVERAL:
+        raise SourceTypeError(
+            given=Plain(type(subject).__name__),
+            allowed="an Evaluation, a Comparison, Strata, several of one of these by name, or a table of ties",
+        )
+    return kinds.pop()
 
 
 def figures_of(kind: str) -> dict[str, Figure]:
@@ -151,11 +143,10 @@ def plot_of(subject: Subject, kind: str | None = None, **options: object) -> alt
         The figure cannot show this object.
     """
     known = figures_of(kind_of(subject))
-    if kind is None:
-        return next(iter(known.values())).draw(subject, **options)
-    if kind not in known:
+    name = next(iter(known)) if kind is None else kind
+    if name not in known:
         raise ParameterError(argument="kind", given=kind, allowed=list(known))
-    return known[kind].draw(subject, **options)
+    return known[name].draw(subject, **options)
 
 
 def drawings(subject: Subject, measures: Sequence[str], **options: object) -> Iterator[Drawing]:
@@ -166,21 +157,16 @@ def drawings(subject: Subject, measures: Sequence[str], **options: object) -> It
     subject : Evaluation, Comparison, Strata, or several evaluations or strata
     measures : sequence of str
     **options
-        What figures take beside; each gets those that it knows.
+        Of the figures; each gets those that it knows.
     """
     for one in figures_of(kind_of(subject)).values():
-        known = {name: value for name, value in options.items() if name in _arguments(one.draw)}
-        if one.measures == "all":
+        known = {name: value for name, value in options.items() if name in one.draw.__annotations__}
+        own: Sequence[str] = measures if one.measures == "each" else one.measures.split()
+        if one.measures == "all" or not own:
             yield _drawn(one, one.name, subject, known)
             continue
-        if one.measures == "each" and not measures:
-            yield _drawn(one, one.name, subject, known)
-        for measure in measures if one.measures == "each" else one.measures.split():
+        for measure in own:
             yield _drawn(one, f"{one.name}-{measure}", subject, {**known, "measure": measure})
-
-
-def _arguments(draw: Callable[..., object]) -> set[str]:
-    return {*draw.__annotations__}
 
 
 def _drawn(one: Figure, name: str, subject: Subject, options: Mapping[str, object]) -> Drawing:

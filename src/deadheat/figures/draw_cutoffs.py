@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 import altair as alt
@@ -13,36 +14,25 @@ from deadheat.evaluation.evaluate import score_of
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.evaluation.scores import Scores, intervals
-from deadheat.figures.base import COMPARISON, SYSTEMS, figure
-from deadheat.figures.style import (
-    DASHES,
-    NOISE,
-    SERIES,
-    SHAPES,
-    Row,
-    finished,
-    labels,
-    n_queries,
-    number,
-    shown,
-)
-from deadheat.figures.systems import Systems, better, interval_options, named
+from deadheat.figures.base import figure
+from deadheat.figures.style import Row, finished, labels, left_out, n_queries, number, series, short
+from deadheat.figures.systems import Systems, better, interval_options, is_moved, marks, named, of_mean
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.interpolated import InterpolatedMeasure
 from deadheat.measures.notation import MeasureLike
+from deadheat.wording import three
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 LEVELS = tuple(n / 10 for n in range(11))
 MOST = 8  # lines that can be told apart
 MOST_BANDS = 2  # systems whose bands do not hide each other
-METHODS = {"bca": "BCa", "t": "Student's t"}
+METHODS = {"bca": "BCa", "clopper-pearson": "Clopper-Pearson", "gaffke": "Gaffke's bounds", "t": "Student's t"}
 MANY = 1000  # queries for which Student's t does as well as a bootstrap
-HEIGHT = 240
 STEPS_A_SECOND = 300_000_000  # of the exact mean of interpolated precision
 MOST_STEPS = 10 * STEPS_A_SECOND
 
 
-@figure(SYSTEMS, COMPARISON, measures="nDCG R", place=50)
+@figure("systems", "comparison", measures="nDCG R", place=50)
 def cutoffs(
     systems: Systems,
     measure: MeasureLike = "nDCG",
@@ -83,16 +73,19 @@ def cutoffs(
     of = parse_measure(measure)
     if "cutoff" not in {one.name for one in fields(of)}:
         raise FigureError(f"{of.label} has no cutoff", hint="take one that has, such as nDCG, R or P")
-    family = [(cutoff, of(cutoff=cutoff)) for cutoff in sorted(at)]
     whole = of(cutoff=None)
-    found = curves(systems, family, options)
-    log = alt.Scale(type="log", nice=False)
-    x = alt.X("cutoff:Q", title="cutoff (log scale)", scale=log, axis=alt.Axis(values=list(at), grid=False))
-    title = _finding(found, whole, family)
-    return drawn(found, "cutoff", x, f"{whole.label}@k, mean over queries ({better(whole)})", title)
+    found = curves(systems, "cutoff", [(cutoff, of(cutoff=cutoff)) for cutoff in sorted(at)], options)
+    own = [row for row in found if row["label"] == found[0]["label"]]
+    widest = max(own, key=lambda row: row["tie_max"] - row["tie_min"])
+    of_ties = f"; tie order moves it most @{widest['cutoff']}" if is_moved(own) else ""
+    ends = " to ".join(f"{number(row['mean'])} @{row['cutoff']:g}" for row in (own[0], own[-1]))
+    scale, axis = alt.Scale(type="log", nice=False), alt.Axis(values=list(at), grid=False)
+    x = alt.X("cutoff:Q", title="cutoff (log scale)", scale=scale, axis=axis)
+    title = f"{whole.label}@k, mean over queries ({better(whole)})"
+    return _lines(found, x, title, f"{whole.label} from {ends}", of_ties)
 
 
-@figure(SYSTEMS, COMPARISON, measures="all", place=60)
+@figure("systems", "comparison", measures="all", place=60)
 def precision_recall(
     systems: Systems, *, options: Mapping[str, Any] | IntervalOptions | None = None, even_if_slow: bool = False
 ) -> alt.LayerChart:
@@ -127,16 +120,14 @@ def precision_recall(
     """
     family = [(level, parse_measure(f"IPrec@{level:g}")) for level in LEVELS]
     _check_cost(named(systems), [measure for _, measure in family], even_if_slow=even_if_slow)
-    found = curves(systems, family, options)
-    first, over = found[0], n_queries(*(row["n_queries"] for row in found))
+    found = curves(systems, "recall", family, options)
     steps = " and ".join(
         f"{number(row['mean'])} at recall {row['recall']:g}"
         for row in found
-        if row["system"] == first["system"] and row["recall"] in {0.0, 0.5}
+        if row["system"] == found[0]["system"] and row["recall"] in {0.0, 0.5}
     )
     x = alt.X("recall:Q", title="recall", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(grid=False))
-    title = f"{shown(first['system'])}: interpolated precision {steps} ({over})"
-    return drawn(found, "recall", x, "interpolated precision, mean over queries", title)
+    return _lines(found, x, "interpolated precision, mean over queries", f"interpolated precision {steps}")
 
 
 def _check_cost(evaluations: Mapping[str, Evaluation], family: Sequence[Measure], *, even_if_slow: bool) -> None:
@@ -157,43 +148,48 @@ def _check_cost(evaluations: Mapping[str, Evaluation], family: Sequence[Measure]
 
 
 def curves(
-    systems: Systems, family: Sequence[tuple[float, Measure]], options: Mapping[str, Any] | IntervalOptions | None
+    systems: Systems,
+    step: str,
+    family: Sequence[tuple[float, Measure]],
+    options: Mapping[str, Any] | IntervalOptions | None,
 ) -> list[Row]:
-    """Return a row for each system and measure of a family, the best systems first (by the mean over the family)."""
+    """Return a row for each system and measure of a family, the best systems first (by the mean over the family).
+
+    Parameters
+    ----------
+    systems : Evaluation, Comparison, or several evaluations
+    step : {"cutoff", "recall"}
+        The column of the numbers by which the measures of the family differ.
+    family : sequence of (float, Measure)
+    options : dict or IntervalOptions, optional
+    """
     evaluations = named(systems)
     asked = interval_options(options, systems)
     if options is None and max(len(one.query_ids) for one in evaluations.values()) > MANY and asked.method == "auto":
         asked = replace(asked, method="t")  # as good with so many queries, and at once
-    names = labels(evaluations)
-    found = []
-    for label, (name, evaluation) in zip(names, evaluations.items(), strict=True):
-        scores = _scores(evaluation, [measure for _, measure in family])
-        if not any(one.n_queries for one in scores):
-            continue
+    found: dict[str, list[Row]] = {}
+    for label, (name, evaluation) in zip(labels(evaluations), evaluations.items(), strict=True):
+        scores = _exact_scores(evaluation, [measure for _, measure in family])
         rows = [
             {
                 "system": name,
                 "label": label,
-                "cutoff" if isinstance(step, int) else "recall": step,
-                "mean": one.mean,
-                "low": interval.low if interval.is_known else None,
-                "high": interval.high if interval.is_known else None,
-                "tie_min": one.mean_tie_min,
-                "tie_max": one.mean_tie_max,
-                "n_queries": one.n_queries,
-                "unknown": interval.unknown,
-                "level": interval.confidence_level,
+                step: value,
+                **of_mean(one, interval),
                 "method": METHODS.get(interval.method, interval.method),
             }
-            for (step, _), one, interval in zip(family, scores, intervals(scores, asked), strict=True)
+            for (value, _), one, interval in zip(family, scores, intervals(scores, asked), strict=True)
         ]
-        found.append((sum(one.mean for one in scores) * (1 if family[0][1].higher_is_better else -1), rows))
+        if any(row["n_queries"] for row in rows):
+            found[label] = rows
     if not found:
         raise FigureError("no system has a value: no query counts, or none has a relevant document")
-    return [row for _, rows in sorted(found, key=lambda one: -one[0]) for row in rows]
+    sign = -1 if family[0][1].higher_is_better else 1
+    ranked = sorted(found.values(), key=lambda rows: sign * sum(row["mean"] for row in rows))
+    return [row for rows in ranked for row in rows]
 
 
-def _scores(evaluation: Evaluation, family: Sequence[Measure]) -> list[Scores]:
+def _exact_scores(evaluation: Evaluation, family: Sequence[Measure]) -> list[Scores]:
     """Return the exact scores of each measure of a family."""
     if not evaluation.has_placements:
         raise FigureError(
@@ -204,66 +200,29 @@ def _scores(evaluation: Evaluation, family: Sequence[Measure]) -> list[Scores]:
     return [score_of(one, its, its, no_relevant) for one, its in zip(family, placed, strict=True)]
 
 
-def drawn(found: Sequence[Row], step: str, x: alt.X, title: str, finding: str) -> alt.LayerChart:
-    """Return lines of several systems, with bands if there are few."""
+def _lines(found: Sequence[Row], x: alt.X, title: str, finding: str, of_ties: str = "") -> alt.LayerChart:
+    """Draw a line for each system, with bands if there are few; the finding is about the first."""
     order = list(dict.fromkeys(row["label"] for row in found))
     kept = order[:MOST]
     rows = [row for row in found if row["label"] in kept]
-    scale = alt.Scale(domain=kept, range=list(SERIES[: len(kept)]))
-    legend = None if len(kept) == 1 else alt.Legend(title=None, columns=2, labelLimit=190, symbolOpacity=1)
-    colour = alt.Color("label:N", scale=scale, legend=legend, sort=kept)
-    dash = alt.StrokeDash(
-        "label:N",
-        scale=alt.Scale(domain=kept, range=[list(one) for one in DASHES[: len(kept)]]),
-        legend=legend,
-        sort=kept,
-    )
-    shape = alt.Shape(
-        "label:N", scale=alt.Scale(domain=kept, range=list(SHAPES[: len(kept)])), legend=legend, sort=kept
-    )
-    tip = [alt.Tooltip(one) for one in ("label:N", f"{step}:Q", "mean:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q")]
-
-    def y(field: str) -> alt.Y:
-        return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(zero=False, nice=True))
-
-    base = alt.Chart().encode(x)
-    layers = []
-    if len(kept) <= MOST_BANDS:
-        layers += [
-            base.mark_area(opacity=0.22).encode(y("tie_min"), alt.Y2("tie_max"), color=colour),
-            base.mark_rule(opacity=0.9, strokeWidth=1.2).encode(y("low"), alt.Y2("high"), color=colour),
-        ]
-    layers += [
-        base.mark_line(strokeWidth=1.8).encode(y("mean"), color=colour, strokeDash=dash),
-        base.mark_point(filled=True, size=34, opacity=1).encode(y("mean"), color=colour, shape=shape, tooltip=tip),
+    colour, shape, dash = series("label", kept, alt.Legend(title=None, columns=2, labelLimit=190, symbolOpacity=1))
+    y = partial(alt.Y, type="quantitative", title=title, scale=alt.Scale(zero=False, nice=True))
+    tip = ["label:N", x.shorthand, "mean:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q"]
+    base = alt.Chart().encode(x, color=colour)
+    layers = [
+        base.mark_line(strokeWidth=1.8).encode(y("mean"), strokeDash=dash),
+        base.mark_point(filled=True, size=34, opacity=1).encode(y("mean"), shape=shape, tooltip=tip),
     ]
-    return finished(layers, rows, height=HEIGHT, title=finding, notes=_notes(found, kept, len(order)))
-
-
-def _notes(found: Sequence[Row], kept: Sequence[str], n_systems: int) -> list[str]:
-    notes = ["point: exact mean over tie orders"]
-    is_moved = any(row["tie_max"] - row["tie_min"] > NOISE for row in found)
     if len(kept) <= MOST_BANDS:
-        notes.append("band: range over tie orders" if is_moved else "no order of ties changes one")
-        known = [row for row in found if row["low"] is not None]
-        notes.append(
-            f"line: {known[0]['level']:.0%} interval over queries ({known[0]['method']})"
-            if known
-            else f"no interval: {found[0]['unknown']}"
-        )
-    text = "; ".join(notes) + "."
-    if len(kept) > MOST_BANDS:
-        text += f" Tie ranges and intervals are drawn for one or two systems, not for {n_systems}."
-    return [text, f"The best {len(kept)} of {n_systems:,} systems." if len(kept) < n_systems else ""]
-
-
-def _finding(found: Sequence[Row], whole: Measure, family: Sequence[tuple[float, Measure]]) -> str:
-    first = found[0]
-    own = [row for row in found if row["label"] == first["label"]]
+        band = base.mark_area(opacity=0.22).encode(y("tie_min"), alt.Y2("tie_max"))
+        line = base.mark_rule(opacity=0.9, strokeWidth=1.2).encode(y("low"), alt.Y2("high"))
+        layers = [band, line, *layers]
+        methods = three(list(dict.fromkeys(row["method"] for row in rows if row["low"] is not None)))
+        notes = marks(rows, "point: exact mean over tie orders", f"intervals by {methods}" if methods else "")
+    else:
+        others = f"Tie ranges and intervals are drawn for one or two systems, not for {len(order)}."
+        notes = [f"point: exact mean over tie orders. {others}"]
+    notes.append(left_out(len(kept), len(order)))
     over = n_queries(*(row["n_queries"] for row in found))
-    ends = (
-        f"{whole.label} from {number(own[0]['mean'])} @{family[0][0]:g} to {number(own[-1]['mean'])} @{family[-1][0]:g}"
-    )
-    widest = max(own, key=lambda row: row["tie_max"] - row["tie_min"])
-    of_ties = f"; tie order moves it most @{widest['cutoff']}" if widest["tie_max"] - widest["tie_min"] > NOISE else ""
-    return f"{shown(first['system'])}: {ends} ({over}){of_ties}"
+    headline = f"{short(found[0]['system'])}: {finding} ({over}){of_ties}"
+    return finished(layers, rows, height=240, title=headline, notes=notes)

@@ -1,4 +1,4 @@
-"""How all figures look: sizes, colours, titles, and numbers as text."""
+"""How all figures look: sizes, colours, titles, channels that several share, and numbers as text."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ BLACK, BLUE, SKY, GREEN, ORANGE, RED, PURPLE, GREY = (
     "#CC79A7",
     "#767676",
 )
-BAND = "#F5C26B"  # a light orange, for what ties leave open
+BAND = "#F5C26B"  # a light orange, for ranges over tie orders
 SERIES = (BLUE, RED, GREEN, BLACK, PURPLE, ORANGE, SKY, GREY)
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [10, 4], [1, 3], [5, 2, 1, 2, 1, 2])
 MOST_READ_OUT = 100  # rows whose marks have a description for people who do not see them; it doubles a file
 SIGNS, FIXED = "=<", "\u00a0"
 NOISE = 1e-12  # what floating point leaves of a difference that is zero
+NOT_DASHED = alt.Legend(title=None, columns=2, symbolStrokeWidth=0)  # symbols of lines that are
 
 Row: TypeAlias = "dict[str, Any]"
 """A row of a figure's data."""
@@ -109,6 +110,45 @@ def finished(
     )
 
 
+def series(field: str, names: Sequence[str], legend: alt.Legend) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]:
+    """Return the colours, shapes and dashes that tell systems apart.
+
+    Parameters
+    ----------
+    field : str
+        Of the system's name.
+    names : sequence of str
+        At most eight.
+    legend : altair.Legend
+        For several systems.
+    """
+    of_field: dict[str, Any] = {"type": "nominal", "sort": names, "legend": legend if len(names) > 1 else None}
+
+    def scale(values: Sequence[Any]) -> alt.Scale:
+        return alt.Scale(domain=names, range=values[: len(names)])
+
+    return (
+        alt.Color(field, scale=scale(SERIES), **of_field),
+        alt.Shape(field, scale=scale(SHAPES), **of_field),
+        alt.StrokeDash(field, scale=scale(DASHES), **of_field),
+    )
+
+
+def row_axis(order: Sequence[str], *, grid: bool = False) -> alt.Y:
+    """Return a vertical axis with a row for each label, in this order."""
+    return alt.Y("label:N", sort=order, title=None, axis=alt.Axis(ticks=False, domain=False, grid=grid))
+
+
+def zero_line() -> alt.Chart:
+    """Return a horizontal line where nothing differs."""
+    return alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color="#444", strokeWidth=0.8).encode(y="zero:Q")
+
+
+def left_out(n_shown: int, n_all: int, things: str = "systems", which: str = "best") -> str:
+    """Say how many of several things a figure shows; empty if it shows all."""
+    return f"The {which} {n_shown} of {n_all:,} {things}." if n_shown < n_all else ""
+
+
 def wrapped(text: str, width: int) -> list[str]:
     """Return a text as lines of about the same length; names are not split at their hyphens, nor `n = 5`."""
     for sign in SIGNS:
@@ -124,12 +164,12 @@ def clean(row: Row) -> Row:
     return {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in row.items()}
 
 
-def shown(name: str, most: int = LONGEST_NAME) -> str:
+def short(name: str, most: int = LONGEST_NAME) -> str:
     r"""Return a name as one line of a sentence: invisible characters as escapes, and not too long.
 
     Examples
     --------
-    >>> print(shown("a\nb"), shown("a" * 40))
+    >>> print(short("a\nb"), short("a" * 40))
     a\nb aaaaaaaaaaaaaaaaaaaaaaaaa…
     """
     text = printable(name)

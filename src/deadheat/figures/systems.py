@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from deadheat.arguments import by_name
 from deadheat.comparison.comparison import Comparison
 from deadheat.errors import FigureError, SourceTypeError, UnknownMeasureError
-from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval, IntervalOptions
 from deadheat.evaluation.scores import Scores, intervals
-from deadheat.measures import Measure
-from deadheat.measures.notation import MeasureLike
-from deadheat.wording import BROKEN_BY, Plain
+from deadheat.figures.style import NOISE, Row
+from deadheat.measures import Measure, parse_measure
+from deadheat.measures.notation import ByMeasure, MeasureLike
+from deadheat.wording import BROKEN_BY, Plain, counted, three
 
 Systems: TypeAlias = "Evaluation | Comparison | Mapping[str, Evaluation] | Sequence[Evaluation]"
 """One evaluation, several, or a comparison."""
 
-BROKEN = {
+T = TypeVar("T")
+
+TIES = {
     "expected": "exact mean over tie orders",
     "best": "judged documents first in every tie",
     "worst": "judged documents last in every tie",
     **{rule: f"ties {how}" for rule, how in BROKEN_BY.items()},
     "random": "ties in a random order",
 }
+"""How ties count in the values, by the policy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,51 +52,51 @@ class System:
     interval: Interval
     by_doc_id: float
 
-    @property
-    def measure(self) -> Measure:
-        """The measure."""
-        return self.scores.measure
 
-    @property
-    def mean(self) -> float:
-        """The mean over queries, under the tie policy."""
-        return self.scores.mean
+def several_by_name(argument: str, given: object, kind: type[T] | tuple[type[T], ...], allowed: str) -> dict[str, T]:
+    """Return one object or several by the name of their system; equal names in a list are numbered.
 
-    @property
-    def exact(self) -> float:
-        """The mean over queries of the exact means over tie orders, whatever the policy."""
-        own = self.scores
-        return Scores(own.measure, own.query_ids, own.tie_mean, own.spread).mean
+    Parameters
+    ----------
+    argument : str
+        Of the figure, for an error.
+    given : object
+        One, a mapping of names to several, or a sequence of several.
+    kind : type or tuple of type
+    allowed : str
+        What the argument may be, for an error.
+
+    Raises
+    ------
+    SourceTypeError
+        There is none, or something else among them.
+    ParameterError
+        Two names are one as text.
+    """
+    listed = [given] if isinstance(given, kind) else given
+    several = listed.values() if isinstance(listed, Mapping) else listed
+    found = list(several) if isinstance(several, Collection) and not isinstance(several, str) else []
+    if not found or not all(isinstance(one, kind) for one in found):
+        raise SourceTypeError(argument=argument, given=Plain(type(given).__name__), allowed=allowed)
+    if isinstance(listed, Mapping):
+        return by_name(zip(listed, found, strict=True))
+    names = [_name_of(one) for one in found]
+    return {
+        name if names.count(name) == 1 else f"{name} ({n})": one
+        for n, (name, one) in enumerate(zip(names, found, strict=True), 1)
+    }
+
+
+def _name_of(one: object) -> str:
+    """Return the name of the system that an object is of; a table has none."""
+    return str(getattr(one.whole if isinstance(one, Strata) else one, "name", "run"))
 
 
 def named(systems: Systems) -> dict[str, Evaluation]:
     """Return evaluations by the name of their system."""
     if isinstance(systems, Comparison):
         return dict(systems.evaluations)
-    if isinstance(systems, Evaluation):
-        return {systems.name: systems}
-    if isinstance(systems, Mapping):
-        found = by_name(systems.items())
-    else:
-        _check_several(systems)
-        names = [one.name for one in systems]
-        found = {
-            name if names.count(name) == 1 else f"{name} ({n})": one
-            for n, (name, one) in enumerate(zip(names, systems, strict=True), 1)
-        }
-    _check_several(list(found.values()))
-    return found
-
-
-def _check_several(systems: object) -> None:
-    """Raise `SourceTypeError` unless it is a list of evaluations."""
-    several = systems if isinstance(systems, Sequence) and not isinstance(systems, str) else ()
-    if not several or not all(isinstance(one, Evaluation) for one in several):
-        raise SourceTypeError(
-            argument="systems",
-            given=Plain(type(systems).__name__),
-            allowed="an Evaluation, several of them, or a Comparison",
-        )
+    return several_by_name("systems", systems, Evaluation, "an Evaluation, several of them, or a Comparison")
 
 
 def measure_of(evaluations: Mapping[str, Evaluation], measure: MeasureLike | None) -> Measure:
@@ -105,6 +109,25 @@ def measure_of(evaluations: Mapping[str, Evaluation], measure: MeasureLike | Non
         if found not in other.measures:
             raise UnknownMeasureError(f"{found.label} was not evaluated for {other.name}")
     return found
+
+
+def name_among(names: Iterable[str], measure: MeasureLike | None) -> str:
+    """Return by which of several names a measure goes, the first by default.
+
+    Raises
+    ------
+    FigureError
+        It is none of these measures.
+    """
+    known = ByMeasure((name, name) for name in names)
+    if measure is None:
+        wanted = next(iter(known), "")
+    else:
+        wanted = measure if isinstance(measure, str) else parse_measure(measure).label
+    if wanted not in known:
+        held = ", ".join(known)
+        raise FigureError(f"there are no values of {wanted}, only of {held}" if held else "there are no values")
+    return known[wanted]
 
 
 def systems_of(
@@ -134,8 +157,9 @@ def systems_of(
     of = measure_of(evaluations, measure)
     doc_id = {} if beside is None else {name: one[of].mean for name, one in named(beside).items()}
     if isinstance(systems, Comparison):
+        label = systems[of][0].measure
         found = [
-            System(name, one[of], systems.intervals[name, systems[of][0].measure], mean_by_doc_id(systems, name, of))
+            System(name, one[of], systems.intervals[name, label], _mean_by_doc_id(systems, name, of))
             for name, one in evaluations.items()
         ]
     else:
@@ -144,10 +168,11 @@ def systems_of(
             System(name, one[of], intervals([one[of]], asked)[0], doc_id.get(name, float("nan")))
             for name, one in evaluations.items()
         ]
-    having = [one for one in found if np.isfinite(one.mean)]
+    having = [one for one in found if np.isfinite(one.scores.mean)]
     if not having:
         raise FigureError(f"no system has a value of {of.label}: no query counts, or none has a relevant document")
-    return sorted(having, key=lambda one: (-one.mean if of.higher_is_better else one.mean, one.name))
+    sign = -1 if of.higher_is_better else 1
+    return sorted(having, key=lambda one: (sign * one.scores.mean, one.name))
 
 
 def interval_options(options: Mapping[str, Any] | IntervalOptions | None, systems: object = None) -> IntervalOptions:
@@ -159,23 +184,67 @@ def interval_options(options: Mapping[str, Any] | IntervalOptions | None, system
     return options if isinstance(options, IntervalOptions) else IntervalOptions(**(options or {}))
 
 
-def mean_by_doc_id(comparison: Comparison, system: str, measure: Measure) -> float:
+def _mean_by_doc_id(comparison: Comparison, system: str, measure: Measure) -> float:
     """Return the mean of a system, ties broken by document id, as trec_eval; NaN without the runs."""
     rule = comparison.by_doc_id.get(system)
     if rule is None:
         return float("nan")
     evaluation = comparison.evaluations[system]
     scores = evaluation[measure]
-    place = evaluation.measures.index(scores.measure)
-    return Scores(scores.measure, scores.query_ids, np.where(scores.kept, rule[place], np.nan), scores.spread).mean
+    values = rule[evaluation.measures.index(scores.measure)]
+    return Scores(scores.measure, scores.query_ids, np.where(scores.kept, values, np.nan), scores.spread).mean
 
 
-def counted_as(systems: Systems) -> str:
-    """Return how ties count in the values, in a few words."""
-    first = next(iter(named(systems).values()))
-    return BROKEN.get(first.ties, first.ties)
+def ties_count_as(evaluations: Mapping[str, Evaluation]) -> str:
+    """Return how ties count in the values of systems, in a few words."""
+    ties = next(iter(evaluations.values())).ties
+    return TIES.get(ties, ties)
 
 
 def better(measure: Measure) -> str:
     """Return which end of an axis is better."""
     return "higher is better" if measure.higher_is_better else "lower is better"
+
+
+def of_mean(scores: Scores, interval: Interval) -> Row:
+    """Return what figures hold of a mean: its interval if there is one, and its range over tie orders."""
+    return {
+        "n_queries": scores.n_queries,
+        "mean": scores.mean,
+        "low": interval.low if interval.is_known else None,
+        "high": interval.high if interval.is_known else None,
+        "tie_min": scores.mean_tie_min,
+        "tie_max": scores.mean_tie_max,
+        "unknown": interval.unknown,
+        "level": interval.confidence_level,
+    }
+
+
+def is_moved(rows: Iterable[Row]) -> bool:
+    """Return whether an order of the ties changes one of several means."""
+    return any(row["tie_max"] - row["tie_min"] > NOISE for row in rows)
+
+
+def marks(rows: Sequence[Row], mean: str, *others: str) -> list[str]:
+    """Say what the marks of means are, and why some have no interval.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        As :func:`of_mean` returns them.
+    mean : str
+        What the mark of the mean is.
+    *others : str
+        Other marks; those that are empty are left out.
+    """
+    parts = [mean]
+    known, lacking = ([row for row in rows if (row["low"] is None) == is_lacking] for is_lacking in (False, True))
+    if known:
+        parts.append(f"line: {known[0]['level']:.0%} interval over queries")
+    if is_moved(rows):
+        parts.append("band: range over tie orders")
+    said = "; ".join(filter(None, [*parts, *others])) + "."
+    if not lacking:
+        return [said]
+    of_whom = f" for {counted(len(lacking), 'mean')}" if known else ""
+    return [said, f"No interval{of_whom}: {three(list(dict.fromkeys(row['unknown'] for row in lacking)))}."]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
+from deadheat.arguments import whole
 from deadheat.arrays import IntArray
 from deadheat.data.drawn import Drawn
 from deadheat.data.shown import Numbers, Shown
@@ -331,7 +332,7 @@ def tie_profile(
     """
     check_rule(beside)
     for cutoff in at:
-        if cutoff not in range(1, 2**63):
+        if not 1 <= (whole(cutoff) or 0) < 2**63:
             raise ParameterError("holds whole numbers from 1 on", argument="at", given=cutoff)
     if measures is not None and qrels is None:
         raise ParameterError("measures need qrels", given=Plain("None"))

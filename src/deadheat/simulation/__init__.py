@@ -1,1 +1,1 @@
-"""Rerankers made up, real runs made coarser, and ties broken by an uncertain score."""
+"""Simulated rerankers, real runs with coarser scores, and ties broken by an uncertain score."""

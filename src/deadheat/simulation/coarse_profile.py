@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from itertools import combinations
-from typing import TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
 
 from deadheat.arguments import Rng, check_rng
-from deadheat.arrays import TextArray, members
+from deadheat.arrays import members
 from deadheat.comparison.compare import named_runs
+from deadheat.comparison.pairs import Places, pairs_of
 from deadheat.comparison.sides import side_of
 from deadheat.data.drawn import Drawn
 from deadheat.data.tables import Qrels, Run, Source
@@ -36,36 +36,14 @@ from deadheat.measures.notation import MeasureLike
 from deadheat.placements.place import engine_of
 from deadheat.placements.policies import by_rule
 from deadheat.simulation.coarsening import check_coarse, coarse_name, coarsen
-from deadheat.simulation.winners import Winner, Winners
+from deadheat.simulation.winners import Winners
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.wording import Plain, counted
-
-T = TypeVar("T")
 
 LEVELS = (2, 3, 5, 10, 20, 50, 100)
 AS_GIVEN = "as given"
 MOST_PAIRS = 500
-
-
-@dataclass(frozen=True)
-class Coarse:
-    """One way to make scores coarser.
-
-    Attributes
-    ----------
-    levels, decimals : int or None
-    dtype : str or None
-        All three are None for the scores as they are.
-    """
-
-    levels: int | None = None
-    decimals: int | None = None
-    dtype: str | None = None
-
-    @property
-    def name(self) -> str:
-        """What is done, in words."""
-        return AS_GIVEN if self == Coarse() else coarse_name(self.levels, self.decimals, self.dtype)
+COLUMN_TYPES = {"str": pl.String, "str | None": pl.String, "int": pl.Int64, "float": pl.Float64}
 
 
 @dataclass(frozen=True)
@@ -184,23 +162,22 @@ class CoarseningProfile(Drawn):
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each run, measure and coarsening, with the fields of `CoarseScores`; null for no number."""
-        check_threads()
-        columns = {one.name: [getattr(row, one.name) for row in self.rows] for one in fields(CoarseScores)}
-        return _frame(columns, {"rival": pl.String, "wrong_winner": pl.Float64})
+        return _frame(self.rows, CoarseScores)
 
     def pairs_to_polars(self) -> pl.DataFrame:
         """Return a row for each pair of runs, measure and coarsening, with the fields of `CoarsePair`."""
-        check_threads()
-        columns = {one.name: [getattr(pair, one.name) for pair in self.pairs] for one in fields(CoarsePair)}
-        return _frame(columns, {})
+        return _frame(self.pairs, CoarsePair)
 
     def to_dict(self) -> dict[str, list[dict[str, object]]]:
         """Return rows and pairs as dicts."""
         return {"rows": [asdict(row) for row in self.rows], "pairs": [asdict(pair) for pair in self.pairs]}
 
 
-def _frame(columns: dict[str, list[object]], schema: dict[str, type[pl.DataType]]) -> pl.DataFrame:
-    return pl.DataFrame(columns, schema_overrides=schema).with_columns(pl.col(pl.Float64).fill_nan(None))
+def _frame(rows: Iterable[CoarseScores | CoarsePair], kind: type[CoarseScores | CoarsePair]) -> pl.DataFrame:
+    """Return a column for each field; null for no number."""
+    check_threads()
+    schema = {one.name: COLUMN_TYPES[str(one.type)] for one in fields(kind)}
+    return pl.DataFrame(list(map(asdict, rows)), schema).with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
 def coarsening_profile(
@@ -219,7 +196,7 @@ def coarsening_profile(
     ascending: bool = False,
     rng: Rng = 0,
 ) -> CoarseningProfile:
-    """Say what runs lose as their scores become coarser: how many levels a reranker needs, what bfloat16 costs.
+    """Measure what runs lose as their scores become coarser: how many levels a reranker needs, what bfloat16 costs.
 
     Parameters
     ----------
@@ -268,61 +245,67 @@ def coarsening_profile(
     ways = _ways(levels, decimals, dtypes, per_query=per_query)
     conventions = Conventions("expected", "empty" if missing is None else missing, no_relevant, None)
     chosen, judged, named = parse_measures(measures), Qrels.of(qrels), _named(runs, ascending=ascending)
-    places = _pairs_of(list(named), baseline)
+    places = _places_of_pairs(list(named), baseline)
     if check_duplicates:
         for table in (judged, *named.values()):
             table.check_duplicates()
-    found = [_Step.of(Coarse(), conventions, judged, named, chosen)]
-    first = found[0].evaluations
-    lacking = {name: one.missing_queries for name, one in first.items() if one.missing_queries}
-    if lacking and missing is None:
-        warn_of_missing(lacking, len(next(iter(first.values())).query_ids))
-    warn_of_levels(next(iter(first.values())), judged)
-    for name, run in named.items():
-        warn_of_unmatched(first[name], judged, run)
-    for way in ways:
-        coarser = {name: coarsen(run, **asdict(way), per_query=per_query) for name, run in named.items()}
-        found.append(_Step.of(way, conventions, judged, coarser, chosen))
-    pairs = tuple(pair for measure in chosen for pair in _compare(measure, found, places, rng))
-    worst = _by_run(pairs)
-    rows = tuple(
-        _with_rival(row, worst)
-        for measure in chosen
-        for name in named
-        for step in found
-        for row in [step.row(name, measure, found[0])]
-    )
+    steps: dict[str, dict[str, Evaluation]] = {}
+    rows: list[CoarseScores] = []
+    for way in ({}, *ways):
+        scores = coarse_name(**way) if way else AS_GIVEN
+        steps[scores] = {}
+        for name, given in named.items():
+            run = coarsen(given, **way, per_query=per_query) if way else given
+            engine = engine_of(judged, run)
+            steps[scores][name] = one = evaluate_under(conventions, judged, run, chosen, engine=engine)
+            ranked = by_rule(one.placements, engine, "doc_id")
+            by_doc_id = [score_of(measure, one.placements, ranked, no_relevant) for measure in chosen]
+            rows += _rows_of(run, name, scores, found=one, by_doc_id=by_doc_id, as_given=steps[AS_GIVEN][name])
+        if not way:
+            _warn(steps[AS_GIVEN], judged, named, warns_of_missing=missing is None)
+    pairs = tuple(pair for measure in chosen for pair in _compare(measure, steps, places, rng))
+    order = {str(measure): n for n, measure in enumerate(chosen)}
+    rows.sort(key=lambda row: (order[row.measure], list(named).index(row.run)))
+    first = steps[AS_GIVEN]
     n_queries = max(len(one.query_ids) for one in first.values())
-    return CoarseningProfile(rows, pairs, n_queries, per_query, first)
+    return CoarseningProfile(tuple(_with_rivals(rows, pairs)), pairs, n_queries, per_query, first)
+
+
+def _warn(
+    evaluations: Mapping[str, Evaluation], qrels: Qrels, runs: Mapping[str, Run], *, warns_of_missing: bool
+) -> None:
+    """Give the warnings that :func:`evaluate` gives."""
+    first = next(iter(evaluations.values()))
+    lacking = {name: one.missing_queries for name, one in evaluations.items() if one.missing_queries}
+    if lacking and warns_of_missing:
+        warn_of_missing(lacking, len(first.query_ids))
+    warn_of_levels(first, qrels)
+    for name, run in runs.items():
+        warn_of_unmatched(evaluations[name], qrels, run)
 
 
 def _ways(
     levels: Iterable[int] | None, decimals: Iterable[int] | None, dtypes: Iterable[str] | None, *, per_query: bool
-) -> list[Coarse]:
-    """Return the ways to make scores coarser, checked, each once."""
-    given = {
-        name: one for name, one in (("levels", levels), ("decimals", decimals), ("dtypes", dtypes)) if one is not None
-    }
+) -> list[dict[str, Any]]:
+    """Return the ways to make scores coarser, as arguments of :func:`coarsen`: checked, each once."""
+    asked: dict[str, Iterable[object] | None] = {"levels": levels, "decimals": decimals, "dtypes": dtypes}
+    given = {name: one for name, one in asked.items() if one is not None}
     if len(given) > 1:
-        shown = Plain(" and ".join(given))
-        raise ParameterError(argument="levels, decimals and dtypes", given=shown, allowed="one of them, not the others")
+        names = Plain(" and ".join(given))
+        raise ParameterError(argument="levels, decimals and dtypes", given=names, allowed="one of them, not the others")
     if per_query and given.keys() - {"levels"}:
         raise ParameterError("per_query is for levels", given=Plain(next(iter(given))))
-    if dtypes is not None:
-        found = [Coarse(dtype=one) for one in _each("dtypes", dtypes)]
-    elif decimals is not None:
-        found = [Coarse(decimals=one) for one in _each("decimals", decimals)]
-    else:
-        found = [Coarse(levels=one) for one in _each("levels", LEVELS if levels is None else levels)]
-    for one in found:
-        check_coarse(**asdict(one))
-    return found
+    name, values = next(iter(given.items()), ("levels", LEVELS))
+    ways = [{"dtype" if name == "dtypes" else name: one} for one in _each(name, values)]
+    for way in ways:
+        check_coarse(**way)
+    return ways
 
 
-def _each(name: str, given: Iterable[T]) -> list[T]:
+def _each(name: str, given: Iterable[object]) -> list[Any]:
     """Return what was given, each once; a single one is a list of it."""
     is_single = isinstance(given, str) or not isinstance(cast("object", given), Iterable)
-    listed: list[T] = [given] if is_single else list(dict.fromkeys(given))  # type: ignore[list-item]
+    listed = [given] if is_single else list(dict.fromkeys(given))
     if not listed:
         raise ParameterError(argument=name, given=listed, allowed="at least one")
     return listed
@@ -330,132 +313,81 @@ def _each(name: str, given: Iterable[T]) -> list[T]:
 
 def _named(runs: Source | Mapping[str, Source] | Sequence[Source], *, ascending: bool) -> dict[str, Run]:
     """Return the runs by name: one, several by name, or a list of several."""
-    is_several = isinstance(runs, list | tuple) and not isinstance(next(iter(runs), None), tuple)
-    found = named_runs(runs if are_runs(runs) or is_several else [runs], ascending=ascending)  # type: ignore[arg-type]
+    is_list = isinstance(runs, list | tuple) and not isinstance(next(iter(runs), None), tuple)
+    several = cast("Sequence[Source]", runs if is_list or are_runs(runs) else [runs])
+    found = named_runs(several, ascending=ascending)
     if not found:
         raise ParameterError(argument="runs", given=runs, allowed="one run or several")
     return {name: run.renamed(name) for name, run in found.items()}
 
 
-def _pairs_of(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
+def _places_of_pairs(names: list[str], baseline: str | None) -> Places:
+    """Return (system, baseline) of each pair, as places in `names`."""
     if baseline is not None and baseline not in names:
         raise ParameterError(argument="baseline", given=baseline, allowed=names)
-    if baseline is not None:
-        place = names.index(baseline)
-        return [(n, place) for n in range(len(names)) if n != place]
-    found = [(second, first) for first, second in combinations(range(len(names)), 2)]
-    if len(found) > MOST_PAIRS:
+    places = pairs_of(names, baseline)
+    if baseline is None and len(places) > MOST_PAIRS:
         raise ParameterError(
-            f"{len(names):,} runs make {len(found):,} pairs, more than {MOST_PAIRS}",
+            f"{len(names):,} runs make {len(places):,} pairs, more than {MOST_PAIRS}",
             hint="give baseline, the run to compare the others with",
         )
-    return found
+    return places
 
 
-@dataclass(frozen=True, eq=False)
-class _Step:
-    """All runs, with scores as coarse.
-
-    Attributes
-    ----------
-    way : Coarse
-    evaluations : dict of str to Evaluation
-    by_doc_id : dict of (str, Measure) to float
-        The mean if ties are broken by document id.
-    spread : dict of str to (int, float)
-        Different scores of a run, and the share of its documents in ties.
-    """
-
-    way: Coarse
-    evaluations: dict[str, Evaluation]
-    by_doc_id: dict[tuple[str, Measure], float]
-    spread: dict[str, tuple[int, float]]
-
-    @classmethod
-    def of(
-        cls, way: Coarse, conventions: Conventions, qrels: Qrels, runs: Mapping[str, Run], measures: Sequence[Measure]
-    ) -> _Step:
-        """Evaluate every run."""
-        step = cls(way, {}, {}, {})
-        for name, run in runs.items():
-            engine = engine_of(qrels, run)
-            one = step.evaluations[name] = evaluate_under(conventions, qrels, run, measures, engine=engine)
-            ranked = by_rule(one.placements, engine, "doc_id")
-            for measure in measures:
-                scores = score_of(measure, one.placements, ranked, conventions.no_relevant)
-                step.by_doc_id[name, measure] = scores.mean
-            frame = run.to_polars()
-            is_tied = frame.select(pl.struct("query_id", "score").is_duplicated().alias("tied"))["tied"]
-            step.spread[name] = frame["score"].n_unique(), float(is_tied.sum()) / max(frame.height, 1)
-        return step
-
-    def scores(self, name: str, measure: Measure) -> Scores:
-        """Return the scores of a run."""
-        return self.evaluations[name][str(measure)]
-
-    def row(self, name: str, measure: Measure, first: _Step) -> CoarseScores:
-        """Return the row of a run."""
-        scores, original = self.scores(name, measure), first.scores(name, measure).mean
-        n_distinct, share_tied = self.spread[name]
-        doc_id = self.by_doc_id[name, measure]
-        return CoarseScores(
+def _rows_of(
+    run: Run, name: str, scores: str, *, found: Evaluation, by_doc_id: Sequence[Scores], as_given: Evaluation
+) -> Iterator[CoarseScores]:
+    """Yield the row of a run for each measure."""
+    frame = run.to_polars()
+    is_tied = frame.select(pl.struct("query_id", "score").is_duplicated().alias("tied"))["tied"]
+    n_distinct, share_tied = frame["score"].n_unique(), float(is_tied.sum()) / max(frame.height, 1)
+    for own, doc_id, original in zip(found, by_doc_id, as_given, strict=True):
+        yield CoarseScores(
             run=name,
-            scores=self.way.name,
-            measure=str(measure),
-            n_queries=scores.n_queries,
+            scores=scores,
+            measure=str(own.measure),
+            n_queries=own.n_queries,
             n_distinct=n_distinct,
             share_tied=share_tied,
-            value=scores.mean,
-            tie_std=scores.mean_tie_std,
-            tie_min=scores.mean_tie_min,
-            tie_max=scores.mean_tie_max,
-            doc_id=doc_id,
-            original=original,
-            error=doc_id - original,
-            change=scores.mean - original,
+            value=own.mean,
+            tie_std=own.mean_tie_std,
+            tie_min=own.mean_tie_min,
+            tie_max=own.mean_tie_max,
+            doc_id=doc_id.mean,
+            original=original.mean,
+            error=doc_id.mean - original.mean,
+            change=own.mean - original.mean,
         )
 
 
 def _compare(
-    measure: Measure, steps: Sequence[_Step], places: Sequence[tuple[int, int]], rng: Rng
+    measure: Measure, steps: Mapping[str, Mapping[str, Evaluation]], places: Places, rng: Rng
 ) -> Iterator[CoarsePair]:
-    """Compare the runs of each pair at each step with the difference of the first."""
-    if not places:
-        return
-    names = list(steps[0].evaluations)
-    ids = _all_ids(steps[0])
-    of_step = [
-        Winners(
-            [
-                side_of(step.scores(name, measure), one, members(ids, one.query_ids), None, rng)
-                for name, one in step.evaluations.items()
-            ]
-        )
-        for step in steps
-    ]
+    """Compare the runs of each pair, for all scores, with the difference that the scores as given show."""
+    names = list(steps[AS_GIVEN])
+    ids = np.array(sorted({query for one in steps[AS_GIVEN].values() for query in one.query_ids.tolist()}), object)
+    winners = {
+        scores: Winners([side_of(one[measure], one, members(ids, one.query_ids), None, rng) for one in found.values()])
+        for scores, found in (steps.items() if places else ())
+    }
     for a, b in places:
-        original = _difference(of_step[0], a, b)
-        # what is equal but for rounding has no winner
+        original = _difference(winners[AS_GIVEN], a, b)
+        # a difference that is only rounding has no winner
         sign = original if abs(original) > NEGLIGIBLE_DIFFERENCE else 0.0
-        for step, winners in zip(steps, of_step, strict=True):
-            found: Winner = winners.between(a, b, sign)
+        for scores, own in winners.items():
+            found = own.between(a, b, sign)
             yield CoarsePair(
                 measure=str(measure),
                 system=names[a],
                 baseline=names[b],
-                scores=step.way.name,
+                scores=scores,
                 original=original,
-                difference=_difference(winners, a, b),
+                difference=_difference(own, a, b),
                 wrong_winner=found.wrong,
                 no_winner=found.none,
                 method=found.method,
                 standard_error=found.standard_error,
             )
-
-
-def _all_ids(step: _Step) -> TextArray:
-    ids = sorted(set().union(*(one.query_ids.tolist() for one in step.evaluations.values())))
-    return np.array(ids, dtype=object)
 
 
 def _difference(winners: Winners, a: int, b: int) -> float:
@@ -465,23 +397,17 @@ def _difference(winners: Winners, a: int, b: int) -> float:
     return float(kept.mean()) if len(kept) else math.nan
 
 
-def _by_run(pairs: Iterable[CoarsePair]) -> dict[tuple[str, str, str], tuple[CoarsePair, str]]:
-    """Return, by measure, scores and run, the pair that is most likely to have the wrong winner, and the other run."""
-    found: dict[tuple[str, str, str], tuple[CoarsePair, str]] = {}
-    for pair in pairs:
-        if math.isnan(pair.wrong_winner):
-            continue
-        for own, other in ((pair.system, pair.baseline), (pair.baseline, pair.system)):
-            key = pair.measure, pair.scores, own
-            if key not in found or pair.wrong_winner > found[key][0].wrong_winner:
-                found[key] = pair, other
-    return found
-
-
-def _with_rival(row: CoarseScores, worst: Mapping[tuple[str, str, str], tuple[CoarsePair, str]]) -> CoarseScores:
-    """Return a row with the other run for which random orders of ties are most likely to name the wrong winner."""
-    key = row.measure, row.scores, row.run
-    if key not in worst:
-        return row
-    pair, rival = worst[key]
-    return replace(row, wrong_winner=pair.wrong_winner, rival=rival)
+def _with_rivals(rows: Iterable[CoarseScores], pairs: Iterable[CoarsePair]) -> Iterator[CoarseScores]:
+    """Yield each row with the other run for which random orders of ties are most likely to name the wrong winner."""
+    known = [pair for pair in pairs if not math.isnan(pair.wrong_winner)]
+    worst: dict[tuple[str, str, str], CoarsePair] = {}
+    for pair in sorted(known, key=lambda pair: -pair.wrong_winner):
+        for run in (pair.system, pair.baseline):
+            worst.setdefault((pair.measure, pair.scores, run), pair)
+    for row in rows:
+        of_row = worst.get((row.measure, row.scores, row.run))
+        if of_row is None:
+            yield row
+        else:
+            rival = of_row.baseline if of_row.system == row.run else of_row.system
+            yield replace(row, wrong_winner=of_row.wrong_winner, rival=rival)

@@ -7,14 +7,14 @@ from copy import copy
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import as_count
+from deadheat.arguments import as_count, check_choice, whole
 from deadheat.arrays import FloatArray
-from deadheat.data.precision import FORMATS, check_precision, round_and_warn
+from deadheat.data.precision import FORMATS, MAX_DECIMALS, round_and_warn
 from deadheat.data.rows import MemoryRows
 from deadheat.data.tables import Run, Source
 from deadheat.errors import ParameterError
 from deadheat.io.forking import check_threads
-from deadheat.wording import Plain, counted, did_you_mean
+from deadheat.wording import Plain, counted
 
 MOST_LEVELS = 2**31
 LARGE = 2.0**1022  # two such numbers may differ by more than the largest one
@@ -86,16 +86,15 @@ def coarsen(
         )
     check_threads()
     frame = table.to_polars()
+    done, within = coarse_name(levels, decimals, dtype), " a query" if per_query else ""
     if levels is None:
-        precision = decimals if decimals is not None else dtype
-        scores = pl.Series("score", round_and_warn(frame["score"].to_numpy(), precision))
+        found_scores, how = round_and_warn(frame["score"].to_numpy(), dtype if decimals is None else decimals), done
     else:
-        scores = pl.Series("score", _at_levels(frame, levels, per_query=per_query))
-    done = coarse_name(levels, decimals, dtype)
-    how = f"{done} of equal width{' a query' if per_query else ''}" if levels is not None else done
+        found_scores, how = _at_levels(frame, levels, per_query=per_query), f"{done} of equal width{within}"
+    scores = pl.Series("score", found_scores)
     before, after = frame["score"].n_unique(), scores.n_unique()
     found = copy(table)
-    found.name = f"{table.name}, {done}{' a query' if per_query else ''}"
+    found.name = f"{table.name}, {done}{within}"
     found.rows = MemoryRows(frame.with_columns(scores))
     found.notes = (*table.notes, f"scores coarsened to {how}: {before:,} different ones became {after:,}")
     return found
@@ -105,21 +104,18 @@ def check_coarse(*, levels: int | None = None, decimals: int | None = None, dtyp
     """Raise `ParameterError` for a number of levels or decimals, or a format, that there is not."""
     if levels is not None and as_count("levels", levels) > MOST_LEVELS:
         raise ParameterError(argument="levels", given=levels, allowed=f"at most {MOST_LEVELS:,}")
-    if dtype is not None and dtype not in FORMATS:
-        raise ParameterError(argument="dtype", given=dtype, allowed=FORMATS, hint=did_you_mean(dtype, FORMATS))
-    if decimals is not None:
-        try:
-            check_precision(as_count("decimals", decimals, 0))
-        except ParameterError:
-            raise ParameterError(argument="decimals", given=decimals, allowed="a whole number from 0 to 15") from None
+    if dtype is not None:
+        check_choice("dtype", dtype, FORMATS)
+    if decimals is not None and whole(decimals) not in range(MAX_DECIMALS + 1):
+        raise ParameterError(argument="decimals", given=decimals, allowed=f"a whole number from 0 to {MAX_DECIMALS}")
 
 
-def coarse_name(levels: int | None, decimals: int | None, dtype: str | None) -> str:
+def coarse_name(levels: int | None = None, decimals: int | None = None, dtype: str | None = None) -> str:
     """Return what was done to scores, in words.
 
     Examples
     --------
-    >>> coarse_name(3, None, None), coarse_name(None, 1, None), coarse_name(None, None, "bfloat16")
+    >>> coarse_name(levels=3), coarse_name(decimals=1), coarse_name(dtype="bfloat16")
     ('3 levels', '1 decimal', 'bfloat16')
     """
     if levels is not None:

@@ -18,7 +18,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedSpread
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure, parse_measure
-from deadheat.measures.notation import MeasureLike
+from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.measures.orders import RULE_OF_THREE
 from deadheat.placements.placements import Placements
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
@@ -92,12 +92,12 @@ class ConfidenceEvaluation:
         return f"<ConfidenceEvaluation of {self.name}: {shown}; {drawn}>"
 
     def __getitem__(self, measure: MeasureLike) -> ConfidenceScores:
-        names = [str(one.measure) for one in self.scores]
-        wanted = measure if measure in names else str(parse_measure(measure))
-        if wanted not in names:
-            problem = f"{wanted} was not evaluated; there are {', '.join(names)}"
-            raise UnknownMeasureError(problem, hint=did_you_mean(str(wanted), names))
-        return self.scores[names.index(str(wanted))]
+        held = ByMeasure((str(one.measure), one) for one in self.scores)
+        name = measure if isinstance(measure, str) else str(parse_measure(measure))
+        if name not in held:
+            problem = f"{name} was not evaluated; there are {', '.join(held)}"
+            raise UnknownMeasureError(problem, hint=did_you_mean(name, held))
+        return held[name]
 
     def __iter__(self) -> Iterator[ConfidenceScores]:
         return iter(self.scores)
@@ -212,14 +212,17 @@ def evaluate_with_confidence(
     if scale == math.inf:
         return _exact(plain, first.name, other.name, math.inf, "noise of infinite scale: plain ties, exact means")
     orders = _Orders.of(plain.placements, first.to_polars(), other.to_polars())
-    parts = _draw(orders, chosen, float(scale), n_draws, generator(rng))
-    free = orders.free()
-    scores = tuple(_scores(plain, free, measure, part, n_draws) for measure, part in zip(chosen, parts, strict=True))
+    means, errors = _draw(orders, chosen, float(scale), n_draws, generator(rng))
+    scores = tuple(_scores(plain, *of_measure) for of_measure in zip(chosen, means, errors, strict=True))
     note = (
         f"means over {n_draws:,} orders of ties, drawn by {other.name} with Gumbel noise of scale {scale:g}"
         " (Plackett-Luce), with their standard errors: no closed form is known"
     )
-    notes = (*orders.notes(other.name), note, *plain.notes)
+    n_lacking = int((orders.kind == LACKING).sum())
+    lacking = (
+        (f"last in their ties, as {other.name} lacks them: {counted(n_lacking, 'document')}",) if n_lacking else ()
+    )
+    notes = (*lacking, note, *plain.notes)
     return ConfidenceEvaluation(scores, first.name, other.name, plain.query_ids, float(scale), n_draws, notes)
 
 
@@ -301,14 +304,6 @@ class _Orders:
             placed["row"].to_numpy().astype(np.int64),
         )
 
-    def notes(self, name: str) -> tuple[str, ...]:
-        """Say how many documents have no second score."""
-        n_lacking = int((self.kind == LACKING).sum())
-        if not n_lacking:
-            return ()
-        one = f"1 tied document is not in {name}: it comes last"
-        return (one if n_lacking == 1 else f"{n_lacking:,} tied documents are not in {name}: they come last",)
-
     def draw(self, scale: float, n: int, rng: np.random.Generator) -> IntArray:
         """Draw the documents above each row of the placements in n orders, of shape (n, n_rows)."""
         shape = n, len(self.tie)
@@ -362,56 +357,39 @@ class _Orders:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Sums:
-    """Values in drawn orders, added up.
-
-    Attributes
-    ----------
-    first : ndarray of float, shape (n_queries,)
-        The values in the first order.
-    off, squares : ndarray of float, shape (n_queries,)
-        Sums over all orders: of how far the values are from these, and of the squares of that, which lose nothing.
-    """
-
-    first: FloatArray
-    off: FloatArray
-    squares: FloatArray
-
-    def plus(self, values: FloatArray) -> _Sums:
-        """Add values in more orders, of shape (n_orders, n_queries)."""
-        off = values - self.first
-        return _Sums(self.first, self.off + off.sum(axis=0), self.squares + (off**2).sum(axis=0))
-
-
 def _draw(
     orders: _Orders, measures: tuple[Measure, ...], scale: float, n_draws: int, rng: np.random.Generator
-) -> list[_Sums]:
-    """Draw orders, some at once, and add up the values of each measure."""
+) -> tuple[FloatArray, FloatArray]:
+    """Draw orders, some at once; return means and their standard errors, each of shape (n_measures, n_queries)."""
     own = orders.placements
     size = max(1, len(orders.tie), len(own.query), len(own.judged_query), own.n_queries)
     at_once = max(1, CELLS // size)
-    sums: list[_Sums] = []
+    first, off, squares = np.zeros((3, len(measures), own.n_queries))
     for start in range(0, n_draws, at_once):
         n = min(at_once, n_draws - start)
         placed = orders.placed(orders.draw(scale, n, rng))
-        values = [measure.mean(placed).reshape(n, own.n_queries) for measure in measures]
-        zeros = np.zeros(own.n_queries)
-        sums = sums or [_Sums(each[0], zeros, zeros) for each in values]
-        sums = [one.plus(each) for one, each in zip(sums, values, strict=True)]
-    return sums
-
-
-def _scores(plain: Evaluation, free: Placements, measure: Measure, sums: _Sums, n: int) -> ConfidenceScores:
-    """Return means and standard errors over n drawn orders; a query without a value keeps none."""
-    kept = plain[str(measure)].kept
-    variance = np.maximum(sums.squares - sums.off**2 / n, 0.0) / (n - 1)
-    values = np.where(kept, sums.first + sums.off / n, np.nan)
-    low, high = PlacedSpread(measure, free).extremes
-    furthest = np.maximum(high - sums.first, sums.first - low)
-    unseen = np.where(furthest > NEGLIGIBLE_DIFFERENCE, RULE_OF_THREE / n * furthest, 0.0)
+        for place, measure in enumerate(measures):
+            values = measure.mean(placed).reshape(n, own.n_queries)
+            if start == 0:
+                first[place] = values[0]
+            # sums of how far values are from those of the first order, and of the squares, lose nothing
+            off[place] += (values - first[place]).sum(axis=0)
+            squares[place] += ((values - first[place]) ** 2).sum(axis=0)
+    variance = np.maximum(squares - off**2 / n_draws, 0.0) / (n_draws - 1)
+    # where all draws agree, another order may give another value all the same
+    free = orders.free()
+    ends = np.array([PlacedSpread(measure, free).extremes for measure in measures])
+    furthest = np.abs(ends - first[:, None]).max(axis=1)
+    unseen = np.where(furthest > NEGLIGIBLE_DIFFERENCE, RULE_OF_THREE / n_draws * furthest, 0.0)
     agree = np.sqrt(variance) <= NEGLIGIBLE_DIFFERENCE
-    errors = np.where(kept, np.where(agree, unseen, np.sqrt(variance / n)), np.nan)
+    errors = np.where(agree, unseen, np.sqrt(variance / n_draws))
+    return first + off / n_draws, errors
+
+
+def _scores(plain: Evaluation, measure: Measure, means: FloatArray, errors: FloatArray) -> ConfidenceScores:
+    """Return the scores of a measure; a query without a value keeps none."""
+    kept = plain[str(measure)].kept
+    values, errors = (np.where(kept, column, np.nan) for column in (means, errors))
     # drawn orders of different queries are independent
     n_kept = int(kept.sum())
     mean = float(values[kept].mean()) if n_kept else math.nan

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-from deadheat.arguments import as_count, is_number, whole
+from deadheat.arguments import is_number, whole
 from deadheat.errors import ParameterError
 from deadheat.io.naming import LONGEST, file_name
+from deadheat.simulation.coarsening import check_coarse
 from deadheat.wording import did_you_mean
 
 Named = TypeVar("Named", "Reranker", "QueryType")
 
 ROOM = 60  # bytes of a file name that endings and temporary names may take
-MOST_LEVELS = 2**31
 
 
 def _check_name(name: object) -> None:
@@ -22,21 +22,22 @@ def _check_name(name: object) -> None:
         raise ParameterError(argument="name", given=name, allowed="a word or words that can be printed")
 
 
-def _check_share(name: str, given: float) -> None:
-    if not is_number(given) or not 0 <= given <= 1:
+def _is_share(given: object) -> bool:
+    return is_number(given) and 0 <= cast("float", given) <= 1
+
+
+def _is_count(given: object) -> bool:
+    return (whole(given) or 0) > 0
+
+
+def _check_share(name: str, given: object) -> None:
+    if not _is_share(given):
         raise ParameterError(argument=name, given=given, allowed="a probability, from 0 to 1")
 
 
-def _check_span(names: tuple[str, str], given: tuple[float, float]) -> None:
-    low, high = _pair(names[0], given)
-    if not (is_number(low) and is_number(high)) or not 0 <= low <= high <= 1:
-        raise ParameterError(argument=" and ".join(dict.fromkeys(names)), given=given, allowed="from 0 to 1, in order")
-
-
-def _pair(name: str, given: object) -> tuple[int, int]:
-    if not isinstance(given, tuple) or len(given) != 2:
-        raise ParameterError(argument=name, given=given, allowed="a tuple of two numbers")
-    return given
+def _check_span(name: str, given: object, is_allowed: Callable[[object], bool], allowed: str) -> None:
+    if not (isinstance(given, tuple) and len(given) == 2 and all(map(is_allowed, given)) and given[0] <= given[1]):
+        raise ParameterError(argument=name, given=given, allowed=f"{allowed}, the lower one first")
 
 
 @dataclass(frozen=True)
@@ -70,11 +71,10 @@ class Reranker:
         """Raise `ParameterError` for what cannot be simulated."""
         _check_name(self.name)
         if self.levels is not None:
-            object.__setattr__(self, "levels", as_count("levels", self.levels))
-            if self.levels > MOST_LEVELS:
-                raise ParameterError(argument="levels", given=self.levels, allowed=f"at most {MOST_LEVELS:,}")
+            check_coarse(levels=self.levels)
+            object.__setattr__(self, "levels", whole(self.levels))
         _check_share("tie_probability", self.tie_probability)
-        _check_span(("lowest", "highest"), (self.lowest, self.highest))
+        _check_span("lowest and highest", (self.lowest, self.highest), _is_share, "numbers from 0 to 1")
 
     @property
     def file_name(self) -> str:
@@ -111,12 +111,9 @@ class QueryType:
         _check_name(self.name)
         _check_share("performance", self.performance)
         _check_share("tie_probability", self.tie_probability)
-        _check_span(("raised", "raised"), self.raised)
-        for name in ("n_documents", "n_relevant"):
-            low, high = _pair(name, getattr(self, name))
-            if not (whole(low) is not None and whole(high) is not None and 0 < low <= high):
-                given, allowed = getattr(self, name), "two whole numbers from 1 on, the lower one first"
-                raise ParameterError(argument=name, given=given, allowed=allowed)
+        _check_span("raised", self.raised, _is_share, "a tuple of two numbers from 0 to 1")
+        _check_span("n_documents", self.n_documents, _is_count, "a tuple of two whole numbers from 1 on")
+        _check_span("n_relevant", self.n_relevant, _is_count, "a tuple of two whole numbers from 1 on")
 
 
 # The four of source 1: levels, and how often a document gives its score to another.
@@ -163,8 +160,3 @@ def chosen(
         if names.count(name) > 1:
             raise ParameterError(f"two {argument} would be called {one.name!r}", hint="give each a name of its own")
     return found
-
-
-def as_numbers(one: Reranker | QueryType) -> tuple[object, ...]:
-    """Return the fields, as a report or a seed holds them."""
-    return tuple(getattr(one, field.name) for field in fields(one))

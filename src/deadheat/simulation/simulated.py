@@ -28,12 +28,11 @@ from deadheat.simulation.presets import QueryType, Reranker
 from deadheat.wording import counted, three
 
 MEASURES = ("RR", "Hit@5")
-QRELS_FILE, QUERIES_FILE = "qrels.txt", "queries.csv"
 
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """Queries, judgments and runs that were made up. Made by :func:`simulate_rerankers`.
+    """Simulated queries, judgments and runs. Made by :func:`simulate_rerankers`.
 
     Attributes
     ----------
@@ -55,17 +54,6 @@ class Simulation:
 
     def __repr__(self) -> str:
         return f"<Simulation of {', '.join(self.runs)}: {counted(self.queries.height, 'query', 'queries')}>"
-
-    @property
-    def files(self) -> dict[str, Callable[[IO[bytes]], Any]]:
-        """What writes each file, by its name."""
-        found: dict[str, Callable[[IO[bytes]], Any]] = {
-            QRELS_FILE: partial(write, self.qrels.to_polars(), kind="qrels", format="trec")
-        }
-        for one in self.rerankers:
-            frame = self.runs[one.name].to_polars()
-            found[f"{one.file_name}.run"] = partial(write, frame, kind="run", format="trec", tag=one.file_name)
-        return found | {QUERIES_FILE: self.queries.write_csv}
 
     def summary(self) -> pl.DataFrame:
         """Return what ties do to each reranker, as a row for each and for RR and Hit@5.
@@ -133,7 +121,13 @@ class Simulation:
             raise DataError("is a file", hint="name a folder", path=folder)
         if not folder.absolute().parent.is_dir():
             raise DataError(f"no such folder: {str(folder.absolute().parent)!r}", path=folder)
-        files = {folder / name: write_to for name, write_to in self.files.items()}
+        files: dict[Path, Callable[[IO[bytes]], Any]] = {
+            folder / "qrels.txt": partial(write, self.qrels.to_polars(), kind="qrels", format="trec"),
+        }
+        for one in self.rerankers:
+            of_run = partial(write, self.runs[one.name].to_polars(), kind="run", format="trec", tag=one.file_name)
+            files[folder / f"{one.file_name}.run"] = of_run
+        files[folder / "queries.csv"] = self.queries.write_csv
         strange = [path.name for path in files if path.exists() and not path.is_file()]
         if strange:
             raise DataError(f"{three(strange)} in it is no file, and would be replaced", path=folder)
@@ -144,7 +138,11 @@ class Simulation:
                 file = written[path] = stack.enter_context(replacing(path))
                 write_to(file)
                 file.flush()
-            differing = [path.name for path, file in written.items() if path.exists() and not _is_same(path, file)]
+            differing = [
+                path.name
+                for path, file in written.items()
+                if path.exists() and not filecmp.cmp(path, file.name, shallow=False)
+            ]
             if differing and not force:
                 raise DataError(
                     f"{three(differing)} in it would be replaced",
@@ -157,7 +155,3 @@ class Simulation:
 def _std(values: FloatArray) -> float | None:
     """Return the standard deviation over queries; None of a single one."""
     return float(values.std(ddof=1)) if len(values) > 1 else None
-
-
-def _is_same(path: Path, file: IO[bytes]) -> bool:
-    return filecmp.cmp(path, file.name, shallow=False)

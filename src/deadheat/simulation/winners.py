@@ -11,8 +11,8 @@ import numpy as np
 
 from deadheat.arrays import BoolArray
 from deadheat.comparison.drawing import Drawn
-from deadheat.comparison.flips import flip, normal_error
-from deadheat.comparison.pairs import DEAR, FEW, PROVED
+from deadheat.comparison.flips import flip
+from deadheat.comparison.pairs import DEAR, FEW, PROVED, normal_error_of
 from deadheat.comparison.sides import Side
 from deadheat.comparison.sums import ROUNDING, Distribution, comparable
 
@@ -26,7 +26,7 @@ class Winner:
     Attributes
     ----------
     wrong : float
-        Probability that the system is ahead that should not be; NaN if neither should.
+        Probability that the wrong system is ahead; NaN if neither is the right one.
     none : float
         Probability that neither is.
     method : {"exact", "grid", "sampled", "normal", "none"}
@@ -57,14 +57,14 @@ class Winners:
     known: dict[tuple[object, int, bytes], Any] = field(default_factory=dict, repr=False)
 
     def between(self, a: int, b: int, sign: float) -> Winner:
-        """Return how likely it is that the difference of a and b does not have the sign that it should have.
+        """Return how likely the difference of a and b does not have its right sign.
 
         Parameters
         ----------
         a, b : int
             Places of two systems.
         sign : float
-            Of the difference that should be, a less b: above 0, below 0 or 0.
+            The right sign of the difference, a less b: above 0, below 0 or 0.
         """
         one, other = self.sides[a], self.sides[b]
         keep = ~np.isnan(one.values - other.values)
@@ -78,7 +78,7 @@ class Winners:
             is_none = abs(mean) < equal
             return Winner(float(not is_none and mean * sign < 0), float(is_none), "none")
         variance = float((one.variance + other.variance)[keep].sum()) / n**2
-        normal = _normal(mean, variance, sign, _normal_error(one, other, keep, n * mean))
+        normal = _normal(mean, variance, sign, normal_error_of(one, other, keep, n * mean))
         sums = self._sums(a, b, keep, normal)
         if sums is None:
             return normal
@@ -87,10 +87,9 @@ class Winners:
         wrong, right = (flip(towards, variance, lowest, highest, sums) for towards in (size, -size))
         neither = max(0.0, 1.0 - wrong.probability - right.probability)
         error = max(wrong.standard_error, right.standard_error)
-        is_sampled = "sampled" in {wrong.method, right.method}
-        method = "sampled" if is_sampled else "grid" if "grid" in {wrong.method, right.method} else "exact"
+        method = next((one for one in ("sampled", "grid") if one in {wrong.method, right.method}), "exact")
         # drawn probabilities, and rounding on a grid, do not add up exactly
-        return Winner(wrong.probability, 0.0 if is_sampled or neither < ROUNDING else neither, method, error)
+        return Winner(wrong.probability, 0.0 if method == "sampled" or neither < ROUNDING else neither, method, error)
 
     def _sums(
         self, a: int, b: int, keep: BoolArray, normal: Winner
@@ -123,12 +122,3 @@ def _normal(mean: float, variance: float, sign: float, most_off: float) -> Winne
     deviations = towards / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, towards)
     cantelli = variance / (variance + mean**2) if variance + mean**2 > 0 else 1.0
     return Winner(float(ndtr(-deviations)), 0.0, "normal", min(most_off, cantelli))
-
-
-def _normal_error(one: Side, other: Side, keep: BoolArray, difference: float) -> float:
-    """Return the most that a normal distribution can be off; 1 where moments are sampled, which proves nothing."""
-    if not (one.is_exact and other.is_exact):
-        return 1.0
-    deviations = [np.maximum(side.high - side.mean, side.mean - side.low)[keep] for side in (one, other)]
-    variances = [side.variance[keep] for side in (one, other)]
-    return normal_error(difference, np.concatenate(variances), np.concatenate(deviations))

@@ -1,0 +1,334 @@
+"""What a rule that breaks ties changes in each query: against its ties, as a histogram, and by two measures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from typing import TypeAlias, TypeVar
+
+import altair as alt
+import numpy as np
+import polars as pl
+
+from deadheat.arrays import FloatArray
+from deadheat.errors import FigureError
+from deadheat.figures.base import figure
+from deadheat.figures.style import BLUE, NOISE, ORANGE, Row, finished, n_queries, number, short, signed, zero_line
+from deadheat.figures.systems import name_among, several_by_name
+from deadheat.measures.notation import MeasureLike
+from deadheat.profile import TieProfile
+from deadheat.wording import BROKEN_BY
+
+Axis = TypeVar("Axis", alt.X, alt.Y)
+Ties: TypeAlias = "TieProfile | pl.DataFrame | Mapping[str, TieProfile | pl.DataFrame] | Sequence[TieProfile]"
+"""The ties of one run by :func:`deadheat.tie_profile`, or of several by name; or their table, `per_query()`."""
+
+NEEDED = ("query_id", "measure", "tie_ratio", "largest_tie", "exact", "traditional", "difference")
+MOST_POINTS = 500
+CELLS = (44, 30)  # of a grid, for more points than that
+BINS = 12  # of the histogram on each side of zero
+
+
+@figure("ties", place=10)
+def tie_ratio(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerChart:
+    """Draw the difference between a rule that breaks ties and the exact value, against the share of tied documents.
+
+    Parameters
+    ----------
+    ties : TieProfile, several by name, or the table `per_query()` of one
+    measure : measure, optional
+        By default the first.
+
+    Returns
+    -------
+    altair.LayerChart
+
+    Raises
+    ------
+    FigureError
+        The profile was made without qrels, or no query has a value.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> columns = {"query_id": ["q1", "q2"], "measure": "RR", "tie_ratio": [0.0, 1.0], "largest_tie": [1, 2]}
+    >>> values = {"exact": [1.0, 0.75], "traditional": [1.0, 0.5], "difference": [0.0, -0.25]}
+    >>> chart = tie_ratio(pl.DataFrame(columns | values))
+    >>> [(row["x"], row["y"]) for row in chart.data.values]
+    [(0.0, 0.0), (1.0, -0.25)]
+    """
+    scale = alt.Scale(domain=[0, 1], nice=False, padding=6)
+    axis = alt.Axis(format="%", grid=False)
+    x = alt.X("x:Q", title="tie ratio: share of the documents that tie", scale=scale, axis=axis)
+    return _against(table_of(ties), measure, "tie_ratio", "tie ratio", x)
+
+
+@figure("ties", place=20)
+def largest_tie(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerChart:
+    """Draw the difference between a rule that breaks ties and the exact value, against the size of the largest tie.
+
+    Parameters
+    ----------
+    ties : TieProfile, several by name, or the table `per_query()` of one
+    measure : measure, optional
+        By default the first.
+
+    Returns
+    -------
+    altair.LayerChart
+
+    Raises
+    ------
+    FigureError
+        The profile was made without qrels, or no query has a value.
+    """
+    table = table_of(ties).filter(pl.col("largest_tie") > 0)
+    is_log = bool((table["largest_tie"] > 50).any())
+    scale = alt.Scale(type="log", nice=False, padding=6) if is_log else alt.Scale(zero=False, nice=True, padding=6)
+    axis = alt.Axis(format="d", tickMinStep=1, grid=False)
+    title = "documents in the largest tie (1: none tie)" + (", log scale" if is_log else "")
+    x = alt.X("x:Q", title=title, scale=scale, axis=axis)
+    return _against(table, measure, "largest_tie", "size of the largest tie", x)
+
+
+def _against(table: pl.DataFrame, measure: MeasureLike | None, column: str, words: str, x: alt.X) -> alt.LayerChart:
+    """Draw the differences against a column."""
+    of, own = of_measure(table, measure)
+    pairs = own.select(column, "difference").drop_nulls().rows()
+    differences = [difference for _, difference in pairs]
+    sizes = [abs(one) for one in differences]
+    r = correlation([one for one, _ in pairs], sizes)
+    undefined = " is undefined, as one of the two is the same everywhere" if math.isnan(r) else ""
+    rule, n_moved, cases = rule_of(table), sum(size > NOISE for size in sizes), _cases(own, pairs)
+    title = f"Ties broken {rule}, give the exact {of} on all of {cases}"
+    if n_moved:
+        size, mean = sum(sizes) / len(pairs), sum(differences) / len(pairs)
+        title = (
+            f"Ties broken {rule}, change {of} of {n_moved:,} of {cases}, by {number(size)} on average"
+            f" ({signed(mean)} in the mean); {r_text(r)} with the {words}"
+        )
+    note = f"r: of the {words} with the size of the difference{undefined}."
+    y = _difference(alt.Y, "y", f"{of} from exact, ties {rule}")
+    return _points(pairs, x, y, height=210, title=title, note=note)
+
+
+@figure("ties", measures="all", place=40)
+def tie_correlation(ties: Ties, measure: MeasureLike | None = None, other: MeasureLike | None = None) -> alt.LayerChart:
+    """Draw the difference between a rule that breaks ties and the exact value by one measure against that by another.
+
+    Parameters
+    ----------
+    ties : TieProfile, several by name, or the table `per_query()` of one
+    measure, other : measure, optional
+        By default the first two.
+
+    Returns
+    -------
+    altair.LayerChart
+
+    Raises
+    ------
+    FigureError
+        There is only one measure, or no query has a value by both.
+    """
+    table = table_of(ties)
+    first, one = of_measure(table, measure)
+    others = [name for name in table["measure"].unique(maintain_order=True) if name != first]
+    if other is None and not others:
+        raise FigureError(f"a correlation is between two measures, and there is {first}")
+    second, two = of_measure(table, others[0] if other is None else other)
+    both = one.select("run", "query_id", x="difference").join(
+        two.select("run", "query_id", y="difference"), on=["run", "query_id"]
+    )
+    pairs = both.select("x", "y").drop_nulls().rows()
+    if not pairs:
+        raise FigureError(f"no query has a value of both {first} and {second}")
+    left, right = zip(*pairs, strict=True)
+    sizes = correlation(map(abs, left), map(abs, right))
+    r = r_text(correlation(left, right))
+    title = f"What ties broken {rule_of(table)}, change in {first} and in {second}: {r} ({_cases(both, pairs)})"
+    note = "" if math.isnan(sizes) else f"Of the sizes of the differences {r_text(sizes)}."
+    x, y = _difference(alt.X, "x", f"{first} from exact"), _difference(alt.Y, "y", f"{second} from exact")
+    return _points(pairs, x, y, height=260, title=title, note=note)
+
+
+def _cases(rows: pl.DataFrame, cases: Sized) -> str:
+    """Say how many cases there are: queries of one run, or of several."""
+    return n_queries(len(cases)) if rows["run"].n_unique() == 1 else f"{len(cases):,} pairs of query and run"
+
+
+def _difference(channel: type[Axis], field: str, of: str) -> Axis:
+    """Return an axis of differences."""
+    return channel(field, type="quantitative", title=f"difference in {of}", scale=alt.Scale(zero=True, nice=True))
+
+
+def _points(
+    pairs: Sequence[tuple[float, float]], x: alt.X, y: alt.Y, *, height: int, title: str, note: str
+) -> alt.LayerChart:
+    """Draw a point for each query, larger where several are; many of them are gathered on a grid."""
+    rows = _gathered(np.array(pairs, np.float64).reshape(-1, 2))
+    most = max((row["n_queries"] for row in rows), default=1)
+    scale = alt.Scale(type="sqrt", domain=[1, max(2, most)], range=[28, 28 if most == 1 else 320])
+    legend = None if most == 1 else alt.Legend(values=sorted({1, (most + 1) // 2, most}), format="d")
+    size = alt.Size("n_queries:Q", title="queries", scale=scale, legend=legend)
+    points = alt.Chart().mark_circle(color=BLUE, opacity=0.6, stroke="#00304d", strokeWidth=0.5)
+    layers = [zero_line(), points.encode(x, y, size=size, tooltip=["n_queries:Q", "x:Q", "y:Q"])]
+    larger = " (larger: more of them)" if most > 1 else ""
+    is_grid = len(set(pairs)) > MOST_POINTS
+    notes = [
+        f"point: a query{larger}.",
+        note,
+        f"The points are gathered on a grid, as there are {len(pairs):,}." if is_grid else "",
+    ]
+    return finished(layers, rows, height=height, title=title, notes=notes)
+
+
+def _gathered(points: FloatArray) -> list[Row]:
+    """Return each point (x, y) with its number of queries; of many, the means within the cells of a grid."""
+    codes = points
+    if len(np.unique(points, axis=0)) > MOST_POINTS:
+        low, width = points.min(axis=0), np.maximum(np.ptp(points, axis=0), NOISE)
+        codes = np.minimum(np.floor((points - low) / width * CELLS), np.array(CELLS) - 1)
+    _, first, cell, sizes = np.unique(codes, axis=0, return_index=True, return_inverse=True, return_counts=True)
+    means = points[first]
+    if codes is not points:
+        means = np.column_stack([np.bincount(cell.reshape(-1), points[:, axis]) / sizes for axis in (0, 1)])
+    return [{"x": x, "y": y, "n_queries": n} for (x, y), n in zip(means.tolist(), sizes.tolist(), strict=True)]
+
+
+@figure("ties", place=30)
+def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerChart:
+    """Draw a histogram of the differences between a rule that breaks ties and the exact value.
+
+    Parameters
+    ----------
+    ties : TieProfile, several by name, or the table `per_query()` of one
+    measure : measure, optional
+        By default the first.
+
+    Returns
+    -------
+    altair.LayerChart
+        Queries without a difference are a bar of their own.
+
+    Raises
+    ------
+    FigureError
+        The profile was made without qrels, or no query has a value.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> columns = {"query_id": ["q1", "q2"], "measure": "RR", "tie_ratio": [0.0, 1.0], "largest_tie": [1, 2]}
+    >>> values = {"exact": [1.0, 0.75], "traditional": [1.0, 0.5], "difference": [0.0, -0.25]}
+    >>> chart = tie_histogram(pl.DataFrame(columns | values))
+    >>> [(row["low"], row["high"], row["n_queries"]) for row in chart.data.values if row["n_queries"]]
+    [(-0.25, -0.22916666666666666, 1), (0.0, 0.0, 1)]
+    """
+    table = table_of(ties)
+    of, own = of_measure(table, measure)
+    differences = own["difference"].to_numpy().astype(np.float64)
+    rows = _bins(differences)
+    rule = rule_of(table)
+    title = f"difference in {of} from exact, ties {rule}"
+    x = alt.X("middle:Q", title=title, scale=alt.Scale(nice=True, padding=10))
+    y = alt.Y("n_queries:Q", title="queries", axis=alt.Axis(format="d", tickMinStep=1))
+    colour = alt.Color("kind:N", scale=alt.Scale(domain=["equal", "apart"], range=[ORANGE, BLUE]), legend=None)
+    base = alt.Chart().encode(x, y)
+    bars = base.mark_bar(width=8 if len(rows) == 1 else 360 / len(rows) * 0.9)
+    numbers = base.transform_filter("datum.n_queries > 0").mark_text(dy=-6, fontSize=9, color="#222")
+    layers = [
+        bars.encode(color=colour, tooltip=["low:Q", "high:Q", "n_queries:Q"]),
+        numbers.encode(text="n_queries:Q"),
+    ]
+    n_moved = int((np.abs(differences) > NOISE).sum())
+    title = f"Ties broken {rule}, give the exact {of} on all of {_cases(own, own)}"
+    if n_moved:
+        most = int(np.abs(differences).argmax())
+        title = (
+            f"Ties broken {rule}, give another {of} on {n_moved:,} of {_cases(own, own)},"
+            f" up to {signed(float(differences[most]))} ({short(str(own['query_id'][most]))})"
+        )
+    notes = ["number: queries; orange: those without a difference."]
+    return finished(layers, rows, height=190, title=title, notes=notes)
+
+
+def _bins(differences: FloatArray) -> list[Row]:
+    """Return bins of equal width on both sides of zero, and one of no width for those without a difference."""
+    apart = differences[np.abs(differences) > NOISE]
+    n_equal = len(differences) - len(apart)
+    rows: list[Row] = [{"low": 0.0, "high": 0.0, "middle": 0.0, "n_queries": n_equal, "kind": "equal"}]
+    width = float(np.abs(apart).max(initial=0.0)) / BINS
+    codes = np.clip(np.floor(apart / width), -BINS, BINS - 1) if len(apart) else apart
+    for n in range(-BINS, BINS) if len(apart) else ():
+        # half a bin away from zero, to leave room for the bar of no difference
+        middle = (n + 0.5) * width + (0.5 if n >= 0 else -0.5) * width
+        count = int((codes == n).sum())
+        rows.append({"low": n * width, "high": (n + 1) * width, "middle": middle, "n_queries": count, "kind": "apart"})
+    return sorted(rows, key=lambda row: row["middle"])
+
+
+def table_of(ties: Ties) -> pl.DataFrame:
+    """Return one table of all runs, with a column `run`.
+
+    Raises
+    ------
+    FigureError
+        A profile was made without qrels.
+    """
+    if isinstance(ties, pl.DataFrame) and "run" in ties.columns:
+        named: dict[str, TieProfile | pl.DataFrame] = {"": ties}
+    else:
+        named = several_by_name("ties", ties, (TieProfile, pl.DataFrame), "a TieProfile, or several by name")
+    frames = []
+    for name, one in named.items():
+        if isinstance(one, TieProfile) and not one.decided:
+            raise FigureError(
+                f"nothing is known of what the ties of {name} decide", hint="give tie_profile() the qrels too"
+            )
+        table = one if isinstance(one, pl.DataFrame) else one.per_query()
+        lacking = [column for column in NEEDED if column not in table.columns]
+        if lacking:
+            raise FigureError(
+                f"the table of ties lacks {', '.join(lacking)}", hint="take that of per_query(), with qrels"
+            )
+        frames.append(table.with_columns(run=pl.lit(name)) if name else table)
+    return pl.concat(frames, how="diagonal")
+
+
+def of_measure(table: pl.DataFrame, measure: MeasureLike | None) -> tuple[str, pl.DataFrame]:
+    """Return the notation of a measure, the first by default, and its rows that have a value."""
+    name = name_among(table["measure"].unique(maintain_order=True), measure)
+    rows = table.filter(measure=name).drop_nulls(["exact", "traditional"])
+    if not len(rows):
+        raise FigureError(f"no query has a value of {name}")
+    return name, rows
+
+
+def rule_of(table: pl.DataFrame) -> str:
+    """Return how ties are broken, in words."""
+    rules = table["rule"].unique().to_list() if "rule" in table.columns else []
+    return BROKEN_BY.get(rules[0], str(rules[0])) if len(rules) == 1 else "by a rule"
+
+
+def correlation(one: Iterable[float | None], other: Iterable[float | None]) -> float:
+    """Return Pearson's correlation; NaN if there are fewer than three pairs, or one of the two does not vary."""
+    pairs = np.array([pair for pair in zip(one, other, strict=True) if None not in pair], np.float64).reshape(-1, 2)
+    if len(pairs) < 3:
+        return float("nan")
+    centred: FloatArray = pairs - pairs.mean(axis=0)
+    norms = np.sqrt((centred**2).sum(axis=0))
+    if (norms <= NOISE * np.maximum(1.0, np.abs(pairs).max(axis=0))).any():
+        return float("nan")
+    return float(np.clip(centred[:, 0] @ centred[:, 1] / (norms[0] * norms[1]), -1.0, 1.0))
+
+
+def r_text(value: float) -> str:
+    """Return a correlation for a sentence.
+
+    Examples
+    --------
+    >>> r_text(0.456), r_text(float("nan"))
+    ('r = 0.46', 'no r')
+    """
+    return "no r" if math.isnan(value) else f"r = {value:.2f}"
