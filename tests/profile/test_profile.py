@@ -155,7 +155,7 @@ def test_repeated_judgments_are_refused() -> None:
 
 
 @pytest.mark.parametrize("at", ["RR", [1.5], [0], [True], [None]])
-def test_a_cutoff_that_is_no_whole_number_is_an_error(at: Any) -> None:
+def test_a_cutoff_that_is_no_whole_number_is_an_error(at: Any) -> None:  # noqa: ANN401 - whatever is given
     """To look for it in a range of whole numbers went through all of them."""
     with pytest.raises(ParameterError, match="at holds whole numbers from 1 on"):
         tie_profile({"q": {"a": 1}}, at=at)
