@@ -199,8 +199,8 @@ def test_infinite_scores_are_scores(tmp_path: Path) -> None:
         ('{"qid": "q", "docno": "d", "score": 1, "score": 2}', DuplicateError, "key 'score' appears twice"),
         (r'{"qid": "q", "docno": "\ud800", "score": 1}', MalformedRowError, "docno '\\ud800' has a lone surrogate"),
         (r'{"qid": "a\udc00b", "docno": "d", "score": 1}', MalformedRowError, "qid 'a\\udc00b' has a lone surrogate"),
-        # from Python 3.14 on, how deep its parser goes depends on the stack
-        ("[" * 100_000 + "]" * 100_000, MalformedRowError, "expected one JSON object a line, got '[["),
+        # no deeper: the oldest Polars ends the process at 100,000, and how deep Python 3.14 goes depends on the stack
+        ("[" * 300 + "]" * 300, MalformedRowError, "expected one JSON object a line, got '[["),
     ],
 )
 def test_the_first_bad_line_is_named(tmp_path: Path, bad: str, error: type[DataError], message: str) -> None:
