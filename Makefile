@@ -38,7 +38,7 @@ SPARK := pyspark==4.3.0 grpcio==1.85.1 grpcio-status==1.85.1 googleapis-common-p
 # Ibis 12 writes what newer versions of sqlglot understand otherwise
 LAZY := 'ibis-framework[duckdb,polars]==12.0.0' sqlglot==28.10.1 'dask[dataframe]==2026.8.0'
 
-.PHONY: help demo test test-pythons test-lowest test-peers embed spark fuzz lint types format bench figures pictures constraints docs wheel clean
+.PHONY: help demo test checks test-all test-pythons test-lowest test-peers embed spark fuzz lint types format bench figures pictures constraints docs wheel clean
 
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*##  *(.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -46,10 +46,19 @@ help:  ## this list
 demo: $(VENV)/.run  ## install and show on real data what ties do to measures
 	@$(BIN)/deadheat demo
 
-test: $(VENV)/.test  ## install and run ruff, mypy and all tests
+test: $(VENV)/.test  ## install and run ruff, mypy and the quick tests: no slow one, and few cases of one with many
+	@mkdir -p build
+	@$(MAKE) checks >build/checks.txt 2>&1 & checks=$$!; failed=0; \
+	$(BIN)/pytest --quick --numprocesses=$(JOBS) || failed=1; \
+	wait $$checks || failed=1; cat build/checks.txt; exit $$failed
+
+# what runs beside the tests
+checks:
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy --num-workers=auto
+
+test-all: $(VENV)/.test  ## run all tests, with all their cases
 	$(BIN)/pytest --numprocesses=$(JOBS)
 
 embed: $(VENV)/.embed  ## install a small embedding model, so that `make test` tries it (1.5 GB)
@@ -59,10 +68,10 @@ spark: $(VENV)/.spark  ## install PySpark, Ibis and Dask, so that `make test` tr
 fuzz: $(VENV)/.test  ## damage files and compare with strict readers (SECONDS=60 SEED=7 KINDS="csv tsv" to choose)
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(KINDS),--kinds $(KINDS))
 
-test-lowest: $(LOWEST)/.test  ## run the tests with the lowest versions that pyproject.toml declares
-	$(LOWEST)/bin/pytest --numprocesses=$(JOBS) -m "not slow"
+test-lowest: $(LOWEST)/.test  ## run the quick tests with the lowest versions that pyproject.toml declares
+	$(LOWEST)/bin/pytest --quick --numprocesses=$(JOBS)
 
-test-pythons:  ## run the tests that are not slow with each Python from 3.11 on that is here (NEWEST=yes for one)
+test-pythons:  ## run the quick tests with each Python from 3.11 on that is here (NEWEST=yes for one)
 	@$(foreach version,$(FOUND),echo "found: $$("$(call find,$(version))" -V), $(call find,$(version))";)
 	@echo "missing: $(or $(filter-out $(FOUND),$(VERSIONS)),none)"
 	@$(if $(TRIED),$(MAKE) --keep-going $(addprefix test-python-,$(TRIED)),echo "no Python to try"; test -n "$(NEWEST)")
@@ -72,7 +81,7 @@ test-python-%:
 	@echo "setting up $(PYTHONS)/$* with the newest releases"
 	@"$(call find,$*)" -m venv $(PYTHONS)/$*
 	@$(PYTHONS)/$*/bin/python -m pip -qq --disable-pip-version-check install --upgrade --upgrade-strategy eager --editable '.[test]'
-	$(PYTHONS)/$*/bin/pytest --numprocesses=$(JOBS) -m "not slow"
+	$(PYTHONS)/$*/bin/pytest --quick --numprocesses=$(JOBS)
 
 test-peers: $(PEERS)/.test  ## run the tests of compat and of objects of other libraries with BEIR, MTEB and RAG frameworks (2 GB)
 	$(PEERS)/bin/pytest --numprocesses=$(JOBS) tests/compat tests/data tests/explanation tests/integrations \

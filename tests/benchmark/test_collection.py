@@ -165,6 +165,7 @@ def test_ontologies(name: str, text: str, tmp_path: Path) -> None:
     assert collection.name == "t"
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_hpo() -> None:
     pytest.importorskip("pronto", reason="an ontology is read by pronto (deadheat[ontology])")

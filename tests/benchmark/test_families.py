@@ -146,6 +146,7 @@ def test_pairs_that_ask_for_something_else_are_named() -> None:
     assert "other expected ids" not in alike
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["tukey", "bootstrap-t", "sign"])
 def test_other_tests_are_of_the_same_pairs(test: str) -> None:
     """Tukey's takes the cases that all languages have."""
@@ -199,6 +200,7 @@ def test_clusters_are_those_of_the_pairs() -> None:
     assert found.differences[0].pair.n_clusters == 4
 
 
+@pytest.mark.slow
 def test_pages_have_the_languages_of_a_benchmark(tmp_path: Path) -> None:
     """That of the object, and that of its folder, which keeps what belongs together."""
     result = dh.bench(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.mark.slow
 def test_any_change_of_the_summary_is_read_or_refused(tmp_path: Path) -> None:
     (tmp_path / "cases.csv").write_text("case_id,text,expected_ids,language\nc1,fever,D1,en\nc2,cough,D2,en\n")
     (tmp_path / "docs.csv").write_text("id,name\nD1,fever and chills\nD2,cough\n")

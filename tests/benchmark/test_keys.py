@@ -59,6 +59,7 @@ def mean(output: Path, retriever: object) -> float:
     return result.evaluations[Key("mine", "en", "own")].means()["Hit@1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [closure, lambda doc: partial(always, doc=doc), Own, lambda doc: Own(doc).search],

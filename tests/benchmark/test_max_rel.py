@@ -88,6 +88,7 @@ def test_saved_evaluations_are_compared_as_those_in_memory(result: tuple[BenchRe
     assert {one.measure: one.flip_probability for one in saved.pairs} == of_measure
 
 
+@pytest.mark.slow
 def test_everything_after_a_benchmark_has_its_placements(result: tuple[BenchResult, Path], tmp_path: Path) -> None:
     found, folder = result
     saved = list(map(str, sorted((folder / "evaluations").glob("*.json"))))
@@ -114,6 +115,7 @@ def test_some_queries_and_renamed_ones_keep_both_placements(result: tuple[BenchR
     assert measure.mean(other.placements_of(measure)).tolist() == other[measure].values.tolist()
 
 
+@pytest.mark.slow
 def test_a_saved_one_that_was_tampered_with_is_refused_or_read(
     result: tuple[BenchResult, Path], tmp_path: Path
 ) -> None:

@@ -73,6 +73,7 @@ def benched(measures: Any = ("MaxRel@1", "RR"), **options: Any) -> dh.BenchResul
     return dh.bench(CASES, DOCUMENTS, [Known("good"), Known("bad")], list(measures), **given)
 
 
+@pytest.mark.slow
 def test_max_rel_is_the_similarity_in_the_ontology_and_all_else_is_of_the_expected_ids() -> None:
     evaluation = benched().evaluations[Key(*ENGLISH, "bad")]
     assert evaluation.to_dict() == {case: {"MaxRel@1": pytest.approx(FIRST[case]), "RR": 1 / 2} for case in FIRST}
@@ -90,6 +91,7 @@ def test_chance_is_the_mean_similarity_to_all_terms() -> None:
     assert frame.sort("measure")["chance"].to_list() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cluster", "p_value"),
     [
@@ -105,6 +107,7 @@ def test_differences_from_the_baseline_are_tested_by_cluster(cluster: str | None
         assert pair.difference == pytest.approx(differences[pair.measure])
 
 
+@pytest.mark.slow
 def test_differences_are_tested_on_one_side_if_asked() -> None:
     by_side = {
         side: benched(alternative=side).comparisons[ENGLISH]["RR"][0].p_value

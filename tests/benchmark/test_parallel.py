@@ -67,6 +67,7 @@ def evaluations(folder: Path) -> set[str]:
     return {path.stem for path in (folder / "evaluations").glob("*.json")}
 
 
+@pytest.mark.slow
 def test_a_second_call_is_refused_and_the_first_loses_nothing(tmp_path: Path) -> None:
     first = start(WAITING, tmp_path)
     until((tmp_path / "searching").exists)
@@ -85,6 +86,7 @@ def test_a_second_call_is_refused_and_the_first_loses_nothing(tmp_path: Path) ->
     assert not list((tmp_path / "out").glob("*.lock"))
 
 
+@pytest.mark.slow
 def test_a_killed_call_blocks_nobody(tmp_path: Path) -> None:
     first = start(WAITING, tmp_path)
     until((tmp_path / "searching").exists)
@@ -159,6 +161,7 @@ for round in range(40):
 """
 
 
+@pytest.mark.slow
 def test_embeddings_are_kept_by_several_at_a_time(tmp_path: Path) -> None:
     several = [start(EMBEDDING, tmp_path, number) for number in range(4)]
     told = [one.communicate(timeout=60)[1] for one in several]

@@ -29,6 +29,7 @@ def without_seconds(data: bytes) -> bytes:
     return json.dumps({**json.loads(data), "seconds": 0}).encode() if data.startswith(b"{") else data
 
 
+@pytest.mark.slow
 def test_killed_and_started_again_it_does_no_finished_work_again(tmp_path: Path) -> None:
     whole = Counting()
     expected = dh.bench(CASES, DOCUMENTS, ["bm25", whole], output=tmp_path / "whole", n_resamples=200)
@@ -53,6 +54,7 @@ def test_killed_and_started_again_it_does_no_finished_work_again(tmp_path: Path)
     assert third.n_indexed == 0
 
 
+@pytest.mark.slow
 def test_what_has_changed_runs_again(tmp_path: Path) -> None:
     def searches(cases: Cases = CASES, documents: Collection = DOCUMENTS, k: int = 50, limit: int | None = None) -> int:
         retriever = Counting()
@@ -70,6 +72,7 @@ def test_what_has_changed_runs_again(tmp_path: Path) -> None:
     assert searches(other) == 1
 
 
+@pytest.mark.slow
 def test_runs_of_an_older_search_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def reused() -> int:
         return len(dh.bench(CASES, DOCUMENTS, "bm25", output=tmp_path, n_resamples=99, measures="RR").reused)
@@ -79,6 +82,7 @@ def test_runs_of_an_older_search_are_made_again(tmp_path: Path, monkeypatch: pyt
     assert [reused(), reused()] == [0, 2]
 
 
+@pytest.mark.slow
 def test_evaluations_are_those_of_the_last_call(tmp_path: Path) -> None:
     def evaluations(*retrievers: str, limit: int | None = None) -> set[str]:
         dh.bench(CASES, DOCUMENTS, retrievers, "RR", output=tmp_path, limit=limit, n_resamples=99)
@@ -125,6 +129,7 @@ def test_runs_and_evaluations_can_be_read(tmp_path: Path) -> None:
     assert again.evaluations[Key("mine", "de", "old")].means()["RR"] == 2 / 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -182,6 +187,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 def test_names_of_files_are_short_and_apart_whatever_people_call_things(tmp_path: Path) -> None:
     one = Cases("one", {}, (Case("c1", "broken arm", ("D2",), (1.0,), language="x" * 300),), None)
     systems = dict.fromkeys(HOSTILE, f"bm25({LONG})")
@@ -201,6 +207,7 @@ def test_no_file_is_called_like_a_device_of_windows(tmp_path: Path, name: str) -
     assert all(path.name.lower().startswith(f"{name.lower()}-") for path in (tmp_path / "evaluations").iterdir())
 
 
+@pytest.mark.slow
 def test_a_name_that_looks_shortened_does_not_take_the_file_of_another(tmp_path: Path) -> None:
     dh.bench(CASES, DOCUMENTS, {"a/b": "bm25"}, ["RR"], output=tmp_path)
     runs = list((tmp_path / "runs").glob("*.json"))

@@ -69,6 +69,7 @@ def test_one_search_is_a_search() -> None:
     assert "phrases (en): 1 search in" in call(*BENCH, "--limit", "1").stderr
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_and_started_again(tmp_path: Path) -> None:
     """A process that is killed without a chance to say anything leaves what it has finished."""
     script = tmp_path / "script.py"
@@ -138,6 +139,7 @@ def test_cases_without_a_language_are_given_one(tmp_path: Path) -> None:
     assert "cases (fr): 1 case" in ok("bench", *arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/stdin").exists(), reason="this system has no /dev/stdin")
 def test_cases_on_the_standard_input_need_a_format() -> None:
     def piped(*options: str) -> subprocess.CompletedProcess[str]:

@@ -56,6 +56,7 @@ def at(found: dict[str, Any], keys: tuple[str, ...]) -> Any:  # noqa: ANN401 - w
     return reduce(lambda held, key: held[key], keys, found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "changed"),
     [

@@ -95,6 +95,7 @@ def test_beside_is_refused_where_it_has_no_place() -> None:
         assert said in found.output
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_beside_of_twelve_runs_is_what_trec_eval_prints() -> None:
     """With trec_eval's own rule, and its scores."""

@@ -54,6 +54,7 @@ def queries(tmp_path: Path) -> Path:
     return tmp_path / "queries.csv"
 
 
+@pytest.mark.slow
 def test_csv_is_the_frame_of_the_api() -> None:
     rows = list(csv.DictReader(io.StringIO(ok("-m", "nDCG@10 RR", "--format", "csv"))))
     found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), ["nDCG@10", "RR"]).to_polars(details=True)
@@ -69,6 +70,7 @@ def test_csv_is_the_frame_of_the_api() -> None:
                 assert shown == ("" if value is None else str(value))
 
 
+@pytest.mark.slow
 def test_json_holds_every_pair_and_system() -> None:
     document = json.loads(ok("-m", "nDCG@10", "--baseline", RUNS[0], "--format", "json"))
     found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), "nDCG@10", baseline=NAMES[0])
@@ -85,6 +87,7 @@ def test_json_holds_every_pair_and_system() -> None:
         assert held["tie_standard_error"] == pytest.approx(interval.tie_standard_error)
 
 
+@pytest.mark.slow
 def test_table_shows_rounded_what_the_api_says() -> None:
     out = ok("-m", "nDCG@10", "--baseline", "Olz-gpt4o")
     found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), "nDCG@10", baseline="Olz-gpt4o")
@@ -106,6 +109,7 @@ def test_table_shows_rounded_what_the_api_says() -> None:
     assert f"p below 0.05: {sum(pair.significant for pair in found.pairs)} of 3 differences" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [80, 140])
 @needs_shared_data
 def test_twelve_runs_fit(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,6 +122,7 @@ def test_twelve_runs_fit(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "of 66 differences" in result.stdout
 
 
+@pytest.mark.slow
 def test_markdown_and_latex() -> None:
     markdown = ok("-m", "RR", "--format", "markdown")
     assert "| system | mean | 95% CI (n=25) |" in markdown
@@ -133,6 +138,7 @@ def test_tukey_has_one_p_value() -> None:
     )
 
 
+@pytest.mark.slow
 def test_languages_are_kept_apart(queries: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(ok("-m", "RR", "--queries", queries, "--format", "csv"))))
     table = pl.read_csv(queries, schema_overrides={"query_id": pl.String})
@@ -162,6 +168,7 @@ def test_clusters(queries: Path) -> None:
     assert "in 2 clusters" in " ".join(out.split())  # where the line wraps depends on the length of the path
 
 
+@pytest.mark.slow
 def test_margins_and_sample_sizes() -> None:
     document = json.loads(ok("-m", "RR", "--margin", "0.05", "--detect", "0.02", "--format", "json"))
     found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), "RR")
@@ -173,6 +180,7 @@ def test_margins_and_sample_sizes() -> None:
         assert held["n_needed"] == row["n_needed"]
 
 
+@pytest.mark.slow
 def test_margins_and_sample_sizes_are_columns_of_csv(queries: Path) -> None:
     arguments = ("-m", "RR nDCG@10", "--queries", queries, "--margin", "0.05", "--detect", "0.02")
     rows = list(csv.DictReader(io.StringIO(ok(*arguments, "--format", "csv"))))
@@ -231,6 +239,7 @@ def test_unknown_columns_are_named(queries: Path) -> None:
     assert "Did you mean 'level'?" in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["table", "markdown", "latex"])
 def test_every_format_begins_with_the_verdict(form: str) -> None:
     found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), "nDCG@10").verdict
@@ -241,6 +250,7 @@ def test_every_format_begins_with_the_verdict(form: str) -> None:
         assert words.startswith(str(found).replace("%", ""))
 
 
+@pytest.mark.slow
 def test_json_has_the_verdict_and_its_numbers() -> None:
     document = json.loads(ok("-m", "nDCG@10 AP", "--format", "json", "--margin", "0.05"))
     verdict = document["verdict"]
@@ -255,6 +265,7 @@ def test_json_has_the_verdict_and_its_numbers() -> None:
     assert verdict["text"] == " ".join(verdict["sentences"])
 
 
+@pytest.mark.slow
 def test_json_has_the_verdict_of_each_stratum(queries: Path) -> None:
     document = json.loads(
         ok("-m", "nDCG@10", "--by", "level", "--queries", queries, "--pool-languages", "--format", "json")
@@ -267,6 +278,7 @@ def test_json_has_the_verdict_of_each_stratum(queries: Path) -> None:
         assert verdict["p_adjusted"] == pair["p_adjusted"]
 
 
+@pytest.mark.slow
 def test_a_compact_table_is_written_whole_whatever_the_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -295,6 +307,7 @@ def test_a_compact_table_is_one_table_for_people(options: list[str], said: str) 
     assert said in result.stderr
 
 
+@pytest.mark.slow
 def test_queries_that_decide_are_those_of_the_api() -> None:
     options = ["-m", "nDCG@10 RR", "--queries-worst", "2", "--baseline", "Olz-gpt4o"]
     document = json.loads(ok(*options, "--format", "json"))
@@ -315,6 +328,7 @@ def test_queries_that_decide_are_those_of_the_api() -> None:
         )
 
 
+@pytest.mark.slow
 def test_queries_that_decide_have_their_texts(tmp_path: Path) -> None:
     ids = dh.evaluate(QRELS, RUNS[0], "RR").query_ids.tolist()
     table = pl.DataFrame({"query_id": ids, "text": [f"<b>{query}</b> | \x1b[2J" for query in ids]})
@@ -328,6 +342,7 @@ def test_queries_that_decide_have_their_texts(tmp_path: Path) -> None:
     assert best[1]["text"].startswith(f"<b>{best[0]}</b>")
 
 
+@pytest.mark.slow
 def test_ranks_are_those_of_the_api(queries: Path) -> None:
     options = ["-m", "nDCG@10 MR", "--ranks"]
     document = json.loads(ok(*options, "--format", "json"))

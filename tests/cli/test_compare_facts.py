@@ -47,6 +47,7 @@ def words(*arguments: object) -> str:
     return " ".join(ok(*COMPARE, "-m", "RR", *arguments).split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["table", "csv"])
 def test_a_run_without_a_judged_document_gets_a_warning(form: str) -> None:
     result = call(*COMPARE, "alien.run", "-m", "RR", "--format", form)

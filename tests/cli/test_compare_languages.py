@@ -68,6 +68,7 @@ def test_languages_without_pairs_are_not_compared(folder: Path) -> None:
         dh.compare_languages({"one": run}, queries=path)
 
 
+@pytest.mark.slow
 def test_queries_without_a_pair_are_named_and_the_others_compared(folder: Path) -> None:
     """A language whose pair ids nobody else has takes nothing from those that are paired."""
     path = folder / "queries.csv"
@@ -123,6 +124,7 @@ def test_clusters_of_queries_are_joined_over_languages(folder: Path) -> None:
     assert "which leaves 2 clusters" in shown  # French has two of four queries, the others four of two
 
 
+@pytest.mark.slow
 def test_csv_has_the_table_that_is_named(folder: Path) -> None:
     command = ["compare", *(str(folder / name) for name in ("qrels.txt", "one.run", "two.run")), "-m", "RR"]
     command += ["--queries", str(folder / "queries.csv"), "--n-resamples", "99"]
@@ -140,6 +142,7 @@ def test_csv_has_the_table_that_is_named(folder: Path) -> None:
     assert "--table pairs is for --format csv: table has every table" in " ".join(done.stderr.split())
 
 
+@pytest.mark.slow
 def test_the_page_begins_with_the_languages(folder: Path) -> None:
     page = folder / "page.html"
     names = ("qrels.txt", "one.run", "two.run")

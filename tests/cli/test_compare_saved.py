@@ -78,6 +78,7 @@ def test_a_saved_evaluation_is_no_qrels_and_no_run(arguments: list[str]) -> None
         dh.read_run(json.loads(Path("one.json").read_text(encoding="utf-8")))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_a_saved_evaluation_has_one_name_in_tables_facts_and_figures() -> None:
     """That of its file, and not that of the run which was saved there."""

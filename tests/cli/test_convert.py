@@ -116,6 +116,7 @@ def test_a_damaged_table_is_bad_data(folder: Path) -> None:
         assert f"{name}:" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/stdin").exists(), reason="there is no /dev/stdin here")
 @pytest.mark.parametrize("form", ["csv", "tsv"])
 def test_a_stream_of_a_table_needs_its_kind(form: str) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("folder")
 
 
+@pytest.mark.slow
 def test_demo_fits_a_screen_and_shows_that_the_winner_changes() -> None:
     out = ok("demo")
     lines = out.splitlines()
@@ -36,6 +37,7 @@ def test_what_the_demo_says_next_works(folder: Path) -> None:
     assert (folder / "demo-data" / "SOURCE.md").is_file()
 
 
+@pytest.mark.slow
 def test_the_demo_names_a_program_that_a_shell_finds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", [".venv/bin/deadheat"])
     monkeypatch.setenv("PATH", str(folder))

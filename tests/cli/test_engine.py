@@ -45,6 +45,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("ties", ["expected", "doc_id"])
 def test_a_folder_and_a_pattern_are_one_run(data: Path, engine: str, ties: str) -> None:
@@ -55,6 +56,7 @@ def test_a_folder_and_a_pattern_are_one_run(data: Path, engine: str, ties: str) 
         assert found.replace("parts", "one") == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_compare_and_ties(data: Path, engine: str) -> None:
     both = ("compare", data / "qrels.jsonl", data / "one.parquet", data / "parts", *MEASURES, "--format", "csv")
@@ -73,6 +75,7 @@ def _two(folder: Path, second: pl.DataFrame, first: pl.DataFrame) -> Path:
     return target
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_files_of_a_folder_that_differ(data: Path, engine: str) -> None:
     """In their columns, whose order does not matter; and left-overs of Spark are no data."""

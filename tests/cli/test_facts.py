@@ -105,6 +105,7 @@ def test_a_cutoff_without_advice_gets_the_nearest() -> None:
     assert "Did you mean" not in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["demo"], ["measures"], ["measures", "--for", "mobile"], ["measures", "--for"]])
 def test_commands_stand_on_lines_of_their_own(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     wide = [line for line in ok(*arguments).splitlines() if line.startswith("  deadheat ")]

@@ -28,6 +28,7 @@ def drawn(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
+@pytest.mark.slow
 def test_evaluate_draws_and_names_its_files(tmp_path: Path) -> None:
     text = ok("evaluate", QRELS, *RUNS[:2], "-m", "RR", "--figures", tmp_path / "new" / "f")
     assert drawn(tmp_path / "new" / "f") == {"forest-RR.svg", "cutoffs-nDCG.svg", "cutoffs-R.svg", "traditional-RR.svg"}
@@ -45,6 +46,7 @@ def test_data_have_the_files_and_what_was_not_drawn(tmp_path: Path) -> None:
     assert {name for names in found["not_drawn"].values() for name in names} >= {"precision_recall"}
 
 
+@pytest.mark.slow
 def test_the_numbers_of_figures_are_those_of_json(tmp_path: Path) -> None:
     arguments = ["compare", QRELS, *RUNS, "-m", "nDCG@10", *QUICK, "--figures", tmp_path, "--figure-format", "json"]
     found = json.loads(ok(*arguments, "--format", "json"))
@@ -63,6 +65,7 @@ def test_the_numbers_of_figures_are_those_of_json(tmp_path: Path) -> None:
     assert len(pairs) == 6
 
 
+@pytest.mark.slow
 def test_strata_are_drawn(tmp_path: Path) -> None:
     queries = tmp_path / "queries.csv"
     evaluated = json.loads(ok("evaluate", QRELS, RUNS[0], "-m", "RR", "--per-query", "--format", "json"))
@@ -76,6 +79,7 @@ def test_strata_are_drawn(tmp_path: Path) -> None:
     assert "strata-RR.svg" in drawn(tmp_path / "one") & drawn(tmp_path / "two")
 
 
+@pytest.mark.slow
 def test_ties_are_drawn_as_data_say(tmp_path: Path) -> None:
     options = ["-m", "RR", "-m", "Hit@3", "--figures", tmp_path / "f", "--figure-format", "json"]
     found = json.loads(ok("ties", RUNS[0], QRELS, *options, "--format", "json"))
@@ -105,6 +109,7 @@ def test_the_value_of_trec_eval_is_a_tick_and_not_a_column(tmp_path: Path) -> No
     assert plain.splitlines()[:3] == text.splitlines()[:3]
 
 
+@pytest.mark.slow
 def test_a_bench_draws_each_language(tmp_path: Path) -> None:
     text = ok(*BENCH, "--retriever", "bm25", "--retriever", "bm25(k1=1.9)", "--figures", tmp_path)
     names = drawn(tmp_path)
@@ -144,6 +149,7 @@ print(*sys.modules)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command", [["--help"], ["evaluate", "--help"], ["evaluate", QRELS, RUNS[0]], ["compare", QRELS, *RUNS[:2], *QUICK]]
 )

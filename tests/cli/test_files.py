@@ -68,6 +68,7 @@ def test_a_dash_is_standard_output(folder: Path) -> None:
     assert not (folder / "-").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="this system has no /dev/stdin")  # noqa: PTH110 - Path is here for types alone
 def test_a_dash_is_standard_input(folder: Path) -> None:
     def run(*arguments: str, text: str) -> subprocess.CompletedProcess[str]:
@@ -254,6 +255,7 @@ def close_stdout() -> None:
     os.close(1)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
 @pytest.mark.parametrize(
     "arguments", [["evaluate", "qrels.txt", "bm25.run"], ["--help"], ["convert", "bm25.run", "-"], ["measures"]]
@@ -279,6 +281,7 @@ def test_a_standard_output_that_takes_nothing(
     assert (folder / "bm25.run").read_text() == RUN
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
 @pytest.mark.parametrize("changes", [{}, {"PYTHONUNBUFFERED": "1"}], ids=["buffered", "unbuffered"])
 @pytest.mark.parametrize(
@@ -298,6 +301,7 @@ def test_a_standard_output_that_is_cut_short_is_an_error(
     check_limit(folder, arguments, **changes)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
 @pytest.mark.parametrize(
     "arguments",
@@ -359,6 +363,7 @@ def test_a_seed_needs_a_random_order() -> None:
     assert "--ties random" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="this system has no /dev/fd")  # noqa: PTH110 - Path is here for types alone
 def test_what_a_shell_makes_up_gets_a_name(folder: Path) -> None:
     for arguments, name in (("evaluate <(cat qrels.txt) <(cat bm25.run)", "run"), ("ties <(cat bm25.run)", "run: 4")):

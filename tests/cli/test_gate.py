@@ -421,6 +421,7 @@ def test_clusters_are_resampled_and_tested_whole(folder: Path) -> None:
     assert "each measure by itself, by clusters: doc" in " ".join(out.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "arguments", "message"),
     [

@@ -76,6 +76,7 @@ def test_data_holds_two_numbers_and_the_errors() -> None:
     assert {name: float(row[name]) for name in cells} == cells
 
 
+@pytest.mark.slow
 def test_every_format_names_the_method_of_each_measure_and_the_queries(folder: Path) -> None:
     """Ties or not, Hit@1 and P@1 are proportions; a query that has no rank for MR is one query less."""
     (folder / "short.run").write_text("".join((folder / "bm25.run").read_text().splitlines(keepends=True)[:-6]))
@@ -102,6 +103,7 @@ def test_every_format_names_the_method_of_each_measure_and_the_queries(folder: P
     assert total % 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lines", "why"), [(3, "only 3 queries"), (29, "all 29 values are equal"), (1, "")], ids=["few", "equal", "one"]
 )

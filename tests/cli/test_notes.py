@@ -42,6 +42,7 @@ def notes_of_table(*arguments: str) -> list[str]:
     return [note for note in found if note.startswith((*NOTES[:3], "MR"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "trec"])
 @pytest.mark.parametrize("runs", [["a.run"], ["a.run", "b.run"]])
 def test_formats_without_notes_say_them_on_standard_error(form: str, runs: list[str]) -> None:

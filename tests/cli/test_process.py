@@ -51,6 +51,7 @@ def test_exit_codes(folder: Path, arguments: list[str], code: int) -> None:
     assert bool(done.stderr) is (code != 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", [{}, {"PYTHONUNBUFFERED": "1"}], ids=["buffered", "unbuffered"])
 def test_a_reader_that_goes_is_no_error(folder: Path, changes: dict[str, str]) -> None:
     arguments = command("evaluate", "qrels.txt", "ties.run", "--per-query", "--format", "csv")
@@ -75,6 +76,7 @@ main(["evaluate", "qrels.txt", "ties.run"])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
 def test_an_interrupt_is_one_line(folder: Path) -> None:
     code = [sys.executable, "-c", INTERRUPTED]
@@ -102,6 +104,7 @@ start()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
 @pytest.mark.parametrize("name", ["deadheat.cli", "click", "polars", "deadheat.measures", "deadheat.report.text"])
 def test_an_interrupt_of_an_import_is_one_line(name: str, folder: Path) -> None:
@@ -126,6 +129,7 @@ main({arguments!r})
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGKILL", -9)])
 @pytest.mark.parametrize(
@@ -168,6 +172,7 @@ def test_a_signal_that_is_ignored_stays_ignored(folder: Path) -> None:
     (folder / "kept.csv").unlink()
 
 
+@pytest.mark.slow
 def test_an_ascii_output_gets_ascii(folder: Path) -> None:
     done = run(folder, "evaluate", "qrels.txt", "über.run", "-m", "RR", PYTHONIOENCODING="ascii")
     lines = done.stdout.decode("ascii").splitlines()
@@ -176,6 +181,7 @@ def test_an_ascii_output_gets_ascii(folder: Path) -> None:
     assert b"prod[j<i]" in run(folder, "measures", "ERR", PYTHONIOENCODING="ascii").stdout
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_no_colour(folder: Path) -> None:
     assert b"\x1b" not in run(folder, "evaluate", "qrels.txt", "ties.run").stdout
 
@@ -184,6 +190,7 @@ COMPARED = ["compare", "qrels.txt", "ties.run", "über.run", "-m", "RR", "--n-re
 SPARED = ("std err", "effect", "wins", "losses")  # columns that a narrow screen leaves out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", ["40", "80", None])
 def test_a_file_is_as_wide_as_its_tables(folder: Path, columns: str | None) -> None:
     done = run(folder, *COMPARED, "-o", "out.txt", **({"COLUMNS": columns} if columns else {}))
@@ -196,6 +203,7 @@ def test_a_file_is_as_wide_as_its_tables(folder: Path, columns: str | None) -> N
     assert max(map(len, facts.splitlines())) <= 80  # sentences are wrapped nevertheless
 
 
+@pytest.mark.slow
 def test_a_pipe_is_as_wide_as_its_tables_unless_it_is_told(folder: Path) -> None:
     whole = run(folder, *COMPARED).stdout.decode()
     assert "not shown at this width" not in whole
@@ -205,6 +213,7 @@ def test_a_pipe_is_as_wide_as_its_tables_unless_it_is_told(folder: Path) -> None
     assert max(map(len, narrow.splitlines())) <= 80
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such terminal")
 def test_a_terminal_narrows_the_screen_and_no_file(folder: Path) -> None:
     import fcntl
@@ -229,10 +238,12 @@ def test_a_terminal_narrows_the_screen_and_no_file(folder: Path) -> None:
     assert "not shown at this width" not in (folder / "of_terminal.txt").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_no_color_is_heeded(folder: Path) -> None:
     assert b"\x1b[1;36m" in run(folder, "evaluate", "qrels.txt", "ties.run", FORCE_COLOR="1").stdout
     assert b"36m" not in run(folder, "evaluate", "qrels.txt", "ties.run", FORCE_COLOR="1", NO_COLOR="1").stdout
 
 
+@pytest.mark.slow
 def test_no_progress_bar_without_a_terminal(folder: Path) -> None:
     assert run(folder, "evaluate", "qrels.txt", "ties.run").stderr == b""

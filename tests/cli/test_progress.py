@@ -120,6 +120,7 @@ def test_files_are_steps_by_their_sizes(tmp_path: Path) -> None:
     assert seen == [("a.run and 2 more", 150), 0, 100, 50, ("a.run", None)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "phases"),
     [

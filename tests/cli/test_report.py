@@ -28,6 +28,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_report_of_runs_names_its_inputs_and_its_command(files: Path) -> None:
     arguments = ("report", "judged.json", "weak.json", "good.json", "-m", "RR", "--n-resamples", "99", "-o", "r.html")
     assert call(*arguments).stderr.startswith("r.html: 0.")
@@ -51,6 +52,7 @@ def test_report_of_one_run(files: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_report_of_saved_evaluations(files: Path) -> None:
     ok("evaluate", "judged.json", "weak.json", "good.json", "-m", "RR", "--save", "saved/")
     arguments = ("report", "saved/weak.json", "saved/good.json", "-o", "s.html")
@@ -87,6 +89,7 @@ def test_what_report_refuses() -> None:
         assert said in found.output
 
 
+@pytest.mark.slow
 def test_report_of_a_benchmark(files: Path) -> None:
     """Each set and language is a part; the runs that the folder keeps are its rankings."""
     result = dh.bench(

@@ -67,6 +67,7 @@ def test_what_is_there_is_not_replaced(folder: Path) -> None:
     assert (folder / "made" / "low.run").read_text() != "mine"
 
 
+@pytest.mark.slow
 def test_coarser_scores_have_the_numbers_of_python() -> None:
     arguments = ("simulate", "--coarsen", OLZ, NIST, QRELS, "-m", "nDCG@10", "--levels", "2,4")
     document = json.loads(ok(*arguments, "--format", "json"))
@@ -100,6 +101,7 @@ def test_a_single_run_shows_the_range_of_ties_on_a_screen() -> None:
     assert "wrong winner" not in out
 
 
+@pytest.mark.slow
 def test_three_runs_name_the_rival(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "140")
     third = str(DEMO / "TREMA-CoT.run.gz")
@@ -154,6 +156,7 @@ def test_what_a_run_lacks_is_said(folder: Path) -> None:
     assert "no document that other retrieves is judged" in out
 
 
+@pytest.mark.slow
 def test_the_report_may_go_to_a_file(folder: Path) -> None:
     assert not ok("simulate", "--coarsen", "bm25.run", "qrels.txt", "-m", "RR", "-o", "report.md")
     assert "| measure" in (folder / "report.md").read_text()

@@ -105,6 +105,7 @@ def found() -> list[tuple[tuple[Scores, Scores], dh.Agreement]]:
     return [(pair, dh.agree({"q": pair[0]}, {"q": pair[1]}, p=0.8, cutoff=2)) for pair in drawn(1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "value"), [("tau", tau), ("tau_ap", ap_correlation)])
 def test_correlations_are_means_over_all_orders(
     found: list[tuple[tuple[Scores, Scores], dh.Agreement]], kind: str, value: Callable[[Order, Order], float]
@@ -137,6 +138,7 @@ def test_tau_b_of_real_runs_is_that_of_scipy() -> None:
         assert value == pytest.approx(kendalltau(*scores).statistic, abs=1e-12, nan_ok=True)
 
 
+@pytest.mark.slow
 def test_the_a_form_of_rbo_is_a_mean_over_all_orders(found: list[tuple[tuple[Scores, Scores], dh.Agreement]]) -> None:
     """Its least value always; the extrapolated one where both lists are of a length."""
     for pair, one in found:
@@ -181,6 +183,7 @@ def test_rbo_is_what_the_program_of_its_authors_prints(given: tuple[str, str, fl
     assert values == pytest.approx(KEPT[given], abs=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2, 3, 10])
 def test_the_overlap_of_the_top_is_exact_over_all_orders(k: int) -> None:
     for pair in drawn(2):

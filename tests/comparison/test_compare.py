@@ -281,6 +281,7 @@ def test_a_measure_that_was_not_compared() -> None:
         dh.compare(QRELS, RUNS, "RR")["AP"]
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_twelve_real_judges() -> None:
     qrels, runs = llm_qrels(), {name: llm_run(name) for name in LLM_RUNS}

@@ -168,6 +168,7 @@ def test_distribution_equals_enumeration(of: Defined) -> None:
 HARDEST = dict(sorted(BATCHES["graded"].cases.items(), key=lambda item: abs(len(item[1].rankings) - 50))[:5])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.notation(None))
 def test_what_is_not_listed_makes_no_difference(variant: Variant) -> None:
     """For every measure and cutoff: documents of one relevance are interchangeable, and so is all below the cutoff."""

@@ -41,6 +41,7 @@ def add_up(values: list[float], probabilities: list[float]) -> dict[float, float
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("variant", "cutoff"), MEASURES, ids=[variant.notation(k) for variant, k in MEASURES])
 def test_distribution_of_each_query(variant: Variant, cutoff: int | None) -> None:
     """Of all queries that have a value, in any order, whether their ties move it or not."""

@@ -108,6 +108,7 @@ def test_values_on_the_grid_stay_exact(seed: int) -> None:
     assert equal > 0.005
 
 
+@pytest.mark.slow
 def test_grid_against_exact_sums() -> None:
     """Seven queries whose ranks go down to 30, most of which stand between the cells of any grid."""
     methods = []
@@ -184,6 +185,7 @@ def test_ties_of_values_on_the_grid_are_exact_whatever_stands_beside() -> None:
     assert flipped.method == "exact"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_queries", "method"), [(300, "grid"), (1_000, "grid"), (9_000, "normal")])
 def test_many_queries(n_queries: int, method: str) -> None:
     """Mean and variance on the grid are those of the closed form; a mean over so many queries is near to normal."""

@@ -60,6 +60,7 @@ def only(qrels: Grades, runs: dict[str, Grades], measure: str | dh.Custom, rng: 
 # The whole way
 
 
+@pytest.mark.slow
 def test_one_query_of_skewed_values() -> None:
     """By the normal distribution this was off by 0.18."""
     qrels, runs = skewed(n_docs=100, n_last=20)
@@ -243,6 +244,7 @@ def test_places_are_all_as_likely(size: int, n_judged: int) -> None:
     assert scipy.stats.chisquare(counts).pvalue > 0.001
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.notation(None))
 def test_drawn_orders_have_the_exact_moments(variant: Variant, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of every measure and cutoff, query by query: mean and variance are those of the closed form, and no more."""

@@ -86,6 +86,7 @@ def test_the_normal_distribution_agrees_where_queries_are_many(monkeypatch: pyte
     assert drawn["p_best"].to_list() == pytest.approx(normal["p_best"].to_list(), abs=0.02)
 
 
+@pytest.mark.slow
 def test_the_rank_is_that_of_the_exact_mean_under_any_policy() -> None:
     runs = [DEMO / f"{name}.run.gz" for name in ("Olz-gpt4o", "willia-umbrela1", "TREMA-CoT")]
     frames = []

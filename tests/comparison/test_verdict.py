@@ -494,6 +494,7 @@ def pairs(draw: st.DrawFn) -> Pair:
     )
 
 
+@pytest.mark.slow
 @given(
     pairs(), st.sampled_from(["randomization", "sign", "bootstrap"]), st.sampled_from(["two-sided", "greater", "less"])
 )
@@ -515,6 +516,7 @@ def test_numbers_are_those_of_the_tables(value: float) -> None:
     assert shown == format_cell(value) or (value.is_integer() and shown == format_cell(int(value)))
 
 
+@pytest.mark.slow
 def test_numbers_come_from_the_pairs() -> None:
     comparison = dh.compare(QRELS, RUNS[:2], ["nDCG@10", "RR", "AP"])
     (own,) = comparison["nDCG@10"]

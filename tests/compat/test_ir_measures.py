@@ -91,6 +91,7 @@ def compared() -> list[Any]:
     return [one for one in found if DeadheatProvider().supports(one)]
 
 
+@pytest.mark.slow
 @needs_shared_data
 @pytest.mark.parametrize("name", HPO_RUNS)
 def test_it_is_itself_where_no_scores_tie(name: str) -> None:
@@ -223,6 +224,7 @@ def test_what_deadheat_lacks_is_computed_as_before() -> None:
     assert result == {own: 2, ir_measures.AP: 0.5}
 
 
+@pytest.mark.slow
 def test_its_command_uses_the_provider(tmp_path: Path) -> None:
     (tmp_path / "x.qrels").write_text("q 0 a 1\n", encoding="utf-8")
     (tmp_path / "x.run").write_text("q Q0 a 1 0.5 t\nq Q0 b 2 0.5 t\n", encoding="utf-8")

@@ -97,6 +97,7 @@ def test_our_provider_computes_compat_for_ir_measures() -> None:
     assert ours(of_ir_measures("Compat(normalize=False)")) == dh.parse_measure("Compat(normalize=False)")
 
 
+@pytest.mark.slow
 @needs_shared_data
 @pytest.mark.parametrize("name", LLM_RUNS)
 def test_compat_of_real_runs(name: str) -> None:

@@ -49,6 +49,7 @@ def test_real_runs(name: str, level: int) -> None:
     assert_same(qrels, run, ours.supported_measures, level)
 
 
+@pytest.mark.slow
 @needs_shared_data
 @pytest.mark.parametrize("name", SOURCES)
 def test_real_runs_without_their_unjudged_documents(name: str) -> None:

@@ -131,6 +131,7 @@ def saved(folder: Path, text: str) -> str:
     return "program.py"
 
 
+@pytest.mark.slow
 def test_the_example_of_pytrec_evals_readme(tmp_path: Path) -> None:
     pytest.importorskip("pytrec_eval")
     program = saved(tmp_path, README)
@@ -139,6 +140,7 @@ def test_the_example_of_pytrec_evals_readme(tmp_path: Path) -> None:
     assert found == python(tmp_path, program)
 
 
+@pytest.mark.slow
 def test_ties_are_averaged_when_the_environment_asks(tmp_path: Path) -> None:
     program = saved(tmp_path, TIED)
     run = ("-m", "deadheat.compat", program, "-x", "y")
@@ -146,11 +148,13 @@ def test_ties_are_averaged_when_the_environment_asks(tmp_path: Path) -> None:
     assert python(tmp_path, *run, ties="expected") == "{'q': {'recip_rank': 0.75}} ['-x', 'y'] __main__\n"
 
 
+@pytest.mark.slow
 def test_a_program_without_pytrec_eval_installed(tmp_path: Path) -> None:
     block = "import sys\nsys.modules['pytrec_eval_ext'] = None\n"
     assert "0.75" in python(tmp_path, "-m", "deadheat.compat", saved(tmp_path, block + TIED), ties="expected")
 
 
+@pytest.mark.slow
 def test_ir_measures_keeps_its_numbers_until_ties_are_chosen(tmp_path: Path) -> None:
     pytest.importorskip("pytrec_eval")
     program, switch = saved(tmp_path, IR_MEASURES), ("-m", "deadheat.compat")
@@ -172,8 +176,8 @@ def test_the_command_of_ir_measures_prints_the_same_where_nothing_ties(tmp_path:
     pytest.importorskip("ir_measures")
     (tmp_path / "x.qrels").write_text("q 0 a 1\nq 0 b 2\nq 0 c 0\n", encoding="utf-8")
     (tmp_path / "x.run").write_text("q Q0 c 1 0.9 t\nq Q0 b 2 0.5 t\nq Q0 a 3 0.4 t\n", encoding="utf-8")
-    command = ("-m", "ir_measures", "x.qrels", "x.run", "nDCG@10 AP(rel=2)", "P@2", "nDCG(gains={1:2,2:5})@3")
-    found = python(tmp_path, "-m", "deadheat.compat", *command)
+    command = ("-m", "ir_measures", "x.qrels", "x.run")
+    found = python(tmp_path, "-m", "deadheat.compat", *command, "nDCG@10 AP(rel=2)", "P@2", "nDCG(gains={1:2,2:5})@3")
     ideal, ideal_of_gains = 2 + 1 / log2(3), 5 + 2 / log2(3)
     assert found.split() == [
         *("nDCG@10", f"{(2 / log2(3) + 1 / 2) / ideal:.4f}", "AP(rel=2)", "0.5000", "P@2", "0.5000"),
@@ -181,7 +185,9 @@ def test_the_command_of_ir_measures_prints_the_same_where_nothing_ties(tmp_path:
     ]
     if why := why_ir_measures_cannot_read():
         pytest.skip(why)
-    assert found == python(tmp_path, *command)
+    # in two calls: beside nDCG with gains, its lowest version may give plain nDCG the same gains, by the seed of hashes
+    plain = python(tmp_path, *command, "nDCG@10 AP(rel=2)", "P@2")
+    assert found == plain + python(tmp_path, *command, "nDCG(gains={1:2,2:5})@3")
 
 
 def test_every_number_stays_and_one_line_says_what_ties_could_change(tmp_path: Path) -> None:
@@ -271,6 +277,7 @@ def test_ranx_is_asked_itself_until_ties_are_chosen(tmp_path: Path) -> None:
     assert python(tmp_path, saved(tmp_path, "\n".join(lines))).splitlines()[1] == "False 0.75"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", ["import pytrec_eval", "from pytrec_eval import RelevanceEvaluator"])
 def test_install_reaches_modules_that_were_imported_before(before: str, tmp_path: Path) -> None:
     pytest.importorskip("pytrec_eval")
@@ -300,6 +307,7 @@ def test_evaluations_of_beir_and_mteb(package: str, text: str, tmp_path: Path) -
     assert python(tmp_path, "-m", "deadheat.compat", program, ties="expected") == "0.5\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

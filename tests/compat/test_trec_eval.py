@@ -151,6 +151,7 @@ def as_printed(name: str, query: str, value: float, *, is_count: bool) -> str:
     return f"{name:<22}\t{query}\t" + (f"{int(value)}" if is_count else f"{value:6.4f}")
 
 
+@pytest.mark.slow
 @needs_shared_data
 @pytest.mark.parametrize("name", SOURCES)
 def test_every_line_of_real_runs(name: str) -> None:

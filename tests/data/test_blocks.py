@@ -33,6 +33,7 @@ def random_qrels(rng: np.random.Generator) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["query_id", "doc_id", "relevance"], orient="row")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("descending", [True, False])
 @pytest.mark.parametrize("levels", [1, 3, 10, 1_000_000])
 def test_equals_the_relational_plans(levels: int, *, descending: bool) -> None:
@@ -102,6 +103,7 @@ def test_a_query_that_goes_on_in_the_next_part_is_one_block(monkeypatch: pytest.
             assert np.diff(found.bounds).tolist() == [size for _, size in expected]
 
 
+@pytest.mark.slow
 def test_documents_whose_hashes_are_equal_are_told_apart() -> None:
     docs = pl.Series([f"d{n}" for n in range(300_000)])
     alike = docs.filter((docs.hash(1) // 2**32).is_duplicated())

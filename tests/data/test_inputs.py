@@ -58,6 +58,7 @@ def test_source_changes_nothing(source: str, ties: str) -> None:
     assert_equal_to_dicts(build(rows_of(BATCH.qrels), "qrels"), build(rows_of(BATCH.run), "run"), ties)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ORDERED)
 def test_order_given_is_kept(source: str) -> None:
     """The policy input follows the rows of everything that has an order."""
@@ -105,6 +106,7 @@ def test_duckdb_connections_may_differ() -> None:
     assert_equal_to_dicts(qrels, as_duckdb(rows_of(BATCH.run), "run"), "expected")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl", ".json"])
 @pytest.mark.parametrize("ties", ["expected", "doc_id", "input"])
 def test_files_change_nothing(tmp_path: Path, suffix: str, ties: str) -> None:

@@ -306,6 +306,7 @@ def test_columns_that_are_no_text() -> None:
         queries.column("bytes", ["a"])
 
 
+@pytest.mark.slow
 def test_a_large_table_is_read_quickly(tmp_path: Path) -> None:
     n_queries = 100_000
     lines = (

@@ -61,6 +61,7 @@ def frame_of(batch: str) -> pl.DataFrame:
     return pl.DataFrame(rows_of(BATCHES[batch].run), SCHEMA, orient="row")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 3, 50, 1_000_000])
 @pytest.mark.parametrize("batch", BATCHES)
 def test_placements_are_those_of_memory(batch: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,6 +76,7 @@ def test_placements_are_those_of_memory(batch: str, size: int, tmp_path: Path, m
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", ["expected", "best", "worst", "doc_id", "input", "random"])
 def test_every_policy_gives_the_numbers_of_memory(ties: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "_MOST_ROWS", 20)
@@ -89,6 +91,7 @@ def test_every_policy_gives_the_numbers_of_memory(ties: str, tmp_path: Path, mon
         np.testing.assert_array_equal(found[name].tie_std, expected[name].tie_std, err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", ["doc_id", "expected"])
 def test_rows_in_any_order_are_placed_another_way(ties: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "_MOST_ROWS", 10)
@@ -150,6 +153,7 @@ def test_a_file_without_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         dh.evaluate({"q": {"d": 1}}, written(pl.DataFrame(schema=SCHEMA), tmp_path), ["RR"])
 
 
+@pytest.mark.slow
 def test_profiles_rounding_and_direction_are_those_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "_MOST_ROWS", 11)
     batch, frame = BATCHES["graded"], frame_of("graded")
@@ -186,6 +190,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "LARGE", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
 @pytest.mark.parametrize("ties", ["expected", "doc_id", "input"])

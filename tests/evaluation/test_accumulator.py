@@ -54,6 +54,7 @@ def in_batches(case: Case, bounds: list[int], accumulator: dh.Accumulator, *, wi
     return accumulator
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", ["expected", "best", "worst", "random"])
 @pytest.mark.parametrize("with_ids", [True, False])
 def test_what_one_matrix_gives(ties: str, *, with_ids: bool) -> None:
@@ -129,6 +130,7 @@ pickle.dump(accumulator, sys.stdout.buffer)
 """
 
 
+@pytest.mark.slow
 def test_merged_across_processes() -> None:
     scores, relevance, mask, ids = case = random_case(5)
     found = []

@@ -27,6 +27,7 @@ def both(
     return evaluate_beside(conventions, Qrels.of(qrels), Run.of(run), MEASURES, rule)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", BATCHES.values(), ids=BATCHES.keys())
 @pytest.mark.parametrize("rule", ["doc_id", "input"])
 @pytest.mark.parametrize("missing", ["empty", "skip"])

@@ -65,6 +65,7 @@ def random_table(seed: int, *, is_grouped: bool) -> tuple[pl.DataFrame, pl.DataF
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_grouped", [True, False], ids=["grouped", "mixed"])
 @pytest.mark.parametrize("ties", ["expected", "best", "worst", "doc_id", "input", "random"])
 def test_each_column_is_evaluated_as_a_run_of_its_own(ties: str, *, is_grouped: bool) -> None:
@@ -127,6 +128,7 @@ def test_ascending_and_precision_are_those_of_a_run() -> None:
         assert own.notes == expected.notes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_grouped", [True, False], ids=["grouped", "mixed"])
 @pytest.mark.parametrize("ties", ["expected", "best", "worst", "doc_id", "input"])
 def test_the_reverse_of_each_column_is_that_of_a_run(ties: str, *, is_grouped: bool) -> None:
@@ -140,6 +142,7 @@ def test_the_reverse_of_each_column_is_that_of_a_run(ties: str, *, is_grouped: b
             assert one.reversed == dh.evaluate(qrels, run, nDCG @ 3, ties=ties, missing="empty")["nDCG@3"].mean
 
 
+@pytest.mark.slow
 def test_a_function_of_a_user_is_called_by_one_thread() -> None:
     threads: set[int] = set()
 

@@ -87,6 +87,7 @@ def test_masked_and_excluded_by_enumeration(seed: int) -> None:
         assert scores_of.tie_max[0] == pytest.approx(values.max(), abs=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float64", ">f4", "int64", "longdouble"])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_long_rows_by_a_sorted_list(dtype: str, order: Literal["C", "F"]) -> None:

@@ -52,6 +52,7 @@ def same(found: dh.Evaluation, wanted: dh.Evaluation) -> None:
     assert found.qrels_hash == wanted.qrels_hash
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", EVERY)
 @pytest.mark.parametrize("seed", range(6))
 def test_what_dicts_give(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,6 +70,7 @@ def test_what_dicts_give(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) 
     same(found, of_dicts(scores, relevance, mask & ~excluded, ties=ties))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", EVERY)
 @pytest.mark.parametrize("pieces", [(1, 1, 1), (7, 1, 1), (40, 3, 3), (40, 3, 99), (1 << 17, 1, 1), (1 << 17, 1, 99)])
 def test_pieces_of_any_size_say_the_same(

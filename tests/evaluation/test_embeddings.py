@@ -121,6 +121,7 @@ def test_it_is_the_matrix_of_the_tiles(similarity: str, monkeypatch: pytest.Monk
     np.testing.assert_allclose(matrix, products, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", EVERY)
 @pytest.mark.parametrize("similarity", ["dot", "cosine"])
 def test_identical_vectors_tie_wherever_they_are(kind: str, similarity: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,6 +94,7 @@ def ends_in_tie(scores: dict[str, float]) -> bool:
     return list(scores.values()).count(min(scores.values())) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_facts_equal_what_is_counted_document_by_document(seed: int) -> None:
     rng = random.Random(seed)
@@ -200,6 +201,7 @@ def test_runs_whose_last_scores_were_not_counted_are_named(tmp_path: Path) -> No
     )
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_real_runs_say_what_they_lack() -> None:
     """BM25 for queries of another language: words that nothing matches, and 50 documents for most."""

@@ -44,6 +44,7 @@ def every_list(judged: dict[str, float], highest: dict[str, float]) -> tuple[dic
     return dict.fromkeys(names, judged) | {"z": highest}, run | {"z": {"a": 1.0}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judged", JUDGED, ids=str)
 def test_no_list_is_better_than_what_the_judgments_allow(judged: dict[str, float]) -> None:
     qrels, run = every_list(judged, {"a": 3})

@@ -113,6 +113,7 @@ def assert_same_placements(original: Placements, loaded: Placements) -> None:
             assert one.dtype == other.dtype
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("no_relevant", ["zero", "skip"])
 @pytest.mark.parametrize("ties", ["expected", "doc_id", "random"])
 def test_everything_comes_back(tmp_path: Path, ties: str, no_relevant: str) -> None:
@@ -139,6 +140,7 @@ def test_missing_queries_that_were_skipped_come_back(tmp_path: Path) -> None:
     assert "missing" not in loaded.query_ids
 
 
+@pytest.mark.slow
 def test_a_loaded_evaluation_works_like_any_other(tmp_path: Path) -> None:
     original = dh.evaluate(*data(), MEASURES, missing="empty")
     original.save(tmp_path / "a" / "b" / "run.json")
@@ -170,6 +172,7 @@ def test_tie_orders_are_drawn_from_a_saved_evaluation(tmp_path: Path) -> None:
         same(scores.values, scores.measure.mean(again))
 
 
+@pytest.mark.slow
 def test_saved_evaluations_are_compared_as_those_in_memory(tmp_path: Path) -> None:
     qrels, run = data()
     other = {query: {doc: score * (doc != "d3") for doc, score in docs.items()} for query, docs in run.items()}
@@ -186,6 +189,7 @@ def test_saved_evaluations_are_compared_as_those_in_memory(tmp_path: Path) -> No
         assert loaded[name][0].flip_method in {"exact", "grid"}
 
 
+@pytest.mark.slow
 def test_saving_again_gives_the_same_file(tmp_path: Path) -> None:
     dh.evaluate(*data(), MEASURES, missing="empty").save(tmp_path / "one.json")
     (tmp_path / "again").mkdir()
@@ -209,6 +213,7 @@ def document(path: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_the_json_reads_by_itself(tmp_path: Path) -> None:
     original = dh.evaluate(*data(), MEASURES, missing="empty")
     original.save(tmp_path / "run.json", method="t", confidence_level=0.9, rng=np.random.default_rng(1))
@@ -300,6 +305,7 @@ def table(path: Path, name: str) -> pl.DataFrame:
     return pl.read_parquet(io.BytesIO(base64.b64decode(document(path)["data"][name])))
 
 
+@pytest.mark.slow
 def test_a_custom_measure_keeps_its_scores_but_not_its_function(tmp_path: Path) -> None:
     lookalike = dh.Custom("ndcg_cut_10", lambda relevance: -first(relevance))
     original = dh.evaluate(*data(), ["nDCG@10", lookalike], missing="empty")
@@ -313,6 +319,7 @@ def test_a_custom_measure_keeps_its_scores_but_not_its_function(tmp_path: Path) 
     assert dh.load_evaluation(tmp_path / "run.json").measures == loaded.measures
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["first", "last"])
 def test_the_first_format_is_read(name: str, tmp_path: Path) -> None:
     """`first` was made before reachable was kept, `last` by the last version of the format."""

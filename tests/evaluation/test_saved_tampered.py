@@ -30,6 +30,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")  # of numbers near the largest there is
 def test_what_was_tampered_with_is_refused_or_read_as_what_it_says(seed: int, tmp_path: Path) -> None:
@@ -40,6 +41,7 @@ def test_what_was_tampered_with_is_refused_or_read_as_what_it_says(seed: int, tm
     assert all(str(tmp_path) in one for one in refused)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no signal that kills at once")
 def test_saves_to_one_path_that_are_killed_leave_one_whole_result(tmp_path: Path) -> None:
     path, rng = tmp_path / "main.json", random.Random(3)

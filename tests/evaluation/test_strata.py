@@ -296,6 +296,7 @@ def test_counts_and_skipped_queries_are_those_of_the_stratum() -> None:
     assert strata.averages().filter(measure="RR")["n_strata"].item() == 1
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_languages_of_real_runs() -> None:
     qrels: dict[str, dict[str, int]] = {}

@@ -67,6 +67,7 @@ def test_several_numbers_narrow_it() -> None:
     assert set(both.fitting) == {"RR", "nDCG"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_every_way_has_the_value_that_evaluate_gives_for_its_settings(seed: int) -> None:
     """Where deadheat has options for the settings, they give this value."""
@@ -91,6 +92,7 @@ def test_every_way_has_the_value_that_evaluate_gives_for_its_settings(seed: int)
     assert tried
 
 
+@pytest.mark.slow
 def test_the_chance_of_a_match_by_accident_counts_the_numbers_that_ways_print_as() -> None:
     rng = random.Random(11)
     qrels = {f"q{n}": {f"d{rng.randrange(12)}": float(rng.randrange(4)) for _ in range(6)} for n in range(5)}
@@ -177,6 +179,7 @@ def test_equal_keys_keep_their_order_in_short_lists() -> None:
     assert [keys[n] for n in order] == sorted(keys)
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path) -> None:
     qrels, run = tmp_path / "qrels.txt", tmp_path / "a.run"
     qrels.write_text(QRELS)
@@ -208,6 +211,7 @@ def test_a_number_without_its_measure_is_shown_a_dict() -> None:
         dh.explain(GRADED, TIED, "nDCG@10=0.6807")  # type: ignore[arg-type]  # what somebody writes
 
 
+@pytest.mark.slow
 def test_what_a_tool_lacks_is_not_its_number() -> None:
     """trec_eval has no ERR, compatibility, alpha-nDCG or INST: their values by its tie rule are no tool's."""
     for name in ("ERR@5", "Compat", "alpha_nDCG@5", "INST", "RBP(p=0.6)", "MTRR", "TMHits@3"):

@@ -54,6 +54,7 @@ def check(tool: str, qrels: NESTED, run: NESTED, values: dict[str, float], *, di
     return whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 @pytest.mark.parametrize(
     ("level", "complete", "judged_only"), [(1, False, False), (1, True, False), (2, False, False), (1, False, True)]
@@ -76,6 +77,7 @@ def test_trec_eval(name: str, level: int, complete: bool, judged_only: bool) -> 
     assert set(first.changes) == {option for option, is_set in asked.items() if is_set}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 def test_ir_measures(name: str) -> None:
     with warnings.catch_warnings():
@@ -107,6 +109,7 @@ def test_ranx(name: str, is_comparable: bool) -> None:  # noqa: FBT001 - a case
     assert (first.tool, dict(first.changes)) == ("ranx", {"ties": ties, "gain": "exp"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 def test_scikit_learn(name: str) -> None:
     metrics = pytest.importorskip("sklearn.metrics")
@@ -249,6 +252,7 @@ def test_sentence_transformers(name: str) -> None:
     assert check("sentence-transformers", qrels, run, values).tools == ("sentence-transformers",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 def test_gdeval(name: str) -> None:
     """The script of TREC's web tracks, as ir_measures runs it, where Perl is."""
@@ -271,6 +275,7 @@ def test_gdeval(name: str) -> None:
     assert found.matches[0].measures == {"ERR@10": "ERR(max_rel=4)@10"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reported", ["0.0071", "0.123456", "0.99"])
 def test_nothing_reproduces_a_wrong_value(reported: str) -> None:
     found = dh.explain(*data("Olz-gpt4o"), {"nDCG@10": reported})
@@ -280,6 +285,7 @@ def test_nothing_reproduces_a_wrong_value(reported: str) -> None:
     assert len(found.nearest) == 3
 
 
+@pytest.mark.slow
 def test_the_number_of_the_issue() -> None:
     """trec_eval computes it; the order of ties alone could have made it anything from 0.47 to 0.84."""
     paths: tuple[Path, Path] = (llm_qrels(), llm_run("Olz-gpt4o"))

@@ -20,6 +20,7 @@ RUNS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [["good"], ["good", "bad"]])
 def test_numbers_are_those_of_the_profile(names: list[str]) -> None:
     profile = dh.coarsening_profile(QRELS, {name: RUNS[name] for name in names}, ["MAP", "RR"], levels=[2, 5])

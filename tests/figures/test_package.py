@@ -42,6 +42,7 @@ except deadheat.DeadheatError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["altair", "vl_convert"])
 def test_without_the_packages_the_error_says_what_to_install(package: str) -> None:
     code = MISSING.format(package=package)

@@ -89,6 +89,7 @@ def test_queries_that_are_alike_in_every_order_are_left_out_and_counted() -> Non
     assert "on 10 of 100 queries" in title_of(chart)
 
 
+@pytest.mark.slow
 def test_scatter_has_values_and_ranges_of_both(compared: Comparison) -> None:
     chart = figures.scatter(compared, "MR", system="fair", baseline="weak")
     one, other = (compared.evaluations[name]["MR"] for name in ("fair", "weak"))
@@ -106,6 +107,7 @@ def test_scatter_has_values_and_ranges_of_both(compared: Comparison) -> None:
     assert f"tie order decides {n_open} of 30 queries" in title_of(chart)
 
 
+@pytest.mark.slow
 def test_scatter_of_many_queries_counts_them_in_cells() -> None:
     qrels, runs = random_runs(n_queries=7000, seed=2)
     compared = dh.compare(qrels, {name: runs[name] for name in ("weak", "good")}, "RR", n_resamples=99, method="t")
@@ -139,6 +141,7 @@ def test_a_matrix_has_each_pair_twice(compared: Comparison, measure: str) -> Non
     assert title_of(chart).startswith(f"{n} of {len(pairs)} differences in {measure} are significant (30 queries)")
 
 
+@pytest.mark.slow
 def test_a_matrix_of_many_pairs_says_that_resamples_are_too_few() -> None:
     qrels, runs = random_runs(n_queries=10)
     many = {f"{name}{n}": run for n in range(4) for name, run in runs.items()}

@@ -13,6 +13,7 @@ from support.figure_data import rows_of
 from support.random_runs import QRELS, RUNS
 
 
+@pytest.mark.slow
 def test_objects_draw_what_the_functions_draw() -> None:
     compared = dh.compare(QRELS, RUNS, ["MRR", "nDCG@3"], n_resamples=99)
     evaluation = compared.evaluations["weak"]
@@ -29,6 +30,7 @@ def test_objects_draw_what_the_functions_draw() -> None:
         assert shown.to_dict() == chart.to_dict()
 
 
+@pytest.mark.slow
 def test_measures_go_by_the_names_that_they_were_asked_for() -> None:
     compared = dh.compare(QRELS, RUNS, ["MRR"], n_resamples=99)
     chart = compared.plot("forest", measure="RR")

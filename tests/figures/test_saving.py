@@ -27,6 +27,7 @@ def chart() -> alt.LayerChart:
     return figures.forest(dh.evaluate(QRELS, RUNS, "RR"), options={"n_resamples": 99})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_file_is_of_the_kind_that_its_name_says(chart: alt.LayerChart, form: str, tmp_path: Path) -> None:
     figures.save(chart, tmp_path / f"x.{form}")
@@ -43,6 +44,7 @@ def test_the_json_is_the_chart(chart: alt.LayerChart, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "x.json").read_text(encoding="utf-8")) == chart.to_dict()
 
 
+@pytest.mark.slow
 def test_a_page_asks_for_nothing_from_a_network(chart: alt.LayerChart) -> None:
     page = figures.rendered(chart, "html").decode()
     elements = re.sub(r"(<script[^>]*>).*?(</script>)", r"\1\2", page, flags=re.DOTALL)
@@ -65,6 +67,7 @@ def every_chart() -> dict[str, bytes]:
     return {one.name: figures.rendered(one.chart, "svg") for one in drawn if one.chart is not None}
 
 
+@pytest.mark.slow
 def test_the_same_data_give_the_same_bytes() -> None:
     one, other = every_chart(), every_chart()
     assert len(one) >= 12
@@ -109,6 +112,7 @@ def texts(svg: bytes) -> str:
     return "\n".join("".join(element.itertext()) for element in root.iter() if element.tag.endswith("text"))
 
 
+@pytest.mark.slow
 def test_names_and_ids_are_text_in_every_figure() -> None:
     qrels, runs = evil_data()
     compared = dh.compare(qrels, runs, ["RR", "nDCG@3"], n_resamples=99)
@@ -124,6 +128,7 @@ def test_names_and_ids_are_text_in_every_figure() -> None:
     assert not any(control in text for text in shown.values() for control in "\x1b\u202e")
 
 
+@pytest.mark.slow
 def test_a_name_does_not_end_the_script_of_a_page() -> None:
     qrels, runs = evil_data()
     evaluation = dh.evaluate(qrels, runs, "RR")

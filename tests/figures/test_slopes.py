@@ -54,6 +54,7 @@ def test_a_measure_goes_by_any_of_its_names_and_wild_names_are_drawn() -> None:
     assert figures.rendered(chart, "svg")
 
 
+@pytest.mark.slow
 def test_a_bench_draws_the_languages_of_a_set(tmp_path: Path) -> None:
     cases = Cases(
         "both",

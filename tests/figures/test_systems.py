@@ -23,6 +23,7 @@ def compared() -> Comparison:
     return dh.compare(QRELS, RUNS, MEASURES, n_resamples=999)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", MEASURES)
 def test_a_forest_has_means_intervals_tie_ranges_and_the_value_of_trec_eval(compared: Comparison, measure: str) -> None:
     chart = figures.forest(compared, measure)
@@ -37,6 +38,7 @@ def test_a_forest_has_means_intervals_tie_ranges_and_the_value_of_trec_eval(comp
         assert row["by_doc_id"] == by_rule[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", MEASURES)
 def test_the_best_system_is_first_and_in_the_title(compared: Comparison, measure: str) -> None:
     chart = figures.forest(compared, measure)
@@ -65,6 +67,7 @@ def reversals(qrels: dict[str, dict[str, int]], runs: dict[str, dict[str, dict[s
     return title_of(figures.forest(dh.compare(qrels, runs, "RR", n_resamples=99)))
 
 
+@pytest.mark.slow
 def test_the_title_says_whether_tie_order_alone_decides_the_lead() -> None:
     qrels = {f"q{n}": {"a": 1} for n in range(6)}
     good = {query: {"a": 2.0, "b": 1.0} for query in qrels}
@@ -201,6 +204,7 @@ def test_traditional_is_the_rule_beside_the_exact_means(compared: Comparison) ->
         figures.traditional(compared.evaluations, "RR")
 
 
+@pytest.mark.slow
 def test_more_systems_than_there_is_room_for_are_said_to_be_left_out() -> None:
     qrels = {f"q{n}": {"a": 1} for n in range(6)}
     rng = np.random.default_rng(4)

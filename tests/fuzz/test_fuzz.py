@@ -14,6 +14,7 @@ from fuzz.running import run
 SEED = 2026
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_damaged_files_are_read_right_or_refused(name: str) -> None:
     findings = [found for number in range(120) if (found := run(SEED, number, [name]))]

@@ -41,6 +41,7 @@ def test_worse(assert_ranking):
 """
 
 
+@pytest.mark.slow
 def test_the_fixture_in_a_run_of_pytest(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(TESTS)
     done = pytester.runpytest_subprocess("-W", "error", "-p", "no:cacheprovider")
@@ -57,6 +58,7 @@ def test_the_fixture_in_a_run_of_pytest(pytester: pytest.Pytester) -> None:
     done.stdout.no_fnmatch_line("*pytest_plugin.py:*")  # the traceback ends at the test
 
 
+@pytest.mark.slow
 def test_pytest_lists_the_fixture(pytester: pytest.Pytester) -> None:
     done = pytester.runpytest_subprocess("--fixtures", "-p", "no:cacheprovider")
     done.stdout.fnmatch_lines(["assert_ranking*deadheat/integrations/pytest_plugin.py:*", "*Assert on measures: *"])

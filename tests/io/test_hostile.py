@@ -289,6 +289,7 @@ def test_json_may_be_one_line(tmp_path: Path, short: int) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packing", [".gz", ".zst"])
 @pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.jsonl", "x.json"])
 def test_what_is_unpacked_has_a_limit(tmp_path: Path, name: str, packing: str) -> None:
@@ -407,6 +408,7 @@ def test_devices_are_no_files(device: str, format: str) -> None:  # noqa: A002 -
         scan("/dev/null", "run", format="csv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["csv", "tsv", "jsonl", "json", "trec"])
 def test_a_pipe_without_an_end_is_refused(name: str) -> None:
     code = f"import deadheat as dh; dh.read_run('/dev/stdin', format='{name}')"

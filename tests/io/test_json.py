@@ -237,6 +237,7 @@ texts = st.text(
 ) | st.from_regex(r"-?\d{1,3}([.eE+-]\d*)?", fullmatch=True)
 
 
+@pytest.mark.slow
 @given(
     rows=st.lists(st.tuples(texts, texts, st.floats(allow_nan=False)), min_size=1, max_size=5), ascii_only=st.booleans()
 )

@@ -42,6 +42,7 @@ for at in range(len(whole)):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("writer", ["polars", "pyarrow"])
 def test_damaged_parquet_is_bad_data_wherever_the_damage_is(writer: str, tmp_path: Path) -> None:
     """One byte of a file after the other is changed: some make Polars panic, some asked it for exabytes."""
@@ -60,6 +61,7 @@ def test_damaged_parquet_is_bad_data_wherever_the_damage_is(writer: str, tmp_pat
     assert outcomes.count("refused") > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("writer", ["polars", "pyarrow"])
 @pytest.mark.parametrize("packing", ["zstd", "snappy", "gzip", "none"])
 def test_whole_parquet_is_read(writer: str, packing: Any, tmp_path: Path) -> None:  # noqa: ANN401 - a Literal of Polars
@@ -123,6 +125,7 @@ def test_a_footer_of_nested_lists(tmp_path: Path) -> None:
         dh.read_run(path)
 
 
+@pytest.mark.slow
 def test_a_quote_alone_at_the_end_of_a_table(tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
     (tmp_path / "run.csv").write_text('query_id,doc_id,score\nq1,d1,1\nq1,d2,"')
@@ -135,6 +138,7 @@ def test_a_quote_alone_at_the_end_of_a_table(tmp_path: Path) -> None:
         dh.read_run(tmp_path / "run.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", [38, 76])
 def test_decimals_of_256_bits(precision: int, tmp_path: Path) -> None:
     """Polars knows none in tables of PyArrow, nor those of more than 38 digits in Parquet."""
@@ -178,6 +182,7 @@ main(["evaluate", "qrels.txt", "bm25.run"])
 """
 
 
+@pytest.mark.slow
 def test_a_panic_that_is_not_the_datas_is_a_mistake_of_ours(tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
     (tmp_path / "bm25.run").write_text("q1 Q0 d1 1 1 t\n")

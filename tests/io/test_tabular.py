@@ -334,6 +334,7 @@ texts = st.text(
 )
 
 
+@pytest.mark.slow
 @given(rows=st.lists(st.tuples(texts, texts, st.floats(allow_nan=False)), min_size=1, max_size=5))
 def test_polars_and_the_slow_way_agree(
     rows: list[tuple[str, str, float]], tmp_path_factory: pytest.TempPathFactory

@@ -65,6 +65,7 @@ def exact_rows(frame: pl.DataFrame) -> list[tuple[str, str, str]]:
     return [(query, doc, repr(score)) for query, doc, score in frame.iter_rows()]
 
 
+@pytest.mark.slow
 @given(text=run_texts())
 @example(text="a Q0 b 1 -0.0 t")
 def test_any_mix_of_separators_equals_a_plain_reading(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -87,6 +88,7 @@ soup = st.lists(
 ).map("".join)
 
 
+@pytest.mark.slow
 @given(text=soup)
 @example(text="q Q0 d 1 2 t x\nq Q0 d 1 2\n")
 @example(text="q Q0 d 1 2 t\nq Q0 d 1 2 \n")

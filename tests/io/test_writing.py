@@ -217,6 +217,7 @@ def test_every_format_comes_back(tmp_path: Path, name: str) -> None:
         assert path.read_bytes().startswith(magic)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLAIN)
 @given(data=st.data())
 def test_a_run_comes_back(name: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -226,6 +227,7 @@ def test_a_run_comes_back(name: str, data: st.DataObject, tmp_path_factory: pyte
     assert rows_read(path, "run") == expected_rows(rows, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLAIN)
 @given(data=st.data())
 def test_qrels_come_back(name: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:

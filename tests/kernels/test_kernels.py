@@ -130,6 +130,7 @@ def test_merging_equal_documents_equals_adding_them_one_by_one(plain_stop: float
     np.testing.assert_allclose(cascade._merged_chances(tie, 0, 400, classes), one_by_one, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stops", [(1e-9, 3e-9), (0.001, 0.007), (0.02, 0.05), (0.01, 0.6), (0.05, 1.0)], ids=str)
 @pytest.mark.parametrize(("size", "inside"), [(150, 150), (260, 260), (260, 120)])
 def test_documents_taken_together_equal_a_sum_over_what_was_seen(
@@ -167,6 +168,7 @@ def test_cascade_of_equal_documents_equals_a_sum_over_ranks() -> None:
     assert cascade.variance(tie, weights=weights)[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "notation",
     [

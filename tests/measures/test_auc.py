@@ -44,11 +44,13 @@ def assert_auc_is_that_of_scikit_learn(qrels: Nested, run: Nested) -> None:
             assert value == pytest.approx(roc_auc_score(labels, own), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_scores", [1, 3, 10_000])
 def test_a_tie_counts_a_half_as_in_scikit_learn(n_scores: int) -> None:
     assert_auc_is_that_of_scikit_learn(*drawn(1, n_scores))
 
 
+@pytest.mark.slow
 @needs_shared_data
 @pytest.mark.parametrize("name", LLM_RUNS)
 def test_auc_of_real_runs(name: str) -> None:

@@ -34,6 +34,7 @@ def test_most_measures_with_a_cutoff_look_no_deeper() -> None:
         assert dh.parse_measure(notation).deepest is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
 def test_documents_below_make_no_difference(size: int) -> None:
     """Judged ones and others, of which the first list has none."""
@@ -58,6 +59,7 @@ def test_documents_below_make_no_difference(size: int) -> None:
             np.testing.assert_allclose(getattr(one[name], field), getattr(other[name], field), rtol=1e-9, err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [1, 2, 3, 5, 8])
 def test_a_depth_that_cuts_ties_is_no_matter_above(depth: int) -> None:
     qrels, run = drawn(depth + 10)

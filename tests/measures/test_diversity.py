@@ -23,6 +23,7 @@ from support.judged_by_subtopic import NAMES, Rows, Scored, drawn, frame_of, set
 from support.other_tools import of_ir_measures
 
 
+@pytest.mark.slow
 def test_all_orders_of_ties() -> None:
     """Mean, variance and extremes are those over the listed orders."""
     rows, run = drawn(1, 40, n_docs=6, n_scores=2)
@@ -40,6 +41,7 @@ def test_all_orders_of_ties() -> None:
             assert found == pytest.approx([np.mean(values), np.std(values), min(values), max(values)], abs=1e-10), name
 
 
+@pytest.mark.slow
 def test_large_ties_have_an_exact_mean() -> None:
     """Whose variance is that of drawn orders: the closed form of the mean is beside a large sample of them."""
     rng = random.Random(2)
@@ -62,6 +64,7 @@ def test_large_ties_have_an_exact_mean() -> None:
     assert scores.tie_min[0] < scores.values[0] < scores.tie_max[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.0, 0.25, 0.5, 1.0])
 def test_the_ideal_takes_many_documents_of_few_sets_one_by_one(alpha: float) -> None:
     """As the definition has it: each in turn that gains most, of equal ones the higher id. All gains are exact here."""
@@ -163,6 +166,7 @@ def test_policies_keep_the_subtopics(ties: str) -> None:
         assert (scores.values >= scores.tie_min - 1e-12).all()
 
 
+@pytest.mark.slow
 def test_engines_agree() -> None:
     rows, run = drawn(6, 20, n_docs=6, n_scores=2)
     retrieved: list[tuple[str, str, float]] = [
@@ -188,6 +192,7 @@ def test_a_selection_of_queries_and_a_saved_evaluation_keep_their_values(tmp_pat
     np.testing.assert_array_equal(loaded["alpha_nDCG@3"].tie_max, whole["alpha_nDCG@3"].tie_max)
 
 
+@pytest.mark.slow
 def test_a_saved_evaluation_keeps_its_subtopics(tmp_path: Path) -> None:
     """From its placements all measures can be found again, and changes of it are seen."""
     rows, run = drawn(10, 12, n_docs=6, n_scores=2)

@@ -26,6 +26,7 @@ def tied_run() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
     return qrels, {query: {doc: float(rng.randrange(3)) for doc in docs} for query in qrels}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "notation", ["IPrec@0.1", "IPrec@0.5", "AP11", "AP11(rel=2)", "infAP", "G", "GMAP", "GMbpref", "yaap"]
 )
@@ -43,6 +44,7 @@ def test_drawn_orders_are_near_the_exact_values(notation: str, monkeypatch: pyte
     np.testing.assert_array_equal(dh.evaluate(qrels, run, [notation])[notation].values, drawn.values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("notation", ["IPrec@0.2", "AP11", "infAP"])
 def test_a_tie_of_very_many_documents(notation: str) -> None:
     """Bounded in time and memory, whatever the tie."""
@@ -52,6 +54,7 @@ def test_a_tie_of_very_many_documents(notation: str) -> None:
     assert scores.values[0] == pytest.approx(0.2, abs=0.05)
 
 
+@pytest.mark.slow
 def test_the_report_says_what_is_estimated(tmp_path: Path) -> None:
     (tmp_path / "qrels.json").write_text(json.dumps({"q": {f"d{number}": number % 2 for number in range(600)}}))
     (tmp_path / "run.json").write_text(json.dumps({"q": {f"d{number}": 0.5 for number in range(1200)}}))
@@ -90,6 +93,7 @@ def estimated_in_a_tie(n_documents: int, names: set[str]) -> set[str]:
     return {name for name in names if dh.parse_measure(name).standard_error(placements).any()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_documents", "expected"), [(7, set()), (12, EARLY), (150, EARLY)])
 def test_small_ties_are_exact_but_for_adaptive_users(n_documents: int, expected: set[str]) -> None:
     """Seven documents have 5,040 orders at most; twelve of four levels have more than 10,000."""

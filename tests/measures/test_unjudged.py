@@ -40,6 +40,7 @@ def labels_of(variant: Variant) -> tuple[float, ...]:
     return tuple(sorted({0.0, *(one for one in gain if one >= 0)})) if isinstance(gain, dict) else WHOLE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(14))
 def test_ends_are_those_of_all_labels(seed: int) -> None:
     judged, scores = case(seed)
@@ -90,6 +91,7 @@ def test_a_lower_top_allows_fewer_labels(name: str, top: float) -> None:
         assert (low[0], high[0]) == pytest.approx((min(values), max(values)), abs=EQUAL), (judged, scores)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_labels_between_whole_numbers_reach_no_further(seed: int) -> None:
     """Halves and quarters: the ends of nDCG are at labels that judged documents have, at 0 and at the top."""
@@ -157,6 +159,7 @@ def test_many_queries_are_each_what_they_are_alone() -> None:
             assert (low[n], high[n]) == pytest.approx((expected[0][0], expected[1][0]), abs=EQUAL), (name, query)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_documents_that_are_not_retrieved_may_be_relevant_too(seed: int) -> None:
     """As those of another system: they count in divisors and in ideals."""

@@ -94,6 +94,7 @@ def values_of(evaluation: dh.Evaluation, notations: list[str]) -> np.ndarray:
     return np.column_stack([evaluation[notation].values for notation in notations])
 
 
+@pytest.mark.slow
 def test_random_draws_one_order_for_all_measures() -> None:
     """All measures see the same order, and it is one that the scores allow."""
     batch = BATCHES["graded"]
@@ -123,6 +124,7 @@ def test_random_follows_its_seed() -> None:
     assert (first != other).any()
 
 
+@pytest.mark.slow
 def test_random_draws_uniformly() -> None:
     """Over many seeds the mean and variance of every query approach the exact ones."""
     batch = BATCHES["graded"]

@@ -110,6 +110,7 @@ def test_they_are_saved_and_shown_and_kept_apart(tmp_path: Path) -> None:
         dh.compare_evaluations({"a": evaluation, "b": dh.evaluate(qrels, run, "AP", rel=2, depth=4, ties="doc_id")})
 
 
+@pytest.mark.slow
 def test_all_commands_that_evaluate_take_them(tmp_path: Path) -> None:
     qrels, runs = tmp_path / "qrels.txt", [tmp_path / "a.run", tmp_path / "b.run"]
     judged, _ = drawn(2)
@@ -127,6 +128,7 @@ def test_all_commands_that_evaluate_take_them(tmp_path: Path) -> None:
     ok("report", str(qrels), *map(str, runs), "-o", str(tmp_path / "page.html"), *options)
 
 
+@pytest.mark.slow
 def test_a_page_shows_the_lists_that_were_evaluated(tmp_path: Path) -> None:
     qrels, runs = tmp_path / "qrels.txt", [tmp_path / "a.run", tmp_path / "b.run"]
     qrels.write_text("q 0 first 1\nq 0 other 0\nq 0 last 2\n")

@@ -43,6 +43,7 @@ def assert_equal_to_dicts(qrels: object, run: object, ties: str) -> None:
             np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12, err_msg=f"{name} {field}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", TIES)
 def test_frames_of_polars_and_pandas(ties: str) -> None:
     qrels, run = frame_of(JUDGED), rows_of(RUN)
@@ -52,6 +53,7 @@ def test_frames_of_polars_and_pandas(ties: str) -> None:
     assert_equal_to_dicts(qrels, cut(run), ties)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", TIES)
 def test_frames_of_duckdb(ties: str) -> None:
     connection = pytest.importorskip("duckdb").connect()
@@ -62,6 +64,7 @@ def test_frames_of_duckdb(ties: str) -> None:
     assert_equal_to_dicts(connection.sql("FROM judged"), RUN, ties)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("is_adjacent", [True, False])
 def test_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ties: str, *, is_adjacent: bool) -> None:
@@ -82,6 +85,7 @@ def written(folder: Path) -> tuple[Path, Path]:
     return folder / "qrels.csv", folder / "run"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
 def test_engines_of_the_command(tmp_path: Path, engine: str) -> None:
     pytest.importorskip(engine)

@@ -199,6 +199,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 def test_every_command_writes_html(arguments: list[str]) -> None:

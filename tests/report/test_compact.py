@@ -102,6 +102,7 @@ def test_daggers_are_the_significant_differences_from_the_baseline(test: str) ->
     assert f" {said} than fair." in report.tables[0].caption
 
 
+@pytest.mark.slow
 def test_letters_are_the_systems_that_one_beats() -> None:
     qrels, runs = many()
     comparison = dh.compare(qrels, runs, MEASURES, n_resamples=500)

@@ -36,6 +36,7 @@ def draw_data(seed: int, n_queries: int = 3, n_documents: int = 5) -> tuple[dict
     return qrels, runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("per_query", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_are_evaluations_of_coarser_runs(seed: int, *, per_query: bool) -> None:
@@ -78,6 +79,7 @@ def values_in_all_orders(
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("seed", range(6))
 def test_the_wrong_winner_is_counted_over_all_orders(seed: int, measure: str) -> None:
@@ -105,6 +107,7 @@ def test_the_wrong_winner_is_counted_over_all_orders(seed: int, measure: str) ->
         assert pair.difference == pytest.approx(float(differences.mean()) / 2 * math.copysign(1, as_given))
 
 
+@pytest.mark.slow
 def test_drawn_orders_agree_with_the_chance_of_a_wrong_winner() -> None:
     """Real ties, too many to list: 400 random tie-breaks of both runs."""
     qrels = dh.read_qrels(DEMO / "qrels.human.txt.gz")

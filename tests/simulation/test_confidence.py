@@ -53,6 +53,7 @@ def one_ranking(name: str, parameters: dict[str, object], judged: Judged, top: f
     return REFERENCE[name](ranking, judged, top, **parameters)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("seed", range(3))
 def test_means_are_those_of_all_orders(seed: int, scale: float) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 import deadheat as dh
 from deadheat.report.model import Share
 from deadheat.report.numbers import format_cell
@@ -14,6 +16,7 @@ from support.shared_data import hpo_qrels, hpo_run, needs_shared_data
 PAGE = (ROOT / "docs" / "simulate.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_tables_of_real_runs() -> None:
     tables = re.findall(r"^\|[-|]+\|\n((?:\|.*\n)+)", PAGE, re.MULTILINE)

@@ -53,6 +53,7 @@ def of_source(one: Reranker, n_queries: int, rng: np.random.Generator) -> tuple[
     return dh.Qrels(qrels), dh.Run(run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", PRESETS, ids=lambda one: one.name)
 def test_plain_queries_are_those_of_the_source(one: Reranker) -> None:
     """The means of both simulations differ by no more than chance: standard errors are below 0.012 each."""
@@ -63,6 +64,7 @@ def test_plain_queries_are_those_of_the_source(one: Reranker) -> None:
     assert found == pytest.approx(expected, abs=0.04)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query_types", [None, "plain"])
 def test_more_ties_larger_differences(query_types: str | None) -> None:
     """The order of source 1's summary, of both measures."""

@@ -86,6 +86,7 @@ def test_rejection_rates_of_rank_tests(null: FloatArray) -> None:
     assert at_most(ranks, 0.05)
 
 
+@pytest.mark.slow
 def test_rejection_rates_on_a_coarse_skewed_measure() -> None:
     # differences of reciprocal ranks of two systems that draw from the same ranks: ties, zeros, heavy tails
     ranks = np.random.default_rng(102).geometric(0.4, (2, N_QUERIES, N_SETS))
@@ -171,6 +172,7 @@ def test_bca_covers_better_than_the_percentiles_on_skewed_values() -> None:
     assert abs((~bca_low).mean() - (~bca_high).mean()) < abs((~low).mean() - (~high).mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", INTERVAL_METHODS)
 def test_clusters_are_covered_where_queries_alone_are_not(method: str) -> None:
     # 40 topics with one to nine queries each, which are alike

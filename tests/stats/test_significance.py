@@ -168,6 +168,7 @@ def test_wilcoxon_counts_all_sign_patterns(n_queries: int, alternative: str) -> 
         assert stats.p_values(column[:, None], test="wilcoxon").is_exact[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alternative", stats.ALTERNATIVES)
 @pytest.mark.parametrize("n_queries", [14, 50])
 def test_wilcoxon_is_exact_with_draws_and_ties(n_queries: int, alternative: str) -> None:
@@ -198,6 +199,7 @@ def test_wilcoxon_is_normal_above_so_many_differences() -> None:
     assert found.p_values[1] == pytest.approx(expected, rel=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alternative", stats.ALTERNATIVES)
 @pytest.mark.parametrize("n_queries", [2, 12, 60, 300])
 def test_tests_of_scipy(n_queries: int, alternative: str) -> None:
@@ -219,6 +221,7 @@ def test_tests_of_scipy(n_queries: int, alternative: str) -> None:
             assert p_of(with_missing, test, alternative=alternative) == pytest.approx(p_value, rel=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alternative", stats.ALTERNATIVES)
 @pytest.mark.parametrize("unit", [0.1, 1 / 3, 1e6 / 7])
 def test_wilcoxon_takes_sizes_as_equal_that_only_rounding_tells_apart(unit: float, alternative: str) -> None:
@@ -263,6 +266,7 @@ def drawn(n_units: int, n_resamples: int, seed: int) -> Any:  # noqa: ANN401 - r
     return np.rint(means * n_units).astype(int)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alternative", stats.ALTERNATIVES)
 def test_bootstrap_t_counts_the_t_of_each_resample(alternative: str) -> None:
     given = columns(12)[:, :3] + 0.1

@@ -45,6 +45,7 @@ def test_the_ends_for_two_columns_are_near_those_of_the_difference() -> None:
     assert math.isclose(found.high, interval.high**2 / 4, rel_tol=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_columns", "size"), [(2, 0.0), (3, 0.0), (3, 0.05), (6, 0.05)])
 def test_the_interval_holds_the_variance_as_often_as_it_promises(n_columns: int, size: float) -> None:
     """Rows that share a part across columns, on few levels, as scores of ranks are."""

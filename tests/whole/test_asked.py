@@ -283,6 +283,7 @@ COMMANDS = {
 FORMS = {"gate": ("table", "html", "github"), "ties": ("table", "html", "markdown")}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_json_has_the_names_as_keys_and_the_notation_beside_them(name: str) -> None:
@@ -302,6 +303,7 @@ def test_json_has_the_names_as_keys_and_the_notation_beside_them(name: str) -> N
         assert fact is None or fact.get("asked", fact["measure"]) in ASKED
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("form", ["table", "markdown", "html", "latex", "csv", "github"])

@@ -109,6 +109,7 @@ def test_mid_rank_definitions_are_functions_of_the_ties(batch: Batch, rel: int) 
         np.testing.assert_array_equal(scores.tie_max, scores.values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", BATCHES.values(), ids=BATCHES.keys())
 def test_no_spread_where_no_order_matters(batch: Batch) -> None:
     """Rounding leaves no standard deviation where all orders give one value: it is 0, not nearly so."""
@@ -121,6 +122,7 @@ def test_no_spread_where_no_order_matters(batch: Batch) -> None:
         np.testing.assert_array_equal(scores.tie_std[scores.tie_max == scores.tie_min], 0, notation)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", BATCHES.values(), ids=BATCHES.keys())
 def test_without_ties_nothing_is_looked_for(batch: Batch) -> None:
     """All orders are one: what the spread takes from the mean is what the measures find, where they look."""

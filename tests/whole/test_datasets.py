@@ -61,6 +61,7 @@ def test_a_file_has_its_size_language_and_every_field(path: Path) -> None:
     assert path.stat().st_size < 1_000_000
 
 
+@pytest.mark.slow
 @each_file
 def test_a_file_is_valid_and_only_small_ones_are_called_small(path: Path) -> None:
     found = validate(path)

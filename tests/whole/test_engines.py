@@ -27,6 +27,7 @@ def paths_of(name: str) -> tuple[Path, Path]:
     return (hpo_qrels(name), hpo_run(name)) if name in HPO_RUNS else (llm_qrels(), llm_run(name))
 
 
+@pytest.mark.slow
 @needs_shared_data
 @pytest.mark.parametrize("name", [*HPO_RUNS, *LLM_RUNS])
 def test_every_engine_places_real_runs_alike(name: str) -> None:

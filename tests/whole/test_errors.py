@@ -182,6 +182,7 @@ def readings(source: str) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 def test_nobody_reads_the_text_of_an_error() -> None:
     files = {path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
     assert {name for name, source in files.items() if readings(source)} == set(READERS)

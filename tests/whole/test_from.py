@@ -56,6 +56,7 @@ def run_python(page: str, folder: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", with_console(PAGES))
 def test_commands_print_what_a_page_shows(page: str, tmp_path: Path) -> None:
     """Its Python writes the files that they read, where it has some."""

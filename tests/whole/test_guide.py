@@ -21,6 +21,7 @@ PAGES = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for
 READERS = ("clinician", "paper", "rag", "recommender", "search", "training")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", sorted(PAGES))
 def test_a_page_shows_what_a_reader_gets(page: str, tmp_path: Path) -> None:
     reader = Reader(tmp_path)

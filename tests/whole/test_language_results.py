@@ -38,6 +38,7 @@ def retriever(name: str) -> object:
     return dh.Embedding(configuration.parent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("collection", "name", "numbers", "low", "high"), ROWS, ids=lambda value: str(value)[:20])
 def test_a_row_of_the_table_is_what_comes_out(collection: str, name: str, numbers: str, low: str, high: str) -> None:
     for part, package in NEEDED.items():
@@ -62,6 +63,7 @@ def test_the_table_has_rows_of_both_collections() -> None:
     assert [row[0] for row in ROWS] == ["English"] * 4 + ["own language"] * 3
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_the_numbers_against_the_whole_release_are_what_comes_out() -> None:
     (text,) = re.findall(r"^Against the 19,034 terms of the release .*$", PAGE, re.MULTILINE)

@@ -154,6 +154,7 @@ LATE = {
 }
 
 
+@pytest.mark.slow
 def test_an_import_waits_for_its_call_only_for_a_reason() -> None:
     """That is listed above, but for those of the command line."""
     late = set()
@@ -270,6 +271,7 @@ FILES = "'x.qrels', 'x.run'"
 DICTS = "{'q': {'d': 1}}, {'q': {'d': 2.5, 'e': 2.5}}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "unused"),
     [(FILES, {"narwhals", "numpy.random"}), (DICTS, {"narwhals", "numpy.random", "numpy.ma"})],
@@ -331,6 +333,7 @@ TEST_FILES = sorted(TESTS.rglob("test_*.py"))
 WITHOUT_A_ROOM = {"fuzz", "oracle", "support", "whole"}  # every other folder of tests is one of src/deadheat too
 
 
+@pytest.mark.slow
 def test_no_file_imports_tests() -> None:
     """What several need is in tests/support or tests/oracle; pytest finds fixtures in conftest.py."""
     imported = [

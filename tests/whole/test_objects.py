@@ -152,6 +152,7 @@ def test_every_class_that_shows_itself_is_tried() -> None:
     assert {one.__name__ for one in below(Shown) if one.__module__.startswith("deadheat.")} == public == set(MAKE)
 
 
+@pytest.mark.slow
 def test_repr_is_one_line_and_print_is_tables(shown: Shown) -> None:
     assert "\n" not in repr(shown)
     assert repr(shown).startswith(f"<{type(shown).__name__} ")
@@ -275,6 +276,7 @@ def test_pandas_keeps_whole_numbers_beside_gaps() -> None:
     del Holed
 
 
+@pytest.mark.slow
 def test_pandas_that_is_not_installed_is_named(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'deadheat\[pandas\]'"):
@@ -432,6 +434,7 @@ def test_a_loaded_evaluation_and_a_result_without_one_print(tmp_path: Path) -> N
     assert bare == result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("qrels", "run"),
     [
@@ -497,6 +500,7 @@ def test_reprs_of_small_values_have_sensible_digits() -> None:
     assert all(not re.search(r"\d\.\d{6}", repr(check)) for check in result.checks)
 
 
+@pytest.mark.slow
 def test_what_shows_nothing_loads_nothing_for_it() -> None:
     code = (
         "import sys, deadheat as dh\n"

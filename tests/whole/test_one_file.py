@@ -108,6 +108,7 @@ def call(folder: Path, *arguments: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_one_new_file_is_enough(folder: Path) -> None:
     assert "Mine: mine" in call(folder, "measures", "mine")
     assert "mine_cut_1            \tall\t0.5000" in call(

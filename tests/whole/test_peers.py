@@ -138,6 +138,7 @@ TIE_AWARE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cutoff", [1, 5, 10, 50])
 @pytest.mark.parametrize("rel", [1, 2])
 @pytest.mark.parametrize("name", LLM_RUNS)

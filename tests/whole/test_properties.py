@@ -70,6 +70,7 @@ def assert_same(first: dh.Evaluation, second: dh.Evaluation) -> None:
         np.testing.assert_array_equal(numbers, theirs[key], err_msg=str(key))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60, derandomize=True)
 @given(queries)
 def test_values_lie_between_the_extremes(drawn: Drawn) -> None:
@@ -86,6 +87,7 @@ def test_values_lie_between_the_extremes(drawn: Drawn) -> None:
             assert (found.tie_std <= (found.tie_max - found.tie_min) / 2 + 1e-12).all(), measure
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40, derandomize=True)
 @given(queries, st.randoms(use_true_random=False))
 def test_order_of_rows_changes_nothing(drawn: Drawn, rng: random.Random) -> None:
@@ -106,6 +108,7 @@ def test_order_of_rows_changes_nothing(drawn: Drawn, rng: random.Random) -> None
     assert_same(original, dh.evaluate(frame(qrels, "relevance"), frame(run, "score"), MEASURES))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40, derandomize=True)
 @given(queries, st.sampled_from([lambda x: 3 * x + 7, math.atan, math.exp, lambda x: x**3 - 100, lambda x: 1e300 * x]))
 def test_monotone_transform_of_scores_changes_nothing(drawn: Drawn, transform: Callable[[float], float]) -> None:
@@ -115,6 +118,7 @@ def test_monotone_transform_of_scores_changes_nothing(drawn: Drawn, transform: C
     assert_same(dh.evaluate(qrels, run, MEASURES), dh.evaluate(qrels, transformed, MEASURES))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30, derandomize=True)
 @given(queries, st.integers(-30, 30))
 def test_documents_below_all_judged_ones_matter_to_few(drawn: Drawn, exponent: int) -> None:

@@ -40,6 +40,7 @@ def commands_and_outputs(page: str) -> list[tuple[str, str]]:
     return pairs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", sorted(PAGES))
 def test_commands_print_what_a_page_shows(page: str, tmp_path: Path) -> None:
     directory = tmp_path

@@ -39,6 +39,7 @@ def test_recorded_tie_statistics(name: str, policy: str) -> None:
     assert evaluation["nDCG@10"].mean == pytest.approx(recorded["ndcg@10"][policy], abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HPO_RUNS)
 def test_recorded_extremes_bound_the_exact_mean(name: str) -> None:
     """Worst and best are the bounds of the mean over queries; the queries whose value depends on ties are those."""
@@ -78,6 +79,7 @@ def test_share_of_queries_with_ties(name: str) -> None:
     assert across / recorded["queries_in_qrels"] == pytest.approx(recorded["fraction_tie_across_rank_10_11"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("collection", ["en", "de"])
 @pytest.mark.parametrize("system", ["bm25", "minilm-2dec"])
 def test_graded_judgments(collection: str, system: str) -> None:
@@ -124,6 +126,7 @@ def tie_breaks() -> dict[str, np.ndarray]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trec_eval", TREC_EVAL)
 def test_random_tie_breaks_scatter_around_the_exact_mean(trec_eval: str, tie_breaks: dict[str, np.ndarray]) -> None:
     """Their mean, their variance, and their mean and variance for every query fit the exact ones."""
@@ -155,6 +158,7 @@ def test_llm_labels_say_anything_between_a_tenth_and_nine_tenths() -> None:
     assert round(by_id.mean, 2) == 0.47
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["NISTRetrieval-instruct0", "Olz-gpt4o"])
 def test_a_value_that_no_order_changes_has_no_spread_at_all(name: str) -> None:
     notations = ["MaxRel@1", "MaxRel@2", "MaxRel@5", "Hit", "Hit(rel=3)@100", "TMHits@100", "RBP(p=0.5)", "ERR", "AP"]

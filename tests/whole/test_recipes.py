@@ -21,6 +21,7 @@ FOR_MLFLOW = re.compile(r"[\w\-. :/]+")  # what its message says is allowed
 FOR_WANDB = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", WITH_CODE)
 def test_a_recipe(title: str, tmp_path: Path) -> None:
     """In a process of its own, for some set options of a library."""

@@ -222,6 +222,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: printable(" ".join(arguments)))
 def test_no_command_shows_what_a_terminal_obeys(arguments: list[str]) -> None:

@@ -84,6 +84,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 @each_file
 def test_a_file_has_its_size_language_name_and_fields(path: Path) -> None:
     cases, name = read_cases(path), path.stem.removesuffix("_v1")

@@ -101,6 +101,7 @@ def test_names_are_read_and_printed(name: str) -> None:
     assert trec_name(dh.parse_measure(name)) == name
 
 
+@pytest.mark.slow
 @needs_shared_data
 @pytest.mark.parametrize("name", ["en.bm25", "Olz-gpt4o"])
 def test_ir_measures_agrees_in_its_own_notation(name: str) -> None:

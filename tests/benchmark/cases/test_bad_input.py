@@ -305,6 +305,7 @@ NESTED = [
 ] + [pytest.param('{"a":' * 980 + "1" + "}" * 980, id="980 objects")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", NESTED)
 @pytest.mark.parametrize("field", ["extra", "relevance", "text", "difficulty"])
 def test_deeply_nested_json_is_bad_data_wherever_it_is(tmp_path: Path, value: str, field: str) -> None:

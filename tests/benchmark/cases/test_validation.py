@@ -340,6 +340,7 @@ def test_single_terms_say_nothing(text: str) -> None:
     assert guess(text) is None
 
 
+@pytest.mark.slow
 @needs_shared_data
 @pytest.mark.parametrize("name", COUNTS)
 def test_no_false_alarm_on_german_and_english_cases(name: str, tmp_path: Path) -> None:
@@ -356,6 +357,7 @@ def test_no_false_alarm_on_german_and_english_cases(name: str, tmp_path: Path) -
         assert of_kind(validate(written(tmp_path, wrong)), "language")
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_ids_that_hpo_does_not_have() -> None:
     pytest.importorskip("pronto", reason="an ontology is read by pronto (deadheat[ontology])")

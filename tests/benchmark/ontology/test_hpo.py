@@ -41,6 +41,7 @@ def published(run: str, kind: str) -> dict[str, list[float]]:
     return {query: [float(value) for value in values] for query, formula, *values in rows[1:] if formula == kind}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["hybrid", "simple_resnik_like"])
 @pytest.mark.parametrize("run", ["de.minilm-f32", "de.bm25", "en.minilm-f32", "en.bm25"])
 def test_published_values_of_every_query_are_reproduced(run: str, kind: str) -> None:
@@ -54,6 +55,7 @@ def test_published_values_of_every_query_are_reproduced(run: str, kind: str) -> 
         np.testing.assert_allclose(evaluation[f"MaxRel@{cutoff}"].values, wanted, rtol=0, atol=1e-15)
 
 
+@pytest.mark.slow
 def test_the_ideal_beside_them_changes_no_maximum() -> None:
     run = hpo_run("en.bm25")
     means = [dh.evaluate(judge("en.bm25", "lin", ideal=ideal), run, ["MaxRel@10"]).means() for ideal in (True, False)]
@@ -93,6 +95,7 @@ def test_no_similarity_but_resnik_depends_on_a_root() -> None:
     assert np.count_nonzero(root) == 1
 
 
+@pytest.mark.slow
 def test_ontology_graded_ndcg() -> None:
     judged = judge("en.minilm-f32", "lin")
     evaluation = dh.evaluate(judged, hpo_run("en.minilm-f32"), ["nDCG@10", "MaxRel@10", "MaxRel"])
@@ -122,6 +125,7 @@ def test_what_the_file_holds() -> None:
     assert {"", "layperson", "abbreviation", "plural_form", "uk_spelling"} <= kinds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", ["de.minilm-f32"])
 def test_missing_expected_ids_are_named(run: str) -> None:
     with pytest.warns(DeadheatWarning, match="2 expected ids are not terms of .*: 'HP:0025802', 'HP:6001186'$"):

@@ -56,6 +56,7 @@ def test_similarities_are_symmetric_and_within_their_range(parents: dict[str, li
         np.testing.assert_array_equal(matrix == 1, np.eye(len(parents), dtype=bool))
 
 
+@pytest.mark.slow
 def test_a_chain_of_20_000_terms_takes_memory_for_its_terms_not_for_their_pairs() -> None:
     """There are 200 million pairs of a term and its ancestor."""
     n, middle = 20_000, 10_000
@@ -74,6 +75,7 @@ def test_a_chain_of_20_000_terms_takes_memory_for_its_terms_not_for_their_pairs(
     np.testing.assert_allclose(found["resnik"], 1 - np.log(n - shared) / np.log(n), rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_ladder_of_terms_with_two_parents_takes_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graph, "MAX_BYTES", 1 << 20)
     n = 4_000

@@ -49,6 +49,7 @@ class Searched:
         return found
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("letters")
 @pytest.mark.parametrize("n_dimensions", [5, 100, 384])
 def test_equal_embeddings_tie_in_any_batch_and_block(n_dimensions: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,6 +88,7 @@ print(hashlib.sha256(products(rounded(texts), rounded(documents)).tobytes()).hex
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_threads", ["1", "2"])
 def test_another_number_of_threads_gives_the_same_bits(n_threads: str) -> None:
     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")

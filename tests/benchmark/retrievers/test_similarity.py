@@ -93,6 +93,7 @@ def test_a_matrix_in_parts_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> No
     assert found(indexed(ORGANS), texts) == whole
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_terms_of_the_human_phenotype_ontology() -> None:
     terms = dh.read_collection(HPO.parent / "ontology" / "hp-2025-01-16.obo.gz")

@@ -132,6 +132,7 @@ def test_orders_are_gathered() -> None:
     assert sum(found["chances"]) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_the_page_asks_for_nothing_and_ids_are_unique(subject: Subject) -> None:
     page = page_of([subject, subject], inputs=[Input("run", "a.run", 12, "ab" * 32)], command="deadheat report x")
     reader = Reader()
@@ -143,6 +144,7 @@ def test_the_page_asks_for_nothing_and_ids_are_unique(subject: Subject) -> None:
         assert text in page
 
 
+@pytest.mark.slow
 def test_the_leaderboard_has_the_numbers_of_compare(subject: Subject) -> None:
     page = page_of([subject])
     board = page[page.index('id="s0-leaderboard"') : page.index('id="s0-figures"')]
@@ -165,6 +167,7 @@ def test_the_leaderboard_has_the_numbers_of_compare(subject: Subject) -> None:
         ]
 
 
+@pytest.mark.slow
 def test_the_same_data_make_the_same_page(subject: Subject) -> None:
     assert page_of([subject]) == page_of([subject])
 
@@ -203,6 +206,7 @@ def test_nothing_is_judged() -> None:
     assert "0.0000" in page_of([Subject(evaluations={"one": evaluation})])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_figures")
 def test_a_thousand_systems() -> None:
     """All are in the leaderboard; the values of the best forty are there to be searched."""
@@ -214,6 +218,7 @@ def test_a_thousand_systems() -> None:
     assert "1000 systems by RR" in page
 
 
+@pytest.mark.slow
 def test_objects_make_pages(subject: Subject) -> None:
     assert subject.comparison is not None
     page = subject.comparison.to_html(full=True)
@@ -226,6 +231,7 @@ def test_objects_make_pages(subject: Subject) -> None:
         subject.comparison.to_html(full=True, digits=2)
 
 
+@pytest.mark.slow
 def test_strata_and_texts_are_shown() -> None:
     texts = {query: {"text": f"words of {query}", "kind": "ab"[n % 2]} for n, query in enumerate(QRELS)}
     page = page_of([subject_of(measures=["RR"], queries=Queries(texts), columns=("kind",))])
@@ -241,6 +247,7 @@ def test_drawings_that_run_something_are_refused() -> None:
         compact("<svg><script>1</script></svg>")
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_twelve_runs_of_twenty_five_queries_fit_an_attachment() -> None:
     pytest.importorskip("altair", reason="figures need Altair")
