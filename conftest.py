@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ settings.register_profile("fixed", derandomize=True, deadline=None, database=Non
 settings.register_profile("quick", derandomize=True, deadline=None, database=None, max_examples=20)
 settings.register_profile("explore", deadline=None, database=None, max_examples=2_000)
 
-MOST_CASES = 12
+MOST_CASES = 8
+ALL_SLOW = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.slow", re.MULTILINE)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -42,7 +44,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     is_a_test = collection_path.name.startswith("test_")
     wanted = "def test" if is_a_test else ">>>"
     text = collection_path.read_text(encoding="utf-8")
-    if wanted not in text or (config.getoption("--quick") and "\npytestmark = pytest.mark.slow" in text):
+    if wanted not in text or (is_a_test and config.getoption("--quick") and ALL_SLOW.search(text)):
         return True
     return None
 

@@ -255,6 +255,7 @@ def test_pair_ids_are_kept_in_files(tmp_path: Path) -> None:
     assert "pair_id" not in CASES.queries().columns
 
 
+@pytest.mark.slow
 def test_the_command_compares_languages_and_writes_all_numbers(tmp_path: Path) -> None:
     for language in ("en", "fr"):
         cases_in(language).to_json(tmp_path / f"{language}.json")

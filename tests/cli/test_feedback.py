@@ -72,6 +72,7 @@ def test_examples_are_commands_that_exist(name: str) -> None:
         assert {word.partition("=")[0] for word in words if word.startswith("--")} <= known, line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("is_before", [True, False], ids=["before", "after"])
 def test_quiet_says_nothing_but_errors(name: str, *, is_before: bool) -> None:
@@ -84,6 +85,7 @@ def test_quiet_says_nothing_but_errors(name: str, *, is_before: bool) -> None:
     assert "No such option" in wrong.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("is_before", [True, False], ids=["before", "after"])
 def test_verbose_says_what_is_done_on_stderr_alone(name: str, *, is_before: bool) -> None:

@@ -67,7 +67,6 @@ def test_ends_are_those_of_all_judgments_that_can_be(seed: int, ties: str) -> No
         _ = found["bpref"].unjudged_min
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("ties", "depth"), [("expected", None), ("doc_id", None), ("doc_id", 2)])
 @pytest.mark.parametrize("seed", range(12))
 def test_a_difference_is_bounded_by_the_ends_of_each_system_over_the_labels_of_both(

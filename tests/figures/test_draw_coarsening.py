@@ -43,6 +43,7 @@ def test_what_it_cannot_draw() -> None:
         figures.coarsening(profile, "P@5")
 
 
+@pytest.mark.slow
 def test_the_command_draws_it(tmp_path: Path) -> None:
     (tmp_path / "x.qrels").write_text("".join(f"{q} 0 {d} 1\n" for q, own in QRELS.items() for d in own))
     rows = (f"{q} Q0 {d} 0 {s} t\n" for q, own in RUNS["good"].items() for d, s in own.items())

@@ -216,6 +216,7 @@ EVIL = [
 ]
 
 
+@pytest.mark.slow
 @needs_latex
 @pytest.mark.parametrize("kind", ["letters", "baseline", "long", "evil", "strata"])
 def test_latex_sets_it_on_a_page(kind: str, tmp_path: Path) -> None:

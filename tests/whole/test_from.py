@@ -82,6 +82,7 @@ def test_commands_print_what_a_page_shows(page: str, tmp_path: Path) -> None:
             assert done.stdout.strip("\n") == shown.strip("\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", sorted(PAGES.keys() - set(with_console(PAGES))))
 def test_python_examples(page: str, tmp_path: Path) -> None:
     if page in NEEDED:

@@ -288,6 +288,7 @@ def test_an_evaluation_loads_nothing_that_it_does_not_use(data: str, unused: set
     assert not (unused | {"scipy", "difflib", "rich", "click"}) & loaded
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "unused"),
     [

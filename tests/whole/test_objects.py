@@ -162,6 +162,7 @@ def test_repr_is_one_line_and_print_is_tables(shown: Shown) -> None:
     assert not re.search(r" --[a-z]", str(shown))  # which is for commands
 
 
+@pytest.mark.slow
 def test_text_keeps_the_width_of_the_terminal(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
     for columns in (80, 120):
         monkeypatch.setenv("COLUMNS", str(columns))

@@ -83,6 +83,7 @@ def test_hybrid_gives_1_to_different_terms_and_lin_to_none() -> None:
     assert related == 2 * 14_025
 
 
+@pytest.mark.slow
 def test_false_pairs_of_hybrid() -> None:
     dysplasia, amyloidosis = "HP:0000003", "HP:0001917"
     assert hpo().similarity(dysplasia, amyloidosis, kind="hybrid") == 1

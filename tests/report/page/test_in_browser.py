@@ -14,7 +14,7 @@ from deadheat.report.page import Input, Subject, page_of
 from support.browser import Browser, needs_browser
 from support.random_runs import random_runs
 
-pytestmark = needs_browser
+pytestmark = [pytest.mark.slow, needs_browser]
 EVIL = "</script><img src=x onerror=alert(1)>\"'&$_%\n\x1b[31m\u202ecba 🏇"
 QRELS, RUNS = random_runs(30)
 MEASURES = ["nDCG@5", "RR"]
