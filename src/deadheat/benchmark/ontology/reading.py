@@ -6,6 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -172,7 +173,7 @@ def _nodes(content: bytes, path: Path) -> Iterator[tuple[object, None]]:
 def _alternatives(terms: Sequence[Term], path: Path) -> dict[str, str]:
     """Return the term of each alternative id."""
     found: dict[str, str] = {}
-    for term in terms:
+    for term in sorted(terms, key=attrgetter("id")):  # the parser has threads, and its order is that of their ends
         for other in sorted(term.alternate_ids):
             if found.setdefault(other, term.id) != term.id:
                 problem = f"{other!r} is an alternative id of {found[other]!r} and of {term.id!r}"
