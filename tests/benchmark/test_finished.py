@@ -38,3 +38,9 @@ def test_any_change_of_the_summary_is_read_or_refused(tmp_path: Path) -> None:
     summary.write_text(json.dumps(document))
     with pytest.raises(dh.DeadheatError, match=r"bench.json: is damaged: KeyError\('limit'\), expected bench.json as"):
         read_finished(folder)
+
+
+def test_a_summary_that_is_nested_too_deep_is_no_summary(tmp_path: Path) -> None:
+    (tmp_path / "bench.json").write_text("[" * 100_000, encoding="utf-8")
+    with pytest.raises(dh.DeadheatError, match="no bench"):
+        read_finished(tmp_path)

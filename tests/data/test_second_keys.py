@@ -169,6 +169,16 @@ def test_tuples_that_are_no_keys(scores: dict[str, object], message: str) -> Non
         dh.evaluate({"q": {"a": 1}}, {"q": scores})
 
 
+@pytest.mark.parametrize("score", [[[]], [[1.0]], [[1.0], [2.0]]])
+def test_a_part_of_a_score_is_no_list(score: object, tmp_path: Path) -> None:
+    """`[[]]` raised an IndexError; found by the fuzzer."""
+    hit = {"_index": "i", "_id": "a", "_score": score}
+    details = {"q": {"unrated_docs": [], "hits": [{"hit": hit, "rating": None}]}}
+    (tmp_path / "x.json").write_text(json.dumps({"metric_score": 0.5, "details": details, "failures": {}}))
+    with pytest.raises(dh.errors.ScoreError, match="a part of a score is no number"):
+        dh.read_run(tmp_path / "x.json")
+
+
 def test_lists_of_scores_are_keys_too(tmp_path: Path) -> None:
     """They were taken for the lists of a run called q."""
     qrels, tuples = {"q": {"d": 1}}, {"q": {"d": (1, 2), "e": (1, 3), "f": (0, 9)}}

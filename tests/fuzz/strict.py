@@ -181,9 +181,9 @@ def table(data: bytes, separator: str) -> list[Row]:
             continue
         if header is None:
             header = [name.strip() for name in fields]
-            if "score" not in header and "rank" in header and _looks_like_score(header):
+            is_ranked = "rank" in header and not set(header) & set(SCORE)
+            if is_ranked and _looks_like_score(header):
                 raise Refused("a column like score")
-            is_ranked = "score" not in header and "rank" in header
             places = [_place(header, names) for names in (QUERY, DOC, ("rank",) if is_ranked else SCORE)]
             continue
         if len(fields) != len(header):
@@ -459,6 +459,8 @@ class _Object(list[tuple[str, Any]]):
 
 def _loads(text: str, line: int | None) -> object:
     try:
+        if line is None:
+            json.dumps(json.loads(text), ensure_ascii=False).encode()  # a lone surrogate: refused whole
         return json.loads(
             text, object_pairs_hook=_Object, parse_float=_Number, parse_int=_Number, parse_constant=_Number
         )

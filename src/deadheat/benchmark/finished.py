@@ -119,7 +119,7 @@ def _summary_of(folder: Path) -> Path | None:
     for path in (folder / "bench.json", *sorted(folder.glob("bench.limit-*.json"))):
         try:
             made = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             continue
         if isinstance(made, dict) and made.get("kind") == KIND:
             return path

@@ -74,7 +74,9 @@ def rank_tuples(source: Mapping[str, Mapping[str, Any]], where: str) -> dict[str
     try:
         columns = np.array(scores, np.float64).T
     except (TypeError, ValueError, OverflowError):
-        raise ScoreError("a part of a score is no number", allowed="tuples of numbers", path=where) from None
+        columns = np.zeros(0)
+    if columns.ndim != 2:  # a part may be a list
+        raise ScoreError("a part of a score is no number", allowed="tuples of numbers", path=where)
     if (np.abs(columns) >= LARGEST_INTEGER).any():
         _check_large(source, where)
     if np.isnan(columns).any():
