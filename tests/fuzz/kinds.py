@@ -613,7 +613,12 @@ class FolderOfBeir(Kind):
 
     def expected(self, path: Path) -> list[Row] | None:
         file = path / "qrels" / ("test.tsv" if (path / "qrels" / "test.tsv").exists() else "dev.tsv")
-        rows = strict.judgments(file.read_bytes())
+        try:
+            rows = strict.judgments(file.read_bytes())
+        except strict.Refused as refused:
+            if refused.lines:
+                refused.lines |= strict.lines_without_text(file.read_bytes())
+            raise
         return None if rows is None else sorted(rows)
 
 
