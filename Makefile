@@ -58,8 +58,8 @@ checks:
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy --num-workers=auto
 
-test-all: $(VENV)/.test  ## run all tests, with all their cases
-	$(BIN)/pytest --numprocesses=$(JOBS)
+test-all: test  ## run `make test`, then all that it leaves out
+	$(BIN)/pytest --rest --numprocesses=$(JOBS)
 
 embed: $(VENV)/.embed  ## install a small embedding model, so that `make test-all` tries it (1.5 GB)
 
@@ -71,7 +71,7 @@ fuzz: $(VENV)/.test  ## damage files and compare with strict readers (SECONDS=60
 test-lowest: $(LOWEST)/.test  ## run the quick tests with the lowest versions that pyproject.toml declares
 	$(LOWEST)/bin/pytest --quick --numprocesses=$(JOBS)
 
-test-pythons:  ## run the quick tests with each Python from 3.11 on that is here (NEWEST=yes for one)
+test-pythons:  ## run the tests that are not slow with each Python from 3.11 on that is here (NEWEST=yes for one)
 	@$(foreach version,$(FOUND),echo "found: $$("$(call find,$(version))" -V), $(call find,$(version))";)
 	@echo "missing: $(or $(filter-out $(FOUND),$(VERSIONS)),none)"
 	@$(if $(TRIED),$(MAKE) --keep-going $(addprefix test-python-,$(TRIED)),echo "no Python to try"; test -n "$(NEWEST)")
@@ -81,7 +81,7 @@ test-python-%:
 	@echo "setting up $(PYTHONS)/$* with the newest releases"
 	@"$(call find,$*)" -m venv $(PYTHONS)/$*
 	@$(PYTHONS)/$*/bin/python -m pip -qq --disable-pip-version-check install --upgrade --upgrade-strategy eager --editable '.[test]'
-	$(PYTHONS)/$*/bin/pytest --quick --numprocesses=$(JOBS)
+	$(PYTHONS)/$*/bin/pytest -m "not slow" --numprocesses=$(JOBS)
 
 test-peers: $(PEERS)/.test  ## run the tests of compat and of objects of other libraries with BEIR, MTEB and RAG frameworks (2 GB)
 	$(PEERS)/bin/pytest --numprocesses=$(JOBS) tests/compat tests/data tests/explanation tests/integrations \

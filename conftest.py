@@ -1,4 +1,4 @@
-"""What every test shares: `--quick` is what `make test` runs, and hypothesis draws the same cases on every machine."""
+"""What every test shares: `--quick` and `--rest` divide the tests, hypothesis draws the same cases on every machine."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ ALL_SLOW = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.slow", re.MULTILINE)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--quick`."""
+    """Add `--quick` and `--rest`."""
     parser.addoption(
         "--quick",
         action="store_true",
         help=f"what `make test` runs: no slow test, at most {MOST_CASES} cases of a test, 20 examples of hypothesis",
     )
+    parser.addoption("--rest", action="store_true", help="what --quick leaves out, which `make test-all` runs after it")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -51,13 +52,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what `--quick` leaves out: of a test with many cases it takes each n-th."""
-    if not config.getoption("--quick"):
+    """Divide the tests: of a test with many cases `--quick` takes each n-th, and `--rest` the others."""
+    rest = config.getoption("--rest")
+    if not (rest or config.getoption("--quick")):
         return
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("slow") is None:
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    kept = {id(item) for of_one in cases.values() for item in of_one[:: -(-len(of_one) // MOST_CASES)]}
+    quick = {id(item) for of_one in cases.values() for item in of_one[:: -(-len(of_one) // MOST_CASES)]}
+    # hypothesis draws more examples in the rest, so its tests are in both
+    drawn = {id(item) for item in items if getattr(getattr(item, "obj", None), "is_hypothesis_test", False)}
+    kept = {id(item) for item in items} - quick | drawn if rest else quick
     config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
     items[:] = [item for item in items if id(item) in kept]
