@@ -17,6 +17,7 @@ settings.register_profile("quick", derandomize=True, deadline=None, database=Non
 settings.register_profile("explore", deadline=None, database=None, max_examples=2_000)
 
 MOST_CASES = 8
+REST = pytest.StashKey[set[int]]()
 ALL_SLOW = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.slow", re.MULTILINE)
 
 
@@ -32,6 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the profile of hypothesis."""
+    config.stash[REST] = set()
     profile = "quick" if config.getoption("--quick") else "fixed"
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", profile))
     # deadheat registers a plugin, so pytest would rewrite the asserts that its modules do not have: 5 s of collecting
@@ -50,19 +52,45 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None
 
 
+def is_drawn(function: object) -> bool:
+    """Whether hypothesis draws the examples: the rest has more of them, so such a test is in both."""
+    return getattr(function, "is_hypothesis_test", False)
+
+
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Divide the tests: of a test with many cases `--quick` takes each n-th, and `--rest` the others."""
-    rest = config.getoption("--rest")
-    if not (rest or config.getoption("--quick")):
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Divide the cases of a test that has many: `--quick` takes each n-th, `--rest` the others.
+
+    Here, before they are collected: ten thousand that are thrown away later cost five seconds in every process.
+    """
+    cases = metafunc._calls  # noqa: SLF001
+    fast = [case for case in cases if all(mark.name != "slow" for mark in case.marks)]
+    if len(fast) <= MOST_CASES or metafunc.definition.get_closest_marker("slow"):
         return
-    cases: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        if item.get_closest_marker("slow") is None:
-            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    quick = {id(item) for of_one in cases.values() for item in of_one[:: -(-len(of_one) // MOST_CASES)]}
-    # hypothesis draws more examples in the rest, so its tests are in both
-    drawn = {id(item) for item in items if getattr(getattr(item, "obj", None), "is_hypothesis_test", False)}
-    kept = {id(item) for item in items} - quick | drawn if rest else quick
-    config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
-    items[:] = [item for item in items if id(item) in kept]
+    quick = fast[:: -(-len(fast) // MOST_CASES)]
+    if metafunc.config.getoption("--quick"):
+        cases[:] = quick
+    elif metafunc.config.getoption("--rest") and not is_drawn(metafunc.function):
+        kept = {id(case) for case in quick}
+        cases[:] = [case for case in cases if id(case) not in kept]
+        metafunc.config.stash[REST].update(map(id, cases))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Divide all other tests: `--quick` takes those that are not slow, `--rest` the slow ones."""
+    if config.getoption("--quick"):
+        kept = [item for item in items if not item.get_closest_marker("slow")]
+    elif config.getoption("--rest"):
+        rest = config.stash[REST]
+        kept = [
+            item
+            for item in items
+            if item.get_closest_marker("slow")
+            or is_drawn(getattr(item, "obj", None))
+            or id(getattr(item, "callspec", None)) in rest
+        ]
+    else:
+        return
+    chosen = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = kept
