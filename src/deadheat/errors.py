@@ -113,40 +113,8 @@ class ColumnError(DataError):
     """A table lacks a column that is needed, or the column has the wrong type."""
 
 
-class ScoreError(DataError):
-    """A score is NaN, null, not a number, or an integer that float64 cannot hold."""
-
-
-class RelevanceError(DataError):
-    """A relevance is NaN, infinite, null or not a number."""
-
-
-class NullIdError(DataError):
-    """A query id or document id is missing."""
-
-
 class DuplicateError(DataError):
     """A (query, document) pair appears more than once in a run or in the qrels."""
-
-
-class EmptyDataError(DataError):
-    """Qrels or a run have no rows."""
-
-
-class NoCommonQueryError(DataError):
-    """Qrels and run share no query."""
-
-
-class MissingQueryError(DataError):
-    """The run lacks queries of the qrels, and ``missing="error"`` was asked for."""
-
-
-class RowOrderError(DataError):
-    """``ties="input"`` was requested for a source that has no row order."""
-
-
-class BaselineMismatchError(DataError):
-    """Two evaluations differ in their qrels, queries, conventions or measures."""
 
 
 class CasesError(DataError):
@@ -196,10 +164,6 @@ class UnknownMeasureError(MeasureError, KeyError):
     """No measure has this name, or an evaluation does not contain it."""
 
 
-class GateError(ParameterError):
-    """A gate cannot be read, or there is none."""
-
-
 class SourceTypeError(DeadheatError, TypeError):
     """An object is of a type that deadheat cannot read."""
 
@@ -208,133 +172,21 @@ class MissingDependencyError(DeadheatError, ImportError):  # type: ignore[misc] 
     """An optional package is needed but not installed."""
 
 
-class ForkError(DeadheatError, RuntimeError):
-    """A forked process cannot read files or frames, because Polars was used before the fork."""
-
-
 class DeadheatWarning(UserWarning):
-    """The data can be evaluated, but the result is probably not what was meant; each subclass is one cause."""
-
-
-class MissingQueriesWarning(DeadheatWarning):
-    """A run lacks most queries, which count as empty rankings."""
+    """The data can be evaluated, but the result is probably not what was meant."""
 
 
 class NothingJudgedWarning(DeadheatWarning):
     """No retrieved document is judged: usually the ids of run and qrels are written differently."""
 
 
-class UnequalIdsWarning(DeadheatWarning):
-    """Ids of qrels and run differ in nothing but their Unicode form, case or blanks around them."""
-
-
-class UnknownIdsError(DataError):
-    """Relevant documents are not in the collection."""
-
-
-class UnknownIdsWarning(DeadheatWarning):
-    """Relevant documents are not in the collection, and count as not found."""
-
-
-class OneTableWarning(DeadheatWarning):
-    """Qrels and run are the same table, so that only retrieved documents are judged."""
-
-
-class MixedLanguagesWarning(DeadheatWarning):
-    """Strata average over queries in several languages."""
-
-
 class UnlabelledQueriesWarning(DeadheatWarning):
     """Queries without a value in a strata column form a stratum of their own."""
-
-
-class SlowMeasureWarning(DeadheatWarning):
-    """The exact value of a measure takes long to compute."""
-
-
-class LittleProofWarning(DeadheatWarning):
-    """A gate passed, but that proves little."""
-
-
-class UnlabelledTermsWarning(DeadheatWarning):
-    """Terms of an ontology without a label are left out of a collection."""
-
-
-class ObsoleteParentWarning(DeadheatWarning):
-    """Relations of an ontology to obsolete parents are left out."""
-
-
-class SynonymTypesWarning(DeadheatWarning):
-    """An ontology file has synonym types that its format does not let us read."""
-
-
-class UnknownDocumentsWarning(DeadheatWarning):
-    """A retriever returned documents that are not in its collection."""
-
-
-class CacheWarning(DeadheatWarning):
-    """Embeddings cannot be cached."""
-
-
-class InfiniteScoreWarning(DeadheatWarning):
-    """A score is too large for the score precision and becomes infinite."""
-
-
-class FractionsWarning(DeadheatWarning):
-    """A column named score is read as relevance, and has fractions."""
-
-
-class RankOrderWarning(DeadheatWarning):
-    """Higher scores have worse ranks: the scores are distances, or ranks."""
-
-
-class UnusedNumbersWarning(DeadheatWarning):
-    """Results have no score under a known name, but other numbers, which are not used."""
-
-
-class LowRelevanceWarning(DeadheatWarning):
-    """No relevance reaches the level from which a measure counts a document as relevant."""
-
-
-class SwappedDataWarning(DeadheatWarning):
-    """Qrels look like a run and the run looks like qrels."""
-
-
-class LockWarning(DeadheatWarning):
-    """A folder cannot be locked, so two processes may use it at once."""
-
-
-class UnusedBoundWarning(DeadheatWarning):
-    """A bound on memory was made and never entered: it holds for the lines inside a with statement."""
 
 
 class NoteWarning(DeadheatWarning):
     """A warning that a benchmark repeats in the notes of its report."""
 
 
-class RetrieverNameWarning(NoteWarning):
-    """A file has the same name as a retriever, and the retriever is used."""
-
-
-class UnusedOntologyWarning(NoteWarning):
-    """An ontology was given, but no measure uses it."""
-
-
-class SplitCellsWarning(NoteWarning):
-    """Cells of a table of cases are read as several expected ids."""
-
-
-class MissingDocumentsWarning(NoteWarning):
-    """Expected ids are missing from the collection that is searched, or from the ontology."""
-
-
-class TranslationsWarning(NoteWarning):
-    """Which terms of a collection have names in its language, and what becomes of the others."""
-
-
-class UnknownTermsWarning(NoteWarning):
-    """Ids are not terms of the ontology that judges them."""
-
-
-class UnknownExpectedWarning(UnknownTermsWarning):
-    """Expected ids are among the unknown ones."""
+class UnknownExpectedWarning(NoteWarning):
+    """Expected ids are not terms of the ontology that judges them."""

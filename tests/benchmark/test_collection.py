@@ -18,10 +18,8 @@ from deadheat.errors import (
     DataError,
     DeadheatWarning,
     DuplicateError,
-    EmptyDataError,
     FileFormatError,
     MalformedRowError,
-    NullIdError,
     ParameterError,
     SourceTypeError,
 )
@@ -153,7 +151,7 @@ def test_terms_without_a_label_are_left_out_and_said() -> None:
     terms = Ontology.from_parents({"T:1": [], "T:2": ["T:1"]}, labels={"T:1": "Root"})
     with pytest.warns(DeadheatWarning, match=r"ontology: 1 terms have no label, such as 'T:2', and are left out"):
         assert dh.read_collection(terms).ids == ("T:1",)
-    with pytest.raises(EmptyDataError, match=r"ontology: no term with a label among 1, expected at least one"):
+    with pytest.raises(DataError, match=r"ontology: no term with a label among 1, expected at least one"):
         dh.read_collection(Ontology.from_parents({"T:1": []}))
 
 
@@ -184,14 +182,14 @@ def test_semicolons_separate_fields_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "error", "message"),
     [
-        ("d.csv", "", EmptyDataError, r"d.csv: empty, expected column names and rows"),
+        ("d.csv", "", DataError, r"d.csv: empty, expected column names and rows"),
         (
             "d.csv",
             "id,text\n",
-            EmptyDataError,
+            DataError,
             r"d.csv: no document in it, expected at least one with an id and a text",
         ),
-        ("d.csv", "id,text\na,x\n,y\n", NullIdError, r"d.csv:3: empty 'id', expected an id"),
+        ("d.csv", "id,text\na,x\n,y\n", DataError, r"d.csv:3: empty 'id', expected an id"),
         (
             "d.csv",
             "id,text\na,x\n\na,y\n",
@@ -272,7 +270,7 @@ def test_rows_of_parquet_are_counted(tmp_path: Path) -> None:
     with pytest.raises(DuplicateError, match=r"document 'a' appears in rows 1 and 2"):
         dh.read_collection(tmp_path / "d.parquet")
     pl.DataFrame({"id": ["a", None], "text": ["x", "y"]}).write_parquet(tmp_path / "d.parquet")
-    with pytest.raises(NullIdError, match=r"empty 'id' in row 2, expected an id"):
+    with pytest.raises(DataError, match=r"empty 'id' in row 2, expected an id"):
         dh.read_collection(tmp_path / "d.parquet")
 
 

@@ -15,7 +15,7 @@ from deadheat.benchmark.cases import Case, Cases
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.failures import failures_of
 from deadheat.benchmark.report import data_of_bench, report_bench
-from deadheat.errors import TranslationsWarning
+from deadheat.errors import NoteWarning
 from deadheat.report.as_json import as_json
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.text import as_text
@@ -184,7 +184,7 @@ def test_documents_are_named_in_the_language_of_the_cases(order: tuple[str, str]
         for language in ("de", "es", "en", "de-at", "it")
         for n in range(3)
     )
-    with pytest.warns(TranslationsWarning):
+    with pytest.warns(NoteWarning):
         result = dh.bench(
             Cases("mine", {}, cases),
             terms,

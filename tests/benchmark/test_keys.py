@@ -12,7 +12,7 @@ from deadheat.benchmark.cases import Case, Cases
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.ontology import Ontology
 from deadheat.benchmark.result import Key
-from deadheat.errors import EmptyDataError, NoCommonQueryError, ParameterError, SourceTypeError
+from deadheat.errors import DataError, ParameterError, SourceTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -107,7 +107,7 @@ def test_a_run_file_that_lacks_a_language_is_refused_before_anything_is_searched
     for case in ("e1", "g1"):
         (tmp_path / f"{case}.run").write_text(f"{case} Q0 D1 1 0.9 x\n")
     english, german, own = tmp_path / "e1.run", tmp_path / "g1.run", Own("D1")
-    with pytest.raises(NoCommonQueryError, match=r"none of the 1 cases of mine \(de\), such as 'g1'.* as one, as in"):
+    with pytest.raises(DataError, match=r"none of the 1 cases of mine \(de\), such as 'g1'.* as one, as in"):
         dh.bench(CASES, DOCUMENTS, [own, english])
     assert own.n_searches == 0
     both = f"run({str(english)!r}, {str(german)!r}, name='both')"
@@ -139,7 +139,7 @@ def test_synonyms_are_chosen_when_the_collection_is_read(tmp_path: Path) -> None
 
 def test_an_ontology_is_a_collection() -> None:
     terms = Ontology.from_parents({"D1": [], "D2": ["D1"]})
-    with pytest.raises(EmptyDataError, match="no term with a label"):
+    with pytest.raises(DataError, match="no term with a label"):
         dh.bench(CASES, terms)  # type: ignore[arg-type]
 
 

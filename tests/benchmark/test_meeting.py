@@ -10,7 +10,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases
-from deadheat.errors import DataError, MissingDependencyError, ParameterError, TranslationsWarning
+from deadheat.errors import DataError, MissingDependencyError, NoteWarning, ParameterError
 from support.command import call, ok
 from support.small_bench import CASES, DOCUMENTS
 
@@ -93,7 +93,7 @@ def test_the_command_searches_translated_names_and_says_what_is_translated(tmp_p
     assert "1 in t (fr)" in only
 
 
-@pytest.mark.filterwarnings("ignore::deadheat.errors.TranslationsWarning")
+@pytest.mark.filterwarnings("ignore::deadheat.errors.NoteWarning")
 def test_a_table_of_another_language_than_its_name_says_is_doubted(tmp_path: Path) -> None:
     ids = [f"T:{n:04d}" for n in range(30)]
     (tmp_path / "t.obo").write_text(
@@ -130,6 +130,6 @@ def test_texts_of_a_collection_that_is_there_come_too_late(tmp_path: Path) -> No
     with pytest.raises(ParameterError, match=r"texts=.* is only for a collection that is read here"):
         dh.bench(CASES, DOCUMENTS, texts=[tmp_path / "t-fr.tsv"])
     (tmp_path / "t.obo").write_text(OBO)
-    with pytest.warns(TranslationsWarning) as caught:
+    with pytest.warns(NoteWarning) as caught:
         dh.read_collection(tmp_path / "t.obo", texts=[tmp_path / "t-fr.tsv"])
     assert "keep the names of the ontology" in str(caught[1].message)

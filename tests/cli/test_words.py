@@ -9,7 +9,7 @@ import pytest
 
 from deadheat.cli import main
 from deadheat.cli.wording import error_message
-from deadheat.errors import DataError, GateError, MeasureError, ParameterError
+from deadheat.errors import DataError, MeasureError, ParameterError
 from deadheat.wording import Advice
 from support.command import call
 
@@ -144,7 +144,10 @@ COMPARES, CONVERTS = main.commands["compare"], main.commands["convert"]
             "a.run:3: too much: if it is meant so, give --max-decompressed",
         ),
         (MeasureError(measure="MR", argument="missing", allowed="x"), *["MR: missing must be x"] * 2),  # is Python
-        (GateError("test='t', baseline must be a text"), *["test='t', baseline must be a text"] * 2),  # a file's words
+        (
+            ParameterError("test='t', baseline must be a text"),
+            *["test='t', baseline must be a text"] * 2,
+        ),  # a file's words
     ],
 )
 def test_the_same_error_in_the_words_of_python_and_of_a_command(error: DataError, python: str, command: str) -> None:

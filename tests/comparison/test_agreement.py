@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import kendalltau
 
 import deadheat as dh
-from deadheat.errors import DuplicateError, NoCommonQueryError, ParameterError
+from deadheat.errors import DataError, DuplicateError, ParameterError
 from oracle.orders import all_orders
 from support.shared_data import LLM_RUNS, llm_run, needs_shared_data, run_dict
 
@@ -230,7 +230,7 @@ def test_queries_of_one_run_are_named_and_left_out() -> None:
 
 def test_what_cannot_be_compared_is_refused() -> None:
     run = {"q": {"a": 1.0}}
-    with pytest.raises(NoCommonQueryError, match="share no query: 'q' and 'x'"):
+    with pytest.raises(DataError, match="share no query: 'q' and 'x'"):
         dh.agree(run, {"x": {"a": 1.0}})
     with pytest.raises(ParameterError, match="p must be a number between 0 and 1"):
         dh.agree(run, run, p=1)

@@ -11,7 +11,7 @@ import scipy.stats
 
 import deadheat as dh
 from deadheat.arrays import FloatArray
-from deadheat.errors import BaselineMismatchError, ParameterError, UnknownMeasureError
+from deadheat.errors import DataError, ParameterError, UnknownMeasureError
 from oracle.signed_ranks import signed_rank
 from support.random_runs import QRELS, RUNS, hits, random_runs, values
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
@@ -241,7 +241,7 @@ def test_evaluations_at_hand_are_compared_alike() -> None:
     parts = {name: dh.evaluate(QRELS, run, MEASURES) for name, run in RUNS.items()}
     assert dh.compare_evaluations(parts).to_polars().equals(direct.to_polars())
     other = dh.evaluate({**QRELS, "q00": {"d0": 2}}, RUNS["fair"], MEASURES)
-    with pytest.raises(BaselineMismatchError, match="qrels"):
+    with pytest.raises(DataError, match="qrels"):
         dh.compare_evaluations({"weak": parts["weak"], "fair": other})
 
 

@@ -11,7 +11,7 @@ import pytest
 import scipy.stats
 
 import deadheat as dh
-from deadheat.errors import BaselineMismatchError, NoCommonQueryError, ParameterError
+from deadheat.errors import DataError, ParameterError
 from oracle.tukey import enumerated
 from support.random_runs import QRELS, RUNS, random_runs, values
 
@@ -47,14 +47,14 @@ def some(name: str, numbers: range) -> dict[str, Any]:
 
 def test_disjoint_runs_are_refused_where_they_are_compared() -> None:
     halves = {"weak": some("weak", range(15)), "good": some("good", range(15, 30))}
-    with pytest.raises(NoCommonQueryError, match="weak and good have no query in common: 15 and 15 queries"):
+    with pytest.raises(DataError, match="weak and good have no query in common: 15 and 15 queries"):
         dh.compare(QRELS, halves, "RR", missing="skip")
     three = {"fair": RUNS["fair"], **halves}
     assert [pair.n_queries for pair in dh.compare(QRELS, three, "RR", missing="skip", baseline="fair").pairs] == [
         15,
         15,
     ]
-    with pytest.raises(NoCommonQueryError, match="weak and good"):
+    with pytest.raises(DataError, match="weak and good"):
         dh.compare(QRELS, three, "RR", missing="skip")
     with pytest.raises(ParameterError, match="only 0, where a pair has 15"):
         dh.compare(QRELS, three, "RR", missing="skip", baseline="fair", test="tukey")
@@ -188,7 +188,7 @@ def test_evaluations_that_cannot_be_compared() -> None:
             r"a and b were evaluated with different qrels \(SHA-256 \w{12} and \w{12}\): evaluate both with the same",
         ),
     ):
-        with pytest.raises(BaselineMismatchError, match=message):
+        with pytest.raises(DataError, match=message):
             dh.compare_evaluations({"a": weak, "b": other})
 
 

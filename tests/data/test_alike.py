@@ -11,7 +11,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.data.alike import ONE_FORM, nearly_equal
-from deadheat.errors import NoCommonQueryError, UnequalIdsWarning
+from deadheat.errors import DataError, DeadheatWarning
 from support.command import call
 
 if TYPE_CHECKING:
@@ -32,24 +32,24 @@ def test_the_words_for_each_difference() -> None:
 @pytest.mark.parametrize(("other", "words"), [(DECOMPOSED, "Unicode form"), ("KRÄMPFE", "only in case")])
 def test_queries_are_warned_of_and_noted(other: str, words: str) -> None:
     qrels, run = {"q1": {"a": 1}, COMPOSED: {"a": 1}}, {"q1": {"a": 1.0}, other: {"a": 1.0}}
-    with pytest.warns(UnequalIdsWarning, match=rf"run: 1 query of the qrels and of the run differs .*{words}"):
+    with pytest.warns(DeadheatWarning, match=rf"run: 1 query of the qrels and of the run differs .*{words}"):
         found = dh.evaluate(qrels, run, "RR")
     assert found["RR"].mean == 0.5
     assert any(words in note for note in found.notes)
-    with pytest.raises(NoCommonQueryError, match=words):
+    with pytest.raises(DataError, match=words):
         dh.evaluate({COMPOSED: {"a": 1}}, {other: {"a": 1.0}})
 
 
 def test_frames_and_documents() -> None:
     qrels = pl.DataFrame({"query_id": ["q", "r"], "doc_id": ["a", COMPOSED], "relevance": [1, 1]})
     run = pl.DataFrame({"query_id": ["q", "r"], "doc_id": ["a", DECOMPOSED], "score": [1.0, 1.0]})
-    with pytest.warns(UnequalIdsWarning, match="of the first 100, 1 document of the qrels and of the run differs"):
+    with pytest.warns(DeadheatWarning, match="of the first 100, 1 document of the qrels and of the run differs"):
         dh.evaluate(qrels, run, "RR")
     with warnings.catch_warnings(action="error"):
         dh.evaluate(qrels, run.with_columns(doc_id=pl.Series(["a", COMPOSED])), "RR")
 
 
-@pytest.mark.filterwarnings("always::deadheat.errors.UnequalIdsWarning")
+@pytest.mark.filterwarnings("always::deadheat.errors.DeadheatWarning")
 def test_the_commands_warn_of_it_and_note_it(tmp_path: Path) -> None:
     (tmp_path / "q.txt").write_text(f"q1 0 a 1\n{COMPOSED} 0 a 1\n", encoding="utf-8")
     (tmp_path / "r.run").write_text(f"q1 Q0 a 1 1 t\n{DECOMPOSED} Q0 a 1 1 t\n", encoding="utf-8")

@@ -9,7 +9,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.data.answers import add_judgments
-from deadheat.errors import ColumnError, DuplicateError, EmptyDataError, RelevanceError
+from deadheat.errors import ColumnError, DataError, DuplicateError
 from support.command import call, ok
 
 HEAD = "query_id,doc_id,relevance,weight,rank a\n"
@@ -47,10 +47,10 @@ def test_other_tables_are_read_too(tmp_path: Path, qrels: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "error", "message"),
     [
-        ("q,u,,0,1\n", EmptyDataError, "nothing is judged yet"),
+        ("q,u,,0,1\n", DataError, "nothing is judged yet"),
         ("q,u,1,0,1\nq,a,1,0,1\n", DuplicateError, r"judge.csv:3: document 'a' of query 'q' is judged already"),
         ("q,u,1,0,1\nq,u,,0,1\nq,u,0,0,1\n", DuplicateError, r"judge.csv:4"),
-        ("q,u,yes,0,1\n", RelevanceError, r"judge.csv:2: relevance must be a number, got 'yes'"),
+        ("q,u,yes,0,1\n", DataError, r"judge.csv:2: relevance must be a number, got 'yes'"),
     ],
 )
 def test_what_cannot_be_added_is_named(

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import LowRelevanceWarning, NothingJudgedWarning, RankOrderWarning, SwappedDataWarning
+from deadheat.errors import DeadheatWarning, NothingJudgedWarning
 from support.command import call, ok
 from support.shared_data import LLMJUDGE, needs_shared_data
 
@@ -32,7 +32,7 @@ def test_scores_that_rise_with_the_rank(tmp_path: Path, name: str) -> None:
     else:
         separator = "," if name.endswith("csv") else "\t"
         path.write_text(TABLE.write_ndjson() if name.endswith("jsonl") else TABLE.write_csv(separator=separator))
-    with pytest.warns(RankOrderWarning, match="scores rise with the rank in 5 of 5 queries at its start"):
+    with pytest.warns(DeadheatWarning, match="scores rise with the rank in 5 of 5 queries at its start"):
         dh.read_run(path)
     with warnings.catch_warnings(action="error"):
         run = dh.read_run(path, ascending=True)
@@ -42,17 +42,17 @@ def test_scores_that_rise_with_the_rank(tmp_path: Path, name: str) -> None:
 
 def test_frames_with_ranks() -> None:
     for frame in (TABLE, TABLE.lazy(), TABLE.to_pandas()):
-        with pytest.warns(RankOrderWarning):
+        with pytest.warns(DeadheatWarning):
             dh.read_run(frame)
 
 
 def test_scores_that_count() -> None:
     ranks: dict[str, dict[str, float]] = {f"q{q}": {f"d{n}": n + 1 for n in range(4)} for q in range(3)}
-    with pytest.warns(RankOrderWarning, match="are 1, 2, 3, ... in the order of the rows: are they ranks"):
+    with pytest.warns(DeadheatWarning, match="are 1, 2, 3, ... in the order of the rows: are they ranks"):
         dh.read_run(ranks)
     run = dh.read_run(ranks, ascending=True)
     assert dh.evaluate({"q0": "d0"}, run, ["RR"]).means() == {"RR": 1.0}
-    with pytest.warns(RankOrderWarning):
+    with pytest.warns(DeadheatWarning):
         dh.read_run([(query, doc, rank) for query, own in ranks.items() for doc, rank in own.items()])
 
 
@@ -91,7 +91,7 @@ def test_ascending_keeps_ties_and_infinities() -> None:
 def test_no_relevance_reaches_the_level() -> None:
     qrels = {"q": {"a": 0.9, "b": 0.7}}
     message = r"the highest relevance is 0.9, and RR, P@1 count documents as relevant from rel=1.*as in RR\(rel=0.9\)"
-    with pytest.warns(LowRelevanceWarning, match=message):
+    with pytest.warns(DeadheatWarning, match=message):
         found = dh.evaluate(qrels, {"q": {"a": 2.0, "b": 1.0}}, ["nDCG@2", "RR", "P@1"])
     assert found.means() == {"nDCG@2": 1.0, "RR": 0.0, "P@1": 0.0}
     with warnings.catch_warnings(action="error"):
@@ -101,7 +101,7 @@ def test_no_relevance_reaches_the_level() -> None:
 def test_swapped_dicts() -> None:
     qrels = {f"q{q}": {f"d{n}": n % 3 for n in range(5)} for q in range(4)}
     run = {f"q{q}": {f"d{n}": (20 - n) / 7 + 0.01 for n in range(20)} for q in range(4)}
-    with pytest.warns(SwappedDataWarning, match="were qrels and run given in the wrong order"):
+    with pytest.warns(DeadheatWarning, match="were qrels and run given in the wrong order"):
         dh.evaluate(run, qrels, ["nDCG@5"])
     with warnings.catch_warnings(action="error"):
         dh.evaluate(qrels, run, ["nDCG@5"])
@@ -144,20 +144,20 @@ def test_the_command_names_columns_and_turns_scores(tmp_path: Path) -> None:
 def test_ranks_that_say_something_else_than_scores() -> None:
     rows = [(f"q{q}", f"d{n}", n + 1, float(n * 7 % 11)) for q in range(4) for n in range(8)]
     run = pl.DataFrame(rows, schema=["query_id", "doc_id", "rank", "score"], orient="row")
-    with pytest.warns(RankOrderWarning, match="ranks and scores disagree in 4 of 4 queries .* the scores count"):
+    with pytest.warns(DeadheatWarning, match="ranks and scores disagree in 4 of 4 queries .* the scores count"):
         dh.read_run(run)
 
 
 def test_ascending_against_the_ranks() -> None:
     with pytest.warns(
-        RankOrderWarning, match="scores fall with the rank in 5 of 5 queries .* ascending puts the lowest"
+        DeadheatWarning, match="scores fall with the rank in 5 of 5 queries .* ascending puts the lowest"
     ):
         dh.read_run(TABLE.with_columns(score=-pl.col("score")), ascending=True)
 
 
 def test_distances_without_ranks() -> None:
     run = [(f"q{q}", f"d{n}", n * 0.3 + 0.1) for q in range(4) for n in range(6)]
-    with pytest.warns(RankOrderWarning, match="the scores of all queries at its start rise from row to row"):
+    with pytest.warns(DeadheatWarning, match="the scores of all queries at its start rise from row to row"):
         dh.read_run(run)
 
 

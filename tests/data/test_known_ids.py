@@ -13,17 +13,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.data.known_ids import ids_of
-from deadheat.errors import (
-    ColumnError,
-    DataError,
-    DuplicateError,
-    EmptyDataError,
-    OneTableWarning,
-    ParameterError,
-    UnequalIdsWarning,
-    UnknownIdsError,
-    UnknownIdsWarning,
-)
+from deadheat.errors import ColumnError, DataError, DeadheatWarning, DuplicateError, ParameterError
 from support.command import call
 
 if TYPE_CHECKING:
@@ -78,7 +68,7 @@ def test_what_a_collection_may_be(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "name", "error", "message"),
     [
-        ("", "ids.txt", EmptyDataError, "without a single id"),
+        ("", "ids.txt", DataError, "without a single id"),
         ("identifier,text\na,b\n", "x.csv", ColumnError, "no column of ids: 'identifier', 'text', expected"),
         (None, "gone.txt", DataError, "no such file"),
     ],
@@ -96,12 +86,12 @@ def test_what_it_may_not_be(
 
 def test_relevant_documents_that_do_not_exist_are_named() -> None:
     for run in (RUN, {"a": dh.Run(RUN), "b": dh.Run(RUN)}):
-        with pytest.warns(UnknownIdsWarning, match=r"1 of 3 relevant documents is not in the collection \(gone\)"):
+        with pytest.warns(DeadheatWarning, match=r"1 of 3 relevant documents is not in the collection \(gone\)"):
             found: Any = dh.evaluate(QRELS, run, "RR", collection=IDS)
     assert found["a"].notes == ("1 of 3 relevant documents is not in the collection (gone)",)
-    with pytest.warns(UnknownIdsWarning):
+    with pytest.warns(DeadheatWarning):
         dh.compare(QRELS, {"a": RUN, "b": RUN}, "RR", collection=IDS)
-    with pytest.warns(UnknownIdsWarning):
+    with pytest.warns(DeadheatWarning):
         dh.gate(dh.evaluate(QRELS, RUN, "RR"), "RR >= 0", collection=IDS)
     dh.evaluate(QRELS, RUN, "RR", collection=IDS, rel=3)  # none is relevant
     dh.evaluate(QRELS, RUN, "RR", collection=[*IDS, "gone"], strict=True)
@@ -114,7 +104,7 @@ def test_strict_is_an_error(tmp_path: Path) -> None:
         lambda: dh.compare(QRELS, {"a": RUN, "b": RUN}, "RR", collection=IDS, strict=True),
         lambda: dh.gate(evaluation, "RR >= 0", collection=IDS, strict=True),
     ):
-        with pytest.raises(UnknownIdsError, match=r"are the judgments older\?"):
+        with pytest.raises(DataError, match=r"are the judgments older\?"):
             asked()
     with pytest.raises(ParameterError, match="strict is about ids that are not in the collection: give collection"):
         dh.evaluate(QRELS, RUN, "RR", strict=True)
@@ -123,7 +113,7 @@ def test_strict_is_an_error(tmp_path: Path) -> None:
         dh.gate(tmp_path / "x.json", "RR >= 0", collection=IDS)
 
 
-@pytest.mark.filterwarnings("always::deadheat.errors.UnknownIdsWarning")
+@pytest.mark.filterwarnings("always::deadheat.errors.DeadheatWarning")
 def test_commands(tmp_path: Path) -> None:
     (tmp_path / "qrels.json").write_text(json.dumps(QRELS))
     (tmp_path / "a.json").write_text(json.dumps(RUN))
@@ -163,14 +153,14 @@ def test_what_no_run_retrieved_is_counted() -> None:
 NFC, NFD = "M\u00fcller", "Mu\u0308ller"
 
 
-@pytest.mark.filterwarnings("always::deadheat.errors.UnequalIdsWarning")
+@pytest.mark.filterwarnings("always::deadheat.errors.DeadheatWarning")
 def test_ids_are_read_in_one_form_of_unicode(tmp_path: Path) -> None:
     (tmp_path / "q.txt").write_text(f"{NFD} 0 {NFD} 1\nq 0 b 1\n", encoding="utf-8")
     (tmp_path / "r.run").write_text(f"{NFC} Q0 {NFC} 1 2 t\nq Q0 b 1 1 t\n", encoding="utf-8")
     qrels, run = {NFD: {NFD: 1}, "q": {"b": 1}}, {NFC: {NFC: 2}, "q": {"b": 1}}
     pairs: list[tuple[Any, Any]] = [(qrels, run), (tmp_path / "q.txt", tmp_path / "r.run")]
     for judged, retrieved in pairs:
-        with pytest.warns(UnequalIdsWarning, match="Unicode form"):
+        with pytest.warns(DeadheatWarning, match="Unicode form"):
             assert dh.evaluate(judged, dh.Run(retrieved), "RR").means() == {"RR": 0.5}
         for form in ("NFC", "NFD", "NFKC", "NFKD"):
             assert dh.evaluate(judged, dh.Run(retrieved), "RR", normalize_ids=form).means() == {"RR": 1.0}
@@ -186,7 +176,7 @@ def test_ids_are_read_in_one_form_of_unicode(tmp_path: Path) -> None:
         dh.evaluate(qrels, run, "RR", normalize_ids="nfc")
 
 
-@pytest.mark.filterwarnings("always::deadheat.errors.UnequalIdsWarning")
+@pytest.mark.filterwarnings("always::deadheat.errors.DeadheatWarning")
 def test_two_ids_may_not_become_one() -> None:
     both = [("q", NFC, 1.0), ("q", NFD, 2.0)]
     for run in ({"q": {NFC: 1.0, NFD: 2.0}}, both, pl.DataFrame(both, ["query_id", "doc_id", "score"], orient="row")):
@@ -195,22 +185,22 @@ def test_two_ids_may_not_become_one() -> None:
 
 
 def test_ids_in_two_forms_are_a_warning() -> None:
-    with pytest.warns(UnequalIdsWarning, match="normalize_ids='NFC'"):
+    with pytest.warns(DeadheatWarning, match="normalize_ids='NFC'"):
         dh.evaluate({"q": {NFD: 1, "b": 1}}, {"q": {NFC: 2, "b": 1}}, "RR")
 
 
-@pytest.mark.filterwarnings("always::deadheat.errors.OneTableWarning")
+@pytest.mark.filterwarnings("always::deadheat.errors.DeadheatWarning")
 def test_one_table_as_qrels_and_run(tmp_path: Path) -> None:
     frame = pl.DataFrame(
         {"user_id": ["u"] * 3, "item_id": ["a", "b", "c"], "rating": [1, 0, 1], "prediction": [0.9, 0.5, 0.1]}
     )
     (path := tmp_path / "x.csv").write_text(frame.write_csv())
     for table in (frame, frame.to_pandas(), path, str(path)):
-        with pytest.warns(OneTableWarning, match="only retrieved documents are judged"):
+        with pytest.warns(DeadheatWarning, match="only retrieved documents are judged"):
             dh.evaluate(table, table, "R@2")
-        with pytest.warns(OneTableWarning):
+        with pytest.warns(DeadheatWarning):
             dh.compare(table, {"a": table, "b": table}, "R@2")
-    with pytest.warns(OneTableWarning):
+    with pytest.warns(DeadheatWarning):
         dh.evaluate(frame, {"a": frame}, "R@2")
     for command in (["evaluate"], ["gate", "-c", "R@2 >= 0", "--allow-unknown"]):
         assert "qrels and run are the same" in ok(command[0], str(path), str(path), *command[1:]).stderr

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ColumnError, DataError, DuplicateError, FileFormatError, ScoreError, SourceTypeError
+from deadheat.errors import ColumnError, DataError, DuplicateError, FileFormatError, SourceTypeError
 from support.paths import ROOT
 
 BENCHMARK = ROOT / "datasets" / "hpo" / "english" / "tiny_v1.json"
@@ -132,7 +132,7 @@ def test_lists_that_are_refused(source: object, message: str) -> None:
 
 @pytest.mark.parametrize("rank", [0, -1, 1.5, float("nan"), None])
 def test_ranks_are_whole_numbers_from_1(rank: object) -> None:
-    with pytest.raises(ScoreError, match="rank of document 'a' for query 'q' is"):
+    with pytest.raises(DataError, match="rank of document 'a' for query 'q' is"):
         dh.read_run(
             pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "rank": [rank]}, schema_overrides={"rank": pl.Float64})
         )
@@ -227,9 +227,9 @@ def test_files_of_judgments(tmp_path: Path, name: str, text: str) -> None:
             r"commas \(line 2\) and with points \(line 2\)",
         ),
         ("x.csv", "query_id,doc_ids\nq,a|b\n", ColumnError, "would hold lists of documents.*a row for each document"),
-        ("x.csv", "query_id,doc_id,rank\nq,a,x\n", ScoreError, r"x\.csv:2: rank must be a number, got 'x'"),
+        ("x.csv", "query_id,doc_id,rank\nq,a,x\n", DataError, r"x\.csv:2: rank must be a number, got 'x'"),
         ("x.json", '{"q": ["a", null]}', SourceTypeError, r"x\.json: ids are text, got None"),
-        ("x.csv", "query_id,doc_id,rank\nq,a,0\n", ScoreError, "rank of document 'a' for query 'q' is 0"),
+        ("x.csv", "query_id,doc_id,rank\nq,a,0\n", DataError, "rank of document 'a' for query 'q' is 0"),
         (
             "x.jsonl",
             '{"query_id": "q", "doc_ids": ["a"]}\n{"query_id": "q", "doc_ids": ["b"]}\n',
@@ -296,7 +296,7 @@ def test_what_is_told_apart_in_rows_of_lists(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text(rows)
     assert dh.read_run(tmp_path / "x.jsonl").to_dict() == {"q": {"a": -3, "b": -1, "c": -1}}
     (tmp_path / "x.jsonl").write_text(rows.replace("3, 1", "0, 1"))
-    with pytest.raises(ScoreError, match=r"x\.jsonl:1: rank for query 'q' is 0.0, expected a whole number from 1"):
+    with pytest.raises(DataError, match=r"x\.jsonl:1: rank for query 'q' is 0.0, expected a whole number from 1"):
         dh.read_run(tmp_path / "x.jsonl")
     scored = {"query_id": ["q"], "retrieved": [["a", "b"]], "scores": [[0.1, 0.9]]}
     assert dh.read_run(pl.DataFrame(scored)).to_dict() == {"q": {"a": 0.1, "b": 0.9}}

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 import deadheat as dh
-from deadheat.errors import ColumnError, ParameterError, SourceTypeError, SwappedDataWarning
+from deadheat.errors import ColumnError, DeadheatWarning, ParameterError, SourceTypeError
 from deadheat.io.results import described
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def test_scores_and_relevant_in_the_wrong_order(given: Any) -> None:  # noqa: AN
 
 
 def test_arrays_that_look_swapped() -> None:
-    with pytest.warns(SwappedDataWarning, match=r"scores are 0 and 1, and relevant has fractions"):
+    with pytest.warns(DeadheatWarning, match=r"scores are 0 and 1, and relevant has fractions"):
         dh.evaluate_dense(np.eye(2), SCORES)
     with warnings.catch_warnings(action="error"):
         dh.evaluate_dense(SCORES, np.eye(2))
@@ -116,7 +116,7 @@ def test_swapped_dicts_of_cosines_get_no_advice_on_levels() -> None:
     run = {f"q{n}": {f"d{m}": 0.99 - 0.01 * m for m in range(10)} for n in range(20)}
     with warnings.catch_warnings(record=True, action="always") as caught:
         dh.evaluate(run, qrels)
-    assert [one.category for one in caught] == [SwappedDataWarning]
+    assert [one.category for one in caught] == [DeadheatWarning]
 
 
 def test_swapped_frames_are_asked_about() -> None:

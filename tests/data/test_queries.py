@@ -14,16 +14,7 @@ import pyarrow as pa
 import pytest
 
 from deadheat.data.queries import Queries
-from deadheat.errors import (
-    ColumnError,
-    DataError,
-    DuplicateError,
-    EmptyDataError,
-    FileFormatError,
-    MalformedRowError,
-    NullIdError,
-    SourceTypeError,
-)
+from deadheat.errors import ColumnError, DataError, DuplicateError, FileFormatError, MalformedRowError, SourceTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -221,11 +212,11 @@ def test_the_column_of_languages(columns: list[str], name: str | None) -> None:
         ("q.jsonl", '{"qid": "a"}\n\n{"qid": "a"}', DuplicateError, r"q\.jsonl:3: query 'a' appears on lines 1 and 3"),
         ("q.json", '[{"qid": "a"}, {"qid": "a"}]', DuplicateError, r"query 'a' appears in rows 1 and 2"),
         ("q.json", '{"a": {}, "a": {}}', DuplicateError, r"key 'a' appears twice"),
-        ("q.csv", "qid,lang\n,de\n", NullIdError, r"q\.csv:2: empty field in column 'qid', expected an id"),
-        ("q.json", '[{"qid": null}]', NullIdError, r"empty field in column 'qid' in row 1"),
-        ("q.csv", "", EmptyDataError, r"q\.csv: empty"),
-        ("q.csv", "qid,lang\n", EmptyDataError, r"without a single row"),
-        ("q.json", "[]", EmptyDataError, r"without a single row"),
+        ("q.csv", "qid,lang\n,de\n", DataError, r"q\.csv:2: empty field in column 'qid', expected an id"),
+        ("q.json", '[{"qid": null}]', DataError, r"empty field in column 'qid' in row 1"),
+        ("q.csv", "", DataError, r"q\.csv: empty"),
+        ("q.csv", "qid,lang\n", DataError, r"without a single row"),
+        ("q.json", "[]", DataError, r"without a single row"),
         ("q.csv", "qid,lang,lang\na,de,en\n", ColumnError, r"column 'lang' appears 2 times in the table"),
         (
             "q.csv",
@@ -279,7 +270,7 @@ def test_an_unknown_column_names_those_there_are(tmp_path: Path) -> None:
     [
         ({"q1": "de"}, SourceTypeError, r"expected a dict of dicts .* of one length, got 'de' for 'q1'"),
         ({1: {"language": "de"}, "1": {}}, SourceTypeError, r"ids are text \('1'\) and numbers \(1\)"),
-        ({}, EmptyDataError, r"without a single row"),
+        ({}, DataError, r"without a single row"),
         (pd.DataFrame([["q1", "de"]]), ColumnError, r"without a column 'query_id'"),
         (pd.DataFrame([["q1", "de", "en"]], columns=["qid", "a", "a"]), ColumnError, r"'a' 2 times"),
         ([("q1", "de")], SourceTypeError, r"cannot read queries from list"),
@@ -289,8 +280,8 @@ def test_an_unknown_column_names_those_there_are(tmp_path: Path) -> None:
             r"cannot read queries from int: give a path, a dict of dicts, a list of dicts or a dataframe",
         ),
         (pl.DataFrame({"qid": [1.0]}), ColumnError, r"column 'qid' holds Float64, expected text or whole numbers"),
-        (pl.DataFrame({"qid": [None, "a"]}), NullIdError, r"in row 1"),
-        (pl.DataFrame({"qid": []}, schema={"qid": pl.String}), EmptyDataError, r"without a single row"),
+        (pl.DataFrame({"qid": [None, "a"]}), DataError, r"in row 1"),
+        (pl.DataFrame({"qid": []}, schema={"qid": pl.String}), DataError, r"without a single row"),
     ],
 )
 def test_what_is_wrong_with_a_source(source: object, error: type[Exception], message: str) -> None:

@@ -17,16 +17,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import (
-    DataError,
-    DuplicateError,
-    NullIdError,
-    ParameterError,
-    RankOrderWarning,
-    ScoreError,
-    SourceTypeError,
-    UnusedNumbersWarning,
-)
+from deadheat.errors import DataError, DeadheatWarning, DuplicateError, ParameterError, SourceTypeError
 from support.stand_ins import (
     HaystackDocument,
     LangChainDocument,
@@ -187,7 +178,7 @@ def test_numbers_of_other_libraries_become_plain() -> None:
 def test_results_of_one_query_may_differ_in_form() -> None:
     mixed = [("a", 0.5), {"_id": "b", "_score": 0.25}, {"doc_id": "c", "score": 0.1}, HaystackDocument(id="d", score=0)]
     assert dh.Run.of_results({"q": mixed}).to_dict() == {"q": {"a": 0.5, "b": 0.25, "c": 0.1, "d": 0}}
-    with pytest.raises(ScoreError, match="result 1 for query 'q' has no score, others have one"):
+    with pytest.raises(DataError, match="result 1 for query 'q' has no score, others have one"):
         dh.Run.of_results({"q": [{"_id": "a"}, {"_id": "b", "_score": 1.0}]})
 
 
@@ -265,7 +256,7 @@ def test_repeats_are_said_in_the_report() -> None:
 
 def test_distances_are_warned_of() -> None:
     near = {"q": [("a", 0.1), ("b", 0.4)], "r": [("c", 0.0), ("d", 0.0)]}
-    with pytest.warns(RankOrderWarning, match="run: the scores of every query rise .* write ascending=True"):
+    with pytest.warns(DeadheatWarning, match="run: the scores of every query rise .* write ascending=True"):
         dh.Run.of_results(near)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -318,11 +309,11 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     (
         {"q": [HaystackDocument("t", {"url": "x"}, id="d")]},
         {"id": "meta.ur"},
-        NullIdError,
+        DataError,
         r"result 1 for query 'q' has no id at 'meta.ur'. Did you mean 'url'\?",
     ),
-    ({"q": [{"_id": "a"}, {"_id": None}]}, {}, NullIdError, "the id of result 2 for query 'q' is None"),
-    ({"q": [{"page": None}]}, {"id": "page"}, NullIdError, "the id of result 1 for query 'q' is None"),
+    ({"q": [{"_id": "a"}, {"_id": None}]}, {}, DataError, "the id of result 2 for query 'q' is None"),
+    ({"q": [{"page": None}]}, {"id": "page"}, DataError, "the id of result 1 for query 'q' is None"),
     (
         {"q": [{"_id": 1.5}]},
         {},
@@ -333,11 +324,11 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     (
         {"q": [{"_id": "a", "_score": 1.0}, {"_id": "b", "_score": None}]},
         {},
-        ScoreError,
+        DataError,
         "result 2 for query 'q' has no score, others have one, expected a score for all or for none",
     ),
-    ({"q": [{"_id": "a", "_score": float("nan")}]}, {}, ScoreError, "is NaN"),
-    ({"q": [{"_id": "a", "_score": "0.5"}]}, {}, ScoreError, "is not a number: '0.5'"),
+    ({"q": [{"_id": "a", "_score": float("nan")}]}, {}, DataError, "is NaN"),
+    ({"q": [{"_id": "a", "_score": "0.5"}]}, {}, DataError, "is not a number: '0.5'"),
     (
         {"q": [("a", 1.0)], "r": ["b"]},
         {},
@@ -383,7 +374,7 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
         "repeated must be one of 'error', 'best', 'first', got 'last'",
     ),
     ({"q": ["a"]}, {"id": 7}, ParameterError, "id must be a name, a dotted path, or a function of one result, got 7"),
-    ({"q": [LangChainDocument("t", {"a": 1})]}, {"id": lambda _: None}, NullIdError, "has no id at 'id'"),
+    ({"q": [LangChainDocument("t", {"a": 1})]}, {"id": lambda _: None}, DataError, "has no id at 'id'"),
 ]
 
 
@@ -447,18 +438,18 @@ def test_a_score_comes_before_a_grade() -> None:
 
 
 def test_grades_of_some_results_are_an_error() -> None:
-    with pytest.raises(ScoreError, match="result 2 for query 'q' has no grade, others have one"):
+    with pytest.raises(DataError, match="result 2 for query 'q' has no grade, others have one"):
         dh.Run.of_results({"q": [{"id": "a", "grade": 1}, {"id": "b", "grade": None}]})
     with pytest.raises(SourceTypeError, match="documents for query 'q' have a score, those for 'r' have grade"):
         dh.Run.of_results({"q": [{"id": "a", "score": 1}], "r": [{"id": "a", "grade": 1}]})
-    with pytest.raises(ScoreError, match=r"'8/10': float\(text.partition\(\"/\"\)\[0\]\) reads grades such as \"8\""):
+    with pytest.raises(DataError, match=r"'8/10': float\(text.partition\(\"/\"\)\[0\]\) reads grades such as \"8\""):
         dh.Run.of_results({"q": [{"id": "a", "grade": "8/10"}, {"id": "b", "grade": "7/10"}]})
 
 
 @pytest.mark.parametrize("make", [dh.Run, dh.Run.of_results])
 @pytest.mark.parametrize("text", ["3", "8/10", "high"])
 def test_a_pair_with_text_names_it(make: Callable[..., dh.Run], text: str) -> None:
-    with pytest.raises(ScoreError, match=f"score of document 'b' for query 'q' is not a number: '{text}'") as caught:
+    with pytest.raises(DataError, match=f"score of document 'b' for query 'q' is not a number: '{text}'") as caught:
         dh.evaluate({"q": "b"}, make({"q": [("b", text)]}), "RR")
     assert ("reads grades" in str(caught.value)) == (text != "high")
     results = {"q": [("b", "8/10"), ("a", "7")]}
@@ -479,14 +470,14 @@ UNKNOWN: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize(("results", "name"), UNKNOWN.values(), ids=UNKNOWN)
 def test_numbers_that_are_not_used_are_named(results: Any, name: str) -> None:  # noqa: ANN401 - of any form
     message = rf"'?{name}'? is a number in every one.*of_results\(results, score='{name}'\)"
-    with pytest.warns(UnusedNumbersWarning, match=message):
+    with pytest.warns(DeadheatWarning, match=message):
         run = dh.Run.of_results({"q": results})
     assert run.notes == ("ranked lists without scores: in strict order, no ties",)
     assert next(iter(dh.Run.of_results({"q": results}, score=name).to_dict()["q"].values())) == 3
 
 
 def test_misspelled_relevance_is_named() -> None:
-    with pytest.warns(UnusedNumbersWarning, match=r"all count as 1, but ratng is a number.*relevance='ratng'"):
+    with pytest.warns(DeadheatWarning, match=r"all count as 1, but ratng is a number.*relevance='ratng'"):
         dh.Qrels.of_results({"q": [{"id": "a", "ratng": 0}]})
 
 
@@ -508,12 +499,12 @@ def test_what_is_no_number_of_every_result_is_no_warning(results: object) -> Non
 
 def test_objects_may_lack_what_the_first_has() -> None:
     """The form of the first was taken for that of all: its lack of a score dropped those of the others."""
-    with pytest.raises(ScoreError, match="result 1 for query 'q' has no score, others have one"):
+    with pytest.raises(DataError, match="result 1 for query 'q' has no score, others have one"):
         dh.Run.of_results({"q": [SimpleNamespace(id="a"), SimpleNamespace(id="b", score=3.0)]})
 
 
 @pytest.mark.parametrize("options", [{}, {"id": "id"}])
 def test_an_id_that_is_none_is_said_to_be(options: dict[str, Any]) -> None:
     """The error said "write id='id'", and then "Did you mean 'id'?"."""
-    with pytest.raises(NullIdError, match="the id of result 1 for query 'q' is None, expected text or a whole number"):
+    with pytest.raises(DataError, match="the id of result 1 for query 'q' is None, expected text or a whole number"):
         dh.Run.of_results({"q": [{"id": None, "score": 3}]}, **options)

@@ -12,15 +12,7 @@ import pytest
 import deadheat as dh
 from deadheat.data.passes import said
 from deadheat.data.spark import run_by_query
-from deadheat.errors import (
-    DataError,
-    DuplicateError,
-    EmptyDataError,
-    InfiniteScoreWarning,
-    MissingDependencyError,
-    NullIdError,
-    ScoreError,
-)
+from deadheat.errors import DataError, DeadheatWarning, DuplicateError, MissingDependencyError
 from deadheat.placements.by_query import ByQuery
 from deadheat.placements.place import engine_of
 from deadheat.placements.policies import by_rule
@@ -83,7 +75,7 @@ def test_workers_round(precision: str | int) -> None:
 
 def test_rounding_that_makes_scores_infinite() -> None:
     run = cut(frame([("q1", "d", 1e39), ("q2", "d", -2e39), ("q3", "d", math.inf), ("q3", "e", 1.0)]))
-    with pytest.warns(InfiniteScoreWarning, match=r"float32 cannot hold the score 1e\+39"):
+    with pytest.warns(DeadheatWarning, match=r"float32 cannot hold the score 1e\+39"):
         dh.place({"q1": {"d": 1}}, run, score_precision="float32")
 
 
@@ -92,11 +84,11 @@ def test_rounding_that_makes_scores_infinite() -> None:
     [
         (
             [("q9", "e", math.nan), ("q1", "f", math.nan)],
-            ScoreError,
+            DataError,
             "'f' for query 'q1' is NaN; .* 2 rows",
         ),
-        ([("q1", "f", None)], ScoreError, r"'f' for query 'q1' is missing \(null or NaN\)"),
-        ([(None, "e", 1.0), ("q1", "", 1.0)], NullIdError, "2 of 4 rows lack a query_id or doc_id"),
+        ([("q1", "f", None)], DataError, r"'f' for query 'q1' is missing \(null or NaN\)"),
+        ([(None, "e", 1.0), ("q1", "", 1.0)], DataError, "2 of 4 rows lack a query_id or doc_id"),
         (
             [("q1", "d", 0.5), ("q2", "d", 0.5)],
             DuplicateError,
@@ -113,17 +105,17 @@ def test_wrong_rows_of_all_parts_make_one_error(wrong: Any, error: type[DataErro
 
 def test_whole_numbers_beyond_and_ranks() -> None:
     rows = frame([("q1", "d", 2.0), ("q1", "e", 3.0)]).with_columns(pl.col("score").cast(pl.Int64))
-    with pytest.raises(ScoreError, match=r"score 115292150460684697\d is an integer or decimal beyond"):
+    with pytest.raises(DataError, match=r"score 115292150460684697\d is an integer or decimal beyond"):
         dh.place({"q1": {"d": 1}}, cut(rows.with_columns(score=pl.col("score") + 2**60 - 3)))
     assert dh.place({"q1": {"d": 1}}, cut(rows)).above.tolist() == [1]
     ranks = rows.rename({"score": "rank"})
     assert dh.place({"q1": {"d": 1}}, cut(ranks, value="rank")).above.tolist() == [0]
-    with pytest.raises(ScoreError, match="rank of document 'd' for query 'q1' is 0, expected a whole number from 1"):
+    with pytest.raises(DataError, match="rank of document 'd' for query 'q1' is 0, expected a whole number from 1"):
         dh.place({"q1": {"d": 1}}, cut(ranks.with_columns(rank=pl.col("rank") - 2), value="rank"))
 
 
 def test_no_rows() -> None:
-    with pytest.raises(EmptyDataError, match="it has no rows"):
+    with pytest.raises(DataError, match="it has no rows"):
         dh.place({"q1": {"d": 1}}, cut(frame([])))
 
 

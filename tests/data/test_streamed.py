@@ -16,17 +16,7 @@ import deadheat as dh
 from deadheat.data import streamed
 from deadheat.data.passes import QUERY, said
 from deadheat.data.rows import Blocks, UnreadRows
-from deadheat.errors import (
-    DataError,
-    DuplicateError,
-    EmptyDataError,
-    InfiniteScoreWarning,
-    MalformedRowError,
-    NullIdError,
-    ParameterError,
-    ScoreError,
-    UnusedBoundWarning,
-)
+from deadheat.errors import DataError, DeadheatWarning, DuplicateError, MalformedRowError, ParameterError
 from deadheat.io import limits, source
 from deadheat.io.formats import parquet, write
 from deadheat.placements.by_query import ByQuery
@@ -123,11 +113,11 @@ def test_repeated_pairs_are_found_in_the_same_pass(
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"score": math.nan}, ScoreError, r"x\.parquet: score of document 'd4' for query 'q1' is NaN"),
-        ({"score": None}, ScoreError, r"score of document 'd4' for query 'q1' is missing \(null or NaN\)"),
-        ({"doc_id": None}, NullIdError, "1 of 9 rows lack a query_id or doc_id"),
-        ({"query_id": ""}, NullIdError, "1 of 9 rows lack a query_id or doc_id"),
-        ({"query_id": None}, NullIdError, "1 of 9 rows lack a query_id or doc_id"),
+        ({"score": math.nan}, DataError, r"x\.parquet: score of document 'd4' for query 'q1' is NaN"),
+        ({"score": None}, DataError, r"score of document 'd4' for query 'q1' is missing \(null or NaN\)"),
+        ({"doc_id": None}, DataError, "1 of 9 rows lack a query_id or doc_id"),
+        ({"query_id": ""}, DataError, "1 of 9 rows lack a query_id or doc_id"),
+        ({"query_id": None}, DataError, "1 of 9 rows lack a query_id or doc_id"),
     ],
 )
 def test_wrong_rows_are_named(
@@ -149,7 +139,7 @@ def test_wrong_rows_are_named(
 
 def test_a_file_without_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet, "LARGE", 0)
-    with pytest.raises(EmptyDataError, match="empty: it has no rows"):
+    with pytest.raises(DataError, match="empty: it has no rows"):
         dh.evaluate({"q": {"d": 1}}, written(pl.DataFrame(schema=SCHEMA), tmp_path), ["RR"])
 
 
@@ -170,14 +160,14 @@ def test_profiles_rounding_and_direction_are_those_of_memory(tmp_path: Path, mon
 
 def test_scores_that_rounding_makes_infinite_are_told(tmp_path: Path) -> None:
     rows = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [1e6, 1.0]})
-    with pytest.warns(InfiniteScoreWarning):
+    with pytest.warns(DeadheatWarning):
         dh.evaluate({"q": {"b": 1}}, written(rows, tmp_path), ["RR"], score_precision="float16")
 
 
 def test_whole_numbers_that_float64_merges_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "_MOST_ROWS", 1)
     rows = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [1, 2**53 + 1]})
-    with pytest.raises(ScoreError, match=str(2**53 + 1)):
+    with pytest.raises(DataError, match=str(2**53 + 1)):
         dh.evaluate({"q": {"b": 1}}, written(rows, tmp_path), ["RR"])
 
 
@@ -246,7 +236,7 @@ def test_a_bound_on_memory_decides(tmp_path: Path) -> None:
 
 
 def test_a_bound_that_is_never_entered_is_said() -> None:
-    with pytest.warns(UnusedBoundWarning, match=r"write with dh\.max_memory\(\.\.\.\):") as told:
+    with pytest.warns(DeadheatWarning, match=r"write with dh\.max_memory\(\.\.\.\):") as told:
         dh.max_memory(1e9)
     assert told[0].filename == __file__
     with dh.max_memory(1_000):

@@ -11,7 +11,7 @@ import pytrec_eval
 
 import deadheat as dh
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import ParameterError, RowOrderError
+from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.beside import difference_of, differences, evaluate_beside
 from deadheat.evaluation.conventions import Conventions
 from oracle.random_cases import BATCHES, Batch
@@ -109,6 +109,6 @@ def test_what_is_refused() -> None:
 def test_a_source_without_order_has_no_input_order() -> None:
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
     rows = duckdb.sql("select 'q' as query_id, 'a' as doc_id, 1.0 as score")
-    with pytest.raises(RowOrderError):
+    with pytest.raises(DataError):
         both({"q": {"a": 1}}, rows, "input")
     assert both({"q": {"a": 1}}, rows)[1]["RR"].mean == 1.0

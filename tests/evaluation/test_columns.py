@@ -13,13 +13,11 @@ import deadheat as dh
 from deadheat import AP, Custom, nDCG
 from deadheat.errors import (
     ColumnError,
+    DataError,
+    DeadheatWarning,
     DuplicateError,
-    MissingQueriesWarning,
-    MissingQueryError,
-    NoCommonQueryError,
     NothingJudgedWarning,
     ParameterError,
-    ScoreError,
     SourceTypeError,
 )
 from deadheat.evaluation.columns import evaluate_each, open_scorings
@@ -190,10 +188,10 @@ def test_tables_of_other_libraries() -> None:
         ({"columns": ["language"]}, ColumnError, "column 'language' holds String, expected numbers"),
         ({"columns": []}, ParameterError, "names of columns"),
         ({"table": TABLE.vstack(TABLE)}, DuplicateError, "the table: document '.' is retrieved 2 times for query 'q.'"),
-        ({"table": TABLE.with_columns(bm25=pl.Series([1.0, None, 2]))}, ScoreError, "column 'bm25' of document 'b'"),
-        ({"table": TABLE.with_columns(bm25=pl.Series([1.0, float("nan"), 2]))}, ScoreError, "is missing"),
-        ({"table": TABLE.with_columns(length=pl.Series([2**60 + 1, 1, 2]))}, ScoreError, "beyond 2"),
-        ({"table": TABLE[:2].with_columns(query_id=pl.lit("x"))}, NoCommonQueryError, "share no query"),
+        ({"table": TABLE.with_columns(bm25=pl.Series([1.0, None, 2]))}, DataError, "column 'bm25' of document 'b'"),
+        ({"table": TABLE.with_columns(bm25=pl.Series([1.0, float("nan"), 2]))}, DataError, "is missing"),
+        ({"table": TABLE.with_columns(length=pl.Series([2**60 + 1, 1, 2]))}, DataError, "beyond 2"),
+        ({"table": TABLE[:2].with_columns(query_id=pl.lit("x"))}, DataError, "share no query"),
         ({"table": {"q1": {"a": 1}}}, SourceTypeError, "one score a column"),
         ({"table": dh.Run({"q1": {"a": 1}})}, SourceTypeError, "one score a column"),
         ({"table": TABLE.drop("bm25", "length")}, ColumnError, "no column of numbers beside ids"),
@@ -213,10 +211,10 @@ def test_a_column_without_a_number_is_no_score() -> None:
 def test_missing_queries_are_told_once() -> None:
     qrels = {query: {"a": 1} for query in ("q1", "q2", "q3", "q4", "q5")}
     table = TABLE.filter(pl.col("query_id") == "q1")
-    with pytest.warns(MissingQueriesWarning) as caught:
+    with pytest.warns(DeadheatWarning) as caught:
         dh.evaluate_columns(qrels, table, "RR")
     assert len(caught) == 1
-    with pytest.raises(MissingQueryError):
+    with pytest.raises(DataError):
         dh.evaluate_columns(qrels, table, "RR", missing="error")
     assert dh.evaluate_columns(qrels, table, "RR", missing="skip")["bm25"].query_ids.tolist() == ["q1"]
     with pytest.warns(NothingJudgedWarning):

@@ -10,7 +10,7 @@ from scipy import sparse
 
 import deadheat as dh
 from deadheat.data.precision import ScorePrecision
-from deadheat.errors import MissingDependencyError, ParameterError, ScoreError
+from deadheat.errors import DataError, MissingDependencyError, ParameterError
 from deadheat.placements import comparing, dense, entries, libraries
 from support.array_libraries import ELSEWHERE, IN_MEMORY, array_of, take_for_a_gpu
 
@@ -131,7 +131,7 @@ def test_nan_counts_only_where_it_is_retrieved(kind: str, monkeypatch: pytest.Mo
     found = dh.evaluate_dense(array_of(kind, scores), [[0, 1], [2]], ["RR", "R"], mask=array_of(kind, mask))
     assert found.to_dict() == {"0": {"RR": 0.75, "R": 0.5}, "1": {"RR": 1.0, "R": 1.0}}
     assert found.placements.n_retrieved.tolist() == [2, 3]
-    with pytest.raises(ScoreError, match="score of document 1 for query 0 is NaN"):
+    with pytest.raises(DataError, match="score of document 1 for query 0 is NaN"):
         dh.evaluate_dense(array_of(kind, scores), [[0], [2]], ["RR"])
 
 

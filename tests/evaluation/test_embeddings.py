@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import deadheat as dh
-from deadheat.errors import ParameterError, ScoreError
+from deadheat.errors import DataError, ParameterError
 from deadheat.placements import embeddings, identical
 from support.array_libraries import ELSEWHERE, IN_MEMORY, array_of, take_for_a_gpu
 
@@ -203,14 +203,14 @@ def test_bad_input(arguments: tuple[Any, Any], options: dict[str, Any], message:
 
 
 def test_vectors_without_products() -> None:
-    with pytest.raises(ScoreError, match="number 1 of document 2 is nan, expected a finite number"):
+    with pytest.raises(DataError, match="number 1 of document 2 is nan, expected a finite number"):
         dh.evaluate_embeddings([[1.0, 1.0]], [[1.0, 1.0], [1.0, 2.0], [1.0, float("nan")]], [[0]], ["RR"])
-    with pytest.raises(ScoreError, match="number 0 of query 0 is -inf"):
+    with pytest.raises(DataError, match="number 0 of query 0 is -inf"):
         dh.evaluate_embeddings([[-float("inf")]], [[1.0]], [[0]], ["RR"])
-    with pytest.raises(ScoreError, match="query 1 is a vector of zeros, which has no cosine"):
+    with pytest.raises(DataError, match="query 1 is a vector of zeros, which has no cosine"):
         dh.evaluate_embeddings([[1.0], [0.0]], [[1.0]], [[0], [0]], ["RR"], similarity="cosine")
     large = np.array([[3e38, -3e38]], np.float32)
-    with pytest.raises(ScoreError, match="the product of query 0 and document 1 is too large for its type"):
+    with pytest.raises(DataError, match="the product of query 0 and document 1 is too large for its type"):
         dh.evaluate_embeddings(large, np.concatenate([np.ones_like(large), large]), [[0]], ["RR"])
     assert dh.evaluate_embeddings(large.astype(float), large, [[0]], ["RR"]).means() == {"RR": 1.0}
 

@@ -14,7 +14,7 @@ from scipy import stats
 
 import deadheat as dh
 from deadheat.data.queries import Queries
-from deadheat.errors import ColumnError, DeadheatWarning, NoCommonQueryError, ParameterError
+from deadheat.errors import ColumnError, DataError, DeadheatWarning, ParameterError
 from deadheat.evaluation.strata import NONE, groups, label
 from support.shared_data import hpo_qrels, hpo_run, needs_shared_data, qrels_dict, run_dict
 
@@ -270,9 +270,7 @@ def test_what_is_refused(columns: str, options: dict[str, Any], error: type[Exce
 
 
 def test_a_table_of_other_queries_is_refused() -> None:
-    with pytest.raises(
-        NoCommonQueryError, match=r"queries has none of the evaluated queries, such as 'q00', 'q01', .*'1'"
-    ):
+    with pytest.raises(DataError, match=r"queries has none of the evaluated queries, such as 'q00', 'q01', .*'1'"):
         case().by("language", {str(n): {"language": "de"} for n in range(9)})
 
 

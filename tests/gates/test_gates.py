@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import GateError, ParameterError, UnknownMeasureError
+from deadheat.errors import ParameterError, UnknownMeasureError
 from deadheat.gates import PRESETS, QUANTITIES, gate, parse_all, parse_gate
 from deadheat.measures.guide import READINGS
 from support.gated_runs import BEST, EV, QRELS, TIED, N
@@ -124,7 +124,7 @@ def test_what_prints_can_be_parsed(text: str, written: str) -> None:
     ],
 )
 def test_gates_that_cannot_be_read(text: Any, message: str) -> None:  # noqa: ANN401 - whatever a user may give
-    with pytest.raises(GateError, match=message):
+    with pytest.raises(ParameterError, match=message):
         parse_gate(text)
 
 
@@ -184,7 +184,7 @@ def test_the_result() -> None:
 
 
 def test_nothing_to_check_is_an_error() -> None:
-    with pytest.raises(GateError, match=r"nothing to check: give gates such as \['nDCG@10 >= 0\.8'"):
+    with pytest.raises(ParameterError, match=r"nothing to check: give gates such as \['nDCG@10 >= 0\.8'"):
         gate(EV, [])
 
 
@@ -355,7 +355,7 @@ def test_counts_are_totals() -> None:
         ("tie_std(NumRelRet@1) <= 2", math.sqrt(10 * 0.25)),
     ):
         assert only(text, evaluation).value == pytest.approx(value)
-    with pytest.raises(GateError, match=r"NumRelRet@1 is a count, .*; check the total, as in 'NumRelRet@1 > 3'"):
+    with pytest.raises(ParameterError, match=r"NumRelRet@1 is a count, .*; check the total, as in 'NumRelRet@1 > 3'"):
         gate(evaluation, "low(NumRelRet@1) > 3")
     empty = evaluation.select(np.zeros(N, np.bool_))
     assert only("NumRet <= 100", empty).reason == "no query has a value"

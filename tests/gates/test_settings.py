@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from deadheat.errors import DataError, GateError
+from deadheat.errors import DataError, ParameterError
 from deadheat.gates import PRESETS, read_settings
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def test_settings_of_a_project(tmp_path: Path) -> None:
     ],
 )
 def test_settings_that_are_wrong_name_the_file(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(GateError, match=rf"(?s)pyproject\.toml: .*{message}"):
+    with pytest.raises(ParameterError, match=rf"(?s)pyproject\.toml: .*{message}"):
         read_settings(written(tmp_path, text))
 
 

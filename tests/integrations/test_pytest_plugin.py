@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.errors import GateError, UnknownMeasureError
+from deadheat.errors import ParameterError, UnknownMeasureError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -122,9 +122,9 @@ def test_a_seed_is_that_of_drawn_ties_too(assert_ranking: AssertRanking) -> None
 
 def test_wrong_calls(assert_ranking: AssertRanking) -> None:
     evaluation = dh.evaluate(QRELS, TIED, ["RR"])
-    with pytest.raises(GateError, match="nothing to check"):
+    with pytest.raises(ParameterError, match="nothing to check"):
         assert_ranking(QRELS, TIED)
-    with pytest.raises(GateError, match="nothing to check"):
+    with pytest.raises(ParameterError, match="nothing to check"):
         assert_ranking(evaluation)
     for given in ([], [QRELS], [evaluation, "RR > 0", "RR > 0"], [QRELS, TIED, "RR > 0", "RR > 0"]):
         with pytest.raises(TypeError, match="takes an Evaluation and gates, or qrels, a run and gates"):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from deadheat.errors import MalformedRowError, ParameterError, UnusedBoundWarning
+from deadheat.errors import DeadheatWarning, MalformedRowError, ParameterError
 from support.command import call, ok
 
 QRELS = {"q": {"d0": 1}}
@@ -127,5 +127,5 @@ def test_the_command_line(tmp_path: Path) -> None:
 def test_what_is_no_mark() -> None:
     with pytest.raises(ParameterError, match=r"decimal must be one of ',', '.', got ';'"):
         dh.decimal(";")
-    with pytest.warns(UnusedBoundWarning, match=r"dh.decimal\(\) holds for nothing"):
+    with pytest.warns(DeadheatWarning, match=r"dh.decimal\(\) holds for nothing"):
         dh.decimal(",")

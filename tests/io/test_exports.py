@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, DuplicateError, RelevanceError, ScoreError, SwappedFilesError
+from deadheat.errors import DataError, DuplicateError, SwappedFilesError
 from support.changed_documents import changes
 
 HITS = [
@@ -161,7 +161,7 @@ def test_numbers_in_lines_are_ids_or_scores(tmp_path: Path) -> None:
     path.write_text('{"query_id": 1, "results": [{"corpus_id": 7, "score": 2}, {"corpus_id": 8, "score": -0.5}]}\n')
     assert dh.read_run(path).to_dict() == {"1": {"7": 2.0, "8": -0.5}}
     path.write_text('{"query_id": 1, "results": [{"corpus_id": 7, "score": 1e400}]}\n')
-    with pytest.raises(ScoreError, match=r"x\.jsonl:1: score is beyond the range of float64: '1e400'"):
+    with pytest.raises(DataError, match=r"x\.jsonl:1: score is beyond the range of float64: '1e400'"):
         dh.read_run(path)
 
 
@@ -175,7 +175,7 @@ def test_numbers_in_lines_are_ids_or_scores(tmp_path: Path) -> None:
 )
 def test_numbers_beyond_float64(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(text)
-    with pytest.raises(ScoreError, match=message):
+    with pytest.raises(DataError, match=message):
         dh.read_run(tmp_path / "x.json")
     (tmp_path / "x.json").write_text(text.replace("1e400", "Infinity"))
     assert dh.read_run(tmp_path / "x.json").to_dict() == {"q": {"a": float("inf")}}
@@ -195,7 +195,7 @@ REFUSED_RUNS: list[tuple[Any, type[Exception], str]] = [
         DuplicateError,
         "in i, j: write id=lambda",
     ),
-    ({"q1": [*HITS, {"_index": "i", "_id": "d", "_score": None}]}, ScoreError, "result 4 for query 'q1' has no score"),
+    ({"q1": [*HITS, {"_index": "i", "_id": "d", "_score": None}]}, DataError, "result 4 for query 'q1' has no score"),
     (
         {"q1": [{"chunk": "a", "sim": 0.5}]},
         dh.DeadheatError,
@@ -234,10 +234,10 @@ REFUSED_QRELS: list[tuple[Any, type[Exception], str]] = [
     ({"requests": [RANK_EVAL["requests"][0]] * 2}, DuplicateError, "request id 'q1' appears twice"),
     (
         {"judgmentRatings": [{"query": "q", "ratings": [{"docId": "a", "rating": "good"}]}]},
-        RelevanceError,
+        DataError,
         "'a' for query 'q' is not a number, got 'good'",
     ),
-    ({"judgmentRatings": [{"query": "q", "ratings": [{"docId": "a", "rating": "nan"}]}]}, RelevanceError, "NaN"),
+    ({"judgmentRatings": [{"query": "q", "ratings": [{"docId": "a", "rating": "nan"}]}]}, DataError, "NaN"),
     (
         {"judgmentRatings": [{"query": "q", "rating": []}]},
         DataError,
@@ -262,7 +262,7 @@ REFUSED_QRELS: list[tuple[Any, type[Exception], str]] = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::deadheat.errors.RankOrderWarning")
+@pytest.mark.filterwarnings("ignore::deadheat.errors.DeadheatWarning")
 @pytest.mark.parametrize("document", [one for one, _ in RUNS.values()] + [one for one, *_ in QRELS.values()])
 def test_any_change_is_read_or_refused(document: Any) -> None:  # noqa: ANN401 - JSON
     for changed in changes(document):
@@ -337,7 +337,7 @@ def test_a_hit_without_a_score_does_not_hide_the_scores_of_others() -> None:
     """If it was the first, all were ranked lists without scores."""
     scored, plain = {"_id": "a", "_score": 2.0}, {"_id": "b"}
     for hits in ((plain, scored), (scored, plain), (plain | {"_score": None}, scored)):
-        with pytest.raises(ScoreError, match="for query 'q1' has no score, others have one"):
+        with pytest.raises(DataError, match="for query 'q1' has no score, others have one"):
             dh.read_run(evaluated(*hits))
     for held in (evaluated(plain, q2=[scored]), evaluated(scored, q2=[plain])):
         with pytest.raises(

@@ -84,13 +84,16 @@ NEED_POLARS = ["tuples", "doc_id", "to_polars", "placements", "qrels_hash", "pro
 @pytest.mark.slow
 def test_what_needs_polars_is_refused_and_dicts_are_evaluated(tmp_path: Path) -> None:
     found = forked(tmp_path, "file", "file", "held", *NEED_POLARS, "dicts", "gate")
-    assert found == [f"{name} ForkError True" for name in ("file", "held", *NEED_POLARS)] + ["dicts 0.75", "gate True"]
+    assert found == [f"{name} DeadheatError True" for name in ("file", "held", *NEED_POLARS)] + [
+        "dicts 0.75",
+        "gate True",
+    ]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("before", ["frame", "polars"])
 def test_whoever_used_polars_before_the_fork(before: str, tmp_path: Path) -> None:
-    assert forked(tmp_path, before, "file", "dicts") == ["file ForkError True", "dicts 0.75"]
+    assert forked(tmp_path, before, "file", "dicts") == ["file DeadheatError True", "dicts 0.75"]
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from deadheat import max_decompressed
 from deadheat.cli import main
-from deadheat.errors import DataError, EmptyDataError, FileFormatError, MalformedRowError, ParameterError
+from deadheat.errors import DataError, FileFormatError, MalformedRowError, ParameterError
 from deadheat.io import limits, source
 from deadheat.io.formats import scan
 from deadheat.io.records import read_records
@@ -299,7 +299,7 @@ def test_what_is_unpacked_has_a_limit(tmp_path: Path, name: str, packing: str) -
         pytest.raises(FileFormatError, match=r"more than 299,999 bytes, .* give max_decompressed$"),
     ):
         scan(path, "run")
-    with max_decompressed(50_000_000), pytest.raises(EmptyDataError):
+    with max_decompressed(50_000_000), pytest.raises(DataError):
         scan(path, "run")
 
 
@@ -404,7 +404,7 @@ def test_what_is_compressed_keeps_its_bytes(tmp_path: Path, packing: str) -> Non
 def test_devices_are_no_files(device: str, format: str) -> None:  # noqa: A002 - as scan() calls it
     with pytest.raises(DataError, match=f"^{re.escape(device)}: is a device, expected a file or a pipe"):
         scan(device, "run", format=format)
-    with pytest.raises(EmptyDataError):
+    with pytest.raises(DataError):
         scan("/dev/null", "run", format="csv")
 
 

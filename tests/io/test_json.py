@@ -17,13 +17,10 @@ from hypothesis import strategies as st
 import deadheat as dh
 from deadheat.errors import (
     ColumnError,
+    DataError,
     DuplicateError,
-    EmptyDataError,
     FileFormatError,
     MalformedRowError,
-    NullIdError,
-    RelevanceError,
-    ScoreError,
     SwappedFilesError,
 )
 from deadheat.io.formats import locate, scan
@@ -34,9 +31,7 @@ from deadheat.io.values import read_value
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from deadheat.errors import (
-        DataError,
-    )
+    from deadheat.errors import DataError
     from deadheat.io.kinds import Kind
 
     Nested = Mapping[str, Mapping[str, float]]
@@ -80,32 +75,32 @@ def test_a_dict_of_dicts(tmp_path: Path, *, compress: bool) -> None:
         ('{"q": 1.5}', FileFormatError, "got '1.5' for query 'q'"),
         (
             '{"q": {"d": {"e": 1}}}',
-            ScoreError,
+            DataError,
             "score of document 'd' for query 'q' is not a number: {'e': 1}",
         ),
-        ('{"q": {"d": "1.5"}}', ScoreError, "is not a number: '1.5'"),
-        ('{"q": {"d": null}}', ScoreError, "is not a number: None"),
-        ('{"q": {"a": 1.5, "d": NaN}}', ScoreError, "document 'd' for query 'q' is NaN"),
-        ('{"q": {"d": 9007199254740993}}', ScoreError, "is 9007199254740993, an integer or decimal beyond 2**53"),
-        (f'{{"q": {{"d": 1{"0" * 400}}}}}', ScoreError, "beyond 2**53"),
+        ('{"q": {"d": "1.5"}}', DataError, "is not a number: '1.5'"),
+        ('{"q": {"d": null}}', DataError, "is not a number: None"),
+        ('{"q": {"a": 1.5, "d": NaN}}', DataError, "document 'd' for query 'q' is NaN"),
+        ('{"q": {"d": 9007199254740993}}', DataError, "is 9007199254740993, an integer or decimal beyond 2**53"),
+        (f'{{"q": {{"d": 1{"0" * 400}}}}}', DataError, "beyond 2**53"),
         (
             '{"q": {"a": Infinity, "b": 1e400, "c": 2e400}}',
-            ScoreError,
+            DataError,
             "score of document 'b' for query 'q' is beyond the range of float64: '1e400'",
         ),
         ('{"q": {"d": 1, "d": 2}}', DuplicateError, "x.json:1: key 'd' appears twice in one object"),
         ('{"q": {"d": 1}, "q": {"e": 2}}', DuplicateError, "key 'q' appears twice"),
-        ('{"": {"d": 1}}', NullIdError, "empty string"),
-        ('{"q": {"a": 1, "": 1}}', NullIdError, "empty string"),
+        ('{"": {"d": 1}}', DataError, "empty string"),
+        ('{"q": {"a": 1, "": 1}}', DataError, "empty string"),
         (r'{"q": {"\ud83d\ude00": 1, "\ud83d": 1}}', MalformedRowError, "lone surrogate"),
         (
             "[" * 100_000 + "]" * 100_000,
             MalformedRowError,
             "JSON with lists and objects nested more than 200 levels deep",
         ),
-        ("", EmptyDataError, "empty, expected {query_id: {doc_id: number}}"),
-        ("{}", EmptyDataError, "it has no queries"),
-        ('{"q": {}}', EmptyDataError, "it has no documents"),
+        ("", DataError, "empty, expected {query_id: {doc_id: number}}"),
+        ("{}", DataError, "it has no queries"),
+        ('{"q": {}}', DataError, "it has no documents"),
     ],
 )
 def test_a_wrong_dict_of_dicts(tmp_path: Path, content: str, error: type[DataError], message: str) -> None:
@@ -114,7 +109,7 @@ def test_a_wrong_dict_of_dicts(tmp_path: Path, content: str, error: type[DataErr
 
 
 def test_a_relevance_must_be_finite(tmp_path: Path) -> None:
-    with pytest.raises(RelevanceError, match="of document 'd' for query 'q' is infinite"):
+    with pytest.raises(DataError, match="of document 'd' for query 'q' is infinite"):
         scan(written(tmp_path, '{"q": {"d": Infinity}}', "x.json"), "qrels")
 
 
@@ -181,15 +176,15 @@ def test_infinite_scores_are_scores(tmp_path: Path) -> None:
         ('{"qid": "q", "docno": "d", "score": 1} {}', MalformedRowError, "Extra data"),
         ('{"qid": "q", "score": 1}', MalformedRowError, "object without 'docno', expected qid, docno, score: "),
         ('{"qid": "q", "docno": "d"}', MalformedRowError, "object without 'score'"),
-        ('{"qid": "q", "docno": null, "score": 1}', NullIdError, "docno must be a string or a number, got 'null'"),
-        ('{"qid": "", "docno": "d", "score": 1}', NullIdError, "qid must be a string"),
+        ('{"qid": "q", "docno": null, "score": 1}', DataError, "docno must be a string or a number, got 'null'"),
+        ('{"qid": "", "docno": "d", "score": 1}', DataError, "qid must be a string"),
         ('{"qid": true, "docno": "d", "score": 1}', MalformedRowError, "qid must be a string or a number, got 'true'"),
         ('{"qid": {"a": 1}, "docno": "d", "score": 1}', MalformedRowError, "qid must be a string or a number"),
-        ('{"qid": "q", "docno": "d", "score": "1"}', ScoreError, "score must be a number, got '\"1\"'"),
-        ('{"qid": "q", "docno": "d", "score": null}', ScoreError, "score must be a number, got 'null'"),
-        ('{"qid": "q", "docno": "d", "score": NaN}', ScoreError, "score must be a number, got NaN"),
-        ('{"qid": "q", "docno": "d", "score": 1e400}', ScoreError, "beyond the range of float64"),
-        ('{"qid": "q", "docno": "d", "score": 9007199254740993}', ScoreError, "integer or decimal beyond 2**53"),
+        ('{"qid": "q", "docno": "d", "score": "1"}', DataError, "score must be a number, got '\"1\"'"),
+        ('{"qid": "q", "docno": "d", "score": null}', DataError, "score must be a number, got 'null'"),
+        ('{"qid": "q", "docno": "d", "score": NaN}', DataError, "score must be a number, got NaN"),
+        ('{"qid": "q", "docno": "d", "score": 1e400}', DataError, "beyond the range of float64"),
+        ('{"qid": "q", "docno": "d", "score": 9007199254740993}', DataError, "integer or decimal beyond 2**53"),
         (
             '{"qid": "q", "docno": "d", "docno": "e", "score": 1}',
             DuplicateError,
@@ -219,7 +214,7 @@ def test_wrong_columns(tmp_path: Path) -> None:
 
 
 def test_empty_and_not_utf8(tmp_path: Path) -> None:
-    with pytest.raises(EmptyDataError, match="expected one JSON object a line"):
+    with pytest.raises(DataError, match="expected one JSON object a line"):
         scan(written(tmp_path, "\n \n", "x.jsonl"), "run")
     content = '{"qid": "q", "docno": "d", "score": 1}\n\n{"qid": "\u00fc", "docno": "d", "score": 1}\n'
     with pytest.raises(FileFormatError, match=r"not UTF-8") as caught:
@@ -273,14 +268,14 @@ TRUTHS = {
 
 @pytest.mark.parametrize(("name", "content"), [(name, one) for name, some in TRUTHS.items() for one in some])
 def test_true_is_no_score(name: str, content: str, tmp_path: Path) -> None:
-    with pytest.raises(ScoreError, match=r"true|false"):
+    with pytest.raises(DataError, match=r"true|false"):
         dh.read_run(written(tmp_path, content, name))
 
 
 def test_true_is_no_score_of_a_column(tmp_path: Path) -> None:
     rows = [{"query_id": "q", "doc_id": "a", "one": 0.5, "other": 1}, {"query_id": "q", "doc_id": "b", "one": 0.5}]
     path = written(tmp_path, "\n".join(map(json.dumps, [rows[0], {**rows[1], "other": True}])), "x.jsonl")
-    with pytest.raises(ScoreError, match="other must be a number, got 'true'"):
+    with pytest.raises(DataError, match="other must be a number, got 'true'"):
         dh.evaluate_columns({"q": "a"}, path, "RR", ["one", "other"])
 
 
@@ -306,7 +301,7 @@ LARGE = {
 )
 def test_a_number_that_float64_would_change_is_an_error(name: str, number: str, tmp_path: Path) -> None:
     """It tied with its neighbour, where the same number as an integer was an error."""
-    with pytest.raises(ScoreError, match=rf"is '{re.escape(number)}', an integer or decimal beyond 2\*\*53"):
+    with pytest.raises(DataError, match=rf"is '{re.escape(number)}', an integer or decimal beyond 2\*\*53"):
         dh.read_run(written(tmp_path, LARGE[name].format(number), name))
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, FileFormatError, ScoreError
+from deadheat.errors import DataError, FileFormatError
 from deadheat.gates import read_settings
 from deadheat.io import source
 from deadheat.io.formats import locate, scan
@@ -185,7 +185,7 @@ def test_toml_that_python_cannot_read_is_bad_data(text: str, tmp_path: Path) -> 
 
 def test_a_number_of_thousands_of_digits_is_read(tmp_path: Path) -> None:
     assert read(written(tmp_path, f"q1 Q0 d1 1 {'0' * 5000}1 t\n"))["score"].to_list() == [1.0]
-    with pytest.raises(ScoreError, match=r"x\.run:1: score is beyond the range of float64: '1111"):
+    with pytest.raises(DataError, match=r"x\.run:1: score is beyond the range of float64: '1111"):
         read(written(tmp_path, f"q1 Q0 d1 1 {'1' * 5000} t\n"))
 
 

@@ -13,7 +13,7 @@ import pytest
 import deadheat as dh
 from deadheat import __main__
 from deadheat.data.rows import MemoryRows, blocks_of
-from deadheat.errors import MalformedRowError, ScoreError
+from deadheat.errors import DataError, MalformedRowError
 from deadheat.io import source, splitting
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def test_what_is_wrong_is_said_with_its_line(bad: str, tmp_path: Path) -> None:
     path = written(tmp_path, lines.replace("q", "r") + bad + GOOD)
     splitting.begin(path)
     assert splitting._begun
-    with pytest.raises((MalformedRowError, ScoreError), match=r"x\.run:5001"):
+    with pytest.raises((MalformedRowError, DataError), match=r"x\.run:5001"):
         dh.Run(path)
 
 

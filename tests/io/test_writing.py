@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deadheat.errors import DataError, DuplicateError, NullIdError, ParameterError, RelevanceError, ScoreError
+from deadheat.errors import DataError, DuplicateError, ParameterError
 from deadheat.io.formats import scan, write
 
 if TYPE_CHECKING:
@@ -152,10 +152,10 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path, name: str, monkeypatch:
 @pytest.mark.parametrize(
     ("rows", "error", "message"),
     [
-        ([("q", "d", float("nan"))], ScoreError, "score must be a number, got nan"),
-        ([("q", "d", None)], ScoreError, "score must be a number, got None"),
-        ([("q", "", 1.0)], NullIdError, "'doc_id' holds a null or empty id"),
-        ([(None, "d", 1.0)], NullIdError, "'query_id' holds a null or empty id"),
+        ([("q", "d", float("nan"))], DataError, "score must be a number, got nan"),
+        ([("q", "d", None)], DataError, "score must be a number, got None"),
+        ([("q", "", 1.0)], DataError, "'doc_id' holds a null or empty id"),
+        ([(None, "d", 1.0)], DataError, "'query_id' holds a null or empty id"),
         ([("q", "d", 1.0), ("q", "d", 2.0)], DuplicateError, "appears more than once"),
         ([("q", "my doc", 1.0)], DataError, "doc_id cannot be 'my doc': write .csv"),
         ([("q\x00", "d", 1.0)], DataError, "query_id cannot be"),
@@ -171,7 +171,7 @@ def test_what_could_not_be_read_back_is_not_written(
 
 
 def test_wrong_arguments(tmp_path: Path) -> None:
-    with pytest.raises(RelevanceError, match="relevance must be a number, got inf"):
+    with pytest.raises(DataError, match="relevance must be a number, got inf"):
         write(frame_of([("q", "d", float("inf"))], "relevance"), tmp_path / "x.csv", "qrels")
     with pytest.raises(ParameterError, match="tag must be one word"):
         write(RUN, tmp_path / "x.run", "run", tag="my system")

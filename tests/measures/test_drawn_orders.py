@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import SlowMeasureWarning
+from deadheat.errors import DeadheatWarning
 from deadheat.measures import geometric, interpolated, orders, prefix
 from support.command import ok
 
@@ -69,7 +69,7 @@ def test_the_report_says_what_is_estimated(tmp_path: Path) -> None:
 def test_what_takes_long_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     qrels, run = tied_run()
     monkeypatch.setattr(orders, "CELLS_A_SECOND", 1_000)
-    with pytest.warns(SlowMeasureWarning, match=r"INST takes about [\d,]+ s: orders of the ties of 5 queries"):
+    with pytest.warns(DeadheatWarning, match=r"INST takes about [\d,]+ s: orders of the ties of 5 queries"):
         dh.evaluate(qrels, run, "INST")
 
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DuplicateError, ScoreError
+from deadheat.errors import DataError, DuplicateError
 from support.equal_numbers import BATCH, NAMES, assert_equal_to_dicts, rows_of
 
 pytestmark = pytest.mark.filterwarnings("default::DeprecationWarning", "default::FutureWarning")
@@ -52,7 +52,7 @@ def test_frames_of_dask_give_the_same_numbers(ties: str) -> None:
 @pytest.mark.parametrize("make", [lambda **one: in_ibis("duckdb", **one), in_dask], ids=["Ibis", "Dask"])
 def test_bad_rows_are_named(make: Any) -> None:  # noqa: ANN401 - a function of any tables
     (run,) = make(run=[("q1", "d", 1.0), ("q1", "e", float("nan"))])
-    with pytest.raises(ScoreError, match=r"score of document 'e' for query 'q1' is (NaN|missing)"):
+    with pytest.raises(DataError, match=r"score of document 'e' for query 'q1' is (NaN|missing)"):
         dh.evaluate({"q1": {"d": 1}}, run, "RR")
     (run,) = make(run=[("q1", "d", 1.0), ("q1", "d", 0.5)])
     with pytest.raises(DuplicateError, match="document 'd' is retrieved 2 times for query 'q1'"):

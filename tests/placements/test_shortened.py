@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from deadheat.errors import BaselineMismatchError, ParameterError
+from deadheat.errors import DataError, ParameterError
 from support.command import ok
 
 Nested = dict[str, dict[str, float]]
@@ -106,7 +106,7 @@ def test_they_are_saved_and_shown_and_kept_apart(tmp_path: Path) -> None:
     shown = str(evaluation)
     for text in ("from relevance 2 on", "cut after 4 documents", "without unjudged documents"):
         assert text in shown
-    with pytest.raises(BaselineMismatchError, match="judged_only True and False"):
+    with pytest.raises(DataError, match="judged_only True and False"):
         dh.compare_evaluations({"a": evaluation, "b": dh.evaluate(qrels, run, "AP", rel=2, depth=4, ties="doc_id")})
 
 

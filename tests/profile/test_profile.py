@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from deadheat import evaluate
-from deadheat.errors import DuplicateError, MissingQueryError, ParameterError
+from deadheat.errors import DataError, DuplicateError, ParameterError
 from deadheat.profile import Cut, LargestTie, Spread, tie_profile
 from support.shared_data import hpo_run, llm_qrels, llm_run, needs_shared_data
 
@@ -138,7 +138,7 @@ def test_queries_that_are_not_in_both() -> None:
     assert profile.decided[0].mean == 0.75 / 2
     assert tie_profile(run, qrels, measures=["RR"], missing="skip").decided[0].mean == 0.75
     assert tie_profile(run).missing_queries == ()
-    with pytest.raises(MissingQueryError):
+    with pytest.raises(DataError):
         tie_profile(run, qrels, missing="error")
 
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DuplicateError, MissingQueriesWarning, MissingQueryError, ParameterError
+from deadheat.errors import DataError, DeadheatWarning, DuplicateError, ParameterError
 from deadheat.simulation.coarse_profile import LEVELS, coarsening_profile
 from deadheat.simulation.coarsening import coarsen
 from support.demo import DEMO
@@ -211,14 +211,14 @@ def test_runs_may_be_given_in_several_ways() -> None:
 def test_queries_that_are_missing() -> None:
     qrels, runs = draw_data(2)
     part = {"q0": runs["good"]["q0"]}
-    with pytest.warns(MissingQueriesWarning):
+    with pytest.warns(DeadheatWarning):
         coarsening_profile(qrels, part, "RR", levels=[2])
     found = coarsening_profile(qrels, {"a": part, "b": runs["fair"]}, "RR", levels=[2], missing="skip")
     assert {(row.run, row.n_queries) for row in found.rows} == {("a", 1), ("b", 3)}
     one = dh.evaluate({"q0": qrels["q0"]}, runs["fair"], "RR").means()["RR"]
     other = dh.evaluate({"q0": qrels["q0"]}, part, "RR").means()["RR"]
     assert found.pairs[0].original == pytest.approx(one - other)
-    with pytest.raises(MissingQueryError):
+    with pytest.raises(DataError):
         coarsening_profile(qrels, part, "RR", missing="error")
 
 

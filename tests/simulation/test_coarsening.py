@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import InfiniteScoreWarning, ParameterError
+from deadheat.errors import DeadheatWarning, ParameterError
 from deadheat.simulation.coarsening import coarsen
 from support.shared_data import LLM_RUNS, hpo_run, llm_run, needs_shared_data
 
@@ -179,7 +179,7 @@ def test_rows_keep_their_order_and_a_run_may_be_coarsened_again() -> None:
 
 
 def test_a_format_that_cannot_hold_a_score_is_told() -> None:
-    with pytest.warns(InfiniteScoreWarning):
+    with pytest.warns(DeadheatWarning):
         assert coarsen({"q": {"a": 1e9, "b": 1.0}}, dtype="float16").to_dict() == {"q": {"a": INF, "b": 1.0}}
 
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DuplicateError, NoCommonQueryError, ParameterError, UnknownMeasureError
+from deadheat.errors import DataError, DuplicateError, ParameterError, UnknownMeasureError
 from deadheat.simulation.confidence import evaluate_with_confidence
 from oracle.binary import Judged, Ranking
 from oracle.plackett_luce import all_orders, mean
@@ -252,7 +252,7 @@ def test_bad_data() -> None:
     twice = [("q", "a", 1.0), ("q", "a", 2.0)]
     with pytest.raises(DuplicateError):
         evaluate_with_confidence(qrels, run, twice, "RR", scale=1.0)
-    with pytest.raises(NoCommonQueryError):
+    with pytest.raises(DataError):
         evaluate_with_confidence(qrels, {"r": {"a": 1}}, run, "RR", scale=1.0)
     with pytest.raises(ParameterError, match="then_by must be one run, got 2 runs"):
         evaluate_with_confidence(qrels, run, [run, run], "RR", scale=1.0)

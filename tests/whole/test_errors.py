@@ -16,7 +16,7 @@ import pytest
 import deadheat as dh
 from deadheat import errors
 from deadheat.benchmark.retrievers.specs import make_retrievers
-from deadheat.errors import DeadheatError, DeadheatWarning
+from deadheat.errors import DeadheatError
 from deadheat.gates.notation import parse_gate
 from deadheat.stats import sample_size
 from deadheat.wording import Advice, Plain
@@ -150,15 +150,6 @@ def test_errors_are_picklable_and_keep_their_parts(kind: type[DeadheatError]) ->
 def test_errors_are_of_one_tree_and_of_a_type_that_callers_catch() -> None:
     builtin = (ValueError, TypeError, ImportError, RuntimeError)
     assert all(issubclass(one, builtin) for one in CLASSES if one is not DeadheatError)
-
-
-def test_no_warning_is_without_a_cause() -> None:
-    """A class for each, so that a filter needs no text."""
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "warnings.warn":
-                category = ast.unparse(node.args[1]) if len(node.args) > 1 else ""
-                assert category != DeadheatWarning.__name__, f"{path}:{node.lineno}"
 
 
 def readings(source: str) -> list[int]:

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ColumnError, DeadheatError, MeasureError, ParameterError, RelevanceError, ScoreError
+from deadheat.errors import ColumnError, DataError, DeadheatError, MeasureError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +83,7 @@ def test_orders_need_scores(scores: list[float]) -> None:
 
 @pytest.mark.parametrize("score", [None, math.nan, "1", {"d": 1}])
 def test_orders_need_numbers(score: float) -> None:
-    with pytest.raises(ScoreError, match="score of document 'doc2'"):
+    with pytest.raises(DataError, match="score of document 'doc2'"):
         dh.tie_orders([1, score], [0, 1])
 
 
@@ -96,7 +96,7 @@ def test_orders_take_unjudged_documents() -> None:
     for nothing in ([None, None], {"doc1": None}, {}):
         with pytest.raises(ParameterError, match="relevance must judge at least one document, got"):
             dh.tie_orders([1, 1], nothing)
-    with pytest.raises(RelevanceError, match="relevance of document 'doc2'"):
+    with pytest.raises(DataError, match="relevance of document 'doc2'"):
         dh.tie_orders([1, 1], [1, "x"])  # type: ignore[list-item]
 
 

@@ -34,16 +34,7 @@ from deadheat.benchmark.running import Search, evaluate_part
 from deadheat.benchmark.store import Store, summarise
 from deadheat.comparison.comparison import Comparison, assemble
 from deadheat.comparison.pairs import Design
-from deadheat.errors import (
-    DeadheatWarning,
-    MissingDocumentsWarning,
-    ParameterError,
-    SourceTypeError,
-    SplitCellsWarning,
-    TranslationsWarning,
-    UnknownExpectedWarning,
-    UnusedOntologyWarning,
-)
+from deadheat.errors import DeadheatWarning, NoteWarning, ParameterError, SourceTypeError, UnknownExpectedWarning
 from deadheat.evaluation.evaluate import Measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.measures import MaxRel, Measure
@@ -196,13 +187,12 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     graded = [one for one in chosen if isinstance(one, MaxRel)]
     notes = [
         *confused,
-        *map(SplitCellsWarning, cells),
-        *map(TranslationsWarning, documents.notes),
-        *map(MissingDocumentsWarning, check_expected(parts, documents, terms if graded else None)),
+        *map(NoteWarning, [*cells, *documents.notes]),
+        *map(NoteWarning, check_expected(parts, documents, terms if graded else None)),
     ]
     if terms is not None and not graded:
         message = f"the ontology changes nothing: only MaxRel uses it; add {_max_rel(chosen, k)} to the measures"
-        notes.append(UnusedOntologyWarning(message))
+        notes.append(NoteWarning(message))
     chance = _chance(parts, terms, graded, kind)
     store = None if output is None else Store(output, limit)
     with nullcontext() if store is None else store.held(parts, systems, k):
@@ -340,7 +330,7 @@ def _read(
     if isinstance(collection, Collection):
         return collection, terms
     is_same = terms is not None and not isinstance(ontology, Ontology) and str(collection) == str(ontology)
-    with warnings.catch_warnings(action="ignore", category=TranslationsWarning):  # they are notes of the report
+    with warnings.catch_warnings(action="ignore", category=NoteWarning):  # they are notes of the report
         return read_collection(terms if is_same and terms is not None else collection, **options), terms
 
 

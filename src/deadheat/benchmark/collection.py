@@ -23,15 +23,13 @@ from deadheat.data.tables import label_of
 from deadheat.errors import (
     ColumnError,
     DataError,
+    DeadheatWarning,
     DuplicateError,
-    EmptyDataError,
     MalformedRowError,
     MissingDependencyError,
-    NullIdError,
+    NoteWarning,
     ParameterError,
     SourceTypeError,
-    TranslationsWarning,
-    UnlabelledTermsWarning,
 )
 from deadheat.io.objects import read_text
 from deadheat.io.records import READERS, Records, Wanted, format_of_records, read_records, records_of_json
@@ -212,9 +210,9 @@ def read_collection(
 
     Warns
     -----
-    UnlabelledTermsWarning
+    DeadheatWarning
         Terms without a label are left out.
-    TranslationsWarning
+    NoteWarning
         How many terms the tables name, and what becomes of the others.
     """
     check_choice("synonyms", synonyms, SYNONYMS)
@@ -233,7 +231,7 @@ def read_collection(
         found = _of_ontology(named, synonyms, name)
         found = replace(found, notes=(*found.notes, *filter(None, map(_other_language, read))))
         for note in found.notes:
-            warnings.warn(note, TranslationsWarning, stacklevel=2)
+            warnings.warn(note, NoteWarning, stacklevel=2)
         names = {} if original == "none" else {one.source_language: _called(source) for one in read}
         for one in reversed(read):  # the first of a language names a term
             own_names = {term: rows[0].text for term, rows in one.by_term(candidates=candidates).items()}
@@ -272,10 +270,10 @@ def _of_ontology(ontology: Ontology, synonyms: str, name: str | None) -> Collect
     where = ontology.path or "ontology"
     bare = [term for term, label in zip(ontology.ids, ontology.labels, strict=True) if not label.strip()]
     if not kept:
-        raise EmptyDataError(f"no term with a label among {len(bare):,}", allowed="at least one", path=where)
+        raise DataError(f"no term with a label among {len(bare):,}", allowed="at least one", path=where)
     if bare and not ontology.notes:  # of translations the notes say it
         msg = f"{where}: {len(bare):,} terms have no label, such as {bare[0]!r}, and are left out"
-        warnings.warn(msg, UnlabelledTermsWarning, stacklevel=3)
+        warnings.warn(msg, DeadheatWarning, stacklevel=3)
     taken = {"exact": {"EXACT"}, "all": {"EXACT", "NARROW", "BROAD", "RELATED"}, "none": set[str]()}[synonyms]
     plain = label_of(ontology.path).removesuffix(".obo").removesuffix(".owl") if ontology.path else "ontology"
     return Collection(
@@ -348,7 +346,7 @@ def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) 
         texts.append(_text(row, doc_id, path))
         synonyms.append(_synonyms(row, doc_id, path) if has_synonyms else ())
     if not seen:
-        raise EmptyDataError("no document in it", allowed="at least one with an id and a text", path=path)
+        raise DataError("no document in it", allowed="at least one with an id and a text", path=path)
     return Collection(name, tuple(seen), tuple(texts), tuple(synonyms), path)
 
 
@@ -358,7 +356,7 @@ def _id(row: _Row, place: int, path: Path) -> str:
     given = row.fields[key]
     row_number = "" if row.line else f" in row {place + 1}"
     if given is None or (isinstance(given, str) and not given.strip()):
-        raise NullIdError(f"empty {key!r}{row_number}", allowed="an id", path=path, line=row.line)
+        raise DataError(f"empty {key!r}{row_number}", allowed="an id", path=path, line=row.line)
     if isinstance(given, bool) or not isinstance(given, str | int):
         raise MalformedRowError(
             f"{key!r}{row_number} must be text or a whole number", given=Plain(_brief(given)), path=path, line=row.line

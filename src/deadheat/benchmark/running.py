@@ -17,7 +17,7 @@ from deadheat.benchmark.parts import Part
 from deadheat.benchmark.retrievers import Retriever, identity, key_of, retrieve, speaking
 from deadheat.benchmark.store import Store
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DeadheatWarning, UnknownDocumentsWarning, UnknownExpectedWarning
+from deadheat.errors import DeadheatWarning, UnknownExpectedWarning
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
@@ -102,7 +102,7 @@ class Search:
             warnings.warn(
                 f"{self.name} found {len(unknown):,} documents that {self.documents.name} does not have ({shown}):"
                 " are the ids written alike?",
-                UnknownDocumentsWarning,
+                DeadheatWarning,
                 stacklevel=4,
             )
 

@@ -13,7 +13,7 @@ from deadheat.data.positions import positions
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Run, Source
-from deadheat.errors import NoCommonQueryError, ParameterError, SwappedDataWarning
+from deadheat.errors import DataError, DeadheatWarning, ParameterError
 from deadheat.io.forking import check_threads
 from deadheat.kernels import agreement
 from deadheat.placements.place import are_levels
@@ -142,14 +142,14 @@ def agree(
 
     Raises
     ------
-    NoCommonQueryError
+    DataError
         The runs share no query.
     ParameterError
         A parameter is out of its range.
 
     Warns
     -----
-    SwappedDataWarning
+    DeadheatWarning
         Two JSON files look like judgments.
 
     References
@@ -168,7 +168,7 @@ def agree(
     if all(one.path is not None and are_levels(one) for one in runs):
         where = " and ".join(one.where for one in runs)
         message = f"{where} hold small whole numbers alone: if these are judgments, they are no rankings to be compared"
-        warnings.warn(message, SwappedDataWarning, stacklevel=2)
+        warnings.warn(message, DeadheatWarning, stacklevel=2)
     if check_duplicates:
         for one in runs:
             one.check_duplicates()
@@ -176,7 +176,7 @@ def agree(
     queries = [set(frame["query_id"].unique().to_list()) for frame in frames]
     common = queries[0] & queries[1]
     if not common:
-        raise NoCommonQueryError(
+        raise DataError(
             f"{runs[0].where} and {runs[1].where} share no query: {three([*map(repr, sorted(queries[0]))])} and"
             f" {three([*map(repr, sorted(queries[1]))])}"
         )

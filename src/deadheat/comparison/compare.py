@@ -12,7 +12,7 @@ from deadheat.comparison.comparison import Comparison, assemble
 from deadheat.comparison.pairs import Design, pairs_of
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source
-from deadheat.errors import BaselineMismatchError, NoCommonQueryError, ParameterError
+from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import (
     checked,
@@ -247,7 +247,7 @@ def compare_evaluations(
 
     Raises
     ------
-    BaselineMismatchError
+    DataError
         They are of different qrels, conventions or measures.
     """
     named: dict[str, Evaluation]
@@ -282,13 +282,13 @@ def compare_evaluated(
 
 
 def _check_comparable(one: tuple[str, Evaluation], other: tuple[str, Evaluation]) -> None:
-    """Raise `BaselineMismatchError` if two named evaluations are not of the same qrels, conventions and measures."""
+    """Raise `DataError` if two named evaluations are not of the same qrels, conventions and measures."""
     (name, first), (other_name, second) = one, other
     check_alike(first, second, f"{name} and {other_name}")
     left, right = (list(map(str, each.measures)) for each in (first, second))
     if set(left) != set(right):
         held = " and ".join(", ".join(measures) for measures in (left, right))
-        raise BaselineMismatchError(
+        raise DataError(
             f"{name} and {other_name} were evaluated with different measures ({held})",
             hint="evaluate both with the same",
         )
@@ -336,4 +336,4 @@ def _check_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None
         one, other = sorted((system, baseline))
         if ids[one].isdisjoint(ids[other]):
             sizes = f"{len(ids[one])} and {counted(len(ids[other]), 'query', 'queries')}"
-            raise NoCommonQueryError(f"{names[one]} and {names[other]} have no query in common: {sizes}")
+            raise DataError(f"{names[one]} and {names[other]} have no query in common: {sizes}")

@@ -14,7 +14,7 @@ from deadheat.comparison.pair_clusters import PairClusters
 from deadheat.comparison.pairs import Design
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Source
-from deadheat.errors import ColumnError, DataError, NoCommonQueryError, ParameterError
+from deadheat.errors import ColumnError, DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Cluster, cluster_codes
 
@@ -65,7 +65,7 @@ def compare_languages(
     ------
     ParameterError
         There is one language only, or the systems of the languages differ.
-    NoCommonQueryError
+    DataError
         Two languages share no query.
 
     Examples
@@ -172,7 +172,7 @@ def languages_of(
     shared = {one for one, n in counts.items() if n > 1}
     for language, own in ids.items():
         if own.isdisjoint(shared):
-            raise NoCommonQueryError(f"no query of {language} is one of {', '.join(ids.keys() - {language})} too")
+            raise DataError(f"no query of {language} is one of {', '.join(ids.keys() - {language})} too")
     kept = {
         language: {system: _renamed(one, {i: i for i in ids[language] & shared}) for system, one in own.items()}
         for language, own in renamed.items()

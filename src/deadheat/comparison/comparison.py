@@ -434,7 +434,7 @@ class Comparison(
 
         Raises
         ------
-        NoCommonQueryError
+        DataError
             The table has none of the queries.
         """
         found = deciding_queries(self.pairs, self.measures, self.evaluations, self.query_ids, as_count("n", n))

@@ -22,7 +22,7 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.compat.defaults import is_chosen, tie_policy
 from deadheat.compat.evaluating import Evaluator
 from deadheat.compat.tally import TALLY
-from deadheat.errors import MissingQueryError, ParameterError, SourceTypeError, UnknownMeasureError
+from deadheat.errors import DataError, ParameterError, SourceTypeError, UnknownMeasureError
 from deadheat.explanation.quicksort import order_of
 from deadheat.measures import AP, DCG, RR, F, Hit, Measure, NumRelRet, P, R, Rprec, bpref, nDCG
 from deadheat.wording import Plain, counted, did_you_mean, three
@@ -140,7 +140,7 @@ def evaluate(  # noqa: PLR0917 - ranx's order of arguments
 
     Raises
     ------
-    MissingQueryError
+    DataError
         Qrels and run have different queries.
     UnknownMeasureError
         ranx has no such metric.
@@ -237,7 +237,7 @@ def _sorted(own: Mapping[str, float]) -> Mapping[str, float]:
     return own
 
 
-def _different_queries(qrels: Dicts, run: Dicts) -> MissingQueryError:
+def _different_queries(qrels: Dicts, run: Dicts) -> DataError:
     lacking, more = sorted(qrels.keys() - run.keys()), sorted(run.keys() - qrels.keys())
     parts = [
         f"{what} {counted(len(ids), 'query', 'queries')} ({three([*map(repr, ids)])})"
@@ -245,7 +245,7 @@ def _different_queries(qrels: Dicts, run: Dicts) -> MissingQueryError:
         if ids
     ]
     hint = "make_comparable=True counts the first as empty and leaves the others out"
-    return MissingQueryError(" and ".join(parts), hint=hint)
+    return DataError(" and ".join(parts), hint=hint)
 
 
 def compare(  # noqa: PLR0917 - ranx's order of arguments

@@ -17,7 +17,7 @@ from deadheat.arrays import BoolArray, FloatArray
 from deadheat.compat.defaults import OF_TREC_EVAL, precision_of
 from deadheat.compat.trec_names import Column, columns
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import MissingQueryError
+from deadheat.errors import DataError
 from deadheat.measures import Measure
 from deadheat.placements import policies
 from deadheat.placements.condensing import condense, truncate
@@ -87,7 +87,7 @@ def trec_eval(
 
     Raises
     ------
-    MissingQueryError
+    DataError
         The run lacks a topic, at which trec_eval 10 stops.
 
     Examples
@@ -136,7 +136,7 @@ def _placed(qrels: Qrels, run: Run, options: Options) -> Placements:
     if not options.complete and missing.any():
         if options.version > VERSIONS[0]:
             lacking = placements.query_ids[missing].tolist()
-            raise MissingQueryError(
+            raise DataError(
                 f"{run.where} lacks {counted(len(lacking), 'topic')} of the qrels: {three([*map(repr, lacking)])};"
                 " trec_eval 10 stops here",
                 hint="-c counts them with 0, and --like 9 leaves them out",

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from deadheat.data.tables import Qrels
-from deadheat.errors import ColumnError, DuplicateError, EmptyDataError
+from deadheat.errors import ColumnError, DataError, DuplicateError
 from deadheat.io.records import Wanted, as_text, read_records
 from deadheat.io.values import read_value
 
@@ -46,11 +46,11 @@ def add_judgments(qrels: Qrels, path: Path) -> Added:
     ------
     ColumnError
         A column is missing.
-    RelevanceError
+    DataError
         A relevance is no number.
     DuplicateError
         A document is in the qrels already, or twice in the file.
-    EmptyDataError
+    DataError
         No row has a relevance.
     """
     records = read_records(path, wanted=WANTED)
@@ -74,6 +74,6 @@ def add_judgments(qrels: Qrels, path: Path) -> Added:
         known.add((query, document))
         new.append((query, document, read_value(answer, "qrels", path=path, line=line)))
     if not new:
-        raise EmptyDataError("no row has a relevance: nothing is judged yet", path=path)
+        raise DataError("no row has a relevance: nothing is judged yet", path=path)
     frame = pl.concat([judged, pl.DataFrame(new, schema=judged.schema, orient="row")])
     return Added(frame, len(new), len(records.frame) - len(new))

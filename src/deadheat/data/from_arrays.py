@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.arguments import array_of
 from deadheat.arrays import IntArray, TextArray
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import EmptyDataError, ParameterError, RelevanceError, ScoreError
+from deadheat.errors import DataError, ParameterError
 from deadheat.io.mappings import BEYOND, are_beyond
 from deadheat.wording import Plain, counted
 
@@ -60,7 +60,7 @@ def from_arrays(
     ------
     ParameterError
         The shapes do not fit.
-    RelevanceError, ScoreError, DuplicateError
+    DataError, DuplicateError
         A label or score is not a number, or a document appears twice in a query.
 
     Examples
@@ -79,7 +79,7 @@ def from_arrays(
             argument="scores", given=Plain(f"shape {found.shape}"), allowed=f"the shape of labels, {wanted.shape}"
         )
     if not wanted.size:
-        raise EmptyDataError("labels and scores are empty", path=name)
+        raise DataError("labels and scores are empty", path=name)
     queries = _queries(wanted, groups_or_sizes, groups, group_sizes)
     documents = _documents(wanted, doc_ids)
     columns = {"query_id": pl.Series(queries, dtype=pl.String), "doc_id": pl.Series(documents, dtype=pl.String)}
@@ -88,7 +88,6 @@ def from_arrays(
 
 
 def _numbers(kind: str, values: ArrayLike) -> NDArray[np.float64]:
-    error = {"labels": RelevanceError, "scores": ScoreError}[kind]
     try:
         found = array_of(kind, values)
         if found.dtype.kind not in "fiub":
@@ -96,9 +95,9 @@ def _numbers(kind: str, values: ArrayLike) -> NDArray[np.float64]:
     except (TypeError, ValueError) as wrong:
         if isinstance(wrong, ParameterError):
             raise
-        raise error(f"{kind} are not an array of numbers", path=kind) from None
+        raise DataError(f"{kind} are not an array of numbers", path=kind) from None
     if (beyond := are_beyond(found)).any():
-        raise error(f"{kind} hold {found[beyond][0]!s}, {BEYOND}", path=kind)
+        raise DataError(f"{kind} hold {found[beyond][0]!s}, {BEYOND}", path=kind)
     return found.astype(np.float64)
 
 

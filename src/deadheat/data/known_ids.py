@@ -12,14 +12,7 @@ from typing import Any, cast
 import polars as pl
 
 from deadheat.data.tables import Qrels, Source, path_of
-from deadheat.errors import (
-    ColumnError,
-    EmptyDataError,
-    FileFormatError,
-    SourceTypeError,
-    UnknownIdsError,
-    UnknownIdsWarning,
-)
+from deadheat.errors import ColumnError, DataError, DeadheatWarning, FileFormatError, SourceTypeError
 from deadheat.io.frames import as_narwhals
 from deadheat.io.kinds import names_of
 from deadheat.io.objects import parsed, read_text
@@ -43,7 +36,7 @@ def held_against(qrels: Qrels, collection: Source, *, rel: float | None, strict:
     rel : float or None
         Lowest relevance that counts as relevant; None: any above 0.
     strict : bool
-        Whether to raise `UnknownIdsError` instead.
+        Whether to raise `DataError` instead.
     """
     relevance = pl.col("relevance")
     is_relevant = relevance > 0 if rel is None else relevance >= rel
@@ -55,8 +48,8 @@ def held_against(qrels: Qrels, collection: Source, *, rel: float | None, strict:
     of, are = path_of(collection) or "the collection", "is" if len(unknown) == 1 else "are"
     text = f"{len(unknown):,} of {counted(len(relevant), 'relevant document')} {are} not in {of} ({three(unknown)})"
     if strict:
-        raise UnknownIdsError(text, allowed="ids that exist", hint="are the judgments older?", path=qrels.where)
-    warnings.warn(f"{qrels.where}: {text}: no run can find them", UnknownIdsWarning, stacklevel=4)
+        raise DataError(text, allowed="ids that exist", hint="are the judgments older?", path=qrels.where)
+    warnings.warn(f"{qrels.where}: {text}: no run can find them", DeadheatWarning, stacklevel=4)
     found = copy(qrels)
     found.notes = (*qrels.notes, text)
     return found
@@ -93,7 +86,7 @@ def ids_of(collection: Source) -> set[str]:
         raise SourceTypeError("a collection", given=Plain(type(given).__name__), allowed=ALLOWED)
     found = {str(one) for one in given if one is not None}
     if not found:
-        raise EmptyDataError("a collection without a single id", allowed=ALLOWED, path=path)
+        raise DataError("a collection without a single id", allowed=ALLOWED, path=path)
     return found
 
 

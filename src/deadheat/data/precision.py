@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deadheat.arguments import whole
 from deadheat.arrays import FloatArray
-from deadheat.errors import InfiniteScoreWarning, ParameterError
+from deadheat.errors import DeadheatWarning, ParameterError
 from deadheat.wording import as_given, did_you_mean
 
 ScorePrecision: TypeAlias = str | int | None
@@ -76,7 +76,7 @@ def round_and_warn(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
         example = scores[beyond].ravel()[0]
         warnings.warn(
             f"{precision} cannot hold the score {example:g}: it becomes infinite, and ties with all such scores",
-            InfiniteScoreWarning,
+            DeadheatWarning,
             stacklevel=2,
         )
     return stored

@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import polars as pl
 
 from deadheat.data.tables import Source, label_of, path_of
-from deadheat.errors import (
-    ColumnError,
-    DuplicateError,
-    EmptyDataError,
-    NoCommonQueryError,
-    NullIdError,
-    SourceTypeError,
-)
+from deadheat.errors import ColumnError, DataError, DuplicateError, SourceTypeError
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import CASES_KEYS, names_of
 from deadheat.io.mappings import text_of_ids
@@ -172,7 +165,7 @@ class Queries:
             return
         both = (query_ids, self.query_ids)
         shown = [three([*map(repr, some)]) for some in both]
-        raise NoCommonQueryError(
+        raise DataError(
             f"{self.where} has none of the evaluated queries, such as {shown[0]}; it has {shown[1]}",
             hint="Are they of the same collection, and are the ids written alike?",
         )
@@ -272,7 +265,7 @@ def _plain_values(series: nw.Series[Any]) -> list[Any]:
 
 def _find_id(names: Sequence[str], where: str) -> str:
     if not names:
-        raise EmptyDataError("queries without a single row", path=where)
+        raise DataError("queries without a single row", path=where)
     for tier in ID_NAMES:
         found = [name for name in tier if name in names]
         if len(found) > 1:
@@ -301,12 +294,12 @@ def _checked_ids(records: Records, column: pl.Series, where: str) -> list[str]:
             f"column {column.name!r} holds {column.dtype}", allowed="text or whole numbers as ids", path=where
         )
     if column.is_empty():
-        raise EmptyDataError("queries without a single row", path=where)
+        raise DataError("queries without a single row", path=where)
     seen: dict[str, int] = {}
     for place, query in enumerate(_texts(column, where)):
         if not query:
             beside = "" if records.own_lines else f" in row {place + 1}"
-            raise NullIdError(
+            raise DataError(
                 f"empty field in column {column.name!r}{beside}", allowed="an id", path=where, line=records.line(place)
             )
         if query in seen:

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.errors import RankOrderWarning
+from deadheat.errors import DeadheatWarning
 from deadheat.io.formats.base import ROWS
 from deadheat.io.mappings import Nested
 from deadheat.wording import counted
@@ -86,4 +86,4 @@ def _rises(scores: Collection[Any]) -> bool:
 
 
 def _warn(problem: str, advice: str = ADVICE) -> None:
-    warnings.warn(f"{problem} {advice}".strip(), RankOrderWarning, stacklevel=6)
+    warnings.warn(f"{problem} {advice}".strip(), DeadheatWarning, stacklevel=6)

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.data.precision import ScorePrecision, round_and_warn
-from deadheat.errors import ScoreError
+from deadheat.errors import DataError
 from deadheat.io.mappings import LARGEST_INTEGER, check_number
 from deadheat.wording import Plain, counted
 
@@ -55,7 +55,7 @@ def rank_tuples(source: Mapping[str, Mapping[str, Any]], where: str) -> dict[str
 
     Raises
     ------
-    ScoreError
+    DataError
         Some scores have more parts than others, or a part is no number.
 
     Examples
@@ -70,17 +70,17 @@ def rank_tuples(source: Mapping[str, Mapping[str, Any]], where: str) -> dict[str
     wrong = [one for one in scores if not isinstance(one, tuple | list) or len(one) != len(first) or not one]
     if wrong:
         allowed = f"a tuple of {len(first)} numbers, as the first score is" if first else "a tuple of numbers"
-        raise ScoreError(given=Plain(f"{wrong[0]!r}"), allowed=allowed, path=where)
+        raise DataError(given=Plain(f"{wrong[0]!r}"), allowed=allowed, path=where)
     try:
         columns = np.array(scores, np.float64).T
     except (TypeError, ValueError, OverflowError):
         columns = np.zeros(0)
     if columns.ndim != 2:  # a part may be a list
-        raise ScoreError("a part of a score is no number", allowed="tuples of numbers", path=where)
+        raise DataError("a part of a score is no number", allowed="tuples of numbers", path=where)
     if (np.abs(columns) >= LARGEST_INTEGER).any():
         _check_large(source, where)
     if np.isnan(columns).any():
-        raise ScoreError("a part of a score is NaN", allowed="tuples of numbers", path=where)
+        raise DataError("a part of a score is NaN", allowed="tuples of numbers", path=where)
     ranks = pl.Series(columns[0] + 0.0).rank("dense")
     for column in columns[1:]:
         ranks = _combined(ranks, pl.Series(column + 0.0).rank("dense"))

@@ -495,14 +495,14 @@ class Run(Table):
         ------
         SourceTypeError
             The results have no known form.
-        NullIdError
+        DataError
             A result has no id where it should be.
         DuplicateError
             A document comes twice, and `repeated` is "error".
 
         Warns
         -----
-        RankOrderWarning
+        DeadheatWarning
             Scores rise from the first result to the last, as distances do.
 
         Examples

@@ -10,7 +10,7 @@ from pathlib import Path
 import narwhals as nw
 import polars as pl
 
-from deadheat.errors import EmptyDataError
+from deadheat.errors import DataError
 from deadheat.io.formats.base import Content
 from deadheat.io.formats.trec import Marked, note_of_comments, ranks_of_file, read_blocks
 from deadheat.io.kinds import TREC_FIELDS
@@ -70,7 +70,7 @@ class UnreadTrec(Unread):
                 yield pl.concat(begun)
                 begun = []
         if not n_read:
-            raise EmptyDataError("run without a single row", allowed=" ".join(TREC_FIELDS["run"]), path=self._path)
+            raise DataError("run without a single row", allowed=" ".join(TREC_FIELDS["run"]), path=self._path)
         if begun:
             yield pl.concat(begun)
 

@@ -127,7 +127,7 @@ class Accumulator:
         ------
         DuplicateError
             A query comes again.
-        ParameterError, ScoreError, RelevanceError, MissingDependencyError
+        ParameterError, DataError, MissingDependencyError
             As for :func:`evaluate_dense`; the batch then counts for nothing.
         """
         found = count_dense(scores, relevant, exclude=exclude, mask=mask, query_ids=query_ids, doc_ids=doc_ids)
@@ -143,7 +143,7 @@ class Accumulator:
 
         Raises
         ------
-        BaselineMismatchError
+        DataError
             One has other measures or conventions.
         DuplicateError
             A query is in two of them.
@@ -172,7 +172,7 @@ class Accumulator:
 
         Raises
         ------
-        BaselineMismatchError
+        DataError
             It was saved with other measures or conventions.
         DataError
             The file is missing, damaged or changed, or a query in it is already here.

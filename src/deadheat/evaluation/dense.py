@@ -77,7 +77,7 @@ def evaluate_dense(
     ------
     ParameterError
         Shapes or devices do not fit, or a relevant document is excluded.
-    ScoreError, RelevanceError
+    DataError
         A score is NaN, a relevance is not finite.
     MissingDependencyError
         The scores are not in main memory, and array-api-compat is not installed.

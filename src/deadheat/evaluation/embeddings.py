@@ -74,7 +74,7 @@ def evaluate_embeddings(
     ------
     ParameterError
         Shapes or devices do not fit, or a relevant document is excluded.
-    ScoreError
+    DataError
         A number of a vector is not finite, a product is NaN, or a vector of zeros has no cosine.
     MissingDependencyError
         The vectors are not in main memory, and array-api-compat is not installed.

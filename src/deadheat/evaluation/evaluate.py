@@ -21,15 +21,7 @@ from deadheat.data.alike import alike
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import UnreadRows
 from deadheat.data.tables import Qrels, Run, Source, Table, path_of
-from deadheat.errors import (
-    LowRelevanceWarning,
-    MissingQueriesWarning,
-    MissingQueryError,
-    NothingJudgedWarning,
-    OneTableWarning,
-    ParameterError,
-    UnequalIdsWarning,
-)
+from deadheat.errors import DataError, DeadheatWarning, NothingJudgedWarning, ParameterError
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedBounds, PlacedSpread, Scores
@@ -125,7 +117,7 @@ def evaluate(
         For ``ties="random"``; the same seed gives the same order.
     missing : {"empty", "skip", "error"}, default "empty"
         Queries of the qrels that the run lacks count as empty rankings, are left out, or are an error. If `missing` is
-        not given and the run lacks more than half of the queries, a `MissingQueriesWarning` names them.
+        not given and the run lacks more than half of the queries, a `DeadheatWarning` names them.
     no_relevant : {"zero", "skip"}, default "zero"
         Queries without a relevant document score 0 (for MR and FRP their worst value), or are left out.
     score_precision : {"float32", "float16", "bfloat16"} or int, optional
@@ -271,7 +263,7 @@ def warn_of_one_table(qrels: Source, run: Source, evaluation: Evaluation) -> Non
         warnings.warn(
             f"{path or 'one table'}: qrels and run are the same, so only retrieved documents are judged, and recall, AP"
             " and nDCG are higher than they are among all relevant documents: give these as qrels",
-            OneTableWarning,
+            DeadheatWarning,
             stacklevel=3,
         )
 
@@ -343,7 +335,7 @@ def evaluate_under(
     missing = engine.missing if isinstance(engine, Shortened) else placements.missing
     lacking = tuple(placements.query_ids[missing].tolist())
     if lacking and conventions.missing == "error":
-        raise MissingQueryError(
+        raise DataError(
             f"{run.where} lacks {len(lacking)} of {counted(placements.n_queries, 'query', 'queries')} of the qrels:"
             f" {three([*map(repr, lacking)])}"
         )
@@ -496,7 +488,7 @@ def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> Non
         warnings.warn(
             f"{named}: they count as empty rankings, 0 by most measures. missing='empty' confirms that this is"
             " intended; missing='skip' leaves them out",
-            MissingQueriesWarning,
+            DeadheatWarning,
             stacklevel=3,
         )
 
@@ -515,7 +507,7 @@ def warn_of_levels(evaluation: Evaluation, qrels: Qrels) -> None:
             f"{qrels.where}: the highest relevance is {highest:g}, and {three([one.label for one in missed])} count"
             f" documents as relevant from rel={rel:g}: they find none. Lower it, as in"
             f" {type(first).__name__}(rel={highest:g})",
-            LowRelevanceWarning,
+            DeadheatWarning,
             stacklevel=3,
         )
 
@@ -539,7 +531,7 @@ def warn_of_unmatched(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
 def warn_of_unequal(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
     """Warn the user of ids that differ in their form alone."""
     for found in alike(qrels, run, evaluation.missing_queries, evaluation.unjudged_queries):
-        warnings.warn(f"{run.where}: {found}; they count as different", UnequalIdsWarning, stacklevel=4)
+        warnings.warn(f"{run.where}: {found}; they count as different", DeadheatWarning, stacklevel=4)
 
 
 def _has_padded(table: Qrels | Run) -> bool:

@@ -18,7 +18,7 @@ from deadheat.data.drawn import Drawn
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Source, hash_of_ids
-from deadheat.errors import BaselineMismatchError, MeasureError, ParameterError, UnknownMeasureError
+from deadheat.errors import DataError, MeasureError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.facts import Facts, facts_of
 from deadheat.evaluation.intervals import KNOWN, Cluster, Interval, IntervalArguments, IntervalOptions, cluster_codes
@@ -219,7 +219,7 @@ class Evaluation(
         ------
         ColumnError
             The table has no such column.
-        NoCommonQueryError
+        DataError
             The table has none of the evaluated queries.
         ParameterError
             Another option is out of its range.
@@ -582,7 +582,7 @@ class Strata(Mapping[Stratum, "Evaluation"], Drawn, Shown, reported_by="deadheat
 
 
 def check_alike(one: Evaluation, other: Evaluation, names: str) -> None:
-    """Raise `BaselineMismatchError` unless two evaluations are of the same qrels, under the same conventions.
+    """Raise `DataError` unless two evaluations are of the same qrels, under the same conventions.
 
     Parameters
     ----------
@@ -592,12 +592,12 @@ def check_alike(one: Evaluation, other: Evaluation, names: str) -> None:
     """
     if one.qrels_hash != other.qrels_hash:
         hashes = " and ".join(each.qrels_hash[:12] or "none" for each in (one, other))
-        raise BaselineMismatchError(
+        raise DataError(
             f"{names} were evaluated with different qrels (SHA-256 {hashes})", hint="evaluate both with the same qrels"
         )
     pairs = {of.name: [getattr(each.conventions, of.name) for each in (one, other)] for of in fields(Conventions)}
     differing = ", ".join(f"{name} {left!r} and {right!r}" for name, (left, right) in pairs.items() if left != right)
     if differing:
-        raise BaselineMismatchError(
+        raise DataError(
             f"{names} were evaluated under different conventions ({differing})", hint="evaluate both under the same"
         )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.errors import BaselineMismatchError, DataError, FileFormatError
+from deadheat.errors import DataError, FileFormatError
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.saved import checksum, make_folder, refuse_foreign
 from deadheat.evaluation.stored import ENCODING, StoredError, checked_columns, packed, require, unpacked
@@ -58,7 +58,7 @@ class State:
 
 
 def refuse_other(own: State, other: State, where: str) -> None:
-    """Raise `BaselineMismatchError` if the other state has other measures, other conventions, or other ids.
+    """Raise `DataError` if the other state has other measures, other conventions, or other ids.
 
     Parameters
     ----------
@@ -69,11 +69,11 @@ def refuse_other(own: State, other: State, where: str) -> None:
     mine, theirs = ({"measures": sorted(one.measures), **asdict(one.conventions)} for one in (own, other))
     for name, allowed in mine.items():
         if theirs[name] != allowed:
-            raise BaselineMismatchError(
+            raise DataError(
                 f"{where} was made with {name}={as_given(theirs[name])}, and this accumulator has {as_given(allowed)}"
             )
     if None not in {own.is_numbered, other.is_numbered} and own.is_numbered != other.is_numbered:
-        raise BaselineMismatchError(
+        raise DataError(
             f"{where} and this accumulator cannot be told apart: only one of them has query ids",
             hint="give query_ids= with every batch, or with none",
         )

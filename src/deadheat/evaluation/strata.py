@@ -13,7 +13,7 @@ import polars as pl
 from deadheat.arrays import BoolArray
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Source
-from deadheat.errors import ColumnError, MixedLanguagesWarning, ParameterError, UnlabelledQueriesWarning
+from deadheat.errors import ColumnError, DeadheatWarning, ParameterError, UnlabelledQueriesWarning
 from deadheat.evaluation.intervals import KNOWN
 from deadheat.wording import counted, three
 
@@ -87,7 +87,7 @@ def columns_of(queries: Queries, query_ids: Sequence[str], by: Sequence[str], *,
 
     Raises
     ------
-    NoCommonQueryError
+    DataError
         The table has none of the queries, even if it is not needed for strata.
     """
     queries.check_common(query_ids)
@@ -172,7 +172,7 @@ def _warn_of_languages(ids: Sequence[str], names: Sequence[str], table: Queries,
             f"strata by {', '.join(names)} average over queries in {len(languages)} languages"
             f" ({', '.join(languages)}): pass columns={[table.language_column, *names]!r} to keep them apart,"
             " or pool_languages=True if that is intended",
-            MixedLanguagesWarning,
+            DeadheatWarning,
             stacklevel=stacklevel,
         )
 

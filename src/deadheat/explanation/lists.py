@@ -12,7 +12,7 @@ import polars as pl
 
 from deadheat.arrays import IntArray
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import ParameterError, RowOrderError
+from deadheat.errors import DataError, ParameterError
 from deadheat.explanation.quicksort import order_of
 from deadheat.explanation.settings import Settings
 from deadheat.io.forking import check_threads
@@ -62,7 +62,7 @@ class Lists:
         rules = ["doc_id", "doc_id ascending", "expected", "best", "worst"]
         try:
             policies.check_row_order(self._run, "input")
-        except RowOrderError:
+        except DataError:
             return rules
         rules += ["input", "input reversed"]
         return [*rules, *PASSES] if int(self.plain.n_retrieved.sum()) <= MOST_SORTED else rules

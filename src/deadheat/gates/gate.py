@@ -9,7 +9,7 @@ from pathlib import Path
 from deadheat.arguments import Rng, generator
 from deadheat.arrays import IntArray
 from deadheat.data.tables import Source, Table
-from deadheat.errors import GateError, ParameterError, UnknownMeasureError
+from deadheat.errors import ParameterError, UnknownMeasureError
 from deadheat.evaluation.evaluate import checked, opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Cluster, cluster_codes, cluster_name
@@ -93,11 +93,11 @@ def gate(
 
     Raises
     ------
-    GateError
+    ParameterError
         A gate cannot be parsed, or there is none.
     UnknownMeasureError
         The evaluation lacks a measure, or shares none with the baseline.
-    BaselineMismatchError
+    DataError
         The baseline has other qrels, queries or conventions.
 
     References
@@ -191,7 +191,7 @@ def _asked(
     chosen = no_worse_than is None if no_regression is None else check_flag("no_regression", no_regression)
     asked = baseline is not None and chosen
     if not thresholds and not asked and no_worse_than is None:
-        raise GateError(
+        raise ParameterError(
             "nothing to check", hint="give gates such as ['nDCG@10 >= 0.8', 'low(RR) > 0.7'], or a baseline"
         )
     if baseline is not None and not asked and no_worse_than is None:

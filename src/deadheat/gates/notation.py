@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
-from deadheat.errors import GateError, MeasureError
+from deadheat.errors import MeasureError, ParameterError
 from deadheat.io.values import is_number
 from deadheat.measures import parse_measure
 from deadheat.measures.base import ALIASES, REGISTRY, Asked
@@ -102,7 +102,7 @@ def parse_gate(gate: str) -> Threshold:
 
     Raises
     ------
-    GateError
+    ParameterError
         The gate cannot be parsed.
 
     Examples
@@ -116,22 +116,22 @@ def parse_gate(gate: str) -> Threshold:
     (True, False)
     """
     if not isinstance(cast("object", gate), str):
-        raise GateError(f"a gate is a string such as {EXAMPLE}", given=gate)
+        raise ParameterError(f"a gate is a string such as {EXAMPLE}", given=gate)
     if len(gate) > LONGEST:
-        raise GateError(f"a gate of {len(gate):,} characters, {as_given(gate)}", allowed=f"{LONGEST:,} or fewer")
+        raise ParameterError(f"a gate of {len(gate):,} characters, {as_given(gate)}", allowed=f"{LONGEST:,} or fewer")
     by, compared = split_each(gate.strip())
     parts = GATE.fullmatch(compared)
     if parts is None:
-        raise GateError(
+        raise ParameterError(
             f"cannot read the gate {gate!r}",
             hint=f"it needs one of {', '.join(OPERATORS)} and a number, as in {EXAMPLE}",
         )
     left, operator, right = parts["left"].strip(), parts["operator"], parts["bound"].strip()
     bound = _number(right)
     if bound is None:
-        raise GateError(_no_number(gate, left, operator, right))
+        raise ParameterError(_no_number(gate, left, operator, right))
     if left.endswith("="):
-        raise GateError(
+        raise ParameterError(
             f"cannot read the gate {gate!r}", hint=f"Did you mean {f'{left[:-1].strip()} {operator}= {right}'!r}?"
         )
     quantity, measure = parse_left(left)
@@ -145,11 +145,15 @@ def split_each(text: str) -> tuple[tuple[str, ...], str]:
     found = EACH.fullmatch(text)
     if found is None:
         if re.match(r"each\s*\(", text):
-            raise GateError(f"cannot read {text!r}", hint="strata are written as in 'each(language): nDCG@10 >= 0.8'")
+            raise ParameterError(
+                f"cannot read {text!r}", hint="strata are written as in 'each(language): nDCG@10 >= 0.8'"
+            )
         return (), text
     columns = tuple(column.strip() for column in found["columns"].split(","))
     if not all(columns) or len(set(columns)) < len(columns):
-        raise GateError(f"cannot read {text!r}: each() takes a column of the queries table, or several different ones")
+        raise ParameterError(
+            f"cannot read {text!r}: each() takes a column of the queries table, or several different ones"
+        )
     return columns, found["rest"].strip()
 
 
@@ -159,14 +163,14 @@ def parse_left(text: str) -> tuple[str, str]:
     if call is None:
         name = next((name for name in QUANTITIES if re.match(rf"{name}\s*\(", text)), None)
         if name is not None:
-            raise GateError(
+            raise ParameterError(
                 f"cannot read {text!r}: the whole measure goes inside the parentheses, as in '{name}(nDCG@10)'"
             )
         return "mean", _canonical(text)
     if call["name"] in QUANTITIES:
         return call["name"], _canonical(call["inner"].strip())
     if call["name"] not in {*REGISTRY, *ALIASES} and _parsed(call["inner"]):
-        raise GateError(
+        raise ParameterError(
             f"unknown quantity {call['name']!r} in {text!r}",
             hint=joined(did_you_mean(call["name"], QUANTITIES), f"Quantities: {', '.join(QUANTITIES)}"),
         )
@@ -203,7 +207,7 @@ def _no_number(gate: str, left: str, operator: str, right: str) -> str:
 def _canonical(notation: str) -> str:
     """Return a measure's name as it prints; what cannot be parsed may be the name of a custom measure."""
     if not notation:
-        raise GateError(f"a gate needs a measure, as in {EXAMPLE}")
+        raise ParameterError(f"a gate needs a measure, as in {EXAMPLE}")
     return _parsed(notation) or notation
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from deadheat import stats
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
-from deadheat.errors import BaselineMismatchError, UnknownMeasureError
+from deadheat.errors import DataError, UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation, check_alike
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.gates.lowest import lowest
@@ -139,12 +139,12 @@ class Tested:
 
 
 def check_same(evaluation: Evaluation, baseline: Evaluation) -> None:
-    """Raise `BaselineMismatchError` unless both have the same qrels and queries, under the same conventions."""
+    """Raise `DataError` unless both have the same qrels and queries, under the same conventions."""
     names = f"{evaluation.name} and its baseline {baseline.name}"
     check_alike(evaluation, baseline, names)
     if evaluation.queries_hash != baseline.queries_hash:
         why = " (missing='skip' leaves out the queries that a run lacks)" * (baseline.conventions.missing == "skip")
-        raise BaselineMismatchError(
+        raise DataError(
             f"{names} are of different queries: {_only_in_one(evaluation, baseline)}",
             hint=f"evaluate both on the same queries{why}",
         )

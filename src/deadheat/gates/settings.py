@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deadheat.errors import FileFormatError, GateError, ParameterError
+from deadheat.errors import FileFormatError, ParameterError
 from deadheat.gates.notation import LOWER_IS_BETTER, OPERATORS, parse_gate, parse_left, split_each
 from deadheat.gates.presets import preset_gates
 from deadheat.gates.result import FLAGS, NUMBERS, check_flag
@@ -74,7 +74,7 @@ def read_settings(path: str | Path) -> GateSettings:
 
     Raises
     ------
-    GateError
+    ParameterError
         The table is missing, or something in it is wrong.
     DataError
         There is no such file.
@@ -82,7 +82,7 @@ def read_settings(path: str | Path) -> GateSettings:
     path = readable(path)
     table = _table(path)
     if table is None:
-        raise GateError(
+        raise ParameterError(
             f"has no table [{TABLE}]", hint=f"write one such as\n\n[{TABLE}]\nchecks = ['nDCG@10 >= 0.8']", path=path
         )
     try:
@@ -95,7 +95,7 @@ def read_settings(path: str | Path) -> GateSettings:
         others |= {name: check_flag(name, table[name]) for name in FLAGS if name in table}
         others |= {name: check(table[name]) for name, check in NUMBERS.items() if name in table}
     except ParameterError as error:
-        raise GateError(f"[{TABLE}]: {error}", path=path) from None
+        raise ParameterError(f"[{TABLE}]: {error}", path=path) from None
     return GateSettings(path, tuple(checks), by=by, **others)
 
 
@@ -105,13 +105,13 @@ def _table(path: Path) -> dict[str, Any] | None:
     try:
         found: object = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise GateError(f"is no TOML: {error}", path=path) from None
+        raise ParameterError(f"is no TOML: {error}", path=path) from None
     except (RecursionError, ValueError) as error:  # thousands of brackets, or of digits
         raise FileFormatError(f"TOML that cannot be read: {error}", path=path) from None
     for key in TABLE.split("."):
         found = found.get(key) if isinstance(found, dict) else None
     if found is not None and not isinstance(found, dict):
-        raise GateError(f"{TABLE} must be a table", given=found, path=path)
+        raise ParameterError(f"{TABLE} must be a table", given=found, path=path)
     return found
 
 
@@ -136,7 +136,7 @@ def _texts(key: str, value: object) -> list[str]:
     given = value if isinstance(value, list) and key in LISTS else [value]
     texts = [text for text in given if isinstance(text, str)]
     if len(texts) < len(given):
-        raise GateError(f"{key} must be {f'a list of {LISTS[key]}' if key in LISTS else 'a text'}", given=value)
+        raise ParameterError(f"{key} must be {f'a list of {LISTS[key]}' if key in LISTS else 'a text'}", given=value)
     return texts
 
 
@@ -147,13 +147,13 @@ def _own_gate(key: str, value: object) -> str:
         measure = parse_measure(notation)
     except ParameterError as error:
         hint = did_you_mean(key, KEYS) or f"it is neither a measure ({error}) nor one of {', '.join(KEYS)}"
-        raise GateError(f"unknown key {key!r}", hint=hint) from None
+        raise ParameterError(f"unknown key {key!r}", hint=hint) from None
     if isinstance(value, str) and value.strip().startswith(OPERATORS):
         return f"{key} {value}"
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise GateError(f"{key!r} must be a comparison such as '>= 0.8', or a number", given=value)
+        raise ParameterError(f"{key!r} must be a comparison such as '>= 0.8', or a number", given=value)
     if quantity in LOWER_IS_BETTER or not measure.higher_is_better:
-        raise GateError(
+        raise ParameterError(
             f"{key!r} is better when lower: write '<= {value}'", given=Plain(f"{value!r}, which means '>= {value}'")
         )
     return f"{key} >= {value!r}"

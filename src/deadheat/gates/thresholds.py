@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.errors import GateError
+from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.scores import Scores, intervals
@@ -22,10 +22,10 @@ ENDS = ("low", "high")  # of a confidence interval
 
 
 def refuse_ends_of_totals(thresholds: Sequence[Threshold], evaluation: Evaluation) -> None:
-    """Raise `GateError` if a gate asks for an interval of a count, which is reported as a total and has none."""
+    """Raise `ParameterError` if a gate asks for an interval of a count, which is reported as a total and has none."""
     for one in thresholds:
         if one.quantity in ENDS and evaluation[one.measure].measure.total:
-            raise GateError(
+            raise ParameterError(
                 f"cannot check {str(one)!r}: {one.label} is a count, whose total over these queries has no "
                 f"interval; check the total, as in '{one.label} {one.operator} {one.bound:.15g}'"
             )

@@ -53,7 +53,7 @@ class AssertRanking:
             A pass that proves little, as of a loss that few queries cannot tell from chance, gives a warning.
         """
         __tracebackhide__ = True
-        from deadheat.errors import LittleProofWarning
+        from deadheat.errors import DeadheatWarning
         from deadheat.evaluation.evaluation import Evaluation
         from deadheat.gates import gate
 
@@ -70,7 +70,7 @@ class AssertRanking:
         if not result.passed:
             raise AssertionError(_table(result, evaluation))
         if result.proving_little:
-            warnings.warn(result.summary, LittleProofWarning, stacklevel=2)
+            warnings.warn(result.summary, DeadheatWarning, stacklevel=2)
         return result
 
 
@@ -86,7 +86,7 @@ def _listed(checks: Checks) -> list[str]:
 
 def _evaluate(qrels: Source, run: Source, checks: list[str], options: dict[str, Any]) -> Evaluation:
     """Evaluate the measures that are wanted; take the options of that out of `options`."""
-    from deadheat.errors import GateError
+    from deadheat.errors import ParameterError
     from deadheat.evaluation.conventions import Conventions
     from deadheat.evaluation.evaluate import evaluate, opened
     from deadheat.gates import measures_of, parse_all
@@ -100,7 +100,7 @@ def _evaluate(qrels: Source, run: Source, checks: list[str], options: dict[str, 
         of_run["rng"] = options["rng"]  # the intervals of the gates need it too
     measures = measures_of(parse_all(checks), options.get("baseline"))
     if not measures:
-        raise GateError(
+        raise ParameterError(
             "nothing to check", hint="give gates, as in assert_ranking(qrels, run, 'nDCG@10 >= 0.8'), or a baseline"
         )
     return evaluate(qrels, run, measures, **of_run)

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.compat.defaults import tie_policy
 from deadheat.compat.evaluating import Evaluator
-from deadheat.errors import MissingDependencyError, ParameterError, ScoreError
+from deadheat.errors import DataError, MissingDependencyError, ParameterError
 from deadheat.measures import AP, RR, Hit, Measure, P, R, nDCG
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements, sort_rows
@@ -281,7 +281,7 @@ class Best:
         own = slice(int(first), int(last))
         if bool(scores.isnan().any()):
             query, document = scores.isnan().nonzero()[0].tolist()
-            raise ScoreError(f"score of document {self._corpus_ids[start + document]!r} for query {query} is NaN")
+            raise DataError(f"score of document {self._corpus_ids[start + document]!r} for query {query} is NaN")
         if self._priority is not None:
             scores = _keys(scores, torch.from_numpy(self._priority[start:stop]).to(scores.device))
         places = (torch.from_numpy(one).to(scores.device) for one in (self._query[own], self._column[own] - start))
@@ -353,7 +353,7 @@ def _of_list(relevant: NDArray[np.bool_], scores: FloatArray, cutoff: int, ties:
     """Return the reciprocal rank, nDCG and average precision of one list."""
     size = len(scores)
     if np.isnan(scores).any():
-        raise ScoreError(f"score {int(np.flatnonzero(np.isnan(scores))[0])} of a list is NaN")
+        raise DataError(f"score {int(np.flatnonzero(np.isnan(scores))[0])} of a list is NaN")
     if ties == "input":
         above, tied = np.empty(size, np.int64), np.ones(size, np.int64)
         above[np.argsort(-scores, kind="stable")] = np.arange(size)

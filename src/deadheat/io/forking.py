@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from deadheat.errors import ForkError
+from deadheat.errors import DeadheatError
 
 _TASKS = Path("/proc/self/task")
 _OF_POLARS = re.compile(r"polars-\d|async-executor")  # names of its worker threads; importing starts none
@@ -55,10 +55,10 @@ if hasattr(os, "register_at_fork"):
 
 
 def check_threads() -> None:
-    """Raise `ForkError` in a forked process where Polars would hang for ever, because its threads were not forked."""
+    """Raise `DeadheatError` in a forked process where Polars would hang: its threads were not forked."""
     _THREADS.may_run = True
     if _THREADS.are_lost:
-        raise ForkError(
+        raise DeadheatError(
             "this process was forked from one that had already used Polars; the threads of Polars were not forked, and"
             " it would wait for them for ever. Start processes with multiprocessing.get_context('spawn') or"
             " ('forkserver'), or fork before anything is read; evaluate() of dicts of dicts works here too"

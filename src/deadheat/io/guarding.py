@@ -36,7 +36,7 @@ def guarded(where: str | os.PathLike[str]) -> Iterator[None]:
         DuckDB or Spark failed, or a store such as ``s3://`` does not answer.
     OSError
         The system has no threads left for Polars.
-    ForkError
+    DeadheatError
         Polars cannot work in this process.
     """
     check_threads()

@@ -8,7 +8,7 @@ from contextvars import ContextVar, Token
 from pathlib import Path
 from typing import Generic, TypeVar, cast
 
-from deadheat.errors import FileFormatError, MalformedRowError, UnusedBoundWarning
+from deadheat.errors import DeadheatWarning, FileFormatError, MalformedRowError
 from deadheat.wording import Advice
 
 T = TypeVar("T")
@@ -107,7 +107,7 @@ class Setting(AbstractContextManager[None], Generic[T]):
     def __del__(self) -> None:
         if self._is_unused:
             name = self._variable.name
-            warnings.warn(f"dh.{name}() holds for nothing: write with dh.{name}(...):", UnusedBoundWarning, 2)
+            warnings.warn(f"dh.{name}() holds for nothing: write with dh.{name}(...):", DeadheatWarning, 2)
 
 
 def is_bounded() -> bool:

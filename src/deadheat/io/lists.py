@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
-from deadheat.errors import ColumnError, DataError, DuplicateError, EmptyDataError, ScoreError, SourceTypeError
+from deadheat.errors import ColumnError, DataError, DuplicateError, SourceTypeError
 from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind
 from deadheat.io.mappings import Nested, is_id, text_of_ids
 from deadheat.io.results import CALL, Reader, described, results_in
@@ -163,7 +163,7 @@ def lists_of_rows(
             documents = list(zip(documents, scores, strict=True))
         found[str(query)] = documents_of(documents, reader, query, line)
     if not any(found.values()):
-        raise EmptyDataError("empty: it has no documents", path=path)
+        raise DataError("empty: it has no documents", path=path)
     assumed = reader.assumed()
     return found, (RANKED_BY_COLUMN,) if by_rank and not assumed else assumed
 
@@ -183,4 +183,4 @@ def _of_rank(rank: object, query: object, path: str | Path, line: int | None) ->
     """Return the score that stands for a rank."""
     if isinstance(rank, int | float) and not isinstance(rank, bool) and rank >= 1 and rank == int(rank):
         return -float(rank)
-    raise ScoreError(f"rank for query {query!r} is {rank!r:.40}", allowed="a whole number from 1", path=path, line=line)
+    raise DataError(f"rank for query {query!r} is {rank!r:.40}", allowed="a whole number from 1", path=path, line=line)

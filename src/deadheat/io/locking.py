@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from deadheat.errors import DataError, LockWarning
+from deadheat.errors import DataError, DeadheatWarning
 
 HELD = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}
 BEYOND = 1 << 20  # the byte that Windows locks; what is before it can still be read
@@ -53,7 +53,7 @@ def locked(path: str | os.PathLike[str], what: str, advice: str) -> Iterator[Non
                 ) from None
             warnings.warn(
                 f"{path.parent} cannot be locked ({error.strerror or error}): run one {what} there at a time",
-                LockWarning,
+                DeadheatWarning,
                 stacklevel=4,
             )
             break

@@ -20,21 +20,12 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, run_starts
-from deadheat.errors import (
-    DataError,
-    DuplicateError,
-    EmptyDataError,
-    NullIdError,
-    RelevanceError,
-    ScoreError,
-    SourceTypeError,
-)
+from deadheat.errors import DataError, DuplicateError, SourceTypeError
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.wording import Plain, as_given
 
 Nested = Mapping[str, Mapping[str, float]]
 
-VALUE_ERROR: dict[str, type[RelevanceError | ScoreError]] = {"qrels": RelevanceError, "run": ScoreError}
 LARGEST_INTEGER = 2**53
 LONGEST_NUMBER = 19  # digits of an id that may have been written as a number
 PACKED = 1 << 12  # numbers, of several queries where they have few
@@ -78,7 +69,7 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
         if documents or kind == "qrels"
     }
     if not any(mapping.values()):
-        raise EmptyDataError("empty: it has no documents" if source else "empty: it has no queries", path=where)
+        raise DataError("empty: it has no documents" if source else "empty: it has no queries", path=where)
     first = _first_documents(mapping)
     if set(map(type, first)) != {str}:
         text_of_ids(first, where)  # raises for a mix of both
@@ -123,7 +114,7 @@ def check_ids(ids: Sequence[Any], where: str) -> None:
                 path=where,
             )
         if not given:
-            raise NullIdError("an id is an empty string", allowed="text", path=where)
+            raise DataError("an id is an empty string", allowed="text", path=where)
         if is_broken(given):
             raise DataError(f"id {given!r} has a lone surrogate", allowed="text that UTF-8 can hold", path=where)
 
@@ -245,7 +236,7 @@ def look_up(run: Nested, qrels: Nested, queries: Sequence[str], run_where: str, 
 
     Raises
     ------
-    RelevanceError, ScoreError
+    DataError
         For the first number that cannot be evaluated.
     SourceTypeError
         A judged document is there as a number or as bytes, and not as text.
@@ -290,7 +281,7 @@ def refuse_truths(mapping: Mapping[str, Mapping[str, Any]], where: str) -> None:
         if bool in set(map(type, documents.values())):
             doc, score = next((doc, score) for doc, score in documents.items() if isinstance(score, bool))
             place = f"score of document {doc!r} for query {query!r}"
-            raise ScoreError(f"{place} is {str(score).lower()}", allowed="a number", path=where)
+            raise DataError(f"{place} is {str(score).lower()}", allowed="a number", path=where)
 
 
 @contextmanager
@@ -357,7 +348,7 @@ def normalized_keys(given: Mapping[Any, Any], form: str) -> dict[Any, Any]:
 
 def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> None:  # noqa: ANN401 - it may be anything
     """Raise if a value is not a number that can be evaluated."""
-    place, error = f"{VALUE_COLUMN[kind]} of document {doc!r} for query {query!r}", VALUE_ERROR[kind]
+    place = f"{VALUE_COLUMN[kind]} of document {doc!r} for query {query!r}"
     hint = None
     try:
         number = None if isinstance(value, str | bytes) else float(value)
@@ -377,4 +368,4 @@ def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> No
         msg = f"{place} is infinite: {value!r}"
     else:
         return
-    raise error(msg, hint=hint, path=where)
+    raise DataError(msg, hint=hint, path=where)

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from deadheat.errors import DuplicateError, EmptyDataError, MalformedRowError
+from deadheat.errors import DataError, DuplicateError, MalformedRowError
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.wording import Advice, shown
 
@@ -104,7 +104,7 @@ def read_text(path: str | os.PathLike[str], expected: str, *, has_lines: bool = 
     path = readable(path)
     text = decoded(read_all(path, has_lines=has_lines, as_objects=True), path)
     if not text.strip():
-        raise EmptyDataError("empty", allowed=expected, path=path)
+        raise DataError("empty", allowed=expected, path=path)
     return text
 
 

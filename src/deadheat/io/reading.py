@@ -12,10 +12,10 @@ from typing import Any, Self, cast
 import narwhals as nw
 import polars as pl
 
-from deadheat.errors import DataError, EmptyDataError, NullIdError
+from deadheat.errors import DataError
 from deadheat.io.forking import check_threads
 from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind
-from deadheat.io.mappings import BEYOND, VALUE_ERROR, is_beyond
+from deadheat.io.mappings import BEYOND, is_beyond
 from deadheat.wording import counted
 
 Frame = nw.LazyFrame[Any]
@@ -81,11 +81,11 @@ class Reading:
         """Raise for what is wrong; `where` is for messages."""
         kind, value = self.kind, self.value
         if found.beyond is not None:
-            raise VALUE_ERROR[kind](f"{VALUE_COLUMN[kind]} {found.beyond} is {BEYOND}", path=where)
+            raise DataError(f"{VALUE_COLUMN[kind]} {found.beyond} is {BEYOND}", path=where)
         if not found.n_rows:
-            raise EmptyDataError("empty: it has no rows", path=where)
+            raise DataError("empty: it has no rows", path=where)
         if found.n_without_id:
-            raise NullIdError(
+            raise DataError(
                 f"{found.n_without_id:,} of {counted(found.n_rows, 'row')} lack a query_id or doc_id",
                 hint="every row needs both",
                 path=where,
@@ -96,7 +96,7 @@ class Reading:
             if value == "rank" and given is not None and not math.isnan(given):
                 what = f"{given:g}, expected a whole number from 1"
             count = f"; this holds for {found.n_bad:,} rows" if found.n_bad > 1 else ""
-            raise VALUE_ERROR[kind](f"{value} of document {doc!r} for query {query!r} is {what}{count}", path=where)
+            raise DataError(f"{value} of document {doc!r} for query {query!r} is {what}{count}", path=where)
 
     def _numbers(self, frame: Frame) -> Frame:
         # -0.0 equals 0.0 in Polars, but perhaps not elsewhere

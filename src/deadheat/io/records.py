@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from deadheat.errors import ColumnError, DataError, EmptyDataError, FileFormatError, MalformedRowError, ParameterError
+from deadheat.errors import ColumnError, DataError, FileFormatError, MalformedRowError, ParameterError
 from deadheat.io.formats import ending, sniff_format
 from deadheat.io.formats.parquet import scan_parquet
 from deadheat.io.guarding import guarded
@@ -198,7 +198,7 @@ def _of_parquet(path: Path, _: Wanted) -> Records:
 def _of_table(path: Path, _: Wanted, *, separator: str) -> Records:
     data = read_all(path, has_lines=True, as_objects=True)
     if not decoded(data, path).strip():
-        raise EmptyDataError("empty", allowed="column names and rows", path=path)
+        raise DataError("empty", allowed="column names and rows", path=path)
     if separator == "," and has_semicolons(data[:HEAD]):
         separator = ";"
     try:

@@ -11,17 +11,9 @@ from itertools import pairwise
 from numbers import Integral, Rational, Real
 from typing import Any, Literal, get_args
 
-from deadheat.errors import (
-    DataError,
-    DuplicateError,
-    NullIdError,
-    ParameterError,
-    RankOrderWarning,
-    SourceTypeError,
-    UnusedNumbersWarning,
-)
+from deadheat.errors import DataError, DeadheatWarning, DuplicateError, ParameterError, SourceTypeError
 from deadheat.io.kinds import VALUE_COLUMN, Kind, names_of
-from deadheat.io.mappings import VALUE_ERROR, Nested, is_id, text_of_ids
+from deadheat.io.mappings import Nested, is_id, text_of_ids
 from deadheat.wording import Plain, counted, did_you_mean, three
 
 Repeated = Literal["error", "best", "first"]
@@ -200,7 +192,7 @@ class Reader:
         if n_numbers not in (0, len(parts)):
             place = next(place for place, number in enumerate(numbers, 1) if number is None)
             problem = f"result {place} for query {query!r} has no {name}, others have one"
-            raise VALUE_ERROR[self.kind](problem, allowed=f"a {name} for all or for none", path=self.where)
+            raise DataError(problem, allowed=f"a {name} for all or for none", path=self.where)
         if parts:
             self.saw(query, name if n_numbers else "", parts[0][0])
         if not n_numbers:
@@ -233,7 +225,7 @@ class Reader:
             f" every one. If that is the {value}, call it {value!r}, or write"
             f" {CALL[self.kind]}(results, {value}={names[0]!r})"
         )
-        warnings.warn(message, UnusedNumbersWarning, stacklevel=2)
+        warnings.warn(message, DeadheatWarning, stacklevel=2)
 
     def _by_query(self, results: object) -> Mapping[Any, Any]:
         if isinstance(results, Mapping):
@@ -359,7 +351,7 @@ class Reader:
         found = Plain(f"{type(given).__name__} for query {query!r}")
         return SourceTypeError(given=found, allowed="a list of results, best first", hint=hint)
 
-    def _no_id(self, held: object, query: object, place: int) -> NullIdError | SourceTypeError:
+    def _no_id(self, held: object, query: object, place: int) -> DataError | SourceTypeError:
         """Return the error for a result whose id is not found, with the line that would work."""
         names, example = _names(held), _where_id_is(held)
         inner = example.partition(".")[0] if "." in example else ""
@@ -369,12 +361,12 @@ class Reader:
         what = f"result {place} for query {query!r}"
         paths = (*names_of(self.kind)["doc_id"], "id", "_id") if self.id is None else (self.id,)
         if not inner and any(isinstance(path, str) and value_at(held, path) is None for path in paths):
-            return NullIdError(f"the id of {what} is None", allowed="text or a whole number", path=self.where)
+            return DataError(f"the id of {what} is None", allowed="text or a whole number", path=self.where)
         missing = "id" if callable(self.id) else str(self.id)
         if self.id is not None and (near := _near(held, missing)):
             advice = near
         if self.id is not None:
-            return NullIdError(f"{what} has no id at {missing!r}", hint=advice, path=self.where)
+            return DataError(f"{what} has no id at {missing!r}", hint=advice, path=self.where)
         has = f" with {', '.join(map(repr, names[:6]))}" if names else ""
         found = Plain(f"{type(held).__name__}{has}")
         return SourceTypeError(f"cannot find the id of {what}", given=found, hint=advice, path=self.where)
@@ -493,7 +485,7 @@ def _warn_of_distances(where: str) -> None:
         f"{where}: the scores of every query rise from the first result to the last, so its last result ranks first."
         " If they are distances, write ascending=True"
     )
-    warnings.warn(message, RankOrderWarning, stacklevel=2)
+    warnings.warn(message, DeadheatWarning, stacklevel=2)
 
 
 def _by_names(held: object, kind: Kind) -> Shape:

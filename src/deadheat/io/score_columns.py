@@ -9,7 +9,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from deadheat.errors import ColumnError, ScoreError, SourceTypeError
+from deadheat.errors import ColumnError, DataError, SourceTypeError
 from deadheat.io.formats import FORMATS, format_of
 from deadheat.io.formats.base import ScoreColumns, chosen_names
 from deadheat.io.frames import as_narwhals, canonical, to_polars
@@ -70,7 +70,7 @@ def of_frame(source: object, names: Sequence[str] | None, given: Mapping[str, st
 
 
 def _refuse_missing(rows: pl.DataFrame, ids: Mapping[str, str], names: Sequence[str], where: str) -> None:
-    """Raise `ScoreError` for the first score that is missing."""
+    """Raise `DataError` for the first score that is missing."""
     for name in names:
         values = rows[name]
         is_missing = values.is_null() | (values.is_nan() if values.dtype.is_float() else False)
@@ -78,7 +78,7 @@ def _refuse_missing(rows: pl.DataFrame, ids: Mapping[str, str], names: Sequence[
             query, doc = rows.filter(is_missing).select(ids[key] for key in KEYS).row(0)
             what = f"column {name!r} of document {doc!r} for query {query!r} is missing (null or NaN)"
             count = f"; this holds for {n:,} rows" if n > 1 else ""
-            raise ScoreError(what + count, hint="fill it, or name the columns without it", path=where)
+            raise DataError(what + count, hint="fill it, or name the columns without it", path=where)
 
 
 def _is_plain(values: pl.Series) -> bool:

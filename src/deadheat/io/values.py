@@ -12,7 +12,7 @@ import polars as pl
 
 from deadheat.errors import DataError, MalformedRowError
 from deadheat.io.kinds import VALUE_COLUMN, Kind
-from deadheat.io.mappings import BEYOND, LARGEST_INTEGER, VALUE_ERROR, is_beyond
+from deadheat.io.mappings import BEYOND, LARGEST_INTEGER, is_beyond
 from deadheat.wording import Plain, shown
 
 # What Polars reads as a float. Python's float() accepts more: "1_0", and digits of other scripts.
@@ -32,22 +32,22 @@ def is_number(text: str) -> bool:
 
 
 def read_value(text: str, kind: Kind, *, path: Path, line: int | None, name: str = "") -> float:
-    """Return the score, rank or relevance in `text`, or raise ScoreError or RelevanceError."""
-    name, error = name or VALUE_COLUMN[kind], VALUE_ERROR[kind]
+    """Return the score, rank or relevance in `text`, or raise DataError or DataError."""
+    name = name or VALUE_COLUMN[kind]
     if not _NUMBER.fullmatch(text):
         is_open = not text and kind == "qrels"
         hint = "leave out what is not judged, or add the file to the qrels: deadheat convert --add" if is_open else None
         given = text or Plain("an empty field")
-        raise error(f"{name} must be a number", given=given, hint=hint, path=path, line=line)
+        raise DataError(f"{name} must be a number", given=given, hint=hint, path=path, line=line)
     value = float(text)
     if math.isnan(value):
-        raise error(f"{name} must be a number", given=Plain(f"NaN ({text!r})"), path=path, line=line)
+        raise DataError(f"{name} must be a number", given=Plain(f"NaN ({text!r})"), path=path, line=line)
     if math.isinf(value) and kind == "qrels":
-        raise error(f"{name} must be finite", given=text, path=path, line=line)
+        raise DataError(f"{name} must be finite", given=text, path=path, line=line)
     if math.isinf(value) and any(char.isdigit() for char in text):
-        raise error(f"{name} is beyond the range of float64: {shown(text)}", path=path, line=line)
+        raise DataError(f"{name} is beyond the range of float64: {shown(text)}", path=path, line=line)
     if abs(value) >= LARGEST_INTEGER and not math.isinf(value) and not _is_held(text, value):
-        raise error(f"{name} is {shown(text)}, {BEYOND}", path=path, line=line)
+        raise DataError(f"{name} is {shown(text)}, {BEYOND}", path=path, line=line)
     return value
 
 

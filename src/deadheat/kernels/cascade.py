@@ -18,7 +18,7 @@ from itertools import chain
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.errors import MeasureError, SlowMeasureWarning
+from deadheat.errors import DeadheatWarning, MeasureError
 from deadheat.kernels.segments import batches
 
 DECAY_EXPONENT = 41.5  # -ln(1e-18): by Maclaurin's inequality the mean product of x is at most (mean q) ** x
@@ -249,7 +249,7 @@ def _announce(cells: IntArray, listed: IntArray, what: str) -> None:
         warnings.warn(
             f"the {what} of a cascade over large ties of many different grades takes about {seconds:.0f} s;"
             " cut at a rank, such as @100, it takes less",
-            SlowMeasureWarning,
+            DeadheatWarning,
             stacklevel=2,
         )
 

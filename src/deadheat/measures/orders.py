@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.errors import SlowMeasureWarning
+from deadheat.errors import DeadheatWarning
 from deadheat.kernels import orders
 from deadheat.measures.base import JointMeasure
 from deadheat.measures.parameters import parameters
@@ -107,7 +107,7 @@ class OrdersMeasure(JointMeasure):
             warnings.warn(
                 f"{self} takes about {seconds:.0f} s: orders of the ties of {n_queries:,} queries are listed or drawn;"
                 " with a cutoff or a limit of ranks it takes less",
-                SlowMeasureWarning,
+                DeadheatWarning,
                 stacklevel=2,
             )
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from deadheat.arguments import array_of
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
-from deadheat.errors import ParameterError, ScoreError, SwappedDataWarning
+from deadheat.errors import DataError, DeadheatWarning, ParameterError
 from deadheat.io.forking import check_threads
 from deadheat.placements.comparing import Array, Matrix, compare, compare_some, first_wrong
 from deadheat.placements.entries import NOTHING, SWAPPED, Entries, entries_of
@@ -221,7 +221,7 @@ def _doubt_order(scores: Array, relevant: object) -> None:
         return
     some, judged = scores[:LOOKED], relevant[:LOOKED]
     if np.isin(some, (0, 1)).all() and (judged % 1 != 0).mean() > 1 / 2:
-        warnings.warn(f"scores are 0 and 1, and relevant has fractions: {SWAPPED}", SwappedDataWarning, stacklevel=4)
+        warnings.warn(f"scores are 0 and 1, and relevant has fractions: {SWAPPED}", DeadheatWarning, stacklevel=4)
 
 
 class Ids:
@@ -269,7 +269,7 @@ def _count(matrix: Matrix, judged: Entries, left_out: Entries) -> tuple[IntArray
             piece = matrix.piece(rows, columns)
             if wrong := first_wrong(piece):
                 query, document = rows.start + wrong[0], columns.start + wrong[1]
-                raise ScoreError(f"score of document {document} for query {query} is NaN")
+                raise DataError(f"score of document {document} for query {query} is NaN")
             counts = compare(piece, row, scores)
             above[own] += counts.above
             tied[own] += counts.tied

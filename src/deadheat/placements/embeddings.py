@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.arrays import AnyArray, IntArray
-from deadheat.errors import ParameterError, ScoreError
+from deadheat.errors import DataError, ParameterError
 from deadheat.placements.comparing import PAIRS, Array, Counts, Piece, compare, compare_some, first_wrong
 from deadheat.placements.dense import Counted, Ids, left_out_of
 from deadheat.placements.entries import Entries, entries_of
@@ -265,7 +265,7 @@ class _Count:
 
 
 def _refuse_overflow(query: int, document: int) -> None:
-    raise ScoreError(
+    raise DataError(
         f"the product of query {query} and document {document} is too large for its type",
         hint="give vectors of float64, or shorter ones",
     )

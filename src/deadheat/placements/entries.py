@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from deadheat.errors import ParameterError, RelevanceError
+from deadheat.errors import DataError, ParameterError
 from deadheat.io.mappings import are_beyond
 from deadheat.placements.libraries import in_memory, namespace, on_device, to_memory
 from deadheat.wording import Plain, counted
@@ -123,14 +123,14 @@ def _checked(query: IntArray, document: IntArray, values: AnyArray, argument: st
             f"{argument} of query {query[at]} and document {document[at]} is {values[at]!s}, beyond 2**53:"
             " float64 would round it"
         )
-        raise RelevanceError(message)
+        raise DataError(message)
     wrong = np.flatnonzero(~np.isfinite(numbers))
     if len(wrong):
         at = wrong[0]
         message = (
             f"{argument} of query {query[at]} and document {document[at]} is {numbers[at]}, expected a finite number"
         )
-        raise RelevanceError(message)
+        raise DataError(message)
     return Entries(query.astype(np.int64), document.astype(np.int64), numbers)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.arrays import AnyArray, IntArray
-from deadheat.errors import ScoreError
+from deadheat.errors import DataError
 from deadheat.placements.libraries import beside, namespace, on_device, to_memory
 
 AT_ONCE = 1 << 18  # numbers that are looked at together
@@ -61,11 +61,11 @@ def as_floats(numbers: AnyArray) -> AnyArray:
 
 
 def _check(rows: AnyArray, start: int, noun: str, *, has_length: bool) -> None:
-    """Raise `ScoreError` for vectors that have no products, or no cosines."""
+    """Raise `DataError` for vectors that have no products, or no cosines."""
     wrong = np.flatnonzero(~np.isfinite(rows).all(axis=1))
     if len(wrong):
         at = int(np.flatnonzero(~np.isfinite(rows[wrong[0]]))[0])
-        raise ScoreError(f"number {at} of {noun} {start + wrong[0]} is {rows[wrong[0], at]}, expected a finite number")
+        raise DataError(f"number {at} of {noun} {start + wrong[0]} is {rows[wrong[0], at]}, expected a finite number")
     if has_length and not (is_any := rows.any(axis=1)).all():
         place = start + int(np.flatnonzero(~is_any)[0])
-        raise ScoreError(f"{noun} {place} is a vector of zeros, which has no cosine", hint="similarity='dot' takes it")
+        raise DataError(f"{noun} {place} is a vector of zeros, which has no cosine", hint="similarity='dot' takes it")

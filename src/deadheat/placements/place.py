@@ -11,7 +11,7 @@ from deadheat.arrays import IntArray
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import MappingRows, UnreadRows
 from deadheat.data.tables import Qrels, Run, Source, Table
-from deadheat.errors import ParameterError, SwappedDataWarning
+from deadheat.errors import DeadheatWarning, ParameterError
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.placements.contiguous import Contiguous
 from deadheat.placements.mapping import Mapping
@@ -110,7 +110,7 @@ def _doubt_order(qrels: Qrels, run: Run) -> None:
         warnings.warn(
             f"{qrels.where} holds fractions and {run.where} small whole numbers: were qrels and run given"
             " in the wrong order?",
-            SwappedDataWarning,
+            DeadheatWarning,
             stacklevel=4,
         )
 

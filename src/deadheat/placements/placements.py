@@ -12,7 +12,7 @@ import numpy as np
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray, run_starts
 from deadheat.data.alike import nearly_equal
 from deadheat.data.shown import Numbers, Shown
-from deadheat.errors import NoCommonQueryError
+from deadheat.errors import DataError
 from deadheat.io.forking import check_threads
 from deadheat.placements.subtopics import Subtopics, subtopics_of
 from deadheat.wording import counted
@@ -386,7 +386,7 @@ def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame
     )
 
 
-def no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Sequence[str]) -> NoCommonQueryError:
+def no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Sequence[str]) -> DataError:
     """Return the error, which shows query ids of both sides."""
 
     def three(ids: Sequence[str]) -> str:
@@ -394,7 +394,7 @@ def no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Se
         return ", ".join(map(repr, islice(ids, 3))) + (f" and {rest:,} more" if rest > 0 else "")
 
     near = nearly_equal(judged, retrieved)
-    return NoCommonQueryError(
+    return DataError(
         f"qrels and run share no query: {qrels.where} has {three(judged)}; {run.where} has {three(retrieved)}."
         f" Are they of the same collection, and are the ids written alike?{lost_zeros(judged, retrieved)}"
         + (f" {near}" if near else "")

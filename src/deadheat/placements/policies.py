@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat.arrays import FloatArray
-from deadheat.errors import RowOrderError
+from deadheat.errors import DataError
 from deadheat.placements.placements import Placements
 
 if TYPE_CHECKING:
@@ -97,9 +97,9 @@ def draw(placements: Placements, rng: np.random.Generator | None) -> Placements:
 
 
 def check_row_order(run: Run, ties: str) -> None:
-    """Raise `RowOrderError` if a policy needs the order of the rows and their engine has none."""
+    """Raise `DataError` if a policy needs the order of the rows and their engine has none."""
     if ties == "input" and not run.rows.in_polars:
-        raise RowOrderError(
+        raise DataError(
             f"ties='input' needs rows that have an order, and those of {run.where} do not",
             hint="use a file, a dict or an eager frame",
         )

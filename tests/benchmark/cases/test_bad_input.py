@@ -13,7 +13,6 @@ from deadheat.errors import (
     ColumnError,
     DataError,
     DuplicateError,
-    EmptyDataError,
     FileFormatError,
     MalformedRowError,
     ParameterError,
@@ -163,8 +162,8 @@ def test_patterns_of_other_ids(tmp_path: Path) -> None:
             MalformedRowError,
             r"""c.json:2: '"\\\\ud800"' has a lone surrogate, expected text that UTF-8 can hold""",
         ),
-        ("c.json", "  \n", EmptyDataError, r"c.json: empty, expected a list of cases"),
-        ("c.json", "[]", EmptyDataError, r"c.json: no case in it, expected at least one text with its expected ids"),
+        ("c.json", "  \n", DataError, r"c.json: empty, expected a list of cases"),
+        ("c.json", "[]", DataError, r"c.json: no case in it, expected at least one text with its expected ids"),
         ("c.json", "3", MalformedRowError, r"c.json:1: expected a list of cases, or an object with 'cases' .*got '3'"),
         (
             "c.json",
@@ -211,7 +210,7 @@ def test_patterns_of_other_ids(tmp_path: Path) -> None:
         ),
         ("c.csv", "txet,expected_ids\na,b\n", ColumnError, r"cases without a column 'text': .*Did you mean 'text'\?"),
         ("c.csv", "text,expected_ids\na,b,c\n", CasesError, r"c.csv:2: expected 2 fields"),
-        ("c.csv", "text,expected_ids\n", EmptyDataError, r"c.csv: no case in it"),
+        ("c.csv", "text,expected_ids\n", DataError, r"c.csv: no case in it"),
         (
             "c.csv",
             'text,expected_ids\na,b\n"c,d\ne,f\n',

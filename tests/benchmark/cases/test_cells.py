@@ -8,7 +8,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases
-from deadheat.errors import CasesError, SplitCellsWarning
+from deadheat.errors import CasesError, NoteWarning
 from support.command import call, ok
 
 DOCUMENTS = {"D1": "owl", "D2": "wren", "D3": "fish", "x;y": "odd"}
@@ -34,7 +34,7 @@ def collection(folder: Path) -> Path:
 def test_several_ids_of_the_collection(cell: str, name: str, tmp_path: Path) -> None:
     """They were one unknown id, which no search finds."""
     path = cases_of(tmp_path, cell, name)
-    with pytest.warns(SplitCellsWarning, match=r"1 cell with ; or , in place of \| read as several ids: D"):
+    with pytest.warns(NoteWarning, match=r"1 cell with ; or , in place of \| read as several ids: D"):
         found = dh.bench(path, collection(tmp_path), ["bm25"], measures=["R@5"])
     plain = dh.bench(cases_of(tmp_path, "D1|D2"), collection(tmp_path), ["bm25"], measures=["R@5"])
     ids = [[sorted(case.expected_ids) for case in part.cases] for one in (found, plain) for part in one.parts.values()]

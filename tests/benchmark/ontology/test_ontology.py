@@ -11,7 +11,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.benchmark.ontology import KINDS, Ontology, Synonym, graph
-from deadheat.errors import DataError, EmptyDataError, ParameterError, SourceTypeError
+from deadheat.errors import DataError, ParameterError, SourceTypeError
 from oracle.ontology import draw_parents, intrinsic_information, similarity, steps_up
 
 ONE_ONLY_FOR_ITSELF = ("lin", "jiang_conrath", "wu_palmer", "path")
@@ -214,7 +214,7 @@ def test_an_unknown_parent_is_named() -> None:
 
 
 def test_no_term_is_refused() -> None:
-    with pytest.raises(EmptyDataError, match="at least one term"):
+    with pytest.raises(DataError, match="at least one term"):
         Ontology.from_parents({})
 
 

@@ -11,15 +11,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.benchmark.ontology import Ontology, Synonym, read_translations
-from deadheat.errors import (
-    ColumnError,
-    DataError,
-    EmptyDataError,
-    FileFormatError,
-    MalformedRowError,
-    ParameterError,
-    TranslationsWarning,
-)
+from deadheat.errors import ColumnError, DataError, FileFormatError, MalformedRowError, NoteWarning, ParameterError
 from support.shared_data import SHARED
 
 if TYPE_CHECKING:
@@ -93,7 +85,7 @@ def test_the_names_of_the_ontology_may_stay_everywhere_or_nowhere(tmp_path: Path
     assert [one.text for one in both.synonyms[1]] == ["Convulsions", "Crise épileptique", "Fits", "Seizure"]
     none = TERMS.translated(path, original="none")
     assert (none.labels, none.languages) == (("", "Crise", ""), ("fr",))
-    with pytest.warns(TranslationsWarning) as caught:
+    with pytest.warns(NoteWarning) as caught:
         documents = dh.read_collection(TERMS, texts=path, original="none")
     assert (documents.ids, documents.texts, documents.languages) == (("T:0002",), ("Crise",), ("fr",))
     assert [str(one.message) for one in caught] == list(none.notes)
@@ -105,7 +97,7 @@ def test_labels_of_all_languages_are_documents_texts_without_synonyms_too(tmp_pa
     french = written(tmp_path, "hp-fr.babelon.tsv", BABELON)
     spanish = written(tmp_path, "hp-es.tsv", "hpo_id\tkind\ttext\nT:0002\tlabel\tConvulsión\nT:0002\tsynonym\tAtaque\n")
     named = TERMS.translated(spanish, french, original="also")
-    with pytest.warns(TranslationsWarning, match="1 of 3 terms"):
+    with pytest.warns(NoteWarning, match="1 of 3 terms"):
         documents, every = dh.read_collection(named, synonyms="none"), dh.read_collection(named)
     assert (documents.texts[1], set(documents.synonyms[1])) == ("Convulsión", {"Crise", "Crise épileptique", "Seizure"})
     assert set(every.synonyms[1]) == {*documents.synonyms[1], "Ataque", "Fits"}
@@ -145,7 +137,7 @@ def test_the_first_of_several_languages_gives_the_label(tmp_path: Path) -> None:
             r":3: a table has one language, expected 'fr' as on line 2, got 'de'",
         ),
         ("a-fr.tsv", "hpo_id\ttext\n\tCrise\n", MalformedRowError, r":2: empty id"),
-        ("a-fr.tsv", "hpo_id\ttext\nT:0002\t\n", EmptyDataError, r"no translated name in it"),
+        ("a-fr.tsv", "hpo_id\ttext\nT:0002\t\n", DataError, r"no translated name in it"),
         (
             "a-fr.tsv",
             "hpo_id\ttext\nT:0002\tCrise\nT_0003\tFièvre\n",

@@ -10,7 +10,7 @@ import pytest
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers import Embedding, identity, make_retriever, retrieve
 from deadheat.benchmark.retrievers.strings import Strings
-from deadheat.errors import ParameterError, ScoreError
+from deadheat.errors import DataError, ParameterError
 from support.letters import Letters
 from support.searches import DOCUMENTS, found, indexed
 
@@ -157,5 +157,5 @@ def test_a_product_that_is_nan_is_an_error_with_its_case_and_document(k: int, mo
     monkeypatch.setattr("deadheat.benchmark.retrievers.embedding.products", lambda *_: scores)
     retriever = Embedding("org/large", cache=False)
     retriever.index(Collection("two", ("D1", "D2"), ("a fever", "pain a"), ((), ())))
-    with pytest.raises(ScoreError, match="score of document 'D2' for case 'q' by large is NaN"):
+    with pytest.raises(DataError, match="score of document 'D2' for case 'q' by large is NaN"):
         retrieve(retriever, ["p", "q"], ["a fever", "a heart"], k)

@@ -20,9 +20,7 @@ from deadheat.errors import (
     DeadheatWarning,
     DuplicateError,
     MissingDependencyError,
-    NullIdError,
     ParameterError,
-    ScoreError,
     SourceTypeError,
 )
 from support.searches import DOCUMENTS, found, indexed
@@ -164,18 +162,18 @@ def returns(result: object) -> Callable[[Sequence[str], int], Any]:
 @pytest.mark.parametrize(
     ("result", "error", "message"),
     [
-        ([{"D1": float("nan")}], ScoreError, "is NaN"),
+        ([{"D1": float("nan")}], DataError, "is NaN"),
         ([], SourceTypeError, "for each of the 1 texts, got 0 results"),
         (None, SourceTypeError, "got NoneType"),
         (["D1"], SourceTypeError, r"<lambda> must return a dict .* got 'D1' for text 0"),
-        ([{"D1": "high"}], ScoreError, "<lambda>: score of document 'D1' must be a number, got 'high'"),
+        ([{"D1": "high"}], DataError, "<lambda>: score of document 'D1' must be a number, got 'high'"),
         ([{1: 0.5}], SourceTypeError, "ids are text, got 1"),
-        ([{"": 0.5}], NullIdError, "empty document id"),
+        ([{"": 0.5}], DataError, "empty document id"),
         (Hits(np.array([0, 0]), np.array(["a", "a"], dtype=object), np.ones(2)), DuplicateError, "more than once"),
         (Hits(np.array([1]), np.array(["a"], dtype=object), np.ones(1)), SourceTypeError, "do not belong together"),
         (Hits([0.0], ["a"], [1.0]), SourceTypeError, "text must be the index of each text.*got float64"),  # type: ignore[arg-type]
         (Hits([[0]], ["a"], [1.0]), SourceTypeError, r"got int64 of shape \(1, 1\)"),  # type: ignore[arg-type]
-        (Hits([0], ["a"], ["high"]), ScoreError, "each score must be a number: could not convert"),  # type: ignore[arg-type]
+        (Hits([0], ["a"], ["high"]), DataError, "each score must be a number: could not convert"),  # type: ignore[arg-type]
     ],
 )
 def test_what_a_retriever_returns_is_checked(result: object, error: type[Exception], message: str) -> None:

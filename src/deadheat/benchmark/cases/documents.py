@@ -11,7 +11,7 @@ from typing import Any
 
 from deadheat.benchmark.cases.naming import FIELDS, IDS, fields_in
 from deadheat.data.tables import label_of
-from deadheat.errors import ColumnError, EmptyDataError
+from deadheat.errors import ColumnError, DataError
 from deadheat.io.kinds import CASES_KEYS
 from deadheat.io.records import Records, Wanted, read_records
 from deadheat.io.source import readable
@@ -122,7 +122,7 @@ def read_document(
             for row in rows
         ]
     if not rows:
-        raise EmptyDataError("no case in it", allowed="at least one text with its expected ids", path=path)
+        raise DataError("no case in it", allowed="at least one text with its expected ids", path=path)
     return Document(path, records, rows, records.lines or (), named)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from deadheat.arguments import check_choice
 from deadheat.benchmark.cases.model import LABELS, Case, Cases
-from deadheat.errors import EmptyDataError
+from deadheat.errors import DataError
 
 ALL = "all"
 
@@ -57,7 +57,7 @@ def summarise(cases: Cases, by: Sequence[str] = LABELS) -> tuple[Part, ...]:
     for label in by:
         check_choice("by", label, LABELS)
     if not cases:
-        raise EmptyDataError("no case to summarise", allowed="at least one", path=cases.path or cases.name)
+        raise DataError("no case to summarise", allowed="at least one", path=cases.path or cases.name)
     parts = [_part(ALL, None, cases.cases)]
     for label in dict.fromkeys(by):
         groups: dict[str | None, list[Case]] = {}

@@ -14,7 +14,7 @@ from deadheat.arguments import check_choice
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.benchmark.ontology.terms import first_few
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError, UnknownTermsWarning
+from deadheat.errors import DataError, NoteWarning
 
 AGGREGATES = ("best", "mean")
 MAX_CELLS = 1 << 23  # 64 MB of similarities are kept
@@ -118,7 +118,7 @@ def best_terms(relevance: FloatArray, depth: int) -> IntArray:
 
 
 def warn_of_unknown(
-    ontology: Terms, ids: set[str], which: str, effect: str, cause: type[UnknownTermsWarning] = UnknownTermsWarning
+    ontology: Terms, ids: set[str], which: str, effect: str, cause: type[NoteWarning] = NoteWarning
 ) -> None:
     """Warn of ids that the ontology lacks, for a method of `Ontology` that a user calls."""
     if not ids:

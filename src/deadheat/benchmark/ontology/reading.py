@@ -14,13 +14,7 @@ import numpy as np
 
 from deadheat.benchmark.ontology.ontology import Ontology
 from deadheat.benchmark.ontology.terms import SCOPES, Synonym, first_few
-from deadheat.errors import (
-    DuplicateError,
-    FileFormatError,
-    MissingDependencyError,
-    ObsoleteParentWarning,
-    SynonymTypesWarning,
-)
+from deadheat.errors import DeadheatWarning, DuplicateError, FileFormatError, MissingDependencyError
 from deadheat.io.objects import parsed as parsed_json
 from deadheat.io.source import blocks, decoded, read_all, readable
 
@@ -62,7 +56,7 @@ def read_ontology(path: str | os.PathLike[str], *, prefix: str | None = None) ->
 
     Warns
     -----
-    SynonymTypesWarning, ObsoleteParentWarning
+    DeadheatWarning
         Relations to obsolete parents are left out. Synonym types in JSON are not read.
     """
     file = readable(path)
@@ -99,7 +93,7 @@ def _check_json(path: Path) -> None:
         warnings.warn(
             f"{path}: the types of synonyms (layperson, abbreviation, ...) are not read from OBO Graphs JSON;"
             " read the OBO or OWL file for them",
-            SynonymTypesWarning,
+            DeadheatWarning,
             stacklevel=3,
         )
 
@@ -195,7 +189,7 @@ def _parents(terms: Sequence[Term], kept: set[str], path: Path) -> dict[str, lis
         warnings.warn(
             f"{path}: {len(obsolete):,} is_a relations lead to an obsolete parent and are left out:"
             f" {first_few(obsolete)}",
-            ObsoleteParentWarning,
+            DeadheatWarning,
             stacklevel=3,
         )
     return parents

@@ -11,7 +11,7 @@ import numpy as np
 
 from deadheat.arrays import FloatArray
 from deadheat.benchmark.ontology.graph import Graph
-from deadheat.errors import DataError, EmptyDataError, ParameterError, SourceTypeError
+from deadheat.errors import DataError, ParameterError, SourceTypeError
 from deadheat.wording import Plain, did_you_mean
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ def in_order(term: str, synonyms: Iterable[Synonym]) -> tuple[Synonym, ...]:
 def ids_of(parents: Mapping[Any, Iterable[str]], path: Path | None) -> tuple[str, ...]:
     """Return the ids sorted, or raise if there is none or one is not text."""
     if not parents:
-        raise EmptyDataError("an ontology needs at least one term that is not obsolete", given=Plain("none"), path=path)
+        raise DataError("an ontology needs at least one term that is not obsolete", given=Plain("none"), path=path)
     wrong = next((term for term in parents if not isinstance(term, str)), None)
     if wrong is not None:
         raise SourceTypeError("the id of a term must be text", given=Plain(f"{wrong!r} ({type(wrong).__name__})"))

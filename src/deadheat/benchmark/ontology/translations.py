@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from deadheat.benchmark.languages import ALLOWED, checked_code, is_code, near_code
 from deadheat.benchmark.ontology.terms import first_few, near_id
-from deadheat.errors import ColumnError, EmptyDataError, FileFormatError, MalformedRowError
+from deadheat.errors import ColumnError, DataError, FileFormatError, MalformedRowError
 from deadheat.io.records import Records, Wanted, read_records
 from deadheat.io.source import readable
 from deadheat.wording import Plain, did_you_mean
@@ -174,7 +174,7 @@ def read_translations(path: str | os.PathLike[str], *, language: str | None = No
             _check_one(found, given, file, line)
         rows += _rows(fields, file, line, scope=scope, split=split)
     if not rows:
-        raise EmptyDataError("no translated name in it", path=file)
+        raise DataError("no translated name in it", path=file)
     code = given or next(iter(found), "") or marked or _of_name(file)
     source = {fields.get("source_language", "").strip().lower() for fields in _fields(records, columns)} - {""}
     english = "en" if "english" in records.columns else ""

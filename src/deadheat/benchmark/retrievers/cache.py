@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from deadheat.arrays import FloatArray
-from deadheat.errors import CacheWarning, DataError
+from deadheat.errors import DataError, DeadheatWarning
 from deadheat.io.writing import replacing
 
 ENVIRONMENT = "DEADHEAT_CACHE"
@@ -99,5 +99,5 @@ def write(path: Path | None, vectors: FloatArray) -> None:
                 continue
             reason = (isinstance(error, OSError) and error.strerror) or error
             msg = f"embeddings cannot be kept in {path.parent} ({reason}): set ${ENVIRONMENT} or cache="
-            warnings.warn(msg, CacheWarning, stacklevel=4)
+            warnings.warn(msg, DeadheatWarning, stacklevel=4)
         return

@@ -13,7 +13,7 @@ from deadheat.arrays import FloatArray, IntArray, TextArray
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers.options import check_search
 from deadheat.benchmark.retrievers.runs import RunFile
-from deadheat.errors import DuplicateError, NullIdError, ParameterError, ScoreError, SourceTypeError
+from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.wording import Plain, counted
 
 
@@ -64,7 +64,7 @@ class Hits:
             ids += documents
             for doc, score in documents.items():
                 if isinstance(score, str) or not hasattr(score, "__float__"):
-                    raise ScoreError(f"{name}: score of document {doc!r} must be a number", given=score)
+                    raise DataError(f"{name}: score of document {doc!r} must be a number", given=score)
                 scores.append(float(score))
         text = np.repeat(np.arange(len(found)), [len(documents) for documents in found])  # type: ignore[arg-type]
         return cls(text, np.array(ids, dtype=object), np.array(scores, np.float64))
@@ -188,7 +188,7 @@ def _columns(name: str, hits: Hits) -> tuple[IntArray, list[object], FloatArray]
     try:
         scores = np.asarray(hits.score, np.float64)
     except (TypeError, ValueError) as error:
-        raise ScoreError(f"{name}: each score must be a number: {error}") from error
+        raise DataError(f"{name}: each score must be a number: {error}") from error
     return text, docs.tolist(), scores
 
 
@@ -205,9 +205,9 @@ def _check(name: str, text: IntArray, docs: Sequence[object], scores: FloatArray
                 f"{name}: ids are text", given=Plain(f"{doc!r} ({type(doc).__name__})"), hint="write str(id)"
             )
         if not doc:
-            raise NullIdError(f"{name} returned an empty document id", allowed="text")
+            raise DataError(f"{name} returned an empty document id", allowed="text")
     wrong = np.flatnonzero(np.isnan(scores))
     if len(wrong):
         place = wrong[0]
         msg = f"score of document {docs[place]!r} for case {ids[int(text[place])]!r} by {name} is NaN"
-        raise ScoreError(f"{msg}; expected a number")
+        raise DataError(f"{msg}; expected a number")

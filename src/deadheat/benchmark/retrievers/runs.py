@@ -12,7 +12,7 @@ import polars as pl
 
 from deadheat.benchmark.collection import Collection
 from deadheat.data.tables import Run, label_of
-from deadheat.errors import DuplicateError, NoCommonQueryError, ParameterError
+from deadheat.errors import DataError, DuplicateError, ParameterError
 from deadheat.io.source import readable
 
 
@@ -69,7 +69,7 @@ class RunFile:
 
         Raises
         ------
-        NoCommonQueryError
+        DataError
             The run has none of the cases.
         """
         wanted = pl.DataFrame({"query_id": list(query_ids)}, schema={"query_id": pl.String})
@@ -81,7 +81,7 @@ class RunFile:
                 "Are the ids written alike? A retriever needs a run of every set and language: give the run files of"
                 f" all as one, as in \"run('de.run', 'en.run', name={self.name!r})\""
             )
-            raise NoCommonQueryError(f"has none of the {whose}; it has {held}, ...", hint=hint, path=self._path)
+            raise DataError(f"has none of the {whose}; it has {held}, ...", hint=hint, path=self._path)
         return found
 
     @property

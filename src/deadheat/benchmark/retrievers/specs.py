@@ -19,7 +19,7 @@ from deadheat.benchmark.retrievers.function import Function
 from deadheat.benchmark.retrievers.protocol import Retriever
 from deadheat.benchmark.retrievers.runs import RunFile
 from deadheat.benchmark.retrievers.similarity import StringSimilarity
-from deadheat.errors import MissingDependencyError, ParameterError, RetrieverNameWarning, SourceTypeError
+from deadheat.errors import MissingDependencyError, NoteWarning, ParameterError, SourceTypeError
 from deadheat.io.formats import SUFFIXES
 from deadheat.wording import Plain, did_you_mean, joined
 
@@ -189,7 +189,7 @@ def _warn_of_file(text: str) -> None:
         there = "folder" if Path(text).is_dir() else "file"
         how = f"./{text}" + ("" if there == "folder" or "'" in text else f" or \"run('{text}')\"")
         msg = f"{text} is the retriever, not the {there} of that name in this folder: write {how} for the {there}"
-        warnings.warn(msg, RetrieverNameWarning, stacklevel=5)
+        warnings.warn(msg, NoteWarning, stacklevel=5)
 
 
 def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from deadheat.errors import DataError, DuplicateError, RelevanceError
+from deadheat.errors import DataError, DuplicateError
 from deadheat.io.exports.base import Export, part, register
 from deadheat.io.mappings import Nested
 from deadheat.io.results import Reader, results_in
@@ -45,7 +45,7 @@ def _with_number(rating: Any, query: str, place: str, where: str) -> Mapping[str
         return dict(rating)
     if not is_number(given):
         place = f"rating of document {rating.get('docId')!r} for query {query!r}"
-        raise RelevanceError(f"{place} is not a number", given=given, path=where)
+        raise DataError(f"{place} is not a number", given=given, path=where)
     return {**rating, "rating": float(given)}
 
 

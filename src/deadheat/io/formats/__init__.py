@@ -13,11 +13,10 @@ from typing import IO
 
 import polars as pl
 
-from deadheat.errors import DataError, DuplicateError, NullIdError, ParameterError
+from deadheat.errors import DataError, DuplicateError, ParameterError
 from deadheat.io.formats.base import FORMATS, Content, Format, register
 from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, VALUE_COLUMN, Kind
 from deadheat.io.limits import is_held
-from deadheat.io.mappings import VALUE_ERROR
 from deadheat.io.naming import path_named
 from deadheat.io.source import HEAD, blocks, plain_head, readable
 from deadheat.io.values import CONTROL, holds_only_numbers
@@ -197,9 +196,9 @@ def write(
 
     Raises
     ------
-    NullIdError
+    DataError
         If an id is null or empty.
-    ScoreError, RelevanceError, DuplicateError
+    DataError, DuplicateError
         If reading the file back would refuse it.
     DataError
         If an id holds a blank, which TREC cannot say, or a control character, which only Parquet can; the format
@@ -246,14 +245,14 @@ def _check(rows: pl.DataFrame, kind: Kind, path: Path, form: Format) -> None:
     value = rows[VALUE_COLUMN[kind]]
     if not holds_only_numbers(value) or (kind == "qrels" and value.is_infinite().any()):
         wrong = value.filter(value.is_null() | ~value.is_finite())[0]
-        raise VALUE_ERROR[kind](f"{value.name} must be a number", given=Plain(wrong), path=path)
+        raise DataError(f"{value.name} must be a number", given=Plain(wrong), path=path)
     keys = rows.drop(VALUE_COLUMN[kind])
     if keys.is_duplicated().any():
         pair = rows.filter(keys.is_duplicated()).row(0)[:2]
         raise DuplicateError(f"(query, document) pair {pair} appears more than once", allowed="once", path=path)
     for ids in keys:
         if (ids.null_count() or (ids == "").any()) and (ids.name != SUBTOPIC or form.splits_at):
-            raise NullIdError(f"column {ids.name!r} holds a null or empty id", allowed="text", path=path)
+            raise DataError(f"column {ids.name!r} holds a null or empty id", allowed="text", path=path)
         if wrong := _first(ids, form.splits_at):
             raise DataError(
                 f"{form.name.upper()} separates fields by blanks, so {ids.name} cannot be {shown(wrong)}",

@@ -13,7 +13,7 @@ from typing import IO, BinaryIO
 
 import polars as pl
 
-from deadheat.errors import ColumnError, EmptyDataError, FractionsWarning, NullIdError
+from deadheat.errors import ColumnError, DataError, DeadheatWarning
 from deadheat.io.census import count_separators
 from deadheat.io.decimals import Column, given_decimal, may_be_number
 from deadheat.io.exports.quepid import columns_of, is_quepid, skipped, text_of
@@ -143,20 +143,20 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
 
     Raises
     ------
-    ColumnError, FileFormatError, NullIdError, ScoreError, RelevanceError, EmptyDataError
+    ColumnError, FileFormatError, DataError
         With the first line that is wrong.
     """
     if not given and _is_trec(path, separator):
         return read_trec(path, kind, given)
     table = _open(path, kind, separator, given)
     if not any(table.header):
-        raise EmptyDataError(f"{kind} without a header line", allowed="column names and rows", path=path)
+        raise DataError(f"{kind} without a header line", allowed="column names and rows", path=path)
     frame = _parse(table)
     notes: tuple[str, ...] = ()
     if frame is None:
         frame, notes = _read_rows(table)
     if frame.is_empty():
-        raise EmptyDataError(f"{kind} without a single row below the header", path=path)
+        raise DataError(f"{kind} without a single row below the header", path=path)
     if kind == "qrels" and table.value and table.header[table.places["relevance"]] == "score" and not given:
         _doubt_fractions(frame, path)
     if table.topic is not None:
@@ -184,7 +184,7 @@ def _ranks(table: _Table) -> pl.DataFrame | None:
 def _doubt_fractions(frame: pl.DataFrame, path: Path) -> None:
     if (frame["relevance"] % 1 != 0).any():
         msg = f"{path}: the column 'score' is read as relevance, as in BEIR's qrels, and has fractions: is it a run?"
-        warnings.warn(msg, FractionsWarning, stacklevel=2)
+        warnings.warn(msg, DeadheatWarning, stacklevel=2)
 
 
 def read_score_columns(
@@ -319,7 +319,7 @@ def _read_rows(table: _Table) -> tuple[pl.DataFrame, tuple[str, ...]]:
                 continue
         if not (row[query] and row[doc]):
             name = table.header[doc if row[query] else query]
-            raise NullIdError(f"empty field in column {name!r}", allowed="an id", path=table.path, line=line)
+            raise DataError(f"empty field in column {name!r}", allowed="an id", path=table.path, line=line)
         check_ids_of_row(row[query], row[doc], table.path, line)
         queries.append(row[query])
         docs.append(row[doc])

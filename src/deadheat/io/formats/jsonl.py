@@ -11,7 +11,7 @@ from typing import IO, Any
 
 import polars as pl
 
-from deadheat.errors import ColumnError, DuplicateError, EmptyDataError, MalformedRowError, NullIdError
+from deadheat.errors import ColumnError, DataError, DuplicateError, MalformedRowError
 from deadheat.io.formats.base import (
     ROWS,
     SAMPLE,
@@ -25,7 +25,7 @@ from deadheat.io.formats.base import (
 )
 from deadheat.io.kinds import KEYS, SUBTOPIC, VALUE_COLUMN, Kind, is_pattern, resolve_columns, subtopic_column
 from deadheat.io.lists import lists_of_rows
-from deadheat.io.mappings import VALUE_ERROR, is_broken, refuse_truths
+from deadheat.io.mappings import is_broken, refuse_truths
 from deadheat.io.source import PATTERN, blocks, check_lines_of, decoded, plain_head, read_all, refuse_binary
 from deadheat.io.values import (
     are_plain,
@@ -53,7 +53,7 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
 
     Raises
     ------
-    ColumnError, FileFormatError, NullIdError, ScoreError, RelevanceError, EmptyDataError
+    ColumnError, FileFormatError, DataError
         With the first line that is wrong.
     """
     head = plain_head(path)
@@ -65,7 +65,7 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
         check_lines_of(path)
     first = next(_objects(data, path), None)
     if first is None:
-        raise EmptyDataError(f"{kind} without a single row", allowed="one JSON object a line", path=path)
+        raise DataError(f"{kind} without a single row", allowed="one JSON object a line", path=path)
     lists = [name for name, value in first[1].items() if isinstance(value, list)]
     columns = resolve_columns(list(first[1]), kind, where=path, given=given, lists=lists)
     if isinstance(first[1][columns["doc_id"]], list | dict):
@@ -193,7 +193,7 @@ def _rows(
         query, doc, *value = (row[name] for key, name in columns.items() if key != SUBTOPIC)
         for name, given in (("query_id", query), ("doc_id", doc)):
             if not (isinstance(given, str) and given):
-                raise (NullIdError if given in (None, "") else MalformedRowError)(
+                raise (DataError if given in (None, "") else MalformedRowError)(
                     f"{columns[name]} must be a string or a number, got {shown(json.dumps(given))}",
                     path=path,
                     line=line,
@@ -253,7 +253,7 @@ def _value(given: object, name: str, kind: Kind, path: Path, line: int) -> float
     if isinstance(given, bool) and kind == "qrels":
         return float(given)
     if not isinstance(given, _Number):
-        raise VALUE_ERROR[kind](f"{name} must be a number", given=json.dumps(given), path=path, line=line)
+        raise DataError(f"{name} must be a number", given=json.dumps(given), path=path, line=line)
     return read_value(str(given), kind, path=path, line=line)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, run_starts
-from deadheat.errors import ColumnError, DataError, DuplicateError, EmptyDataError, MalformedRowError
+from deadheat.errors import ColumnError, DataError, DuplicateError, MalformedRowError
 from deadheat.io.formats.base import Content, Format, ScoreColumns, register
 from deadheat.io.kinds import Kind
 from deadheat.io.limits import ROW
@@ -145,7 +145,7 @@ def read_letor(path: Path) -> Letor:
 
     Raises
     ------
-    FileFormatError, RelevanceError, ScoreError, DuplicateError, EmptyDataError
+    FileFormatError, DataError, DuplicateError
         With the first line that is wrong.
     """
     frames, lines, parts = [], [], []
@@ -163,7 +163,7 @@ def read_letor(path: Path) -> Letor:
             n_bytes += ROW * len(frame) + features.values.nbytes + features.numbers.nbytes
             check_rows(n_bytes, path)
     if not frames:
-        raise EmptyDataError("LETOR without a single row", allowed=LINE, path=path)
+        raise DataError("LETOR without a single row", allowed=LINE, path=path)
     rows = pl.concat(frames)
     numbered = pl.int_range(pl.len()).cast(pl.String)
     lacks_ids = rows["doc_id"].null_count() > 0

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.errors import DataError, FileFormatError, ScoreError
+from deadheat.errors import DataError, FileFormatError
 from deadheat.io.exports import exported
 from deadheat.io.formats.base import Content, Format, register
 from deadheat.io.kinds import CASES_KEYS, KEYS, VALUE_COLUMN, Kind, LabelledCases, resolve_columns, subtopic_column
@@ -39,7 +39,7 @@ def read_nested(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
 
     Raises
     ------
-    FileFormatError, DuplicateError, NullIdError, ScoreError, RelevanceError, EmptyDataError
+    FileFormatError, DuplicateError, DataError
         With the query and the document that are wrong.
     """
     text = read_text(path, _EXPECTED)
@@ -97,7 +97,7 @@ def _of_records(rows: list[dict[str, Any]], text: str, path: Path, kind: Kind, g
         check_ids_of_row(query, doc, path)
     value = frame[list(columns.values())[-1]]
     if kind == "run" and value.dtype == pl.Boolean:
-        raise ScoreError(f"{value.name} is true or false", allowed="a number", path=path)
+        raise DataError(f"{value.name} is true or false", allowed="a number", path=path)
     if value.dtype.is_float():
         _refuse_rounded({}, value.drop_nulls().to_numpy(), text, kind, path)
     return Content(frame.lazy())

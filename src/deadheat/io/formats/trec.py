@@ -20,7 +20,7 @@ from typing import IO
 
 import polars as pl
 
-from deadheat.errors import EmptyDataError, FileFormatError, MalformedRowError, SwappedFilesError
+from deadheat.errors import DataError, FileFormatError, MalformedRowError, SwappedFilesError
 from deadheat.io.census import Blanks, count_blanks, count_blanks_of_file, with_single_blanks
 from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register, split_off
 from deadheat.io.hashing import DOC_HASH
@@ -63,7 +63,7 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
 
     Raises
     ------
-    FileFormatError, ScoreError, RelevanceError, EmptyDataError
+    FileFormatError, DataError
         With the first line that is wrong.
     """
     with ThreadPoolExecutor(1) as beside:
@@ -80,7 +80,7 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
             n_comments = len(marked.comments)
     notes = note_of_comments(n_comments, path)
     if frame.is_empty():
-        raise EmptyDataError(f"{kind} without a single row", allowed=" ".join(TREC_FIELDS[kind]), path=path)
+        raise DataError(f"{kind} without a single row", allowed=" ".join(TREC_FIELDS[kind]), path=path)
     if ranks is not None:
         hashes = frame.drop_in_place(DOC_HASH) if DOC_HASH in frame.columns else None
         return Content(frame, notes, ranks.result(), hashes=hashes)
