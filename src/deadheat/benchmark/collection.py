@@ -16,8 +16,7 @@ import numpy as np
 
 from deadheat.arguments import check_choice
 from deadheat.arrays import IntArray
-from deadheat.benchmark.cases.language import guess, known
-from deadheat.benchmark.languages import base, checked_code
+from deadheat.benchmark.languages import base, checked_code, guess, known
 from deadheat.benchmark.ontology import LABEL, Ontology, Translations, read_ontology, read_translations
 from deadheat.data.tables import label_of
 from deadheat.errors import (

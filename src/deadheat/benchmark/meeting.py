@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from deadheat.benchmark.cases.language import guess
 from deadheat.benchmark.collection import Collection
-from deadheat.benchmark.languages import base, is_code
+from deadheat.benchmark.languages import base, guess, is_code
 from deadheat.benchmark.parts import Part
 from deadheat.benchmark.retrievers import Retriever
 from deadheat.errors import MissingDependencyError

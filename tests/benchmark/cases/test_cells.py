@@ -48,6 +48,8 @@ def test_a_list_of_json_in_a_cell(cell: str, tmp_path: Path) -> None:
     assert first.expected_ids == tuple(one for one in ("D1", "D2") if one in cell)
     graded = dh.read_cases(cases_of(tmp_path, '["D1", "D2"]', relevance='"[2, 0.5]"'))
     assert graded.cases[0].relevance == (2.0, 0.5)
+    nothing, _ = dh.read_cases(cases_of(tmp_path, "[]"))
+    assert nothing.expected_ids == ()
     numbers, _ = dh.read_cases(cases_of(tmp_path, "[7, 8]"))
     assert numbers.expected_ids == ("7", "8")
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from deadheat.benchmark.cases import read_cases, schema_text, validate
-from deadheat.benchmark.cases.language import guess
 from deadheat.benchmark.cases.validation import half_width
+from deadheat.benchmark.languages import guess
 from deadheat.benchmark.ontology import Ontology, Synonym
 from deadheat.errors import MissingDependencyError
 from support.case_files import FIRST, LABELS, METADATA, SECOND, many, written

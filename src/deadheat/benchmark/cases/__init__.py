@@ -1,10 +1,8 @@
 """Labelled cases: texts with the ids that a search for each of them should find; read, checked, summarised."""
 
-from deadheat.benchmark.cases.findings import Finding, Validation
-from deadheat.benchmark.cases.model import LABELS, SMALL, Case, Cases, folded
-from deadheat.benchmark.cases.reading import read_cases
-from deadheat.benchmark.cases.summary import Part, summarise
-from deadheat.benchmark.cases.validation import schema_text, validate
+from deadheat.benchmark.cases.model import LABELS, SMALL, Case, Cases, Summary, folded, summarise
+from deadheat.benchmark.cases.reading import Finding, read_cases
+from deadheat.benchmark.cases.validation import Validation, schema_text, validate
 
 __all__ = [
     "LABELS",
@@ -12,7 +10,7 @@ __all__ = [
     "Case",
     "Cases",
     "Finding",
-    "Part",
+    "Summary",
     "Validation",
     "folded",
     "read_cases",

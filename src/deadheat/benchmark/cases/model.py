@@ -15,9 +15,9 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.arguments import as_count, is_number
+from deadheat.arguments import as_count, check_choice, is_number
 from deadheat.data.tables import Qrels
-from deadheat.errors import CasesError, ParameterError
+from deadheat.errors import CasesError, DataError, ParameterError
 from deadheat.io.naming import path_named
 from deadheat.io.writing import replacing
 from deadheat.wording import counted
@@ -277,6 +277,65 @@ class Cases:
         data = (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
         with replacing(path) as file:
             file.write(gzip.compress(data, mtime=0) if is_packed else data)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The cases of a set that share a label.
+
+    Attributes
+    ----------
+    by : str
+        The label, such as ``"difficulty"``; ``"all"`` for the whole set.
+    value : str or None
+        What it is; None for the cases that lack it, and for the whole set.
+    n_cases : int
+    n_ids : int
+        Expected ids, of all cases together.
+    n_distinct_ids : int
+        Distinct ones among them; where they are fewer, cases are not independent.
+    n_repeated_texts : int
+        Cases whose text an earlier case of the same language has.
+    """
+
+    by: str
+    value: str | None
+    n_cases: int
+    n_ids: int
+    n_distinct_ids: int
+    n_repeated_texts: int
+
+    @property
+    def ids_per_case(self) -> float:
+        """Expected ids of a case, on average."""
+        return self.n_ids / self.n_cases
+
+
+def summarise(cases: Cases, by: Sequence[str] = LABELS) -> tuple[Summary, ...]:
+    """Return the whole set in numbers, then its parts by each label: the largest first, cases without it last.
+
+    Examples
+    --------
+    >>> from deadheat.benchmark.cases import Case, Cases
+    >>> cases = Cases("mine", {}, (Case("a", "fits", ("HP:0001250",), (1.0,)),))
+    >>> [(one.by, one.value, one.n_cases) for one in summarise(cases, ["language"])]
+    [('all', None, 1), ('language', None, 1)]
+    """
+    for label in by:
+        check_choice("by", label, LABELS)
+    if not cases:
+        raise DataError("no case to summarise", allowed="at least one", path=cases.path or cases.name)
+    found = []
+    for label in ("all", *dict.fromkeys(by)):
+        groups: dict[str | None, list[Case]] = {}
+        for case in cases:
+            groups.setdefault(getattr(case, label, None), []).append(case)
+        ordered = sorted(groups.items(), key=lambda group: (group[0] is None, -len(group[1]), group[0] or ""))
+        for value, own in ordered:
+            ids = [term for case in own for term in case.expected_ids]
+            n_texts = len({(case.folded_text, case.language) for case in own})
+            found.append(Summary(label, value, len(own), len(ids), len(set(ids)), len(own) - n_texts))
+    return tuple(found)
 
 
 def _written(case: Case, common_language: object, *, hpo: bool) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""From rows of fields to cases; every reason why a case is unusable is found, with its place."""
+"""Files of labelled cases: their rows as cases, and every reason why one is unusable, with its place."""
 
 from __future__ import annotations
 
@@ -6,53 +6,160 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
-from deadheat.benchmark.cases.documents import Document, read_document
-from deadheat.benchmark.cases.findings import Finding, found_at
-from deadheat.benchmark.cases.language import normalised
 from deadheat.benchmark.cases.model import Case, Cases, is_grade
-from deadheat.benchmark.cases.naming import DOMAINS, HPO_IDS, IDS
-from deadheat.errors import CasesError, ParameterError
-from deadheat.io.records import as_text
-from deadheat.wording import counted, did_you_mean, shown
+from deadheat.benchmark.languages import normalised
+from deadheat.data.tables import label_of
+from deadheat.errors import CasesError, ColumnError, DataError, ParameterError
+from deadheat.io.kinds import CASES_KEYS, names_of
+from deadheat.io.records import Records, Wanted, as_text, read_records
+from deadheat.io.source import readable
+from deadheat.wording import Advice, counted, did_you_mean, shown
 
-_LIST_THEM = "List the ids that a search for the text should find."
-_ONE_PER_ID = "Give one positive number for each expected id: a list in their order, or {id: grade}."
+HPO_IDS = "expected_hpo_ids"
+IDS = ("expected_ids", HPO_IDS)
+DOMAINS = ("domain", "hpo_domain")
+FIELDS = (
+    *("case_id", "text", "description", *IDS, "relevance"),
+    *("language", "difficulty", "category", *DOMAINS, "pair_id"),
+)
+# Nearest first. A table of qrels may call its documents so too; but `doc_id` beside a text is no expected document.
+_EXPECTED = tuple(
+    name for name in names_of("qrels")["doc_id"] if name.startswith(("expected", "relevant", "reference", "ground"))
+)
+_NAMES: dict[str, tuple[str, ...]] = {
+    "case_id": ("query_id", "qid", "question_id"),
+    "text": ("phrase", "query", "question", "user_input", "input", "query_text", "search_term", "utterance"),
+    "expected_ids": (*_EXPECTED, "gold", "gold_id", "gold_ids", "gold_doc_id", "gold_doc_ids", "target", "target_id"),
+    "language": ("lang",),
+}
+_BEGINNINGS = ("expected_", "gold_")  # of the one column that may hold the ids, if no name is known
+BETWEEN_IDS = "|"
+WANTED = Wanted(
+    what="cases",
+    record='a case such as {"text": ..., "expected_ids": [...]}',
+    expected="a list of cases, or an object with 'cases' (or 'test_cases') and 'metadata'",
+    formats=("json", "jsonl", "csv", "tsv"),
+    keys=CASES_KEYS,
+    keeps_misfits=True,
+)
 HPO_PATTERN = re.compile(r"^HP:\d{7}$", re.ASCII)
 _LIKE_HPO = re.compile(r"\s*HPO?\s*[:_]", re.IGNORECASE)  # an id of HPO, in whatever field
 _DIGITS = re.compile(r"[0-9]{1,7}", re.ASCII)
+_ONE_PER_ID = "Give one positive number for each expected id: a list in their order, or {id: grade}."
+
+Level = Literal["error", "warning"]
+Keys: TypeAlias = "tuple[str | int, ...]"
+"""A field and the position in it; empty for what is missing."""
+Wrong: TypeAlias = "tuple[str, Keys, str, str]"
+"""What is wrong with a field: a word for programs, where, what, and what to do about it."""
 
 
-class Wrong(NamedTuple):
-    """What is wrong with one field of a case."""
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong with a file of cases.
 
-    kind: str
-    keys: tuple[str | int, ...]  # the field and the position in it; empty for what is missing
+    Attributes
+    ----------
+    level : {"error", "warning"}
+        An error makes its case unusable, or the file; `deadheat.read_cases` refuses it.
+    place : str
+        The file, and the line if it is about one: ``cases.json:12``.
+    case_id : str
+        The case; empty if it is about the file, or about several cases.
+    message : str
+        What is wrong, and what was given.
+    advice : str
+        What to do about it.
+    kind : str
+        A word for programs, such as ``"malformed_id"``.
+    line : int or None
+    """
+
+    level: Level
+    place: str
+    case_id: str
     message: str
-    advice: str = ""
+    advice: str
+    kind: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        case = f"case {self.case_id!r}: " if self.case_id else ""
+        return f"{self.place}: {case}{self.text}"
+
+    @property
+    def text(self) -> str:
+        """Message and advice as sentences."""
+        parts = filter(None, (self.message, self.advice))
+        return " ".join(part if part.endswith((".", "?")) else f"{part}." for part in parts)
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """The cases of a document, and its errors.
+    """A file of cases: its rows, the cases that can be used, and what is wrong with the others.
 
     Attributes
     ----------
-    document : Document
-    cases : Cases
-        Those that can be used.
-    errors : tuple of Finding
+    path : pathlib.Path
+    records : Records
+    rows : list of dict, shape (n_cases,)
+        The fields of each case, as JSON holds them.
+    named : dict of str to str
+        What the file calls the fields that it calls otherwise, by field.
+    language : str or None
+        That of cases for which neither they nor the file say one.
+    found : list of Case
+        The usable ones.
+    errors : list of Finding
         What is wrong with the others.
-    unusable : frozenset of int
+    unusable : set of int
         The places of the others.
     """
 
-    document: Document
-    cases: Cases
-    errors: tuple[Finding, ...]
-    unusable: frozenset[int]
+    path: Path
+    records: Records
+    rows: list[dict[str, Any]]
+    named: Mapping[str, str]
+    language: str | None
+    found: list[Case] = field(default_factory=list)
+    errors: list[Finding] = field(default_factory=list)
+    unusable: set[int] = field(default_factory=set)
+
+    @property
+    def name(self) -> str:
+        """Its dataset_id, or else the name of the file without its format."""
+        given = self.records.metadata.get("dataset_id")
+        return (given.strip() if isinstance(given, str) else "") or label_of(self.path)
+
+    @cached_property
+    def cases(self) -> Cases:
+        """Those that can be used."""
+        return Cases(self.name, self.records.metadata, tuple(self.found), self.path, self.is_table)
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it is CSV or TSV, which have no metadata."""
+        return not isinstance(self.records.table, list)
+
+    @property
+    def lines(self) -> Sequence[int]:
+        """The line on which each case begins."""
+        return self.records.lines or ()
+
+    def line_of(self, place: int, *keys: str | int) -> int:
+        """Return the line on which a case, or a part of it, begins."""
+        if not (self.records.json and keys):
+            return self.lines[place]
+        row: Any = self.records.table[place]
+        head = self.named.get(str(keys[0]), keys[0])
+        head = head if head in row else keys[0]
+        inside = keys[1:] if isinstance(row[head], list | dict) else ()  # an id may be no list
+        return self.records.json.line_of([*self.records.keys, place, head, *inside])
 
 
 def read_cases(
@@ -104,144 +211,216 @@ def read_cases(
     DataError
         The file is missing or malformed.
     """
-    reading = examine(read_document(path, format, columns), id_pattern=id_pattern, language=language)
+    reading = examine(path, id_pattern=id_pattern, format=format, language=language, columns=columns)
     if reading.errors:
-        total = len(reading.document.rows)
         lines = "\n".join(f"  {error}" for error in reading.errors)
-        msg = f"{len(reading.unusable):,} of {counted(total, 'case')} cannot be used:\n{lines}"
-        raise CasesError(msg, path=reading.document.path, findings=reading.errors)
+        msg = f"{len(reading.unusable):,} of {counted(len(reading.rows), 'case')} cannot be used:\n{lines}"
+        raise CasesError(msg, path=reading.path, findings=tuple(reading.errors))
     return reading.cases
 
 
-def examine(document: Document, *, id_pattern: str | None = None, language: str | None = None) -> Reading:
-    """Read every row of a document as a case, or find what is wrong with it."""
-    pattern = _compiled(id_pattern)
-    cases: list[Case] = []
-    errors: list[Finding] = []
-    unusable: set[int] = set()
-    seen: dict[str, int] = {}
-    paired: dict[tuple[str | None, str], int] = {}
-    for place, row in enumerate(document.rows):
-        if misfit := document.misfit(place):
-            errors.append(_finding(Wrong("malformed_row", (), misfit), document, place, ""))
-            unusable.add(place)
-            continue
-        case_id = _case_id(row, document, place)
-        ids, grades, unexpected = _expected(row, pattern)
-        pairs = _repeated_pair(row, paired, document, place, language)
-        wrong = [*_repeated_id(case_id, seen, document, place), *pairs, *_wrong_text(row), *unexpected]
-        errors += [_finding(one, document, place, case_id) for one in wrong]
-        if wrong:
-            unusable.add(place)
-        else:
-            cases.append(_case(row, document, place, case_id, ids=ids, grades=grades, language=language))
-    made = Cases(document.name, document.records.metadata, tuple(cases), document.path, document.is_table)
-    return Reading(document, made, tuple(errors), frozenset(unusable))
+def examine(
+    path: str | os.PathLike[str],
+    *,
+    id_pattern: str | None = None,
+    format: str | None = None,  # noqa: A002 - as read_cases
+    language: str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Reading:
+    """Read every row of a file as a case, or find what is wrong with it; an empty cell is a missing field.
 
-
-def _compiled(id_pattern: str | None) -> re.Pattern[str] | None:
+    Raises
+    ------
+    DataError
+        The file is missing, empty or malformed; with the line, where there is one.
+    """
     try:
-        return None if id_pattern is None else re.compile(id_pattern, re.ASCII)
+        pattern = None if id_pattern is None else re.compile(id_pattern, re.ASCII)
     except (re.error, TypeError) as error:
-        raise ParameterError(
-            argument="id_pattern",
-            given=id_pattern,
-            allowed=f"a regular expression such as {HPO_PATTERN.pattern!r}",
-            hint=f"{error}",
-        ) from error
+        allowed = f"a regular expression such as {HPO_PATTERN.pattern!r}"
+        raise ParameterError(argument="id_pattern", given=id_pattern, allowed=allowed, hint=f"{error}") from error
+    path = readable(path)
+    records = read_records(path, format, WANTED)
+    named = fields_in(records.columns, columns, path)
+    rows = _rows(records, named, path)
+    if not rows:
+        raise DataError("no case in it", allowed="at least one text with its expected ids", path=path)
+    reading = Reading(path, records, rows, named, language)
+    seen: dict[object, int] = {}  # the place of each case_id, and of each pair_id with its language
+    for place in range(len(rows)):
+        _examine(reading, place, pattern, seen)
+    return reading
 
 
-def _case_id(row: dict[str, Any], document: Document, place: int) -> str:
-    """Return the id of a case, or one made from name and place; without spaces, which would split a TREC field."""
-    given = row.get("case_id")
-    if isinstance(given, str | int) and not isinstance(given, bool) and str(given).strip():
-        return str(given)
-    return f"{'_'.join(document.name.split())}-{place:03d}"
+def fields_in(
+    columns: Sequence[object], given: Mapping[str, str] | None = None, path: Path | None = None
+) -> dict[str, str]:
+    """Return the name in a file of each field that it calls otherwise, by field.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        The names in the file.
+    given : dict of str to str, optional
+        What the user says, by field.
+    path : pathlib.Path, optional
+        The file, for messages.
+
+    Examples
+    --------
+    >>> fields_in(["phrase", "expected_id", "language"])
+    {'text': 'phrase', 'expected_ids': 'expected_id'}
+    >>> fields_in(["text", "query", "expected_term"], {"text": "query"})
+    {'text': 'query', 'expected_ids': 'expected_term'}
+    """
+    names = [name for name in columns if isinstance(name, str)]
+    found = dict(given or {})
+    for own, name in found.items():
+        if own not in FIELDS:
+            raise ParameterError(argument="columns", given=own, allowed=FIELDS)
+        if name not in names:
+            allowed, hint = f"one of {', '.join(map(repr, names))}", did_you_mean(name, names)
+            raise ColumnError(f"no column {name!r} in the cases", allowed=allowed, hint=hint, path=path)
+    for own, accepted in _NAMES.items():
+        if own in (*names, *found) or (own == IDS[0] and HPO_IDS in (*names, *found)):
+            continue
+        known = [name for name in accepted if name in names][:1]
+        if not known and own == IDS[0]:
+            known = [name for name in names if name.startswith(_BEGINNINGS) and name not in found.values()]
+        if len(known) == 1 and known[0] not in found.values():
+            found[own] = known[0]
+    return found
 
 
-def _repeated_id(case_id: str, seen: dict[str, int], document: Document, place: int) -> Iterator[Wrong]:
-    given = document.rows[place].get("case_id")
-    if given is not None and (isinstance(given, bool) or not isinstance(given, str | int)):
-        yield Wrong("malformed_case_id", ("case_id",), f"case_id must be text, got {quoted(given)}")
+def _rows(records: Records, named: Mapping[str, str], path: Path) -> list[dict[str, Any]]:
+    """Return the rows by the names of fields, as JSON holds them."""
+    others = {name: own for own, name in named.items()}
+    fields = {name: others.get(name, name) for name in records.columns if name in others or name not in named}
+    rows = [
+        {fields[name]: value for name, value in row.items() if name in fields} for row in records.rows(records.columns)
+    ]
+    if isinstance(records.table, list):
+        renamed = [name for name in IDS if name in named]  # a single id in a field of another name is a list of it
+        return [row | {name: [row[name]] for name in renamed if isinstance(row.get(name), str)} for row in rows]
+    _check_columns(records.columns, list(fields.values()), path)
+    return [{name: _cell(name, cell) for name, cell in row.items() if cell and cell.strip()} for row in rows]
+
+
+def _check_columns(columns: Sequence[str], fields: Sequence[str], path: Path) -> None:
+    for names in (("text",), IDS):
+        if set(names).isdisjoint(fields):
+            held = ", ".join(map(repr, columns))
+            unknown = next((name for name in fields if name not in FIELDS), "...")
+            near = next((near for name in columns if name not in FIELDS and (near := did_you_mean(name, names))), "")
+            raise ColumnError(
+                f"cases without a column {names[0]!r}: found {held}; expected case_id, text, expected_ids, ...",
+                hint=Advice("columns", {names[0]: unknown}, when=f"{near} Or " if near else ""),
+                path=path,
+            )
+
+
+def _cell(name: str, cell: str) -> object:
+    """Return what JSON would hold for a cell: ids and grades are lists."""
+    if name == "case_id":
+        return cell  # ids are exact
+    if name not in {*IDS, "relevance"}:
+        return cell.strip()
+    parts: list[Any] = [part.strip() for part in cell.split(BETWEEN_IDS)]
+    if cell.strip().startswith("["):
+        try:
+            found = json.loads(cell)
+            parts = [str(one) if isinstance(one, int) and not isinstance(one, bool) else one for one in found]
+        except (ValueError, RecursionError):
+            pass
+    return parts if name in IDS else [_number(part) for part in parts]
+
+
+def _number(given: object) -> object:
+    try:
+        return float(str(given).strip())
+    except ValueError:
+        return given  # reported where grades are checked
+
+
+def _examine(reading: Reading, place: int, pattern: re.Pattern[str] | None, seen: dict[object, int]) -> None:
+    """Add the case of a row to a reading, or what is wrong with it."""
+    row, misfit = reading.rows[place], reading.records.misfits.get(place)
+    given, case_id = row.get("case_id"), ""
+    wrong: list[Wrong] = []
+    if misfit:
+        wrong.append(("malformed_row", (), misfit.told(has_place=False), ""))
+    else:
+        is_id = isinstance(given, str | int) and not isinstance(given, bool)
+        # one that is made from name and place has no spaces, which would split a TREC field
+        case_id = str(given) if is_id and str(given).strip() else f"{'_'.join(reading.name.split())}-{place:03d}"
+        if given is not None and not is_id:
+            wrong.append(("malformed_case_id", ("case_id",), f"case_id must be text, got {quoted(given)}", ""))
+        labels = {name: label(row.get(name)) for name in ("difficulty", "category", "pair_id")}
+        metadata = reading.records.metadata
+        language = normalised(label(row.get("language")) or label(metadata.get("language")) or reading.language)
+        ids, grades, unexpected = _expected(row, pattern)
+        wrong += _repeated(reading, place, seen, (case_id, labels["pair_id"], language))
+        wrong += [*_wrong_text(row), *unexpected]
+    if wrong:
+        reading.unusable.add(place)
+        reading.errors.extend(
+            finding(reading.path, reading.line_of(place, *keys), kind, what, advice, case_id=case_id, level="error")
+            for kind, keys, what, advice in wrong
+        )
+        return
+    domain = next(filter(None, (label(row.get(name)) for name in DOMAINS)), None)
+    description, line = as_text(row.get("description")) or "", reading.lines[place]
+    reading.found.append(
+        Case(case_id, row["text"], ids, grades, description, language, domain=domain, line=line, **labels)
+    )
+
+
+def _repeated(
+    reading: Reading, place: int, seen: dict[object, int], named: tuple[str, str | None, str | None]
+) -> Iterator[Wrong]:
+    """Give what an earlier case has too: the case_id, or the pair_id in its language."""
+    case_id, pair, language = named
     first = seen.setdefault(case_id, place)
     if first != place:
-        message = f"the case on line {document.lines[first]} has this case_id too"
-        keys = ("case_id",) if given is not None else ()
-        yield Wrong("repeated_case_id", keys, message, "Give each case an id of its own, or none at all.")
-
-
-def _language(row: dict[str, Any], document: Document, language: str | None) -> str | None:
-    """Return the language of a case: its own, or that of the set, or the one that was given for others."""
-    return normalised(label(row.get("language")) or label(document.records.metadata.get("language")) or language)
-
-
-def _repeated_pair(
-    row: dict[str, Any], seen: dict[tuple[str | None, str], int], document: Document, place: int, language: str | None
-) -> Iterator[Wrong]:
-    pair = label(row.get("pair_id"))
-    if pair is None:
-        return
-    of = _language(row, document, language)
-    first = seen.setdefault((of, pair), place)
+        keys = ("case_id",) if reading.rows[place].get("case_id") is not None else ()
+        what = f"the case on line {reading.lines[first]} has this case_id too"
+        yield "repeated_case_id", keys, what, "Give each case an id of its own, or none at all."
+    first = place if pair is None else seen.setdefault((language, pair), place)
     if first != place:
-        message = f"the case on line {document.lines[first]} has this pair_id too" + (f", also in {of}" if of else "")
+        of = f", also in {language}" if language else ""
+        what = f"the case on line {reading.lines[first]} has this pair_id too{of}"
         advice = "One case of each language may have it: name the language of each, or leave pair_id out."
-        yield Wrong("repeated_pair_id", ("pair_id",), message, advice)
+        yield "repeated_pair_id", ("pair_id",), what, advice
 
 
-def _wrong_text(row: dict[str, Any]) -> Iterator[Wrong]:
-    text = row.get("text")
-    if text is None or (isinstance(text, str) and not text.strip()):
-        what = "no field 'text'" if "text" not in row else "text is empty"
-        yield Wrong("no_text", ("text",) if "text" in row else (), what, "Write what is searched for.")
+def _wrong_text(row: Mapping[str, Any]) -> Iterator[Wrong]:
+    text = row.get("text", "")
+    if "text" not in row:
+        yield "no_text", (), "no field 'text'", "Write what is searched for."
+    elif text is None or (isinstance(text, str) and not text.strip()):
+        yield "no_text", ("text",), "text is empty", "Write what is searched for."
     elif not isinstance(text, str):
-        yield Wrong("malformed_text", ("text",), f"text must be in quotes, got {quoted(text)}")
+        yield "malformed_text", ("text",), f"text must be in quotes, got {quoted(text)}", ""
 
 
 def _expected(
-    row: dict[str, Any], pattern: re.Pattern[str] | None
+    row: Mapping[str, Any], pattern: re.Pattern[str] | None
 ) -> tuple[tuple[str, ...], tuple[float, ...], list[Wrong]]:
-    """Return the expected ids, their grades, and what is wrong with them."""
-    named = [name for name in IDS if row.get(name) is not None]
-    if len(named) > 1:
-        message = f"both {IDS[0]} and {IDS[1]} are given, expected one of them"
-        return (), (), [Wrong("no_expected_id", (IDS[1],), message, "Keep one list.")]
-    name = named[0] if named else IDS[0]
-    is_hpo = name == HPO_IDS and pattern is None
-    ids, wrong = checked_ids(row.get(name), name, HPO_PATTERN if is_hpo else pattern)
+    """Return the expected ids, their grades (1 without any), and what is wrong with them."""
+    name, *others = [name for name in IDS if row.get(name) is not None] or IDS[:1]
+    if others:
+        what = f"both {IDS[0]} and {IDS[1]} are given, expected one of them"
+        return (), (), [("no_expected_id", (IDS[1],), what, "Keep one list.")]
+    given, grades = row.get(name), row.get("relevance")
+    wrong = list(_wrong_ids(given, name, HPO_PATTERN if name == HPO_IDS and pattern is None else pattern))
     if wrong:
-        return ids, (), wrong
-    return ids, *checked_grades(row.get("relevance"), ids)
-
-
-def _finding(wrong: Wrong, document: Document, place: int, case_id: str) -> Finding:
-    line = document.line_of(place, *wrong.keys)
-    return found_at(document.path, line, wrong.kind, wrong.message, wrong.advice, case_id=case_id, level="error")
-
-
-def _case(
-    row: dict[str, Any],
-    document: Document,
-    place: int,
-    case_id: str,
-    *,
-    ids: tuple[str, ...],
-    grades: tuple[float, ...],
-    language: str | None,
-) -> Case:
-    return Case(
-        case_id,
-        row["text"],
-        ids,
-        grades,
-        description=as_text(row.get("description")) or "",
-        language=_language(row, document, language),
-        difficulty=label(row.get("difficulty")),
-        category=label(row.get("category")),
-        domain=next(filter(None, (label(row.get(name)) for name in DOMAINS)), None),
-        pair_id=label(row.get("pair_id")),
-        line=document.lines[place],
-    )
+        return (), (), wrong
+    ids = tuple(given or ())
+    if grades is None:
+        return ids, (1.0,) * len(ids), []
+    wrong = list(_wrong_grades(grades, ids))
+    keys: Sequence[Any] = ids if isinstance(grades, dict) else range(len(ids))
+    return ids, () if wrong else tuple(float(grades[key]) for key in keys), wrong
 
 
 def label(value: object) -> str | None:
@@ -249,96 +428,80 @@ def label(value: object) -> str | None:
     return (as_text(value) or "").strip() or None
 
 
-def checked_ids(given: object, name: str, pattern: re.Pattern[str] | None) -> tuple[tuple[str, ...], list[Wrong]]:
-    """Return the expected ids of a case, and what is wrong with them.
-
-    Parameters
-    ----------
-    given : object
-        What the field holds; None if it is not there.
-    name : str
-        The field.
-    pattern : re.Pattern, optional
-        What each id must match as a whole.
-    """
+def _wrong_ids(given: object, name: str, pattern: re.Pattern[str] | None) -> Iterator[Wrong]:
+    """Give what is wrong with the expected ids in a field; None if it is not there."""
     if given is None:
-        return (), [Wrong("no_expected_id", (), f"no field {name!r}", _LIST_THEM)]
-    if given == []:
-        return (), []
-    if not isinstance(given, list):
+        advice = "List the ids that a search for the text should find."
+        yield "no_expected_id", (), f"no field {name!r}", advice
+    elif not isinstance(given, list):
         got = quoted(given)
         advice = f"Write [{got}].".replace("'", '"') if isinstance(given, str) else ""
-        return (), [Wrong("malformed_id", (name,), f"{name} must be a list of ids, got {got}", advice)]
-    wrong: list[Wrong] = []
-    for place, one in enumerate(given):
-        problem = _problem(one, pattern)
-        where = "" if len(given) == 1 else f" (number {place + 1} of {len(given)})"
-        if problem is not None:
-            message = f"expected id {quoted(one)}{where} {problem[0]}"
-            wrong.append(Wrong("malformed_id", (name, place), message, problem[1]))
-        elif given[:place].count(one) == 1:
-            message = f"expected id {one!r} appears {given.count(one)} times"
-            wrong.append(Wrong("repeated_id", (name, place), message, "Keep it once."))
-    return tuple(given) if not wrong else (), wrong
-
-
-def checked_grades(given: Any, ids: Sequence[str]) -> tuple[tuple[float, ...], list[Wrong]]:  # noqa: ANN401 - what JSON holds
-    """Return the grade of each expected id, 1 without any, and what is wrong with them."""
-    if given is None:
-        return (1.0,) * len(ids), []
-    keys: Sequence[str | int] = ids if isinstance(given, dict) else range(len(ids))
-    wrong = list(_wrong_grades(given, ids, keys))
-    return () if wrong else tuple(float(given[key]) for key in keys), wrong
-
-
-def _wrong_grades(given: Any, ids: Sequence[str], keys: Sequence[str | int]) -> Iterator[Wrong]:  # noqa: ANN401 - as above
-    field = ("relevance",)
-    if not isinstance(given, dict | list):
-        message = f"relevance must be a list of grades or {{id: grade}}, got {quoted(given)}"
-        yield Wrong("malformed_relevance", field, message, _ONE_PER_ID)
-    elif isinstance(given, list) and len(given) != len(ids):
-        message = f"relevance has {counted(len(given), 'grade')} for {counted(len(ids), 'expected id')}"
-        yield Wrong("malformed_relevance", field, message, _ONE_PER_ID)
+        yield "malformed_id", (name,), f"{name} must be a list of ids, got {got}", advice
     else:
-        grades: dict[str | int, object] = given if isinstance(given, dict) else dict(enumerate(given))
-        for key, one in zip(keys, ids, strict=True):
-            if key not in grades:
-                yield Wrong("malformed_relevance", field, f"relevance has no grade for {one!r}", _ONE_PER_ID)
-            elif not is_grade(grades[key]):
-                message = f"relevance of {one!r} is {quoted(grades[key])}, expected a positive number"
-                advice = "Leave out an id that should not be found."
-                yield Wrong("malformed_relevance", (*field, key), message, advice)
-        for key in grades:
-            if key not in keys:
-                message = (
-                    f"relevance grades {key!r}, which is not an expected id. {did_you_mean(str(key), ids)}".strip()
-                )
-                yield Wrong("malformed_relevance", (*field, key), message)
+        for place, one in enumerate(given):
+            problem, advice = _problem(one, pattern)
+            where = "" if len(given) == 1 else f" (number {place + 1} of {len(given)})"
+            if problem:
+                yield "malformed_id", (name, place), f"expected id {quoted(one)}{where} {problem}", advice
+            elif given[:place].count(one) == 1:
+                what = f"expected id {one!r} appears {given.count(one)} times"
+                yield "repeated_id", (name, place), what, "Keep it once."
 
 
-def _problem(given: object, pattern: re.Pattern[str] | None) -> tuple[str, str] | None:
-    """Return what is wrong with an id, and how to fix it; None if nothing is."""
+def _wrong_grades(given: Any, ids: Sequence[str]) -> Iterator[Wrong]:  # noqa: ANN401 - what JSON holds
+    kind, keys = "malformed_relevance", ("relevance",)
+    if not isinstance(given, dict | list):
+        yield kind, keys, f"relevance must be a list of grades or {{id: grade}}, got {quoted(given)}", _ONE_PER_ID
+    elif isinstance(given, list) and len(given) != len(ids):
+        what = f"relevance has {counted(len(given), 'grade')} for {counted(len(ids), 'expected id')}"
+        yield kind, keys, what, _ONE_PER_ID
+    else:
+        of_ids = list(zip(ids if isinstance(given, dict) else range(len(ids)), ids, strict=True))
+        for key, one in of_ids:
+            if isinstance(given, dict) and key not in given:
+                yield kind, keys, f"relevance has no grade for {one!r}", _ONE_PER_ID
+            elif not is_grade(given[key]):
+                what = f"relevance of {one!r} is {quoted(given[key])}, expected a positive number"
+                yield kind, (*keys, key), what, "Leave out an id that should not be found."
+        for key in [key for key in given if key not in ids] if isinstance(given, dict) else ():
+            what = f"relevance grades {key!r}, which is not an expected id"
+            yield kind, (*keys, key), what, did_you_mean(str(key), ids)
+
+
+def _problem(given: object, pattern: re.Pattern[str] | None) -> tuple[str, str]:
+    """Return what is wrong with an id, and how to fix it; empty texts if nothing is."""
     if not isinstance(given, str):
         return "is not text", "Write it in quotes."
-    if not given.strip():
+    plain = given.strip()
+    if not plain:
         return "is empty", "Remove it."
-    if pattern is None and _LIKE_HPO.match(given):
-        pattern = HPO_PATTERN
-    if pattern is not None:
-        if pattern.fullmatch(given):
-            return None
-        near = _nearest(given, pattern)
-        return f"does not match {pattern.pattern}", f"Did you mean {near!r}?" if near else ""
-    return ("has spaces around it", f"Write {given.strip()!r}.") if given != given.strip() else None
-
-
-def _nearest(given: str, pattern: re.Pattern[str]) -> str:
-    """Return a similar id that matches: without spaces, in upper case, or with the missing zeros."""
-    digits = _DIGITS.findall(given)
-    tries = [given.strip(), given.strip().upper(), given.strip().upper().replace("_", ":").replace("-", ":")]
-    if len(digits) == 1 and given.strip().upper().removesuffix(digits[0]).rstrip(":_- ") in {"", "HP", "HPO"}:
+    if pattern is None and not _LIKE_HPO.match(given):
+        return ("", "") if given == plain else ("has spaces around it", f"Write {plain!r}.")
+    pattern = pattern or HPO_PATTERN
+    if pattern.fullmatch(given):
+        return "", ""
+    # a similar one that matches: without spaces, in upper case, or with the missing zeros
+    digits, upper = _DIGITS.findall(given), plain.upper()
+    tries = [plain, upper, upper.replace("_", ":").replace("-", ":")]
+    if len(digits) == 1 and upper.removesuffix(digits[0]).rstrip(":_- ") in {"", "HP", "HPO"}:
         tries.append(f"HP:{digits[0]:0>7}")
-    return next((one for one in tries if pattern.fullmatch(one)), "")
+    near = next((f"Did you mean {one!r}?" for one in tries if pattern.fullmatch(one)), "")
+    return f"does not match {pattern.pattern}", near
+
+
+def finding(
+    path: str | Path,
+    line: int | None,
+    kind: str,
+    message: str,
+    advice: str = "",
+    *,
+    case_id: str = "",
+    level: Level = "warning",
+) -> Finding:
+    """Return a finding about a file, or about a line of it."""
+    place = str(path) if line is None else f"{path}:{line}"
+    return Finding(level, place, case_id, message, advice, kind, line)
 
 
 def quoted(value: object) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from deadheat.benchmark.cases import Part, Validation
+from deadheat.benchmark.cases import Summary, Validation
 from deadheat.report.model import Column, Fact, Report, Row, Table
 from deadheat.wording import counted
 
@@ -73,12 +73,12 @@ def _findings(validation: Validation) -> Table:
     return Table("findings", labels, (Column("text", "finding"),), rows, title=_verdict(validation))
 
 
-def report_cases(parts: Mapping[str, Sequence[Part]]) -> Report:
+def report_cases(parts: Mapping[str, Sequence[Summary]]) -> Report:
     """Return the report of sets of cases, summarised by their labels.
 
     Parameters
     ----------
-    parts : mapping of str to sequence of Part
+    parts : mapping of str to sequence of Summary
         What `summarise` makes of each set, by its name.
     """
     rows = [

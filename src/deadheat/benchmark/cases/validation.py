@@ -1,29 +1,26 @@
-"""Validation: what the schema forbids, then what a schema cannot see."""
+"""Validation: what the schema forbids, then rules for what a schema cannot see."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
-from deadheat.benchmark.cases.documents import Document, read_document
-from deadheat.benchmark.cases.findings import Finding, Validation, found_at, listed_lines
-from deadheat.benchmark.cases.language import code_of, guess, known
-from deadheat.benchmark.cases.model import LABELS, SMALL, Case, Cases
-from deadheat.benchmark.cases.naming import FIELDS
-from deadheat.benchmark.cases.pairing import check_pairs
-from deadheat.benchmark.cases.reading import Reading, examine, label, quoted
+from deadheat.benchmark.cases.model import LABELS, SMALL, Case
+from deadheat.benchmark.cases.reading import FIELDS, IDS, Finding, Reading, examine, finding, label, quoted
+from deadheat.benchmark.languages import code_of, guess, known
 from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.data.tables import label_of
 from deadheat.errors import DataError, MissingDependencyError
 from deadheat.io.source import readable
 from deadheat.wording import counted, did_you_mean, shown
 
-NEEDED = {"case_id", "text", "expected_ids", "expected_hpo_ids", "relevance"}
+NEEDED = {"case_id", "text", *IDS, "relevance"}
 _TYPES = {"string": "text", "integer": "a whole number", "number": "a number", "object": "an object", "array": "a list"}
 _STRATA = "Other words make strata too, but none that other sets of cases share."
 STANDARD = 200  # cases: fewer are good for development, and fewer than `SMALL` for a quick check
@@ -32,6 +29,68 @@ _HOW_TO_LABEL = {
     "category": "Write exact_match, synonym, abbreviation, layperson or complex: results can then be reported by it.",
     "domain": "Name the part of the collection that the case is about: results can then be reported by it.",
 }
+Found: TypeAlias = "Iterator[dict[str, Any]]"
+"""What fills the template of a rule, with the line that it is about, or the case as "case"."""
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What `validate` found in a file of cases.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+    name : str
+    n_cases : int
+        All cases of the file, including unusable ones.
+    findings : tuple of Finding
+        Errors first.
+    cause : DataError or None
+        The error behind the only finding, if the file cannot be read.
+    """
+
+    path: Path
+    name: str
+    n_cases: int
+    findings: tuple[Finding, ...]
+    cause: DataError | None = None
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings that make a case, or the file, unusable."""
+        return tuple(one for one in self.findings if one.level == "error")
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """The other findings."""
+        return tuple(one for one in self.findings if one.level == "warning")
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether `deadheat.read_cases` reads the file."""
+        return not self.errors
+
+
+class Rule(NamedTuple):
+    """What to warn of: a word for programs, templates of message and advice, and the function that looks for it."""
+
+    kind: str
+    message: str
+    advice: str
+    find: Callable[[Reading], Found]
+
+
+RULES: list[Rule] = []
+
+
+def rule(kind: str, message: str, advice: str) -> Callable[[Callable[[Reading], Found]], Callable[[Reading], Found]]:
+    """Register a rule; the order is that of its findings."""
+
+    def register(find: Callable[[Reading], Found]) -> Callable[[Reading], Found]:
+        RULES.append(Rule(kind, message, advice, find))
+        return find
+
+    return register
 
 
 def validate(
@@ -72,18 +131,20 @@ def validate(
     path = readable(path)
     terms = ontology if ontology is None or isinstance(ontology, Ontology) else read_ontology(ontology)
     try:
-        document = read_document(path, format, columns)
+        file = examine(path, id_pattern=id_pattern, format=format, language=language, columns=columns)
     except DataError as error:
-        found = found_at(path, error.line, "malformed_file", error.told(has_place=False), level="error")
+        found = finding(path, error.line, "malformed_file", error.told(has_place=False), level="error")
         return Validation(Path(path), label_of(path), 0, (found,), error)
-    reading = examine(document, id_pattern=id_pattern, language=language)
-    findings = [*reading.errors, *violations(reading, id_pattern=id_pattern), *check_fields(document)]
-    cases = reading.cases
-    for check in CHECKS:
-        findings += check(document, cases)
+    findings = [*file.errors, *_violations(file, id_pattern)]
+    for one in RULES:
+        for values in one.find(file):
+            case = values.get("case")
+            line, case_id = (case.line, case.case_id) if case else (values.get("line"), "")
+            texts = (text.format(**values) for text in (one.message, one.advice))
+            findings.append(finding(path, line, one.kind, *texts, case_id=case_id))
     if terms is not None:
-        findings += check_terms(document, cases, terms)
-    return Validation(document.path, document.name, len(document.rows), tuple(findings))
+        findings += _unknown_terms(file, terms)
+    return Validation(path, file.name, len(file.rows), tuple(findings))
 
 
 def schema_text() -> str:
@@ -91,73 +152,49 @@ def schema_text() -> str:
     return files("deadheat.benchmark.cases").joinpath("schema.json").read_text(encoding="utf-8")
 
 
-def violations(reading: Reading, *, id_pattern: str | None = None) -> Iterator[Finding]:
-    """Yield what the schema forbids but reading accepts, once for each value, as warnings.
-
-    Raises
-    ------
-    MissingDependencyError
-        The package jsonschema is not installed.
-    """
-    document = reading.document
-    found: dict[tuple[str, str, str], list[tuple[Any, int | None]]] = {}
-    for error in _errors(document.value, id_pattern):
-        keys = list(error.absolute_path)
-        place, inside = _place(document, keys)
-        if place is not None and (not inside or (place in reading.unusable and inside[0] in NEEDED)):
-            continue  # reading refuses the case, with more detail
-        field = ".".join(map(str, inside))
-        group = (field, str(error.validator), json.dumps(error.instance, ensure_ascii=False))
-        found.setdefault(group, []).append((error, _line(document, place, inside)))
-    for (field, _, _), errors in found.items():
-        yield _finding(document, field, errors[0][0], [line for _, line in errors])
-
-
-def _errors(value: Any, id_pattern: str | None) -> Iterator[Any]:  # noqa: ANN401 - what JSON holds
+def _violations(file: Reading, id_pattern: str | None) -> Iterator[Finding]:
+    """Yield what the schema forbids but reading accepts, once for each value."""
     try:
         from jsonschema import Draft202012Validator
     except ImportError as error:
         raise MissingDependencyError(
             "checking against the JSON Schema needs the package jsonschema", hint="pip install 'deadheat[cases]'"
         ) from error
-    schema = json.loads(schema_text())
+    defs = json.loads(schema_text())["$defs"]
     if id_pattern is not None:  # it replaces HPO's pattern, and reading has checked every id
-        schema["$defs"]["hpo_id"] = {"type": "string"}
-    yield from Draft202012Validator(schema).iter_errors(value)
+        defs["hpo_id"] = {"type": "string"}
+    of = {name: Draft202012Validator({**defs[name], "$defs": defs}) for name in ("metadata", "case")}
+    source, found = file.records.json, {}
+    for error in of["metadata"].iter_errors(file.records.metadata):
+        keys = ["metadata", *error.absolute_path]
+        found[".".join(map(str, keys)), error.validator, ""] = [(error, source.line_of(keys) if source else None)]
+    for place, row in enumerate(file.rows):
+        for error in of["case"].iter_errors(row):
+            keys = list(error.absolute_path)
+            if keys and not (place in file.unusable and keys[0] in NEEDED):  # else reading refuses the case
+                group = (".".join(map(str, keys)), error.validator, json.dumps(error.instance, ensure_ascii=False))
+                found.setdefault(group, []).append((error, file.line_of(place, *keys)))
+    for (field, *_), errors in found.items():
+        lines = [line for _, line in errors]
+        yield finding(file.path, lines[0], "schema", *_violation(field, errors[0][0], _in_cases(lines)))
 
 
-def _place(document: Document, keys: Sequence[str | int]) -> tuple[int | None, list[str | int]]:
-    """Return the place of the case that keys lead into, and the keys inside it; None if it is not about a case."""
-    n = len(document.records.keys)
-    if tuple(keys[:n]) == document.records.keys and len(keys) > n and isinstance(keys[n], int):
-        return int(keys[n]), list(keys[n + 1 :])
-    return None, list(keys)
-
-
-def _line(document: Document, place: int | None, inside: Sequence[str | int]) -> int | None:
-    if place is not None:
-        return document.line_of(place, *inside)
-    return document.records.json.line_of(inside) if document.records.json else None
-
-
-def _finding(document: Document, field: str, error: Any, lines: Sequence[int | None]) -> Finding:  # noqa: ANN401 - jsonschema has no types
-    given = quoted(error.instance)
-    many = _in_cases(lines)
-    message, advice = f"{field or 'the file'}: {error.message}{many}", ""
+def _violation(field: str, error: Any, many: str) -> tuple[str, str]:  # noqa: ANN401 - jsonschema has no types
+    """Return what is wrong with a field, and advice."""
+    given = f"{field} is {quoted(error.instance)}{many}, expected"
     if error.validator == "enum":
         allowed = [value for value in error.validator_value if value is not None]
-        message = f"{field} is {given}{many}, expected one of {', '.join(allowed)}"
-        advice = (did_you_mean(str(error.instance), allowed) or _STRATA).strip()
-    elif error.validator == "type":
+        return f"{given} one of {', '.join(allowed)}", did_you_mean(str(error.instance), allowed) or _STRATA
+    if error.validator == "type":
         named = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
+        is_number = "string" in named and isinstance(error.instance, int | float)
         expected = " or ".join(_TYPES[name] for name in named if name in _TYPES)
-        message = f"{field} is {given}{many}, expected {expected}"
-        advice = "Write it in quotes." if "string" in named and isinstance(error.instance, int | float) else ""
-    elif error.validator == "pattern":
+        return f"{given} {expected}", "Write it in quotes." if is_number else ""
+    if error.validator == "pattern":
         code = code_of(str(error.instance))
-        message = f"{field} is {given}{many}, expected a code such as de or en"
         advice = f"Did you mean {code!r}?" if code else "Write its ISO 639 code."
-    return found_at(document.path, lines[0], "schema", message, advice)
+        return f"{given} a code such as de or en", advice
+    return f"{field}: {error.message}{many}", ""
 
 
 def half_width(n: int) -> float:
@@ -171,190 +208,274 @@ def half_width(n: int) -> float:
     return 1.96 * 0.5 / math.sqrt(n)
 
 
-def check_fields(document: Document) -> Iterator[Finding]:
-    """Yield the fields that are not read."""
+@rule("unread_field", "field {name!r} is not read{many}", "{near}")
+def unread_fields(file: Reading) -> Found:
+    """Find the fields that are not read."""
     lines: dict[str, list[int]] = {}
-    for row, line in zip(document.rows, document.lines, strict=True):
+    for row, line in zip(file.rows, file.lines, strict=True):
         for name in row:
             if name not in FIELDS or (name == "hpo_domain" and label(row.get("domain")) is not None):
                 lines.setdefault(name, []).append(line)
     for name, own in lines.items():
-        message = f"field {name!r} is not read{_in_cases(own)}"
-        near = did_you_mean(name, FIELDS).strip() if name not in FIELDS else "Keep one of domain and hpo_domain."
-        yield found_at(document.path, own[0], "unread_field", message, near)
-    yield from _beside_cases(document)
+        near = "Keep one of domain and hpo_domain." if name in FIELDS else did_you_mean(name, FIELDS)
+        yield {"name": name, "many": _in_cases(own), "near": near, "line": own[0]}
 
 
-def _beside_cases(document: Document) -> Iterator[Finding]:
-    """Yield the keys of a JSON object beside its cases, where they are not read."""
-    for name in document.value if document.records.json and isinstance(document.value, dict) else ():
-        if name not in {"metadata", "$schema", *document.records.keys}:
-            advice = did_you_mean(name, ["metadata"]).strip() or "Move it into metadata."
-            line = document.records.json.line_of([name]) if document.records.json else None
-            message = f"field {name!r} beside {document.records.keys[0]!r} is not read"
-            yield found_at(document.path, line, "unread_field", message, advice)
+@rule("unread_field", "field {name!r} beside {key!r} is not read", "{near}")
+def unread_beside_cases(file: Reading) -> Found:
+    """Find the keys of a JSON object beside its cases that are not read."""
+    source, keys = file.records.json, file.records.keys
+    for name in source.value if source and isinstance(source.value, dict) else ():
+        if source and name not in {"metadata", "$schema", *keys}:
+            near = did_you_mean(name, ["metadata"]) or "Move it into metadata."
+            yield {"name": name, "key": keys[0], "near": near, "line": source.line_of([name])}
 
 
-def check_labels(document: Document, cases: Cases) -> Iterator[Finding]:
-    """Yield the labels that cases lack, once for each label."""
+@rule("missing_label", "{lack} a {name}{where}", "{advice}")
+def missing_labels(file: Reading) -> Found:
+    """Find the labels that cases lack."""
+    n = len(file.cases)
     for name in LABELS:
-        lacking = [case for case in cases if getattr(case, name) is None]
-        if lacking:
-            lack = f"{len(lacking):,} of {counted(len(cases), 'case')} lack"
-            where = f" ({listed_lines([case.line for case in lacking])})"
-            if len(lacking) == len(cases):
-                lack, where = "all cases lack" if len(cases) > 1 else "the case lacks", ""
-            advice = _HOW_TO_LABEL.get(name) or _how_to_name_language(document, lacking)
-            yield found_at(document.path, None, "missing_label", f"{lack} a {name}{where}", advice)
+        if lacking := [case for case in file.cases if getattr(case, name) is None]:
+            lack, where = f"{_share(lacking, file)} lack", f" ({listed_lines(lacking)})"
+            if len(lacking) == n:
+                lack, where = "all cases lack" if n > 1 else "the case lacks", ""
+            advice = _HOW_TO_LABEL.get(name) or _how_to_name_language(file, lacking)
+            yield {"lack": lack, "name": name, "where": where, "advice": advice}
 
 
-def _how_to_name_language(document: Document, cases: Sequence[Case]) -> str:
-    of_folder = code_of(document.path.absolute().parent.name)
-    example = f", as the folder's name suggests: {of_folder}"
-    if of_folder is None:
-        likely = guess(". ".join(case.text for case in cases))
-        example = f"; the texts look like {likely!r}" if likely else ", such as de"
-    how = "Add a column language" if document.is_table else "Write it once, as metadata.language"
+def _how_to_name_language(file: Reading, cases: Sequence[Case]) -> str:
+    example = ", such as de"
+    if of_folder := code_of(file.path.absolute().parent.name):
+        example = f", as the folder's name suggests: {of_folder}"
+    elif likely := guess(". ".join(case.text for case in cases)):
+        example = f"; the texts look like {likely!r}"
+    how = "Add a column language" if file.is_table else "Write it once, as metadata.language"
     return f"{how}, or give --language{example}. Languages are never evaluated together."
 
 
-def check_expected(document: Document, cases: Cases) -> Iterator[Finding]:
-    """Yield how many cases expect nothing."""
-    if lines := [case.line for case in cases if not case.expected_ids]:
-        message = f"{len(lines):,} of {counted(len(cases), 'case')} ({listed_lines(lines)}) expect nothing"
-        advice = "They count as 0 in the mean of every measure: leave them out, unless that is meant."
-        yield found_at(document.path, None, "nothing_expected", message, advice)
+@rule(
+    "nothing_expected",
+    "{share} ({lines}) expect nothing",
+    "They count as 0 in the mean of every measure: leave them out, unless that is meant.",
+)
+def nothing_expected(file: Reading) -> Found:
+    """Find the cases that expect nothing."""
+    if bare := [case for case in file.cases if not case.expected_ids]:
+        yield {"share": _share(bare, file), "lines": listed_lines(bare)}
 
 
-def check_grades(document: Document, cases: Cases) -> Iterator[Finding]:
-    """Yield how many cases grade an expected id too low to be relevant for binary measures."""
-    low = [case for case in cases if min(case.relevance, default=1.0) < 1]
-    if low:
-        message = (
-            f"{len(low):,} of {counted(len(cases), 'case')} ({listed_lines([case.line for case in low])}): grades below"
-            " 1 count in nDCG and other graded measures only: RR, Hit, P, R and AP take relevance >= 1 as relevant"
-        )
-        advice = "Write grades from 1 on for ids that a search should find."
-        yield found_at(document.path, None, "low_grades", message, advice)
+@rule(
+    "low_grades",
+    "{share} ({lines}): grades below 1 count in nDCG and other graded measures only: RR, Hit, P, R and AP take"
+    " relevance >= 1 as relevant",
+    "Write grades from 1 on for ids that a search should find.",
+)
+def low_grades(file: Reading) -> Found:
+    """Find the cases that grade an expected id too low to be relevant for binary measures."""
+    if low := [case for case in file.cases if min(case.relevance, default=1.0) < 1]:
+        yield {"share": _share(low, file), "lines": listed_lines(low)}
 
 
-def check_texts(document: Document, cases: Cases) -> Iterator[Finding]:
-    """Yield each text that several cases of one language have."""
-    for group in cases.repeated_texts():
-        lines = listed_lines([case.line for case in group])
-        message = f"the text {shown(group[0].text)} appears {len(group)} times ({lines})"
-        if len({frozenset(case.expected_ids) for case in group}) == 1:
-            kind, advice = (
-                "repeated_text",
-                "Keep one: the others repeat its result, and count as if they were new.",
-            )
-        else:
-            kind, message = "contradicting_text", f"{message}, with different expected ids"
-            advice = "Keep one case with all of them: no ranking can satisfy both."
-        case = group[1]
-        yield found_at(document.path, case.line, kind, message, advice, case_id=case.case_id)
+def _repeated(file: Reading, *, is_alike: bool) -> Found:
+    for group in file.cases.repeated_texts():
+        if (len({frozenset(case.expected_ids) for case in group}) == 1) == is_alike:
+            yield {"text": shown(group[0].text), "n": len(group), "lines": listed_lines(group), "case": group[1]}
 
 
-def check_language(document: Document, cases: Cases) -> Iterator[Finding]:
-    """Yield the sets and single texts that do not look like their stated language; this is only a guess."""
-    for language, part in cases.by_language().items():
-        code = known(language)
-        if code is None:
-            continue
-        other = guess(". ".join(part.texts()))
-        if other not in {None, code}:
-            message = f"the texts of language {language!r} look like {other!r} (a guess by py3langid)"
-            yield found_at(document.path, None, "language", message, f"Check them; if so, write {other!r}.")
-            continue
-        for case in part:
-            other = guess(case.text)
-            if other in {None, code}:
-                continue
-            message = f"the text {shown(case.text)} of language {language!r} looks like {other!r} (a guess)"
-            advice = f"Check it; if so, write language {other!r}."
-            yield found_at(document.path, case.line, "language", message, advice, case_id=case.case_id)
+@rule(
+    "repeated_text",
+    "the text {text} appears {n} times ({lines})",
+    "Keep one: the others repeat its result, and count as if they were new.",
+)
+def repeated_texts(file: Reading) -> Found:
+    """Find the texts that several cases of one language have, with the same expected ids."""
+    return _repeated(file, is_alike=True)
 
 
-def check_size(document: Document, cases: Cases) -> Iterator[Finding]:
-    """Yield the languages that have too few cases for a sound conclusion."""
-    for language, part in cases.by_language().items():
-        n = len(part)
-        if n < STANDARD:
-            of = f" of language {language!r}" if language else ""
-            message = (
-                f"{counted(n, 'case')}{of}: the 95% interval of a mean can be as wide as"
-                f" ± {half_width(n):.2f} (of a measure from 0 to 1)"
-            )
-            use = "Good for development." if n >= SMALL else "Good for a quick check only."
-            advice = f"{use} Collect {STANDARD} for a conclusion (± {half_width(STANDARD):.2f}), 500 for a fine one."
-            yield found_at(document.path, None, "few_cases", message, advice)
+@rule(
+    "contradicting_text",
+    "the text {text} appears {n} times ({lines}), with different expected ids",
+    "Keep one case with all of them: no ranking can satisfy both.",
+)
+def contradicting_texts(file: Reading) -> Found:
+    """Find the texts that several cases of one language have, with other expected ids."""
+    return _repeated(file, is_alike=False)
 
 
-def check_independence(document: Document, cases: Cases) -> Iterator[Finding]:
-    """Yield how many cases share an expected id with one of their language: what makes one hard makes the other so."""
-    several = len(cases.languages) > 1
-    for language, part in cases.by_language().items():
+def _other(texts: Sequence[str], language: str | None) -> str | None:
+    """Return the language that texts look like, if it is not theirs; this is only a guess."""
+    code = known(language)
+    found = guess(". ".join(texts)) if code else None
+    return None if found == code else found
+
+
+@rule(
+    "language",
+    "the texts of language {language!r} look like {other!r} (a guess by py3langid)",
+    "Check them; if so, write {other!r}.",
+)
+def sets_in_another_language(file: Reading) -> Found:
+    """Find the sets that do not look like their stated language."""
+    for language, part in file.cases.by_language().items():
+        if other := _other(part.texts(), language):
+            yield {"language": language, "other": other}
+
+
+@rule(
+    "language",
+    "the text {text} of language {language!r} looks like {other!r} (a guess)",
+    "Check it; if so, write language {other!r}.",
+)
+def texts_in_another_language(file: Reading) -> Found:
+    """Find single texts that do not look like their stated language, as the others of it do."""
+    for language, part in file.cases.by_language().items():
+        for case in () if _other(part.texts(), language) else part:
+            if other := _other([case.text], language):
+                yield {"text": shown(case.text), "language": language, "other": other, "case": case}
+
+
+@rule(
+    "few_cases",
+    "{n}: the 95% interval of a mean can be as wide as ± {width:.2f} (of a measure from 0 to 1)",
+    f"Good for {{use}}. Collect {STANDARD} for a conclusion (± {half_width(STANDARD):.2f}), 500 for a fine one.",
+)
+def few_cases(file: Reading) -> Found:
+    """Find the languages that have too few cases for a sound conclusion."""
+    for language, part in file.cases.by_language().items():
+        if len(part) < STANDARD:
+            n = counted(len(part), "case") + (f" of language {language!r}" if language else "")
+            use = "development" if len(part) >= SMALL else "a quick check only"
+            yield {"n": n, "width": half_width(len(part)), "use": use}
+
+
+@rule(
+    "shared_ids",
+    "{share} expect an id that an earlier case expects too ({lines})",
+    "They are not independent: use cluster intervals, one cluster for each expected id.",
+)
+def shared_ids(file: Reading) -> Found:
+    """Find the cases that share an expected id with one of their language: what makes one hard makes the other so."""
+    for language, part in file.cases.by_language().items():
         seen: set[str] = set()
         sharing = []
         for case in part:
-            if not seen.isdisjoint(case.expected_ids):
-                sharing.append(case)
+            sharing += [case] * (not seen.isdisjoint(case.expected_ids))
             seen.update(case.expected_ids)
         if sharing:
-            n, lines = len(sharing), listed_lines([case.line for case in sharing])
-            of = f"{counted(len(part), 'case')}{f' of language {language!r}' if several and language else ''}"
-            message = f"{n:,} of {of} expect an id that an earlier case expects too ({lines})"
-            advice = "They are not independent: use cluster intervals, one cluster for each expected id."
-            yield found_at(document.path, None, "shared_ids", message, advice)
+            of = f" of language {language!r}" if language and len(file.cases.languages) > 1 else ""
+            share = f"{len(sharing):,} of {counted(len(part), 'case')}{of}"
+            yield {"share": share, "lines": listed_lines(sharing)}
+
+
+def _pairs(file: Reading) -> dict[str, list[Case]]:
+    """Return the cases of each pair_id, if there are several languages."""
+    found: dict[str, list[Case]] = {}
+    for case in file.cases if len(file.cases.languages) > 1 else ():
+        if case.pair_id is not None and case.language is not None:
+            found.setdefault(case.pair_id, []).append(case)
+    return found
+
+
+@rule(
+    "unlike_pair",
+    "pair_id {pair!r} expects {expected} ({lines})",
+    "Cases of one pair_id should ask for the same: correct an expected id, or the pair_id.",
+)
+def unlike_pairs(file: Reading) -> Found:
+    """Find the pairs that do not ask for the same."""
+    for pair, own in _pairs(file).items():
+        if len({frozenset(case.expected_ids) for case in own}) > 1:
+            expected = " and ".join(f"{'|'.join(case.expected_ids) or 'nothing'} in {case.language}" for case in own)
+            yield {"pair": pair, "expected": expected, "lines": listed_lines(own), "case": own[1]}
+
+
+@rule(
+    "unpaired_case",
+    "{share} have no pair_id that another language has ({lines})",
+    "They count in no comparison of languages, case by case.",
+)
+def unpaired_cases(file: Reading) -> Found:
+    """Find the cases without a partner in another language, where others have one."""
+    pairs = _pairs(file)
+    lone = [case for case in file.cases if case.language is None or len(pairs.get(case.pair_id or "", ())) < 2]
+    if pairs and lone:
+        yield {"share": _share(lone, file), "lines": listed_lines(lone)}
+
+
+@rule(
+    "missing_pair",
+    "{share} expect what one case of another language expects",
+    "If they ask for the same, give each such group a common pair_id, in a column of that name: languages are then"
+    " compared case by case.",
+)
+def missing_pairs(file: Reading) -> Found:
+    """Find cases of several languages, none with a pair_id, that expect the same ids."""
+    languages: dict[frozenset[str], list[str]] = {}
+    for case in file.cases if len(file.cases.languages) > 1 and not _pairs(file) else ():
+        if case.language is not None and case.expected_ids:
+            languages.setdefault(frozenset(case.expected_ids), []).append(case.language)
+    alike = [one for own in languages.values() if 1 < len(own) == len(set(own)) for one in own]
+    if alike and 2 * len(alike) >= len(file.cases):
+        yield {"share": _share(alike, file)}
+
+
+def _share(some: Sequence[object], file: Reading) -> str:
+    return f"{len(some):,} of {counted(len(file.cases), 'case')}"
+
+
+def listed_lines(found: Sequence[Case | int | None], limit: int = 5) -> str:
+    """Return the lines of several cases, for a message.
+
+    Examples
+    --------
+    >>> listed_lines([3]), listed_lines([3, 9]), listed_lines(range(1, 9))
+    ('line 3', 'lines 3, 9', 'lines 1, 2, 3, 4, 5 and 3 more')
+    """
+    lines = [one.line if isinstance(one, Case) else one for one in found]
+    known_lines = [str(line) for line in lines if line is not None]
+    more = f" and {len(known_lines) - limit} more" if len(known_lines) > limit else ""
+    return f"line{'s' if len(known_lines) > 1 else ''} {', '.join(known_lines[:limit])}{more}"
 
 
 def _in_cases(lines: Sequence[int | None]) -> str:
     return f" in {len(lines):,} cases ({listed_lines(lines)})" if len(lines) > 1 else ""
 
 
-def check_terms(document: Document, cases: Cases, ontology: Ontology) -> Iterator[Finding]:
+def _unknown_terms(file: Reading, ontology: Ontology) -> Iterator[Finding]:
     """Yield each expected id that is not a term of an ontology, once, with the cases that expect it."""
     expecting: dict[str, list[Case]] = {}
-    for case in cases:
+    for case in file.cases:
         for term in case.expected_ids:
             if term not in ontology:
                 expecting.setdefault(term, []).append(case)
-    if not expecting:
-        return
-    labels = dict(zip(ontology.ids, ontology.labels, strict=True))
-    names = _names(ontology)
-    name = ontology.path.name if ontology.path else "the ontology"
+    labels = {term: name for term, name in zip(ontology.ids, ontology.labels, strict=True) if name} if expecting else {}
+    names = _names(ontology, labels) if expecting else {}
+    where = ontology.path.name if ontology.path else "the ontology"
     for term, own in expecting.items():
-        kind, what, advice = _status(term, ontology, labels) or ("unknown_id", "is not", _named(own, names, labels))
-        lines = "" if len(own) == 1 else f" ({listed_lines([case.line for case in own])})"
-        message = f"expected id {term!r}{lines} {what} in {name}"
-        yield found_at(document.path, own[0].line, kind, message, advice, case_id=own[0].case_id)
+        lines = "" if len(own) == 1 else f" ({listed_lines(own)})"
+        if term in ontology.alternatives:
+            new = ontology.alternatives[term]
+            kind, what, advice = "merged_id", f"was merged into {_with_label(new, labels)}", f"Write {new!r}."
+        elif term in ontology.obsolete:
+            choices = " or ".join(_with_label(new, labels) for new in ontology.obsolete[term])
+            kind, what, advice = "obsolete_id", "is obsolete", f"Replace it by {choices}."
+            advice = advice if choices else "It names no replacement: leave it out, or choose a term."
+        else:
+            kind, what, advice = "unknown_id", "is not", _named(own, names, labels)
+        message = f"expected id {term!r}{lines} {what} in {where}"
+        yield finding(file.path, own[0].line, kind, message, advice, case_id=own[0].case_id)
 
 
-def _status(term: str, ontology: Ontology, labels: Mapping[str, str]) -> tuple[str, str, str] | None:
-    """Return why an id is not a current term, and how to fix it."""
-    if term in ontology.alternatives:
-        new = ontology.alternatives[term]
-        return "merged_id", f"was merged into {_with_label(new, labels)}", f"Write {new!r}."
-    if term in ontology.obsolete:
-        instead = ontology.obsolete[term]
-        choices = " or ".join(_with_label(new, labels) for new in instead)
-        advice = f"Replace it by {choices}." if instead else "It names no replacement: leave it out, or choose a term."
-        return "obsolete_id", "is obsolete", advice
-    return None
-
-
-def _named(cases: list[Case], names: Mapping[str, str], labels: Mapping[str, str]) -> str:
+def _named(cases: Sequence[Case], names: Mapping[str, str], labels: Mapping[str, str]) -> str:
     """Suggest the term whose name matches a case, if there is one."""
-    for case in cases:
-        for said in (case.description, case.text):
-            found = names.get(said.strip().casefold())
-            if found is not None:
-                return f"{shown(said)} is a name of {_with_label(found, labels)}: is that meant?"
+    for said in (text for case in cases for text in (case.description, case.text)):
+        if found := names.get(said.strip().casefold()):
+            return f"{shown(said)} is a name of {_with_label(found, labels)}: is that meant?"
     return "No document has it, so nothing can find it: correct it, or use the version of the ontology that has it."
 
 
-def _names(ontology: Ontology) -> dict[str, str]:
+def _names(ontology: Ontology, labels: Mapping[str, str]) -> dict[str, str]:
     """Return the term of each label and exact synonym."""
     synonyms = {
         synonym.text.casefold(): term
@@ -362,21 +483,8 @@ def _names(ontology: Ontology) -> dict[str, str]:
         for synonym in own
         if synonym.scope == "EXACT"
     }
-    labels = zip(ontology.ids, ontology.labels, strict=True)
-    return synonyms | {label.casefold(): term for term, label in labels if label}
+    return synonyms | {name.casefold(): term for term, name in labels.items()}
 
 
 def _with_label(term: str, labels: Mapping[str, str]) -> str:
-    return f"{term} ({labels[term]})" if labels.get(term) else term
-
-
-CHECKS = (
-    check_labels,
-    check_expected,
-    check_grades,
-    check_texts,
-    check_language,
-    check_size,
-    check_independence,
-    check_pairs,
-)
+    return f"{term} ({labels[term]})" if term in labels else term
