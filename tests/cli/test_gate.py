@@ -14,7 +14,6 @@ from deadheat.gates import PRESETS
 from deadheat.report.as_junit import as_junit
 from deadheat.report.of_gate import report_gate
 from support.command import call, ok
-from support.paths import FIRST_FORMAT
 from support.shared_data import llm_qrels, llm_run, needs_shared_data
 
 if TYPE_CHECKING:
@@ -138,13 +137,6 @@ def test_presets_are_printed() -> None:
     assert "nDCG with their gain, 2^rel - 1" in listed
     assert tuple(line.strip() for line in listed.splitlines()[1:]) == PRESETS["rag"]
     assert f"rag: {', '.join(PRESETS['rag'])}. From the targets" in in_help
-
-
-def test_a_file_that_does_not_say_what_can_be_reached() -> None:
-    first = FIRST_FORMAT / "first.json"
-    out = " ".join(failed(first, "-c", "RR > 5").split())
-    assert re.search(r"RR > 5 0\.\d+ 5\.0000\*? - 13 failed", out), out
-    assert "judgments at best: not known for RR; run was saved before this was kept" in out
 
 
 def test_a_margin_has_to_be_ruled_out() -> None:

@@ -233,7 +233,7 @@ def test_files_that_are_no_state(tmp_path: Path) -> None:
     path, accumulator = tmp_path / "x.json", dh.Accumulator(["RR"])
     accumulator.add([[0.1, 0.2]], [[1]])
     path.write_text('{"q": {"d": 1}}')
-    with pytest.raises(DataError, match="exists and is not a state of an accumulator: it would be replaced"):
+    with pytest.raises(DataError, match="exists and is not the state of an accumulator: it would be replaced"):
         accumulator.save(path)
     with pytest.raises(FileFormatError, match="holds something else, expected the state of an accumulator"):
         accumulator.resume(path)
@@ -251,12 +251,11 @@ def test_files_that_are_no_state(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"format": 2}, "has format 2, written by deadheat '0.1.0'"),
-        ({"numbered": "x"}, "numbered is neither true nor false"),
         ({"conventions": {"ties": "x"}}, "ties must be one of"),
-        ({"conventions": {"x": 1}}, "is not a complete state"),
-        ({"measures": None}, "is not a complete state"),
-        ({"data": {}}, "is not a complete state"),
-        ({"data": {"queries": "AAAA", "judged": ""}}, "cannot be read as Parquet"),
+        ({"conventions": {"x": 1}}, "cannot be read as the state"),
+        ({"measures": None}, "cannot be read as the state"),
+        ({"data": {}}, "cannot be read as the state"),
+        ({"data": {"queries": "AAAA", "judged": ""}}, "cannot be read as the state"),
     ],
 )
 def test_a_state_that_was_changed(changes: dict[str, Any], message: str, tmp_path: Path) -> None:

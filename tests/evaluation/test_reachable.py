@@ -10,7 +10,6 @@ import pytest
 
 import deadheat as dh
 from oracle.variants import VARIANTS
-from support.paths import FIRST_FORMAT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,9 +89,3 @@ def test_a_saved_evaluation_keeps_it(tmp_path: Path) -> None:
     loaded = dh.load_evaluation(path)
     assert [one.reachable for one in loaded][:2] == [one.reachable for one in evaluation][:2] == [0.75, 1.0]
     assert np.isnan(loaded["NumRet"].reachable or 0.0)
-    first = FIRST_FORMAT / "first.json"
-    older = dh.load_evaluation(first)
-    assert [one.reachable for one in older] == [None] * len(older)
-    assert older.select(np.arange(14) < 3)["AP"].reachable is None
-    older.save(tmp_path / "again.json")
-    assert dh.load_evaluation(tmp_path / "again.json")["AP"].reachable is None

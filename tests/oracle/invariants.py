@@ -63,7 +63,7 @@ def _rules(evaluation: Evaluation) -> Iterator[tuple[Measure, Measure, BoolArray
 
 def _has_one(evaluation: Evaluation, recall: R) -> BoolArray | None:
     """Tell which queries have one relevant document, if the placements say so."""
-    return evaluation.placements.n_relevant(recall.rel) == 1 if evaluation.has_placements else None
+    return evaluation.placements.n_relevant(recall.rel) == 1
 
 
 def _hold(evaluation: Evaluation, rule: str, holds: BoolArray) -> None:

@@ -21,7 +21,7 @@ from deadheat.errors import DeadheatWarning, UnknownExpectedWarning
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.scores import PlacedSpread, Scores
+from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.evaluation.strata import NONE
 from deadheat.measures import MaxRel, Measure
 from deadheat.placements.placements import sort_rows
@@ -163,7 +163,7 @@ def _of_nothing(qrels: Qrels, measures: Sequence[Measure], name: str) -> Evaluat
         unjudged_queries=(),
     )
     return Evaluation(
-        [Scores(one, ids, one.mean(placements), PlacedSpread(one, placements)) for one in measures],
+        [Scores(one, ids, one.mean(placements), TieSpread(one, placements)) for one in measures],
         name=name,
         query_ids=ids,
         conventions=Conventions(),
@@ -176,13 +176,4 @@ def _of_nothing(qrels: Qrels, measures: Sequence[Measure], name: str) -> Evaluat
 def _merged(plain: Evaluation, graded: Evaluation, qrels: Qrels) -> Evaluation:
     """Take the measures that there are on an ontology's judgments from those."""
     scores = {one.measure: one for one in (*plain, *graded)}
-    return Evaluation(
-        scores.values(),
-        name=plain.name,
-        query_ids=plain.query_ids,
-        conventions=plain.conventions,
-        missing_queries=plain.missing_queries,
-        placements=plain.placements,
-        graded=graded.placements,
-        qrels=qrels,
-    )
+    return Evaluation(scores.values(), **plain.parts() | {"graded": graded.placements, "qrels": qrels})

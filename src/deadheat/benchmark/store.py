@@ -23,7 +23,7 @@ from deadheat.comparison.languages import Languages
 from deadheat.errors import DataError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions, cluster_name
-from deadheat.evaluation.saved import refuse_foreign
+from deadheat.evaluation.saved import SAVED
 from deadheat.io.locking import locked
 from deadheat.io.naming import MARK, hashed, is_kept, path_named
 from deadheat.io.writing import replacing
@@ -100,7 +100,7 @@ class Store:
             beside = run.with_suffix(".json")
             if not _is_ours(beside, RUN) or (run.exists() and not beside.exists()):
                 wrong.append(run if run.exists() else beside)
-            refuse_foreign(self._evaluation_path(part, name))
+            SAVED.refuse_foreign(self._evaluation_path(part, name))
         if wrong:
             msg = "is there already and was not written by deadheat bench: it would be replaced; choose another output"
             raise DataError(f"{msg} folder, or move it away", path=wrong[0])
@@ -151,9 +151,8 @@ class Store:
         """
         for path in self._of_last_call() - self._saved:
             with suppress(DataError):  # of someone else by now
-                refuse_foreign(path)
+                SAVED.refuse_foreign(path)
                 path.unlink(missing_ok=True)
-                path.with_suffix(".parquet").unlink(missing_ok=True)
         with replacing(self._report) as file, replacing(self._summary) as beside:
             file.write((report + "\n").encode())
             beside.write(_text(summary))

@@ -199,7 +199,7 @@ def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str], 
         raise click.UsageError(f"--save {target}: name a file that ends in .json, or a folder that is there")
     most = LONGEST - 15  # with room for an ending
     paths = [target] if is_file else [str(Path(target) / f"{file_name(name, most)}.json") for name in names]
-    from deadheat.evaluation.saved import refuse_foreign
+    from deadheat.evaluation.saved import SAVED
 
     for path in paths:
         if output is not None and os.path.realpath(output) == os.path.realpath(path):
@@ -209,5 +209,5 @@ def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str], 
         for given in inputs:
             if _is_same_file(Path(path), Path(given)):
                 raise click.UsageError(f"--save {target} would replace the input {given!r}: choose another name")
-        refuse_foreign(path)
+        SAVED.refuse_foreign(path)
     return paths

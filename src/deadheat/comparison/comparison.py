@@ -219,8 +219,6 @@ class Comparison(
         """
         measure = next(one for one in self.measures if one.label == pair.measure)
         both = [self.evaluations[name] for name in (pair.system, pair.baseline)]
-        if not all(one.has_placements for one in both):
-            return None
         depth = min(getattr(measure, "cutoff", None) or TOP, TOP)
         shares = [unjudged_share(one.placements, depth) or 0.0 for one in both]
         own, other = shares if rival == pair.baseline else shares[::-1]

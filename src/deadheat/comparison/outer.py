@@ -108,7 +108,7 @@ def bounded(evaluation: Evaluation, measure: Measure) -> Scores | None:
         replace(conventions, unjudged="bounds")
     except ParameterError:
         return None
-    if not evaluation.has_placements or conventions.ties != "expected" or conventions.depth or not has_ends(measure):
+    if conventions.ties != "expected" or conventions.depth or not has_ends(measure):
         return None
     placements = evaluation.placements_of(measure)
     if placements.n_retrieved.sum() > MOST_BOUNDED:

@@ -137,7 +137,7 @@ class _Side:
 
         None where no order can be listed or drawn.
         """
-        if not self.evaluation.has_placements or isinstance(self.measure, StoredMeasure):
+        if isinstance(self.measure, StoredMeasure):
             return None
         placements = self.evaluation.placements_of(self.measure)
         if not self.measure.can_list_orders(placements):

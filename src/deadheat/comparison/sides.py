@@ -61,7 +61,7 @@ class Side:
 
         Nor where a measure sees more of a document than relevance and rank.
         """
-        if not self.evaluation.has_placements or isinstance(self.measure, StoredMeasure):
+        if isinstance(self.measure, StoredMeasure):
             return False
         return self.measure.can_list_orders(self.placements)
 

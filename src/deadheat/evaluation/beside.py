@@ -93,14 +93,7 @@ def evaluate_beside(
     ranked = policies.by_rule(exact.placements, engine, rule)
     traditional = Evaluation(
         [replace(own, values=np.where(own.kept, own.measure.mean(ranked), np.nan)) for own in exact],
-        name=exact.name,
-        query_ids=exact.query_ids,
-        conventions=replace(conventions, ties=rule),
-        missing_queries=exact.missing_queries,
-        unjudged_queries=exact.unjudged_queries,
-        placements=exact.placements,
-        qrels=qrels,
-        notes=exact.notes,
+        **exact.parts() | {"conventions": replace(conventions, ties=rule)},
     )
     return exact, traditional
 

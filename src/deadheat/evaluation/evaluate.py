@@ -24,7 +24,7 @@ from deadheat.data.tables import Qrels, Run, Source, Table, path_of
 from deadheat.errors import DataError, DeadheatWarning, NothingJudgedWarning, ParameterError
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.scores import PlacedBounds, PlacedSpread, Scores
+from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
 from deadheat.io.formats import format_of
 from deadheat.io.mappings import is_id
 from deadheat.io.phases import phase
@@ -409,13 +409,13 @@ def _bounds(
 def load_evaluation(path: str | Path) -> Evaluation:
     """Read an evaluation that :meth:`Evaluation.save` wrote.
 
-    Scores, means, tie statistics, intervals and placements are those of the original. Files of early versions have no
-    placements; ``has_placements`` says so. A `Custom` measure keeps its name and its scores, but not its function.
+    Scores, means, tie statistics, intervals and placements are those of the original. A `Custom` measure keeps its name
+    and its scores, but not its function.
 
     Parameters
     ----------
     path : path
-        Of the JSON file. A file of an earlier version has a Parquet file beside it.
+        Of the JSON file.
 
     Returns
     -------
@@ -443,7 +443,7 @@ def opened(evaluation: object) -> Evaluation:
 
 def score_of(measure: Measure, placements: Placements, ranked: Placements, no_relevant: str) -> Scores:
     """Return the scores of one measure; `ranked` are the placements after the tie policy."""
-    spread, values = PlacedSpread(measure, placements), measure.mean(ranked)
+    spread, values = TieSpread(measure, placements), measure.mean(ranked)
     if no_relevant == "skip":
         values = np.where(spread.has_relevant, values, np.nan)
     return Scores(measure, placements.query_ids, values, spread)

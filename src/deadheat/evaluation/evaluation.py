@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -66,6 +66,10 @@ class Evaluation(
         Queries of the qrels that the run lacks.
     unjudged_queries : tuple of str
         Queries of the run without judgments, which are left out.
+    placements : Placements
+        The ranks and ties of the judged documents, before the tie policy.
+    graded : Placements or None
+        The same by an ontology's judgments, for MaxRel alone.
     notes : tuple of str
         What was assumed or skipped to read qrels and run, for people.
     """
@@ -79,7 +83,7 @@ class Evaluation(
         conventions: Conventions,
         missing_queries: tuple[str, ...] = (),
         unjudged_queries: tuple[str, ...] = (),
-        placements: Placements | None = None,
+        placements: Placements,
         graded: Placements | None = None,
         qrels: Qrels | str = "",
         notes: tuple[str, ...] = (),
@@ -91,8 +95,8 @@ class Evaluation(
         self.conventions = conventions
         self.missing_queries = missing_queries
         self.unjudged_queries = unjudged_queries
-        self._placements = placements
-        self._graded = graded  # by an ontology; for MaxRel alone
+        self.placements = placements
+        self.graded = graded
         self._qrels = qrels
         self.notes = notes
 
@@ -131,33 +135,16 @@ class Evaluation(
         """The tie policy of the values."""
         return self.conventions.ties
 
-    @property
-    def has_placements(self) -> bool:
-        """Whether there are placements; files of early versions have none."""
-        return self._placements is not None
-
-    @property
-    def placements(self) -> Placements:
-        """The ranks and ties of the judged documents, before the tie policy."""
-        if self._placements is None:
-            raise ParameterError(
-                f"{self.name} has scores but no placements, as in files of an earlier deadheat",
-                hint="evaluate the run again",
-            )
-        return self._placements
-
     def placements_of(self, measure: Measure) -> Placements:
         """Return what a measure is computed from: under an ontology, MaxRel has judgments of its own."""
-        return self._graded if self._graded is not None and isinstance(measure, MaxRel) else self.placements
+        return self.graded if self.graded is not None and isinstance(measure, MaxRel) else self.placements
 
     @cached_property
     def facts(self) -> Facts:
         """What to know about the run: queries that it lacks, unjudged documents, where it may have been cut."""
-        if self._placements is None:
-            return Facts(len(self.query_ids), len(self.missing_queries))
         depths = [one.deepest for one in self.measures]
         deepest = None if None in depths else max(depths, default=0)  # type: ignore[type-var]
-        return facts_of(self._placements, len(self.missing_queries), self.conventions.depth, deepest)
+        return facts_of(self.placements, len(self.missing_queries), self.conventions.depth, deepest)
 
     @property
     def qrels(self) -> Qrels | None:
@@ -248,20 +235,12 @@ class Evaluation(
         """Do what :meth:`save` does, under options that there are already."""
         from deadheat.evaluation.saved import write  # few evaluations are saved
 
-        write(
-            path,
-            list(self),
-            options,
-            name=self.name,
-            query_ids=self.query_ids,
-            conventions=self.conventions,
-            missing_queries=self.missing_queries,
-            unjudged_queries=self.unjudged_queries,
-            placements=self._placements,
-            graded=self._graded,
-            qrels=self.qrels_hash,
-            notes=self.notes,
-        )
+        write(path, list(self), options, self.parts() | {"qrels": self.qrels_hash})
+
+    def parts(self) -> dict[str, Any]:
+        """Return the arguments that make the evaluation, but for the scores."""
+        names = ("name", "query_ids", "conventions", "missing_queries", "unjudged_queries", "placements", "graded")
+        return {"qrels": self._qrels, "notes": self.notes, **{name: getattr(self, name) for name in names}}
 
     def select(self, keep: BoolArray, name: str | None = None) -> Evaluation:
         """Return the evaluation of some queries; the highest relevance remains that of the whole qrels.
@@ -273,17 +252,15 @@ class Evaluation(
             By default that of the run.
         """
         query_ids = self.query_ids[keep]
-        return Evaluation(
-            [scores.select(keep) for scores in self],
-            name=name or self.name,
-            query_ids=query_ids,
-            conventions=self.conventions,
-            missing_queries=tuple(sorted(set(self.missing_queries).intersection(query_ids.tolist()))),
-            placements=self._placements and self._placements.select(keep),
-            graded=self._graded and self._graded.select(keep),
-            qrels=self._qrels,
-            notes=self.notes,
-        )
+        of_queries = {
+            "name": name or self.name,
+            "query_ids": query_ids,
+            "missing_queries": tuple(sorted(set(self.missing_queries).intersection(query_ids.tolist()))),
+            "unjudged_queries": (),
+            "placements": self.placements.select(keep),
+            "graded": self.graded and self.graded.select(keep),
+        }
+        return Evaluation([scores.select(keep) for scores in self], **self.parts() | of_queries)
 
     def called(self, name: str) -> Evaluation:
         """Return the evaluation under another name.
@@ -308,21 +285,18 @@ class Evaluation(
         new = np.array([names[one] for one in some.query_ids.tolist()], dtype=object)
         order = np.argsort(new, kind="stable")
         ids = new[order]
-        return Evaluation(
-            [scores.renamed(ids, order) for scores in some],
-            name=self.name,
-            query_ids=ids,
-            conventions=self.conventions,
-            missing_queries=tuple(sorted(names[one] for one in some.missing_queries)),
-            placements=some._placements and some._placements.renamed(ids, order),  # noqa: SLF001 - of its class
-            graded=some._graded and some._graded.renamed(ids, order),  # noqa: SLF001 - of its class
-            qrels=self._qrels,
-            notes=self.notes,
-        )
+        renamed = {
+            "query_ids": ids,
+            "missing_queries": tuple(sorted(names[one] for one in some.missing_queries)),
+            "placements": some.placements.renamed(ids, order),
+            "graded": some.graded and some.graded.renamed(ids, order),
+        }
+        scores = [replace(one.select(order), query_ids=ids) for one in some]
+        return Evaluation(scores, **some.parts() | renamed)
 
     def without_relevant(self, measure: MeasureLike) -> tuple[str, ...]:
         """Return the queries that have no relevant document for a measure."""
-        return tuple(self.query_ids[~self[measure].spread.has_relevant].tolist())
+        return tuple(self.query_ids[~self[measure].has_relevant].tolist())
 
     def means(self) -> dict[str, float]:
         """Return the mean over queries of each measure, by the name by which it was asked for.

@@ -1,65 +1,62 @@
-"""Saved evaluations: one JSON file, with a head that people and programs read and the tables of all queries below."""
+"""Saved evaluations: one JSON file, with a head that people and programs read and the tables of all queries below.
+
+The hash in the file finds damage; what is read is trusted beyond that.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
-import re
-import sys
-from collections.abc import Sequence
-from dataclasses import asdict, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any
 
-from deadheat.arrays import TextArray
+import numpy as np
+import polars as pl
+
 from deadheat.data.tables import hash_of_ids
-from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError
+from deadheat.errors import MeasureError, ParameterError
 from deadheat.evaluation.conventions import Conventions
+from deadheat.evaluation.document import ENCODING, Kind, columns_of, packed, unpacked
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
-from deadheat.evaluation.scores import Scores, intervals
-from deadheat.evaluation.stored import StoredError, read_rows, read_tables, tables_of
+from deadheat.evaluation.scores import Scores, TieSpread, intervals
 from deadheat.io.naming import path_named
-from deadheat.io.objects import parsed
-from deadheat.io.source import decoded, read_all, readable
-from deadheat.io.writing import replacing
-from deadheat.measures import Measure, parse_measure
+from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.stored import StoredMeasure
 from deadheat.placements.placements import Placements
-from deadheat.version import __version__
-from deadheat.wording import as_given
+from deadheat.placements.subtopics import Subtopics
 
-T = TypeVar("T")
+SUFFIX = ".json"
+SAVED = Kind("deadheat evaluation", 2, "a saved evaluation", "Evaluation.save or deadheat evaluate --save writes one")
+OF_INTERVAL = ("low", "high", "standard_error", "query_standard_error", "tie_standard_error")
+OF_TIES = ("tie_std", "tie_min", "tie_max")
+NUMBERS = ("tie_mean", *OF_TIES, "standard_error")
+UNJUDGED = ("unjudged_min", "unjudged_max")  # only with unjudged="bounds"; null for measures without bounds
+SCORES: dict[str, type[pl.DataType]] = {
+    "value": pl.Float64,
+    **dict.fromkeys(NUMBERS, pl.Float64),
+    "has_relevant": pl.Boolean,
+    "reachable": pl.Float64,
+}
+QUERIES: dict[str, type[pl.DataType]] = {"query_id": pl.String, "n_retrieved": pl.Int64, "ends_in_tie": pl.Boolean}
+RETRIEVED: dict[str, type[pl.DataType]] = {
+    "query": pl.Int64,
+    "doc_id": pl.String,
+    "relevance": pl.Float64,
+    "above": pl.Int64,
+    "tied": pl.Int64,
+}
+JUDGED: dict[str, type[pl.DataType]] = {"query": pl.Int64, "relevance": pl.Float64}
+SUBTOPICS: dict[str, type[pl.DataType]] = {  # only of qrels that have some
+    "query": pl.Int64,
+    "doc_id": pl.String,
+    "topic": pl.Int64,
+    "relevance": pl.Float64,
+}
 
-KIND, FORMAT, FIRST_FORMAT = "deadheat evaluation", 2, 1
-SUFFIX, BESIDE = ".json", ".parquet"  # files of the first format have their queries in a Parquet file beside them
-OURS = re.compile(rf'\s*\{{\s*"kind"\s*:\s*"{KIND}"'.encode())
-HEAD = 1 << 10  # bytes, enough to recognise a saved evaluation
-SHA256 = re.compile("[0-9a-f]{64}")
-EQUAL = 1e-9  # relative: another NumPy may sum a mean in another order
-ALWAYS = ("ties", "missing", "no_relevant", "score_precision")  # conventions that files of all versions have
-HINT = "Evaluation.save or deadheat evaluate --save writes one"
 
-
-def write(
-    path: str | Path,
-    scores: Sequence[Scores],
-    options: IntervalOptions,
-    *,
-    name: str,
-    query_ids: TextArray,
-    conventions: Conventions,
-    missing_queries: tuple[str, ...],
-    unjudged_queries: tuple[str, ...],
-    placements: Placements | None,
-    graded: Placements | None,
-    qrels: str,
-    notes: tuple[str, ...],
-) -> None:
+def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, parts: Mapping[str, Any]) -> None:
     """Write an evaluation to a JSON file: readable means and intervals, and the tables of all queries.
-
-    Missing folders are created. An earlier save is replaced atomically: at any time either the old file or the new one
-    is there, complete.
 
     Parameters
     ----------
@@ -67,8 +64,8 @@ def write(
         Of the JSON file, ``.json``.
     scores : sequence of Scores
     options : IntervalOptions
-    name, query_ids, conventions, missing_queries, unjudged_queries, placements, graded, qrels, notes
-        As for `Evaluation`; of the qrels the hash.
+    parts : mapping
+        The other arguments of `Evaluation`; of the qrels the hash.
 
     Raises
     ------
@@ -79,103 +76,46 @@ def write(
     """
     path = path_named(path)
     if path.suffix.lower() != SUFFIX:
-        raise ParameterError(
-            f"must end in {SUFFIX}",
-            argument="path",
-            given=str(path),
-            hint=f"Did you mean {str(path.with_suffix(SUFFIX))!r}?",
-        )
-    refuse_foreign(path)
-    found = intervals(scores, options)
-    document: dict[str, object] = {
-        "kind": KIND,
-        "format": FORMAT,
-        "deadheat": __version__,
-        "name": name,
-        "conventions": asdict(conventions),
-        "n_queries": len(query_ids),
-        "measures": {str(one.measure): _summary(one, its) for one, its in zip(scores, found, strict=True)},
+        hint = f"Did you mean {str(path.with_suffix(SUFFIX))!r}?"
+        raise ParameterError(f"must end in {SUFFIX}", argument="path", given=str(path), hint=hint)
+    found = zip(scores, intervals(scores, options), strict=True)
+    head = {
+        "name": parts["name"],
+        "conventions": asdict(parts["conventions"]),
+        "n_queries": len(parts["query_ids"]),
+        "measures": {str(one.measure): _summary(one, interval) for one, interval in found},
         "intervals": options.to_dict(),
-        "qrels_hash": qrels,
-        "queries_hash": hash_of_ids(query_ids.tolist()),
-        "missing_queries": list(missing_queries),
-        "unjudged_queries": list(unjudged_queries),
-        "notes": list(notes),
+        "qrels_hash": parts["qrels"],
+        "queries_hash": hash_of_ids(parts["query_ids"].tolist()),
+        **{name: list(parts[name]) for name in ("missing_queries", "unjudged_queries", "notes")},
     }
-    data = tables_of(query_ids, scores, placements, graded)
-    try:
-        document |= {"sha256": checksum({**document, "data": data}), "data": data}
-        written = f"{json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)}\n".encode()
-    except UnicodeEncodeError:
-        raise DataError(
-            f"the name {name!r}, or that of the clusters, has half a surrogate pair, which UTF-8 cannot encode",
-            path=path,
-        ) from None
-    make_folder(path.parent)
-    with replacing(path) as file:
-        file.write(written)
+    data: dict[str, object] = {
+        "encoding": ENCODING,
+        "scores": _packed_scores(scores),
+        **_tables_of(parts["placements"]),
+        # the placements once more, by an ontology's judgments; only with MaxRel on one
+        **({} if parts["graded"] is None else {"graded": _tables_of(parts["graded"])}),
+    }
+    SAVED.write(path, head, data)
 
 
 def is_saved(path: str | Path) -> bool:
     """Return whether a file begins as a saved evaluation does; a pipe is none."""
     path = Path(path)
-    if path.suffix.lower() != SUFFIX or not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return OURS.match(file.read(HEAD)) is not None
-
-
-def refuse_foreign(path: str | Path, ours: re.Pattern[bytes] = OURS, what: str = "saved evaluation") -> None:
-    """Raise `DataError` if a save would replace a file that deadheat did not save; an empty file may be replaced.
-
-    Parameters
-    ----------
-    path : path
-    ours : re.Pattern
-        What may be replaced begins with it.
-    what : str
-        What that is called.
-    """
-    path = Path(path)
-    if path.is_dir():
-        raise DataError("is a folder", hint="name a file in it", path=path)
-    if not path.is_file():
-        return
-    with path.open("rb") as file:
-        head = file.read(HEAD)
-    if head and not ours.match(head):
-        problem = f"exists and is not a {what}: it would be replaced"
-        raise DataError(problem, hint="choose another name", path=path)
+    return path.suffix.lower() == SUFFIX and path.is_file() and SAVED.is_in(path)
 
 
 def read(path: str | Path) -> tuple[list[Scores], dict[str, Any]]:
-    """Return the scores of a saved evaluation, and its other parts by their arguments of `Evaluation`."""
-    path = path_named(path)
-    if path.suffix.lower() == BESIDE:
-        raise FileFormatError(
-            "holds the queries of a saved evaluation",
-            hint=f"give the JSON file beside it, {path.stem + SUFFIX!r}",
-            path=path,
-        )
-    document = _read_document(path)
-    try:
-        return _parts(_Members(document), path)
-    except StoredError as error:
-        raise FileFormatError(f"is not a complete saved evaluation: {error}; {HINT}", path=path) from None
+    """Return the scores of a saved evaluation, and the other arguments of `Evaluation`."""
+    return SAVED.read(path, _parts)
 
 
 def _summary(scores: Scores, interval: Interval) -> dict[str, object]:
     measure = scores.measure
     numbers = {
         "mean": scores.mean,
-        "low": interval.low,
-        "high": interval.high,
-        "standard_error": interval.standard_error,
-        "query_standard_error": interval.query_standard_error,
-        "tie_standard_error": interval.tie_standard_error,
-        "tie_std": scores.mean_tie_std,
-        "tie_min": scores.mean_tie_min,
-        "tie_max": scores.mean_tie_max,
+        **{name: getattr(interval, name) for name in OF_INTERVAL},
+        **{name: getattr(scores, f"mean_{name}") for name in OF_TIES},
     }
     return {
         **{name: _plain(number) for name, number in numbers.items()},
@@ -201,216 +141,97 @@ def _can_be_read(measure: Measure) -> bool:
         return False
 
 
-def make_folder(folder: Path) -> None:
-    """Create a folder, if it is not there."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise DataError(
-            "cannot be created as a folder: part of the path is a file", hint="choose another one", path=folder
-        ) from None
-
-
-def checksum(document: dict[str, Any]) -> str:
-    """Return the SHA-256 of a document, apart from the SHA-256 that it states itself."""
-    rest = {key: value for key, value in document.items() if key != "sha256"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-
-
-def _read_document(path: Path) -> dict[str, Any]:
-    """Read the JSON file; raise unless it is a saved evaluation in a known format."""
-    text = decoded(read_all(readable(path)), path)
-    if not text.lstrip().startswith(("{", "[")):
-        raise FileFormatError("holds no JSON", allowed="a saved evaluation", hint=HINT, path=path)
-    try:
-        document = parsed(text, path)
-    except DataError as error:
-        raise FileFormatError(
-            f"is damaged or incomplete ({error.told(has_place=False)})",
-            allowed="a saved evaluation",
-            hint=HINT,
-            path=path,
-            line=error.line,
-        ) from None
-    if not isinstance(document, dict) or document.get("kind") != KIND:
-        is_nested = isinstance(document, dict) and all(isinstance(inner, dict) for inner in document.values())
-        what = "what looks like qrels or a run" if document and is_nested else "other JSON"
-        raise FileFormatError(f"holds {what}", allowed="a saved evaluation", hint=HINT, path=path)
-    given = document.get("format")
-    if type(given) is not int or given not in {FIRST_FORMAT, FORMAT}:
-        raise FileFormatError(
-            f"was saved in format {as_given(given)} by deadheat"
-            f" {as_given(document.get('deadheat', 'another version'))}; this is {__version__!r},"
-            " which reads 1 and 2: install a newer one, or save the evaluation again",
-            path=path,
+def _packed_scores(scores: Sequence[Scores]) -> str:
+    """Return a row for each measure and query, sorted by measure and then query; null means no value."""
+    bounds = () if scores[0].unjudged is None else UNJUDGED
+    schema = SCORES | dict.fromkeys(bounds, pl.Float64)
+    frames = [
+        pl.DataFrame(
+            {
+                "value": one.values,
+                **{name: getattr(one, name) for name in NUMBERS},
+                "has_relevant": one.has_relevant,
+                "reachable": one.spread.reachable[one.rows],
+                **{
+                    name: getattr(one, name) if one.has_unjudged_bounds else None for name in UNJUDGED if name in schema
+                },
+            },
+            schema=schema,
         )
-    if given == FORMAT and document.get("sha256") != checksum(document):
-        raise FileFormatError(
-            "was changed since it was saved, or is damaged (its SHA-256 differs)",
-            hint="save the evaluation again",
-            path=path,
-        )
-    return document
+        for one in scores
+    ]
+    return packed(pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None)), schema)
 
 
-class _Members:
-    """The members of a JSON object, checked as they are read."""
-
-    def __init__(self, given: dict[str, Any], place: str = "") -> None:
-        self.given = given
-        self.place = place
-
-    def take(self, key: str, kind: type[T]) -> T:
-        """Return a member of a given type; true and false are not numbers."""
-        if key not in self.given:
-            self.refuse(key, f"is missing, expected {KINDS[kind]}")
-        value = self.given[key]
-        if type(value) is not kind:
-            self.refuse(key, f"must be {KINDS[kind]}, got {as_given(value)}")
-        return value
-
-    def part(self, key: str) -> _Members:
-        """Return an object inside this one."""
-        return _Members(self.take(key, dict), f"{self.place}{key}.")
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of different strings."""
-        listed = self.take(key, list)
-        if not all(isinstance(one, str) and one for one in listed) or len(set(listed)) < len(listed):
-            self.refuse(key, "must be a list of different strings")
-        return tuple(listed)
-
-    def sha256(self, key: str) -> str:
-        """Return a hash; empty if there was nothing to hash."""
-        value = self.take(key, str)
-        if value and not SHA256.fullmatch(value):
-            self.refuse(key, f"must be a SHA-256 in hexadecimal digits, got {as_given(value)}")
-        return value
-
-    def number(self, key: str) -> float:
-        """Return a number as `_plain` writes it; null becomes NaN."""
-        value: Any = self.given.get(key, "")
-        if value is None:
-            return math.nan
-        if isinstance(value, str) and value in {"inf", "-inf"}:
-            return float(value)
-        # an integer may be too large for a float; 1e999 and NaN, which json reads, are not what `_plain` writes
-        if isinstance(value, str | bool | list | dict | None) or not -sys.float_info.max <= value <= sys.float_info.max:
-            self.refuse(key, f"must be a number or null, got {as_given(value)}")
-        return float(value)
-
-    def refuse(self, key: str, problem: str) -> NoReturn:
-        """Raise `StoredError` for a member."""
-        raise StoredError(f"{self.place}{key} {problem}")
+def _tables_of(placed: Placements) -> dict[str, object]:
+    own = placed.subtopics
+    ends = placed.ends_in_tie
+    queries = {"query_id": placed.query_ids.tolist(), "n_retrieved": placed.n_retrieved, "ends_in_tie": ends}
+    return {
+        **({} if own is None else {"subtopics": _packed(own, SUBTOPICS)}),
+        "queries": packed(queries, QUERIES),
+        "retrieved": _packed(placed, RETRIEVED),
+        "judged": packed({"query": placed.judged_query, "relevance": placed.judged_relevance}, JUDGED),
+        "max_relevance": placed.max_relevance,
+    }
 
 
-KINDS: dict[type, str] = {
-    str: "a string",
-    int: "a whole number",
-    bool: "true or false",
-    list: "a list",
-    dict: "an object",
-}
+def _packed(rows: Placements | Subtopics, schema: Mapping[str, type[pl.DataType]]) -> str:
+    return packed({name: rows.doc_ids.tolist() if name == "doc_id" else getattr(rows, name) for name in schema}, schema)
 
 
-def _parts(document: _Members, path: Path) -> tuple[list[Scores], dict[str, Any]]:
-    of_measures = document.part("measures")
-    measures = [_measure(notation, of_measures.part(notation)) for notation in of_measures.given]
-    if not measures:
-        document.refuse("measures", "names none")
-    if len(set(measures)) < len(measures):
-        document.refuse("measures", "names one twice")
-    n_queries, unjudged = document.take("n_queries", int), document.texts("unjudged_queries")
-    if document.given["format"] == FIRST_FORMAT:
-        query_ids, scores, placed = read_rows(_beside(path, document.part("per_query")), measures, n_queries)
-    else:
-        query_ids, scores, placed = read_tables(document.take("data", dict), measures, n_queries, unjudged)
-    for one in scores:
-        _check_summary(one, of_measures.part(str(one.measure)))
-    document.part("intervals")
-    if document.take("queries_hash", str) != hash_of_ids(query_ids.tolist()):
-        document.refuse("queries_hash", "is not that of its queries")
+def _parts(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
+    data, unjudged = document["data"], tuple(document["unjudged_queries"])
+    placements = _placements(data, unjudged)
+    graded = _placements(data["graded"], unjudged) if "graded" in data else None
+    rows = unpacked(data["scores"]).with_columns(pl.col(pl.Float64).fill_null(math.nan))
+    n = placements.n_queries
+    scores = []
+    for place, (notation, stated) in enumerate(document["measures"].items()):
+        measure = _measure(notation, stated)
+        placed = graded if graded is not None and isinstance(measure, MaxRel) else placements
+        scores.append(_scores(measure, placed, rows.slice(place * n, n)))
     return scores, {
-        "name": document.take("name", str),
-        "query_ids": query_ids,
-        "conventions": _conventions(document.part("conventions")),
-        "missing_queries": document.texts("missing_queries"),
+        "name": document["name"],
+        "query_ids": placements.query_ids,
+        "conventions": Conventions(**document["conventions"]),
+        "missing_queries": tuple(document["missing_queries"]),
         "unjudged_queries": unjudged,
-        **placed,
-        "qrels": document.sha256("qrels_hash"),
-        "notes": document.texts("notes") if "notes" in document.given else (),  # files of early versions have none
+        "placements": placements,
+        "graded": graded,
+        "qrels": document["qrels_hash"],
+        "notes": tuple(document["notes"]),
     }
 
 
-def _beside(path: Path, stated: _Members) -> bytes:
-    """Return the Parquet file with the hash that the JSON states: both files may have been renamed."""
-    name, sha256 = stated.take("file", str), stated.sha256("sha256")
-    if not name or not name.isprintable() or Path(name).name != name:
-        stated.refuse("file", f"must be the name of a file beside it, got {as_given(name)}")
-    beside = path.with_suffix(BESIDE)
-    candidates = [one for one in dict.fromkeys((beside, path.with_name(name))) if one.is_file()]
-    if not candidates:
-        raise DataError(
-            f"no such file; it holds the queries of {path.name}",
-            hint="copy it there too, or save the evaluation again",
-            path=beside,
-        )
-    for candidate in candidates:
-        data = readable(candidate).read_bytes()
-        if hashlib.sha256(data).hexdigest() == sha256:
-            return data
-    raise FileFormatError(
-        f"does not belong to {path.name}, or was changed", hint="save the evaluation again", path=candidates[0]
+def _measure(notation: str, stated: Mapping[str, Any]) -> Measure:
+    if stated["custom"]:
+        return StoredMeasure(notation=notation, higher_is_better=stated["higher_is_better"], total=stated["total"])
+    return parse_measure(stated.get("asked", notation))
+
+
+def _scores(measure: Measure, placed: Placements, rows: pl.DataFrame) -> Scores:
+    columns = {name: rows[name].to_numpy() for name in rows.columns}
+    spread = TieSpread(measure, placed)
+    spread.__dict__.update(  # what it would compute on first use
+        mean=columns["tie_mean"],
+        std=columns["tie_std"],
+        extremes=(columns["tie_min"], columns["tie_max"]),
+        **{name: columns[name] for name in ("standard_error", "has_relevant", "reachable")},
     )
+    bounds = (columns["unjudged_min"], columns["unjudged_max"]) if "unjudged_min" in columns else None
+    return Scores(measure, placed.query_ids, columns["value"], spread, bounds)
 
 
-def _measure(notation: str, of_measure: _Members) -> Measure:
-    higher_is_better, total = of_measure.take("higher_is_better", bool), of_measure.take("total", bool)
-    if of_measure.take("custom", bool):
-        return StoredMeasure(notation=notation, higher_is_better=higher_is_better, total=total)
-    try:
-        measure = parse_measure(notation)
-    except MeasureError as error:
-        raise StoredError(f"measures holds {as_given(notation)}, which is not a measure: {error}") from None
-    if (str(measure), measure.higher_is_better, measure.total) != (notation, higher_is_better, total):
-        of_measure.refuse("higher_is_better", f"and total, or the notation, are not those of {measure}")
-    return measure if "asked" not in of_measure.given else _asked(measure, of_measure)
-
-
-def _asked(measure: Measure, of_measure: _Members) -> Measure:
-    """Return the measure under the name by which it was asked for."""
-    asked = of_measure.take("asked", str)
-    try:
-        found = parse_measure(asked)
-    except MeasureError:
-        found = measure
-    if found != measure or found.label != asked:
-        of_measure.refuse("asked", f"is {as_given(asked)}, which is no other name of {measure}")
-    return found
-
-
-def _check_summary(scores: Scores, stated: _Members) -> None:
-    """Raise if the numbers in the head, which people read, are not those of the scores."""
-    if stated.take("n_queries", int) != scores.n_queries:
-        stated.refuse("n_queries", f"is not that of its scores, {scores.n_queries}")
-    numbers = {
-        "mean": scores.mean,
-        "tie_std": scores.mean_tie_std,
-        "tie_min": scores.mean_tie_min,
-        "tie_max": scores.mean_tie_max,
-    }
-    for name, own in numbers.items():
-        given = stated.number(name)
-        if not (math.isclose(given, own, rel_tol=EQUAL, abs_tol=EQUAL) or (math.isnan(given) and math.isnan(own))):
-            stated.refuse(name, f"is {given!r}, but that of its scores is {own!r}")
-    for name in ("low", "high", "standard_error", "query_standard_error", "tie_standard_error"):
-        stated.number(name)
-
-
-def _conventions(stated: _Members) -> Conventions:
-    try:
-        given: dict[str, Any] = dict.fromkeys(ALWAYS, "")
-        given |= {one.name: stated.given[one.name] for one in fields(Conventions) if one.name in stated.given}
-        return Conventions(**given)
-    except ParameterError as error:
-        raise StoredError(f"conventions: {error}") from None
+def _placements(data: Mapping[str, Any], unjudged: tuple[str, ...]) -> Placements:
+    queries, rows, judged = (columns_of(data[name]) for name in ("queries", "retrieved", "judged"))
+    ends = queries.pop("ends_in_tie")
+    return Placements(
+        **queries,
+        **rows,
+        **{f"judged_{name}": column for name, column in judged.items()},
+        max_relevance=data["max_relevance"],
+        unjudged_queries=unjudged,
+        ends_in_tie=ends.astype(np.bool_) if None not in ends else None,
+        subtopics=Subtopics(**columns_of(data["subtopics"])) if "subtopics" in data else None,
+    )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,8 +29,8 @@ DOUBTFUL = 1e-6  # a smaller standard deviation may be rounding error alone, whi
 
 
 @dataclass(frozen=True, eq=False)
-class PlacedSpread:
-    """A spread that is computed on first use.
+class TieSpread:
+    """The values of a measure over all orders of the ties, an entry for each query; each is computed on first use.
 
     Attributes
     ----------
@@ -84,73 +84,6 @@ class PlacedSpread:
 
 
 @dataclass(frozen=True, eq=False)
-class StoredSpread:
-    """A spread whose arrays are given, as in a saved evaluation.
-
-    Attributes
-    ----------
-    mean, std, standard_error : ndarray of float, shape (n_queries,)
-    extremes : tuple of two ndarrays of float, shape (n_queries,)
-    has_relevant : ndarray of bool, shape (n_queries,)
-    reachable : ndarray of float, shape (n_queries,), or None
-        None in files of versions that did not save it.
-    """
-
-    mean: FloatArray
-    std: FloatArray
-    extremes: tuple[FloatArray, FloatArray]
-    standard_error: FloatArray
-    has_relevant: BoolArray
-    reachable: FloatArray | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class SelectedSpread:
-    """The spread of some queries.
-
-    Attributes
-    ----------
-    whole : TieSpread
-    keep : ndarray of bool, shape (n_queries of the whole,), or of int
-        Which queries; or their places, in another order.
-    """
-
-    whole: TieSpread
-    keep: BoolArray | IntArray
-
-    @property
-    def mean(self) -> FloatArray:
-        """Exact mean over the orders."""
-        return self.whole.mean[self.keep]
-
-    @property
-    def std(self) -> FloatArray:
-        """Standard deviation over the orders."""
-        return self.whole.std[self.keep]
-
-    @property
-    def extremes(self) -> tuple[FloatArray, FloatArray]:
-        """Smallest and largest value."""
-        low, high = self.whole.extremes
-        return low[self.keep], high[self.keep]
-
-    @property
-    def standard_error(self) -> FloatArray:
-        """Monte Carlo error of `mean`."""
-        return self.whole.standard_error[self.keep]
-
-    @property
-    def has_relevant(self) -> BoolArray:
-        """Which queries have a document that counts as relevant."""
-        return self.whole.has_relevant[self.keep]
-
-    @property
-    def reachable(self) -> FloatArray | None:
-        """The best values that the judgments allow; None if unknown."""
-        return None if self.whole.reachable is None else self.whole.reachable[self.keep]
-
-
-@dataclass(frozen=True, eq=False)
 class PlacedBounds:
     """Bounds over unjudged documents that are computed on first use.
 
@@ -172,33 +105,10 @@ class PlacedBounds:
     top: float
     documents: Callable[[], pl.DataFrame] | None
 
-    @property
-    def is_known(self) -> bool:
-        """Whether there are bounds for the measure."""
-        return has_ends(self.measure)
-
     @cached_property
     def ends(self) -> tuple[FloatArray, FloatArray]:
         """Least and greatest value."""
         return ends(self.measure, self.placements, self.unjudged, self.top)
-
-
-@dataclass(frozen=True, eq=False)
-class StoredBounds:
-    """Bounds whose arrays are given.
-
-    Attributes
-    ----------
-    ends : tuple of two ndarrays of float, shape (n_queries,)
-    is_known : bool
-    """
-
-    ends: tuple[FloatArray, FloatArray]
-    is_known: bool
-
-
-TieSpread: TypeAlias = PlacedSpread | StoredSpread | SelectedSpread
-"""The values of a measure over all tie orders, one entry for each query."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,15 +123,18 @@ class Scores:
         Under the tie policy of the evaluation; NaN where the query has no value and is left out.
     spread : TieSpread
         Over all tie orders.
-    unjudged : PlacedBounds, StoredBounds or None
+    unjudged : PlacedBounds, tuple of two ndarrays of float, or None
         Over unjudged documents; None if they were not asked for.
+    rows : ndarray of int, shape (n_queries,), or slice
+        The places of the queries in `spread`.
     """
 
     measure: Measure
     query_ids: TextArray
     values: FloatArray
     spread: TieSpread = field(repr=False)
-    unjudged: PlacedBounds | StoredBounds | None = field(default=None, repr=False)
+    unjudged: PlacedBounds | tuple[FloatArray, FloatArray] | None = field(default=None, repr=False)
+    rows: IntArray | slice = field(default_factory=lambda: slice(None), repr=False)
 
     def __repr__(self) -> str:
         level = f"total {self.total:.4f}" if self.measure.total else f"{self.mean:.4f}"
@@ -256,37 +169,37 @@ class Scores:
     @cached_property
     def tie_mean(self) -> FloatArray:
         """Exact mean over all tie orders, of shape (n_queries,), whatever the policy."""
-        return self._of_kept(self.spread.mean)
+        return self._of_kept(self.spread.mean[self.rows])
 
     @cached_property
     def tie_std(self) -> FloatArray:
         """Standard deviation over all tie orders, of shape (n_queries,), whatever the policy."""
-        return self._of_kept(self.spread.std)
+        return self._of_kept(self.spread.std[self.rows])
 
     @cached_property
     def tie_min(self) -> FloatArray:
         """Smallest value over the orders of the ties, of shape (n_queries,)."""
-        return self._of_kept(self.spread.extremes[0])
+        return self._of_kept(self.spread.extremes[0][self.rows])
 
     @cached_property
     def tie_max(self) -> FloatArray:
         """Largest value over the orders of the ties, of shape (n_queries,)."""
-        return self._of_kept(self.spread.extremes[1])
+        return self._of_kept(self.spread.extremes[1][self.rows])
 
     @property
     def has_unjudged_bounds(self) -> bool:
         """Whether there are bounds over unjudged documents: they were asked for, and the measure has some."""
-        return self.unjudged is not None and self.unjudged.is_known
+        return self.unjudged is not None and has_ends(self.measure)
 
     @cached_property
     def unjudged_min(self) -> FloatArray:
         """Least value of each query if its retrieved unjudged documents had any relevance, of shape (n_queries,)."""
-        return self._of_kept(self._bounds().ends[0])
+        return self._of_kept(self._unjudged_ends[0])
 
     @cached_property
     def unjudged_max(self) -> FloatArray:
         """Greatest value of each query if its retrieved unjudged documents had any relevance."""
-        return self._of_kept(self._bounds().ends[1])
+        return self._of_kept(self._unjudged_ends[1])
 
     @property
     def mean_unjudged_min(self) -> float:
@@ -298,12 +211,13 @@ class Scores:
         """Mean over queries of `unjudged_max`: the greatest mean that labels of unjudged documents can give."""
         return self._mean(self.unjudged_max)
 
-    def _bounds(self) -> PlacedBounds | StoredBounds:
+    @property
+    def _unjudged_ends(self) -> tuple[FloatArray, FloatArray]:
         if self.unjudged is None:
             raise ParameterError("there are no bounds over unjudged documents", hint="evaluate with unjudged='bounds'")
-        if not self.unjudged.is_known:
+        if not self.has_unjudged_bounds:
             raise MeasureError("there are no bounds over unjudged documents for it", measure=self.measure.label)
-        return self.unjudged
+        return self.unjudged.ends if isinstance(self.unjudged, PlacedBounds) else self.unjudged
 
     @property
     def mean_tie_std(self) -> float:
@@ -340,21 +254,21 @@ class Scores:
         return float(np.nansum(self.tie_max))
 
     @property
-    def reachable(self) -> float | None:
-        """Mean over the queries that count of the best value that their judgments allow.
+    def has_relevant(self) -> BoolArray:
+        """Which queries have a document that counts as relevant for the measure, of shape (n_queries,)."""
+        return self.spread.has_relevant[self.rows]
 
-        NaN where the judgments set no limit; None in a file of a version that did not save it.
-        """
-        found = self.spread.reachable
-        if found is None or not self.n_queries:
-            return None if found is None else float("nan")
-        best = float(found[self.kept].mean())
-        return math.exp(best) if self.measure.geometric else best
+    @property
+    def reachable(self) -> float:
+        """Mean over the queries that count of the best value that their judgments allow; NaN if they set no limit."""
+        best = self.spread.reachable[self.rows][self.kept]
+        mean = float(best.mean()) if len(best) else float("nan")
+        return math.exp(mean) if self.measure.geometric else mean
 
     @property
     def standard_error(self) -> FloatArray:
         """Monte Carlo error of `tie_mean`, of shape (n_queries,): 0, except for a sampled `Custom`."""
-        return self.spread.standard_error
+        return self.spread.standard_error[self.rows]
 
     def interval(
         self,
@@ -435,30 +349,22 @@ class Scores:
         )
         return intervals([self], options)[0]
 
-    def select(self, keep: BoolArray) -> Scores:
+    def select(self, keep: BoolArray | IntArray) -> Scores:
         """Return the scores of some queries.
 
         Parameters
         ----------
-        keep : ndarray of bool, shape (n_queries,)
+        keep : ndarray of bool, shape (n_queries,), or of int
+            Which queries; or their places, in another order.
         """
-        own = self.unjudged
-        if own is not None:
-            low, high = own.ends if own.is_known else (self.values, self.values)
-            own = StoredBounds((low[keep], high[keep]), own.is_known)
-        return Scores(self.measure, self.query_ids[keep], self.values[keep], SelectedSpread(self.spread, keep), own)
-
-    def renamed(self, query_ids: TextArray, order: IntArray) -> Scores:
-        """Return the scores under other ids of the queries, in another order.
-
-        Parameters
-        ----------
-        query_ids : ndarray of str, shape (n_queries,)
-            The new ids, in the new order.
-        order : ndarray of int, shape (n_queries,)
-            Where each query of the new order is in this one.
-        """
-        return Scores(self.measure, query_ids, self.values[order], SelectedSpread(self.spread, order))
+        low, high = self._unjudged_ends if self.has_unjudged_bounds else (self.values, self.values)
+        return replace(
+            self,
+            query_ids=self.query_ids[keep],
+            values=self.values[keep],
+            unjudged=None if self.unjudged is None else (low[keep], high[keep]),
+            rows=np.arange(self.spread.placements.n_queries)[self.rows][keep],
+        )
 
     def _of_kept(self, values: FloatArray) -> FloatArray:
         return np.where(self.kept, values, np.nan)

@@ -14,7 +14,7 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.evaluation.evaluate import keys_of
-from deadheat.evaluation.scores import PlacedSpread, Scores
+from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.explanation.explanation import Explanation, Match, Range
 from deadheat.explanation.lists import Lists
 from deadheat.explanation.readings import open_settings, under, values_of
@@ -335,7 +335,7 @@ class Search:
         plain = self._lists.plain
         if skips_missing:
             plain = plain.select(~plain.missing)
-        spread = PlacedSpread(one.measure, plain)
+        spread = TieSpread(one.measure, plain)
         scores = Scores(one.measure, plain.query_ids, spread.mean, spread)
         level = "total" if one.measure.total else "mean"
         mean, low, high = (getattr(scores, name) for name in (level, f"{level}_tie_min", f"{level}_tie_max"))

@@ -135,7 +135,6 @@ def _check_cost(evaluations: Mapping[str, Evaluation], family: Sequence[Measure]
     steps = sum(
         one.n_steps(evaluation.placements)
         for evaluation in evaluations.values()
-        if evaluation.has_placements
         for one in family
         if isinstance(one, InterpolatedMeasure)
     )
@@ -191,10 +190,6 @@ def curves(
 
 def _exact_scores(evaluation: Evaluation, family: Sequence[Measure]) -> list[Scores]:
     """Return the exact scores of each measure of a family."""
-    if not evaluation.has_placements:
-        raise FigureError(
-            f"{evaluation.name} was saved by an earlier deadheat, without placements", hint="evaluate it again"
-        )
     placed = [evaluation.placements_of(one) for one in family]
     no_relevant = evaluation.conventions.no_relevant
     return [score_of(one, its, its, no_relevant) for one, its in zip(family, placed, strict=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 from weakref import WeakKeyDictionary
@@ -13,7 +14,6 @@ import polars as pl
 from deadheat.comparison.comparison import Comparison
 from deadheat.errors import FigureError, MeasureError
 from deadheat.evaluation.intervals import IntervalOptions
-from deadheat.evaluation.scores import Scores
 from deadheat.figures.base import figure, kind_of
 from deadheat.figures.draw_ties import Ties, of_measure, rule_of, table_of
 from deadheat.figures.style import (
@@ -320,7 +320,7 @@ def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems |
     rows = [
         {
             "system": one.name,
-            "exact": Scores(scores.measure, scores.query_ids, scores.tie_mean, scores.spread).mean,
+            "exact": replace(scores, values=scores.tie_mean).mean,
             "traditional": one.by_doc_id,
             "tie_min": scores.mean_tie_min,
             "tie_max": scores.mean_tie_max,

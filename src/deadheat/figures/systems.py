@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -192,7 +192,7 @@ def _mean_by_doc_id(comparison: Comparison, system: str, measure: Measure) -> fl
     evaluation = comparison.evaluations[system]
     scores = evaluation[measure]
     values = rule[evaluation.measures.index(scores.measure)]
-    return Scores(scores.measure, scores.query_ids, np.where(scores.kept, values, np.nan), scores.spread).mean
+    return replace(scores, values=np.where(scores.kept, values, np.nan)).mean
 
 
 def ties_count_as(evaluations: Mapping[str, Evaluation]) -> str:

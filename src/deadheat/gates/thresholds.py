@@ -155,7 +155,7 @@ def _reachable(threshold: Threshold, scores: Scores) -> float | None:
     if threshold.quantity in LOWER_IS_BETTER:
         return 0.0
     found = scores.reachable
-    if found is None or math.isnan(found):
+    if math.isnan(found):
         return None
     return found * scores.n_queries if scores.measure.total else found
 

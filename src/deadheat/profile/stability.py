@@ -157,7 +157,7 @@ def recommend(scores: Sequence[Scores], n_with_ties: int, n_of_run: int) -> Reco
         if one.measure.total:
             ends = (one.total_tie_min, one.total_tie_max)
         moved = ends[1] - ends[0]
-        if one.spread.has_relevant[one.kept].any():
+        if one.has_relevant[one.kept].any():
             found.append((moved >= VISIBLE, math.isfinite(one.measure.range[1]), moved, one, *ends))
     if not found:
         return None

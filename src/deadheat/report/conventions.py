@@ -196,7 +196,7 @@ def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     """Count the relevant documents that no run retrieved: ids that are out of date are among them."""
     first = evaluations[0]
     is_partial = first.conventions.depth is not None or (len(evaluations) > 1 and first.conventions.missing == "skip")
-    if is_partial or not all(one.has_placements for one in evaluations):
+    if is_partial:
         return
     level = LOWEST_POSITIVE if first.conventions.rel is None else first.conventions.rel
     n_relevant = max(int(one.placements.n_relevant(level).sum()) for one in evaluations)

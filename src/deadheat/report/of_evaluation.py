@@ -247,7 +247,7 @@ def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> Iterato
         text = f"{of}, with a standard error of up to {format_cell(error, digits)}"
         yield Fact("", None, "estimated", text, is_note=True)
     for one in evaluations:
-        for scores in one if one.has_placements else ():
+        for scores in one:
             n_drawn = int(scores.measure.has_drawn_spread(one.placements_of(scores.measure)).sum())
             if n_drawn:
                 of = f"tie std, min and max of {scores.measure.label} of {one.name}"

@@ -178,7 +178,8 @@ def _facts(
     yield from _sizes(result)
     yield Fact("ties", evaluation.ties, "ties", EXPLAINED[evaluation.ties], is_warning=evaluation.ties == "random")
     yield Fact("options", {name: getattr(result.options, name) for name in OPTIONS})
-    yield from _reachable(result, evaluation)
+    if not all(check.is_regression for check in result.checks):
+        yield Fact("", None, "judgments", AT_BEST)
     yield from _strata(result)
     yield from _intervals(result)
     yield from _baseline(result)
@@ -216,17 +217,6 @@ def _is_plain(check: Check) -> bool:
         is_told = check.p_value is not None and not math.isnan(check.p_value) and "too skewed" not in check.reason
         return check.question == "no_regression" and is_told
     return format_cell(check.value) not in {format_cell(None), format_cell(check.threshold)}
-
-
-def _reachable(result: GateResult, evaluation: Evaluation) -> Iterator[Fact]:
-    """Say what the best values are, and of which measures they are not known."""
-    measures = dict.fromkeys(check.measure for check in result.checks if not check.is_regression)
-    lacking = [name for name in measures if evaluation[name].reachable is None]
-    if len(lacking) < len(measures):
-        yield Fact("", None, "judgments", AT_BEST)
-    if lacking:
-        text = f"at best: not known for {', '.join(lacking)}; {evaluation.name} was saved before this was kept"
-        yield Fact("", None, "judgments", text)
 
 
 def _strata(result: GateResult) -> Iterator[Fact]:

@@ -93,7 +93,7 @@ def of_gate(result: GateResult) -> Report:
 def _told(report: Report, evaluation: Evaluation) -> Report:
     """Return the report for Python, which begins with a warning if nothing that is retrieved is judged."""
     report = in_python(report)
-    if not evaluation.has_placements or len(evaluation.placements.query):
+    if len(evaluation.placements.query):
         return report
     fact = Fact("", None, "WARNING", nothing_judged(evaluation.name), is_warning=True)
     return replace(report, facts=(fact, *report.facts))

@@ -15,7 +15,7 @@ from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError, UnknownMeasureError
 from deadheat.evaluation.evaluate import Options, evaluate, keys_of, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.scores import PlacedSpread
+from deadheat.evaluation.scores import TieSpread
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
@@ -378,7 +378,7 @@ def _draw(
     variance = np.maximum(squares - off**2 / n_draws, 0.0) / (n_draws - 1)
     # where all draws agree, another order may give another value all the same
     free = orders.free()
-    ends = np.array([PlacedSpread(measure, free).extremes for measure in measures])
+    ends = np.array([TieSpread(measure, free).extremes for measure in measures])
     furthest = np.abs(ends - first[:, None]).max(axis=1)
     unseen = np.where(furthest > NEGLIGIBLE_DIFFERENCE, RULE_OF_THREE / n_draws * furthest, 0.0)
     agree = np.sqrt(variance) <= NEGLIGIBLE_DIFFERENCE

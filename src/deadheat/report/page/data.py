@@ -173,7 +173,7 @@ def _judged(placements: Placements, queries: list[str]) -> pl.DataFrame:
 def _orders(evaluation: Evaluation, measure: Measure, queries: Iterable[str]) -> dict[str, dict[str, Any] | None]:
     """Return the values that the orders of the ties can give each query, and their probabilities; None: too many."""
     found: dict[str, dict[str, Any] | None] = dict.fromkeys(queries)
-    if not evaluation.has_placements or not len(evaluation.placements.query):
+    if not len(evaluation.placements.query):
         return found
     code = {query: n for n, query in enumerate(evaluation.placements.query_ids.tolist())}
     for query in found:
@@ -190,7 +190,7 @@ def _each_order(
 
     The value is that of the measure without ties, so it does not rest on what the measure knows of ties.
     """
-    if not top.height or top.height < top["n"][0] or not evaluation.has_placements:
+    if not top.height or top.height < top["n"][0]:
         return
     if evaluation.conventions.depth is not None:  # what remains of a tie that it cuts depends on the rule
         return

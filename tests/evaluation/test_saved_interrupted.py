@@ -1,4 +1,4 @@
-"""Saved evaluations that were tampered with, and those whose save was interrupted."""
+"""Saves that are interrupted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from support.tampering import Tampering
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,17 +27,6 @@ print("ready", flush=True)
 while True:
     own.save(sys.argv[1], method="t")
 """
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")  # of numbers near the largest there is
-def test_what_was_tampered_with_is_refused_or_read_as_what_it_says(seed: int, tmp_path: Path) -> None:
-    tampering = Tampering(tmp_path, seed)
-    messages = [tampering.try_one() for _ in range(150)]
-    refused = [one for one in messages if one]
-    assert len(refused) > 100
-    assert all(str(tmp_path) in one for one in refused)
 
 
 @pytest.mark.slow
@@ -63,5 +51,5 @@ def test_saves_to_one_path_that_are_killed_leave_one_whole_result(tmp_path: Path
         for saver in savers:
             saver.send_signal(signal.SIGKILL)
             saver.communicate()
-        assert dh.load_evaluation(path).has_placements
+        assert len(dh.load_evaluation(path).placements.query)
     assert dh.load_evaluation(path).name in {"0.5", "0.75"}
