@@ -26,6 +26,8 @@ DEFAULT = $(shell "$(PYTHON)" -c 'import sys; print("%d.%d" % sys.version_info[:
 TRIED = $(if $(NEWEST),$(firstword $(filter-out $(DEFAULT),$(FOUND))),$(FOUND))
 # worker processes of pytest; `make test JOBS=0` runs in one, which shows output as it comes
 JOBS ?= auto
+# what `make test-pythons` runs; the integration server has no time for more than `CASES=--quick`
+CASES := -m "not slow"
 # how long `make fuzz` tries
 SECONDS := 60
 
@@ -81,7 +83,7 @@ test-python-%:
 	@echo "setting up $(PYTHONS)/$* with the newest releases"
 	@"$(call find,$*)" -m venv $(PYTHONS)/$*
 	@$(PYTHONS)/$*/bin/python -m pip -qq --disable-pip-version-check install --upgrade --upgrade-strategy eager --editable '.[test]'
-	$(PYTHONS)/$*/bin/pytest -m "not slow" --numprocesses=$(JOBS)
+	$(PYTHONS)/$*/bin/pytest $(CASES) --numprocesses=$(JOBS)
 
 test-peers: $(PEERS)/.test  ## run the tests of compat and of objects of other libraries with BEIR, MTEB and RAG frameworks (2 GB)
 	$(PEERS)/bin/pytest --numprocesses=$(JOBS) tests/compat tests/data tests/explanation tests/integrations \
