@@ -12,8 +12,8 @@ import scipy.stats
 
 import deadheat as dh
 from deadheat.comparison import drawing
-from deadheat.comparison.drawing import Drawn, draw_sums, probability_below
 from deadheat.comparison.flips import flip, is_moved, normal_error
+from deadheat.comparison.orders import Drawn, draw_sums, probability_below
 from deadheat.comparison.pairs import Pair
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.report.of_comparison import report_comparison

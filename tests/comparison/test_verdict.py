@@ -79,14 +79,14 @@ def judged(
         own.setdefault(pair.system, pair.mean)
     measures = [parse_measure(name) for name in found]
     judge = Judge(
-        pairs,
-        levels or found,
-        measures,
-        Design(**design),
-        ties,
-        within or {},
-        lambda _: (detectable, n_tests),
-        lambda *_: lacking,
+        pairs=pairs,
+        levels=levels or found,
+        measures=measures,
+        design=Design(**design),
+        ties=ties,
+        within=within or {},
+        detectable=lambda _: (detectable, n_tests),
+        lacking=lambda *_: lacking,
     )
     return judge.verdict()
 
@@ -355,7 +355,7 @@ def test_the_first_of_many_is_held_against_the_next() -> None:
     assert "but is not shown better than the runner-up fair: difference" in str(found)
     assert "50 queries; good is better than 1 of the 2 others by more than chance." in str(found)
     nobody = [replace(one, significant=False) for one in of_three()]
-    assert "; good is shown better than none of the 2 others." in str(judged(*nobody))
+    assert "; good is better than none of the 2 others by more than chance." in str(judged(*nobody))
     assert "adjusted" not in str(judged(*of_three(), test="tukey")) + str(judged(*of_three(), correction="none"))
 
 

@@ -196,14 +196,10 @@ def test_the_command(tmp_path: Path) -> None:
     assert "nDCG@10=0.6807" in result.output
 
 
-@pytest.mark.parametrize(
-    ("text", "repaired"),
-    [("AP=0,7522", "Write a decimal point: AP=0.7522"), ("AP:0.75", "AP=0.75?"), ("AP 0.75", "AP=0.75?"), ("AP", None)],
-)
-def test_a_slip_of_the_pen_is_repaired(text: str, repaired: str | None) -> None:
-    with pytest.raises(ParameterError, match=r"such as nDCG@10=0\.6807") as caught:
+@pytest.mark.parametrize("text", ["AP=0,7522", "AP:0.75", "AP 0.75", "AP"])
+def test_a_slip_of_the_pen_is_shown_an_example(text: str) -> None:
+    with pytest.raises(ParameterError, match=r"such as nDCG@10=0\.6807"):
         read_reported([text])
-    assert (repaired or "got 'AP'") in str(caught.value)
 
 
 def test_a_number_without_its_measure_is_shown_a_dict() -> None:

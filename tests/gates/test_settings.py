@@ -52,9 +52,15 @@ def test_settings_of_a_project(tmp_path: Path) -> None:
         "MR <= 3",
     )
     assert settings.baseline == tmp_path / "results" / "main.json"
-    assert (settings.queries, settings.by) == (tmp_path / "queries.csv", ("language", "difficulty"))
-    assert (settings.no_regression, settings.allow_unknown, settings.pool_languages) == (True, False, None)
-    assert (settings.no_worse_than, settings.alpha, settings.confidence_level) == (0.01, 0.1, 0.9)
+    assert settings.queries == tmp_path / "queries.csv"
+    assert settings.options == {
+        "by": ("language", "difficulty"),
+        "no_regression": True,
+        "allow_unknown": False,
+        "no_worse_than": 0.01,
+        "alpha": 0.1,
+        "confidence_level": 0.9,
+    }
     assert read_settings(written(tmp_path, "[tool.deadheat.gates]\nchecks = 'RR > 1'")).checks == ("RR > 1",)
 
 
@@ -87,7 +93,7 @@ def test_settings_of_a_project(tmp_path: Path) -> None:
         ("[tool.deadheat.gates]\nno_regression = 'yes'", "no_regression must be True or False, got 'yes'"),
         ("[tool.deadheat.gates]\nby = [3]", r"by must be a list of columns, such as \['language'\], got \[3\]"),
         ("[tool.deadheat.gates]\nqueries = ['a.csv']", r"queries must be a text, got \['a.csv'\]"),
-        ("[tool.deadheat.gates]\n'each(a, a): RR' = 1", "each.. takes a column of the queries table"),
+        ("[tool.deadheat.gates]\n'each(a, a): RR' = 1", "cannot read 'each.a, a.: RR': strata are written as in"),
         ("[tool.deadheat.gates]\npreset = 'rga'", "preset must be one of 'rag', got 'rga'. Did you mean 'rag'"),
         ("[tool.deadheat.gates]\nbaseline = 3", "baseline must be a text, got 3"),
     ],

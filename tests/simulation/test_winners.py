@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.comparison.sides import Side, side_of
-from deadheat.simulation.winners import Winner, Winners
+from deadheat.comparison.sides import Side, TieSums, side_of
+from deadheat.measures import parse_measure
+from deadheat.simulation.winners import Winner, winner
 
 
-def winners(seed: int, measure: str, n_queries: int) -> Winners:
+def sums_of(seed: int, measure: str, n_queries: int) -> TieSums:
     """Two systems with ties of up to five documents."""
     rng = np.random.default_rng(seed)
     docs = [f"d{n}" for n in range(5)]
@@ -21,8 +22,8 @@ def winners(seed: int, measure: str, n_queries: int) -> Winners:
     for _ in range(2):
         run = {query: dict(zip(docs, rng.integers(0, 3, 5).tolist(), strict=True)) for query in qrels}
         found = dh.evaluate(qrels, run, measure)
-        sides.append(side_of(found[measure], found, np.ones(len(found.query_ids), np.bool_), None, 0))
-    return Winners(sides)
+        sides.append(side_of(found, parse_measure(measure), np.ones(len(found.query_ids), np.bool_), rng=0))
+    return TieSums(sides)
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
@@ -32,10 +33,10 @@ def test_the_normal_distribution_is_as_close_as_it_says(
     seed: int, measure: str, sign: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether the system that should be ahead is ahead in the mean, or behind."""
-    exact = winners(seed, measure, 30).between(0, 1, sign)
+    exact = winner(sums_of(seed, measure, 30), 0, 1, sign)
     assert exact.method in {"exact", "grid"}
     monkeypatch.setattr(Side, "can_draw", property(lambda _: False))
-    normal = winners(seed, measure, 30).between(0, 1, sign)
+    normal = winner(sums_of(seed, measure, 30), 0, 1, sign)
     assert normal.method == "normal"
     assert exact.wrong - normal.standard_error - 1e-3 <= normal.wrong
     assert normal.wrong <= exact.wrong + exact.none + normal.standard_error + 1e-3
@@ -45,16 +46,16 @@ def test_the_normal_distribution_is_as_close_as_it_says(
 @pytest.mark.parametrize("seed", range(4))
 def test_one_of_three_things_happens(seed: int) -> None:
     """The first is ahead, the other one is, or neither."""
-    found = winners(seed, "P@2", 10)
-    one, other = found.between(0, 1, 0.1), found.between(0, 1, -2.0)
+    sums = sums_of(seed, "P@2", 10)
+    one, other = winner(sums, 0, 1, 0.1), winner(sums, 0, 1, -2.0)
     assert one.none == pytest.approx(other.none)
     assert one.wrong + other.wrong + one.none == pytest.approx(1.0)
-    swapped = found.between(1, 0, 1.0)
+    swapped = winner(sums, 1, 0, 1.0)
     assert swapped.wrong == pytest.approx(other.wrong)
 
 
 def test_no_sign_no_winner() -> None:
-    found = winners(0, "RR", 5).between(0, 1, 0.0)
+    found = winner(sums_of(0, "RR", 5), 0, 1, 0.0)
     assert math.isnan(found.wrong)
     assert math.isnan(found.none)
     assert found.method == "none"

@@ -162,7 +162,7 @@ def test_comparisons_have_the_names_and_match_by_measure() -> None:
     for asked, notation in zip(ASKED, NOTATION, strict=True):
         assert found[asked] == found[notation] == found[dh.parse_measure(notation)]
         assert len(found[asked]) == 1
-    with pytest.raises(UnknownMeasureError, match="ERR was not compared; there are MAP, "):
+    with pytest.raises(UnknownMeasureError, match="ERR was not evaluated; this evaluation holds MAP, "):
         found["ERR"]
     assert "by MAP, MRR, ndcg_cut_10" in repr(found)
 

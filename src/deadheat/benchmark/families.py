@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from deadheat.benchmark.parts import EXPECTED, Part
-from deadheat.comparison.pair_clusters import PairClusters, clusters_of_pairs
 from deadheat.evaluation.strata import NONE
 
 
@@ -49,19 +48,20 @@ class Family:
         is_same = {id(part) for part in parts} == {id(part) for part in self.parts.values()}
         return is_same and all(own == ids[0] and None not in own for own in ids)
 
-    def clusters(self, column: str | Mapping[str, object] | None) -> PairClusters | None:
-        """Return the clusters of the pair ids: pairs whose cases are one cluster in any language are one."""
+    def labels(self, column: str | Mapping[str, object] | None) -> dict[str, dict[str, tuple[Hashable, ...]]] | None:
+        """Return, by language, what the case of each pair id shares with others; None without clusters."""
         if column is None:
             return None
-        return clusters_of_pairs({language: self._labels(language, column) for language in self.parts})
-
-    def _labels(self, language: str, column: str | Mapping[str, object]) -> dict[str, tuple[Hashable, ...]]:
-        """Return what the case of each pair in a language shares with others."""
-        part, pairs = self.parts[language], self.pairs[language]
-        if column == EXPECTED:
-            return {pairs[case.case_id]: case.expected_ids for case in part.cases if case.case_id in pairs}
-        own = part.clusters(column) or {}
-        return {pair: (str(own[case_id]),) for case_id, pair in pairs.items()}
+        found: dict[str, dict[str, tuple[Hashable, ...]]] = {}
+        for language, part in self.parts.items():
+            pairs = self.pairs[language]
+            if column == EXPECTED:
+                held = {pairs[case.case_id]: case.expected_ids for case in part.cases if case.case_id in pairs}
+            else:
+                own = part.clusters(column) or {}
+                held = {pair: (str(own[case_id]),) for case_id, pair in pairs.items()}
+            found[language] = {**held}
+        return found
 
 
 def families_of(parts: Sequence[Part]) -> tuple[tuple[Family, ...], str]:

@@ -204,7 +204,7 @@ class Results:
                 family.pairs,
                 design=self.settings.design,
                 name=family.name,
-                cluster=family.clusters(self.settings.cluster),
+                shared_labels=family.labels(self.settings.cluster),
             )
             for family in self.families
         }

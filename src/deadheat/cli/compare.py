@@ -322,7 +322,7 @@ def _report(
 
 def _languages(comparison: Comparison, queries: Queries | None) -> Languages | None:
     """Compare the languages of queries that belong together by a column pair_id."""
-    from deadheat.comparison.languages_of_queries import languages_of_queries
+    from deadheat.comparison.compare_languages import languages_of_queries
 
     return None if queries is None else languages_of_queries(comparison, queries)
 

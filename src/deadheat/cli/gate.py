@@ -285,7 +285,7 @@ def _check_usage(
         given = f"{options['no_worse_than']:g}"
         hint = "; --no-regression asks for a significant loss" if given == "0" else ""
         raise click.UsageError(f"--no-worse-than must be a number above 0, got {given}{hint}")
-    by = options["by"] or (settings.by if settings else ())
+    by = options["by"] or (settings.options["by"] if settings else ())
     strata = {"--by": by, "each(...)": any(one.by for one in thresholds)}
     need_queries(queries, {**strata, "--pool-languages": options["pool_languages"]})
     if queries is not None and not any(strata.values()) and options["cluster"] is None:
@@ -299,8 +299,8 @@ def _check_usage(
         also=() if baseline is None else ("cluster",),  # the tests against it take clusters too
         has_queries=queries is not None,
     )
-    if options["confidence_level"] is None and settings is not None and settings.confidence_level is not None:
-        found = replace(found, confidence_level=settings.confidence_level)
+    if options["confidence_level"] is None and settings is not None and "confidence_level" in settings.options:
+        found = replace(found, confidence_level=settings.options["confidence_level"])
     return found
 
 
@@ -308,7 +308,7 @@ def _asked(options: Mapping[str, Any], settings: GateSettings | None, *, has_bas
     """Return the arguments of the gates that a file may set too: the command line overrides the file."""
     # a file may name the margin of a baseline that only some calls have
     names = [name for name in OF_FILES if has_baseline or name not in OF_BASELINE]
-    found = {name: _first(options[name] or None, getattr(settings, name, None)) for name in names}
+    found = {name: _first(options[name] or None, settings and settings.options.get(name)) for name in names}
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -342,7 +342,7 @@ def _print(
     from deadheat.report.of_gate import report_gate
 
     sources = "" if settings is None else str(settings.path)
-    asked = [name for name in OF_BASELINE if getattr(settings, name, None) and result.baseline is None]
+    asked = [name for name in OF_BASELINE if settings and settings.options.get(name) and result.baseline is None]
     report = report_gate(result, evaluation, sources=sources, marks=form == "github", not_asked=asked)
     print_report(report, form=form, output=output)
     if output not in {None, STDOUT}:

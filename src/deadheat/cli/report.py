@@ -155,7 +155,7 @@ def _subjects(
 
 def _languages(subject: Subject) -> tuple[list[Languages], float | None]:
     """Compare the languages of queries that belong together, if several systems have them."""
-    from deadheat.comparison.languages_of_queries import languages_of_queries
+    from deadheat.comparison.compare_languages import languages_of_queries
 
     if subject.comparison is None or subject.queries is None:
         return [], None

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from deadheat.arguments import as_count, level
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.data.positions import positions
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Run, Source
-from deadheat.errors import DataError, DeadheatWarning, ParameterError
+from deadheat.errors import DataError, DeadheatWarning
 from deadheat.io.forking import check_threads
 from deadheat.kernels import agreement
 from deadheat.placements.place import are_levels
@@ -81,7 +82,8 @@ class Agreement(Shown, reported_by="deadheat.report.of_agreement:of_agreement"):
 
     def means(self) -> dict[str, float]:
         """Return the mean of each kind over the queries that have a value; NaN if none has."""
-        return {name: _mean(values) for name, values in self.values.items()}
+        kept = {name: values[~np.isnan(values)] for name, values in self.values.items()}
+        return {name: float(values.mean()) if len(values) else float("nan") for name, values in kept.items()}
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each query: the documents in common, each kind, and its range if it has one."""
@@ -98,11 +100,6 @@ class Agreement(Shown, reported_by="deadheat.report.of_agreement:of_agreement"):
         for name, mean in self.means().items():
             yield (name,), mean
         yield ("n_queries",), len(self.query_ids)
-
-
-def _mean(values: FloatArray) -> float:
-    kept = values[~np.isnan(values)]
-    return float(kept.mean()) if len(kept) else float("nan")
 
 
 def agree(
@@ -163,7 +160,7 @@ def agree(
     >>> {name: round(value, 4) for name, value in found.means().items()}
     {'tau_b': 0.8165, 'tau': 0.6667, 'tau_ap': 0.5, 'rbo_w': 0.9667, 'rbo_a': 0.95, 'rbo_b': 0.9707, 'overlap': 0.5}
     """
-    _check(p, cutoff)
+    p, cutoff = level("p", p, example="0.9"), as_count("cutoff", cutoff)
     runs = [Run.of(one, ascending=ascending) for one in (run, other)]
     if all(one.path is not None and are_levels(one) for one in runs):
         where = " and ".join(one.where for one in runs)
@@ -180,8 +177,13 @@ def agree(
             f"{runs[0].where} and {runs[1].where} share no query: {three([*map(repr, sorted(queries[0]))])} and"
             f" {three([*map(repr, sorted(queries[1]))])}"
         )
-    tied = [float((frame["tied"] > 1).mean()) for frame in frames]  # type: ignore[arg-type]  # of True and False
-    found = [_of_query(*columns, p, cutoff) for columns in _by_query(frames, common)]
+    shares = [float((frame["tied"] > 1).mean()) for frame in frames]  # type: ignore[arg-type]  # of True and False
+    queries_of_both = _by_query(frames, common)
+    found = [_of_query(*columns, p, cutoff) for columns in queries_of_both]
+    values, low, high = (
+        {name: np.array([one[name][place] for one in found]) for name in (KINDS if place == 0 else BOUNDS)}
+        for place in range(3)
+    )
     names = [one.name for one in runs]
     if names[0] == names[1]:
         names = [f"{name} ({n})" for n, name in enumerate(names, start=1)]
@@ -189,27 +191,16 @@ def agree(
         first=names[0],
         second=names[1],
         query_ids=np.array(sorted(common), dtype=object),
-        values=_columns([one.values for one in found]),
-        low=_columns([one.low for one in found]),
-        high=_columns([one.high for one in found]),
-        n_common=np.array([one.n_common for one in found]),
+        values=values,
+        low=low,
+        high=high,
+        n_common=np.array([int((tied > 0).all(axis=0).sum()) for _, tied in queries_of_both]),
         only_first=tuple(sorted(queries[0] - common)),
         only_second=tuple(sorted(queries[1] - common)),
-        p=float(p),
-        cutoff=int(cutoff),
-        tied=(tied[0], tied[1]),
+        p=p,
+        cutoff=cutoff,
+        tied=(shares[0], shares[1]),
     )
-
-
-def _columns(rows: list[dict[str, float]]) -> dict[str, FloatArray]:
-    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
-
-
-def _check(p: object, cutoff: object) -> None:
-    if isinstance(p, bool) or not isinstance(p, int | float | np.floating) or not 0 < p < 1:
-        raise ParameterError(argument="p", given=p, allowed="a number between 0 and 1")
-    if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
-        raise ParameterError(argument="cutoff", given=cutoff, allowed="a whole number from 1 on")
 
 
 def _by_query(frames: list[pl.DataFrame], common: set[str]) -> list[tuple[IntArray, IntArray]]:
@@ -224,28 +215,14 @@ def _by_query(frames: list[pl.DataFrame], common: set[str]) -> list[tuple[IntArr
     return list(zip(np.split(above, ends, axis=1), np.split(tied, ends, axis=1), strict=True))
 
 
-@dataclass(frozen=True)
-class _Found:
-    """The values of a query, the lower and upper ends of their ranges, and the documents in common."""
-
-    values: dict[str, float]
-    low: dict[str, float]
-    high: dict[str, float]
-    n_common: int
-
-
-def _of_query(above: IntArray, tied: IntArray, p: float, cutoff: int) -> _Found:
-    """Return the values of a query."""
+def _of_query(above: IntArray, tied: IntArray, p: float, cutoff: int) -> dict[str, tuple[float, float, float]]:
+    """Return the value of each kind for a query, and the lower and upper end of its range if it has one."""
     both = (tied > 0).all(axis=0)
     first, second = above[:, both]
-    values: dict[str, float] = {}
-    low: dict[str, float] = {}
-    high: dict[str, float] = {}
-    values["tau_b"], values["tau"] = agreement.tau(first, second)
-    values["tau_ap"] = agreement.tau_ap(first, second)
+    tau_b, tau = agreement.tau(first, second)
+    tau_ap = agreement.tau_ap(first, second)
+    found = {name: (value, value, value) for name, value in (("tau_b", tau_b), ("tau", tau), ("tau_ap", tau_ap))}
     for variant in agreement.VARIANTS:
         overlap = agreement.rank_biased_overlap(above, tied, p, variant)
-        name = f"rbo_{variant}"
-        values[name], low[name], high[name] = overlap.extrapolated, overlap.low, overlap.high
-    values["overlap"], low["overlap"], high["overlap"] = agreement.top_overlap(above, tied, cutoff)
-    return _Found(values, low, high, int(both.sum()))
+        found[f"rbo_{variant}"] = overlap.extrapolated, overlap.low, overlap.high
+    return found | {"overlap": agreement.top_overlap(above, tied, cutoff)}

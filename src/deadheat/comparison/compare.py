@@ -143,7 +143,7 @@ def compare(
         method=method,
         rng=rng,
     )
-    margin, detect = checked_size("margin", margin), checked_size("detect", detect)
+    margin, detect = _sizes(margin=margin, detect=detect)
     conventions = Conventions(
         ties,
         "empty" if missing is None else missing,
@@ -181,9 +181,9 @@ def compare(
     return replace(found, margin=margin, detect=detect)
 
 
-def checked_size(name: str, given: float | None) -> float | None:
-    """Return a margin, or a difference that is to be detected, checked; None where it is not asked for."""
-    return None if given is None else positive(name, given)
+def _sizes(**given: float | None) -> list[float | None]:
+    """Return sizes by the name of their argument, checked; None where one is not asked for."""
+    return [None if size is None else positive(name, size) for name, size in given.items()]
 
 
 def compare_under(
@@ -250,11 +250,9 @@ def compare_evaluations(
     DataError
         They are of different qrels, conventions or measures.
     """
-    named: dict[str, Evaluation]
-    if isinstance(evaluations, Mapping):
-        named = by_name((name, opened(one)) for name, one in evaluations.items())
-    else:
-        named = by_name((one.name, one) for one in map(opened, evaluations))
+    given = evaluations.items() if isinstance(evaluations, Mapping) else ((None, one) for one in evaluations)
+    read = [(name, opened(one)) for name, one in given]
+    named = by_name((one.name if name is None else name, one) for name, one in read)
     design = Design(
         baseline=baseline,
         test=test,
@@ -265,7 +263,7 @@ def compare_evaluations(
         method=method,
         rng=rng,
     )
-    margin, detect = checked_size("margin", margin), checked_size("detect", detect)
+    margin, detect = _sizes(margin=margin, detect=detect)
     return replace(compare_evaluated(design, named, cluster, queries), margin=margin, detect=detect)
 
 
@@ -283,15 +281,12 @@ def compare_evaluated(
 
 def _check_comparable(one: tuple[str, Evaluation], other: tuple[str, Evaluation]) -> None:
     """Raise `DataError` if two named evaluations are not of the same qrels, conventions and measures."""
-    (name, first), (other_name, second) = one, other
-    check_alike(first, second, f"{name} and {other_name}")
-    left, right = (list(map(str, each.measures)) for each in (first, second))
+    names = f"{one[0]} and {other[0]}"
+    check_alike(one[1], other[1], names)
+    left, right = (list(map(str, each.measures)) for _, each in (one, other))
     if set(left) != set(right):
-        held = " and ".join(", ".join(measures) for measures in (left, right))
-        raise DataError(
-            f"{name} and {other_name} were evaluated with different measures ({held})",
-            hint="evaluate both with the same",
-        )
+        held = f"{', '.join(left)} and {', '.join(right)}"
+        raise DataError(f"{names} were evaluated with different measures ({held})", hint="evaluate both with the same")
 
 
 def named_runs(

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from deadheat.arguments import Rng
+from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.languages import Languages
-from deadheat.comparison.pair_clusters import PairClusters
 from deadheat.comparison.pairs import Design
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Source
 from deadheat.errors import ColumnError, DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Cluster, cluster_codes
+from deadheat.stats.joining import joined_groups
+from deadheat.wording import counted
 
 PAIR = "pair_id"  # the column that says which queries are the same in several languages
 
@@ -130,22 +133,16 @@ def split_by_language(
         of_query = list(zip(ids, table.column(column, ids), table.column(PAIR, ids), strict=True))
         for language in sorted({language for _, language, pair in of_query if language and pair}):
             own = {query: pair for query, of, pair in of_query if of == language and pair}
-            _check_pairs(own, language, table.where)
+            of_pair = {pair: query for query, pair in own.items()}
+            if other := next((query for query, pair in own.items() if of_pair[pair] != query), None):
+                raise DataError(
+                    f"queries {other!r} and {of_pair[own[other]]!r} have the {PAIR} {own[other]!r}, both in {language}",
+                    hint="one query of each language may have it",
+                    path=table.where,
+                )
             found.setdefault(language, {})[name] = one.select(np.array([query in own for query in ids], np.bool_))
             pairs.setdefault(language, {}).update(own)
     return found, pairs
-
-
-def _check_pairs(pairs: Mapping[str, str], language: str, where: str) -> None:
-    """Raise if two queries of a language have one pair id."""
-    seen: dict[str, str] = {}
-    for query, pair in pairs.items():
-        if (other := seen.setdefault(pair, query)) != query:
-            raise DataError(
-                f"queries {other!r} and {query!r} have the {PAIR} {pair!r}, both in {language}",
-                hint="one query of each language may have it",
-                path=where,
-            )
 
 
 def languages_of(
@@ -154,50 +151,89 @@ def languages_of(
     *,
     design: Design,
     name: str,
-    cluster: Cluster | PairClusters = None,
+    cluster: Cluster = None,
+    shared_labels: Mapping[str, Mapping[str, Collection[Hashable]]] | None = None,
 ) -> Languages:
-    """Do what :func:`compare_languages` does, under a given design."""
+    """Do what :func:`compare_languages` does, under a given design.
+
+    Queries that depend on each other in one language do so in each comparison with it: in place of clusters of what the
+    languages share, `shared_labels` has by language and pair id what its query shares with others.
+    """
     if len(evaluations) < 2:
         raise ParameterError("needs two languages or more", argument="evaluations", given=list(evaluations))
     _check_systems(evaluations)
     systems = list(next(iter(evaluations.values())))
     if design.baseline is not None and design.baseline not in systems:
         raise ParameterError(argument="baseline", given=design.baseline, allowed=systems)
-    renamed = {
-        language: {system: one if pairs is None else _renamed(one, pairs[language]) for system, one in own.items()}
+    # by language, what languages call each query; of all systems that of the first
+    names = {
+        language: {one: one for one in next(iter(own.values())).query_ids.tolist()}
+        if pairs is None
+        else pairs[language]
         for language, own in evaluations.items()
     }
-    ids = {language: set(next(iter(own.values())).query_ids.tolist()) for language, own in renamed.items()}
-    counts = Counter(one for own in ids.values() for one in own)
+    counts: Counter[str] = Counter()
+    ids: dict[str, set[str]] = {}
+    for language, own in evaluations.items():
+        for one in own.values():
+            held = [names[language][query] for query in one.query_ids.tolist() if query in names[language]]
+            ids.setdefault(language, set(held))
+            if len(ids[language]) < len(held):
+                twice = next(shared for shared, n in Counter(held).items() if n > 1)
+                raise DataError(
+                    f"two queries of {one.name} are called {twice!r} across languages", hint="pair each once"
+                )
+        counts.update(ids[language])
     shared = {one for one, n in counts.items() if n > 1}
-    for language, own in ids.items():
-        if own.isdisjoint(shared):
+    for language, own_ids in ids.items():
+        if own_ids.isdisjoint(shared):
             raise DataError(f"no query of {language} is one of {', '.join(ids.keys() - {language})} too")
     kept = {
-        language: {system: _renamed(one, {i: i for i in ids[language] & shared}) for system, one in own.items()}
-        for language, own in renamed.items()
+        language: {query: one for query, one in own.items() if one in ids[language] & shared}
+        for language, own in names.items()
     }
-    query_ids = np.array(sorted(shared), dtype=object)
-    left_out = {language: _n_of(own) - len(ids[language] & shared) for language, own in evaluations.items()}
-    if isinstance(cluster, PairClusters):
-        codes = cluster_codes(cluster.codes, None, query_ids)
-        return Languages(name, kept, design, query_ids, codes, left_out, cluster.differ)
-    return Languages(name, kept, design, query_ids, cluster_codes(cluster, None, query_ids), left_out)
+    query_ids, differ = np.array(sorted(shared), dtype=object), False
+    if shared_labels is not None:
+        cluster, differ = clusters_of_pairs(shared_labels)
+    return Languages(
+        name=name,
+        evaluations={
+            language: {system: one.renamed(kept[language]) for system, one in own.items()}
+            for language, own in evaluations.items()
+        },
+        design=design,
+        query_ids=query_ids,
+        cluster=cluster_codes(cluster, None, query_ids),
+        left_out={
+            language: len(next(iter(own.values())).query_ids) - len(ids[language] & shared)
+            for language, own in evaluations.items()
+        },
+        clusters_differ=differ,
+    )
 
 
-def _n_of(systems: Mapping[str, Evaluation]) -> int:
-    return len(next(iter(systems.values())).query_ids)
+def clusters_of_pairs(labels: Mapping[str, Mapping[str, Collection[Hashable]]]) -> tuple[dict[str, int], bool]:
+    """Return the cluster of each pair id, and whether some language has them in smaller clusters: these are joined.
 
+    Parameters
+    ----------
+    labels : mapping of str to mapping of str to collections
+        By language and pair id: what its query shares with others.
 
-def _renamed(evaluation: Evaluation, names: Mapping[str, str]) -> Evaluation:
-    """Return an evaluation under the ids that languages share; each may name one query."""
-    held = [names[one] for one in evaluation.query_ids.tolist() if one in names]
-    twice = next((one for one, n in Counter(held).items() if n > 1), None)
-    if twice is not None:
-        raise DataError(
-            f"two queries of {evaluation.name} are called {twice!r} across languages", hint="pair each once"
-        )
-    return evaluation.renamed(names)
+    Examples
+    --------
+    >>> clusters_of_pairs({"en": {"p": "x", "q": "y"}, "fr": {"p": "x", "q": "x"}})
+    ({'p': 0, 'q': 0}, True)
+    """
+    joined: dict[str, set[Hashable]] = {}
+    for own in labels.values():
+        for pair, held in own.items():
+            joined.setdefault(pair, set()).update(held)
+    codes = dict(zip(joined, joined_groups(list(joined.values())), strict=True))
+    differ = any(
+        len(set(joined_groups(list(own.values())))) > len({codes[pair] for pair in own}) for own in labels.values()
+    )
+    return codes, differ
 
 
 def _check_systems(evaluations: Mapping[str, Mapping[str, Evaluation]]) -> None:
@@ -208,12 +244,53 @@ def _check_systems(evaluations: Mapping[str, Mapping[str, Evaluation]]) -> None:
             held = " and ".join(", ".join(names) for names in (own, systems))
             raise ParameterError(f"{first} and {language} have different systems", argument="evaluations", given=held)
         for name, one in systems.items():
-            if list(map(str, one.measures)) != list(map(str, own[name].measures)):
-                raise ParameterError(
-                    f"{name} was evaluated with other measures in {language} than in {first}", argument="evaluations"
-                )
-            if one.conventions != own[name].conventions:
-                raise ParameterError(
-                    f"{name} was evaluated under other conventions in {language} than in {first}",
-                    argument="evaluations",
-                )
+            known = own[name]
+            how = "" if one.conventions == known.conventions else "under other conventions"
+            how = how if list(map(str, one.measures)) == list(map(str, known.measures)) else "with other measures"
+            if how:
+                message = f"{name} was evaluated {how} in {language} than in {first}"
+                raise ParameterError(message, argument="evaluations")
+
+
+def languages_of_queries(comparison: Comparison, table: Queries) -> Languages | None:
+    """Compare the languages of queries that share a pair_id, and say which queries share none.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Of systems, on the queries of all languages.
+    table : Queries
+
+    Returns
+    -------
+    Languages or None
+        None where the table has no column language or pair_id, or no pair in two languages.
+    """
+    if PAIR not in table.columns or table.language_column is None:
+        return None
+    found, pairs = split_by_language(comparison.evaluations, table)
+    times = Counter(pair for own in pairs.values() for pair in set(own.values()))
+    paired = {language for language, own in pairs.items() if any(times[pair] > 1 for pair in own.values())}
+    if not paired:
+        return None
+    kept = {language: pairs[language] for language in pairs if language in paired}
+    labels = None
+    ids = comparison.query_ids.tolist()
+    if comparison.cluster is not None:
+        codes = dict(zip(ids, comparison.cluster.tolist(), strict=True))
+        labels = {language: {pair: (codes[query],) for query, pair in own.items()} for language, own in kept.items()}
+    languages = languages_of(
+        {language: found[language] for language in kept},
+        kept,
+        design=comparison.design,
+        name="queries",
+        shared_labels=labels,
+    )
+    # the queries that no pair_id pairs; those whose language is paired are told elsewhere
+    alone = Counter(
+        language or "no language"
+        for query, language in zip(ids, table.column(table.language_column, ids), strict=True)
+        if query not in kept.get(language or "", {})
+    )
+    unpaired = ", ".join(f"{counted(n, 'query', 'queries')} of {language}" for language, n in alone.items())
+    return replace(languages, unpaired=unpaired)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import islice
@@ -15,26 +15,26 @@ import polars as pl
 from deadheat import stats
 from deadheat.arguments import Rng, as_count, positive
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
-from deadheat.comparison.deciding import deciding_queries
 from deadheat.comparison.outer import OuterBound, bounded, difference_bounds, outer_bounds
-from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_pairs
+from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_sides, n_units, pairs_of
 from deadheat.comparison.ranking import rank_intervals
+from deadheat.comparison.sides import side_of
 from deadheat.comparison.verdict import QUERY, Judge, Lacking, Verdict, Within
 from deadheat.data.drawn import Drawn
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Source
-from deadheat.errors import ParameterError, UnknownMeasureError
+from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, Interval, cluster_codes
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import Stratum, groups
 from deadheat.io.forking import check_threads
-from deadheat.measures import Measure, parse_measure
+from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.stats.power import check_power
-from deadheat.wording import counted, did_you_mean
+from deadheat.wording import counted
 
 KEYS = ("measure", "system", "baseline")
 SIZES: dict[str, type[pl.DataType]] = {
@@ -55,7 +55,6 @@ RANKS: dict[str, type[pl.DataType]] = {
     "p_best": pl.Float64,
     "n_queries": pl.Int64,
 }
-NO_RANK = (None, None, None, None, 0)
 OF_MARGIN = ("margin", "p_no_worse", "no_worse", "p_equivalent", "equivalent")
 FLAT = ("difference", "low", "high")  # of a pair, as many times as large for totals; and what is not:
 FLAT_TESTED = ("p_value", "p_adjusted", "significant", "effect_size", "flip_probability", "wins", "draws", "losses")
@@ -133,15 +132,7 @@ class Comparison(
         return next(iter(self.evaluations.values())).measures
 
     def __getitem__(self, measure: MeasureLike) -> tuple[Pair, ...]:
-        held: dict[str, Measure] = {own.label: own for own in self.measures}
-        # looked up first, as a custom measure's name cannot be parsed
-        wanted = held[measure] if isinstance(measure, str) and measure in held else parse_measure(measure)
-        name = next((name for name, own in held.items() if own == wanted), None)
-        if name is None:
-            raise UnknownMeasureError(
-                f"{wanted.label} was not compared; there are {', '.join(held)}",
-                hint=did_you_mean(wanted.label, held),
-            )
+        name = next(iter(self.evaluations.values()))[measure].measure.label
         return tuple(pair for pair in self.pairs if pair.measure == name)
 
     @cached_property
@@ -188,8 +179,17 @@ class Comparison(
         first = next((one for one in self.measures if one.is_quality), self.measures[0])
         rows = {} if margin is None else self._within(positive("margin", margin), first)
         ties = next(iter(self.evaluations.values())).ties
-        judge = Judge(self.pairs, levels, self.measures, self.design, ties, rows, self._detectable, self._lacking, unit)
-        return judge.verdict()
+        return Judge(
+            pairs=self.pairs,
+            levels=levels,
+            measures=self.measures,
+            design=self.design,
+            ties=ties,
+            within=rows,
+            detectable=self._detectable,
+            lacking=self._lacking,
+            unit=unit,
+        ).verdict()
 
     def _within(self, margin: float, measure: Measure) -> dict[Pair, Within]:
         """Return what the tests of a margin say about the pairs of a measure; of counts it is a margin of totals."""
@@ -435,9 +435,8 @@ class Comparison(
         DataError
             The table has none of the queries.
         """
-        found = deciding_queries(self.pairs, self.measures, self.evaluations, self.query_ids, as_count("n", n))
         check_threads()
-        frame = pl.DataFrame([vars(one) for one in found], schema=QUERIES)
+        frame = pl.DataFrame(list(self._deciding(as_count("n", n))), schema=QUERIES, orient="row")
         if queries is None:
             return frame
         table = Queries.of(queries)
@@ -446,6 +445,23 @@ class Comparison(
             return frame
         texts = table.texts(self.query_ids.tolist())
         return frame.with_columns(text=pl.Series([texts.get(one) for one in frame["query_id"]], dtype=pl.String))
+
+    def _deciding(self, n: int) -> Iterator[tuple[str | float, ...]]:
+        """Give the rows of :meth:`queries`; among equals the order is that of the ids."""
+        own = {name: members(self.query_ids, one.query_ids) for name, one in self.evaluations.items()}
+        n_pairs = len(self.pairs) // len(self.measures)
+        for place, pair in enumerate(self.pairs):
+            measure = self.measures[place // n_pairs]
+            one, other = (side_of(self.evaluations[name], measure, own[name]) for name in (pair.system, pair.baseline))
+            difference, low, high = one.values - other.values, one.low - other.high, one.high - other.low
+            better = difference if measure.higher_is_better else -difference
+            for kind, size in (("best", better), ("worst", -better), ("ties", high - low)):
+                found = np.where(np.isnan(difference), -np.inf, size)
+                order = np.argsort(-found, kind="stable")[:n]
+                for query in order[found[order] > stats.NEGLIGIBLE_DIFFERENCE].tolist():
+                    names = (pair.measure, pair.system, pair.baseline, kind, str(self.query_ids[query]))
+                    numbers = (difference, one.values, other.values, low, high)
+                    yield *names, *(float(column[query]) for column in numbers)
 
     def rank_intervals(
         self, *, confidence_level: float | None = None, n_resamples: int | None = None, rng: Rng = None
@@ -491,9 +507,7 @@ class Comparison(
                 n_resamples=options.n_resamples,
                 rng=options.rng,
             )
-            rows += [
-                (measure.label, name, *(vars(found[name]).values() if found else NO_RANK)) for name in self.systems
-            ]
+            rows += [(measure.label, name, *row) for name, row in zip(self.systems, found, strict=True)]
         return pl.DataFrame(rows, schema=RANKS, orient="row")
 
 
@@ -514,8 +528,15 @@ def assemble(
 ) -> Comparison:
     """Compare evaluations that are known to be comparable; `by_doc_id` are as in the result."""
     ids = np.array(sorted(set().union(*(one.query_ids.tolist() for one in evaluations.values()))), dtype=object)
-    codes = cluster_codes(cluster, queries, ids)
-    pairs, differences = compare_pairs(evaluations, ids, design, codes, by_doc_id)
+    codes, names = cluster_codes(cluster, queries, ids), list(evaluations)
+    own = {name: members(ids, one.query_ids) for name, one in evaluations.items()}
+    measures = evaluations[names[0]].measures
+    sides = [
+        [side_of(one, measure, own[name], by_doc_id.get(name), design.rng) for name, one in evaluations.items()]
+        for measure in measures
+    ]
+    places = pairs_of(names, design.baseline)
+    pairs, differences = compare_sides(names, measures, sides, places, design=design, cluster=codes)
     named = {name: one.called(name) for name, one in evaluations.items()}
     return Comparison(pairs, named, design, ids, differences, codes, by_doc_id)
 
@@ -538,11 +559,6 @@ def _corrected_together(found: dict[Stratum, Comparison], design: Design) -> dic
         stratum: replace(part, pairs=tuple(islice(corrected, len(part.pairs))), n_strata=len(found))
         for stratum, part in found.items()
     }
-
-
-def n_units(pair: Pair) -> int:
-    """Return what a pair's tests count: queries, or clusters."""
-    return pair.n_queries if pair.n_clusters is None else pair.n_clusters
 
 
 def _planned(target: float, error: float, pair: Pair, design: Design, power: float) -> dict[str, float | None]:

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.comparison.drawing import Drawn, probability_below
-from deadheat.comparison.listing import MAX_ORDERS, listed_values
+from deadheat.comparison.orders import MAX_ORDERS, Drawn, listed_values, probability_below
 from deadheat.comparison.sums import MAX_VALUES, ON_GRID, ROUNDING, Distribution, Summands
 from deadheat.measures import Measure
 from deadheat.placements.placements import Placements

@@ -183,18 +183,20 @@ def holes(
     below = highest.filter(pl.col("rank").is_between(depth, deepest or pl.col("rank"), closed="right"))
     with phase("weighing documents"):
         documents = _weighed(sides, every, by)
-    ranges = {side.name: side.range for side in sides}
+    bounds = {side.name: ends(parsed, side.placements, side.unjudged, side.top) for side in sides}
     return Holes(
-        parsed,
-        by,
-        tuple(named),
-        documents.head(limit or len(documents)),
-        ranges,
-        depth,
-        len(documents),
-        len(below),
-        sides[0].placements.n_queries,
-        {side.name: side.missing for side in sides},
+        measure=parsed,
+        by=by,
+        names=tuple(named),
+        documents=documents.head(limit or len(documents)),
+        ranges={name: (float(np.nanmean(low)), float(np.nanmean(high))) for name, (low, high) in bounds.items()},
+        depth=depth,
+        n_unjudged=len(documents),
+        n_below=len(below),
+        n_queries=sides[0].placements.n_queries,
+        missing_queries={
+            side.name: tuple(side.placements.query_ids[side.placements.missing].tolist()) for side in sides
+        },
     )
 
 
@@ -208,22 +210,6 @@ class _Side:
     unjudged: Unjudged
     frame: pl.DataFrame
     top: float
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """The least and the greatest mean."""
-        low, high = ends(self.measure, self.placements, self.unjudged, self.top)
-        return float(np.nanmean(low)), float(np.nanmean(high))
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """The queries that the run lacks."""
-        return tuple(self.placements.query_ids[self.placements.missing].tolist())
-
-    @property
-    def rank(self) -> str:
-        """The name of the column of ranks."""
-        return f"rank {self.name}"
 
     def effects(self, by: str) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Return what a judgment changes: of a document in each tie, and by query of one that is not retrieved.
@@ -255,9 +241,8 @@ class _Side:
 
     def _parts(self, ties: IntArray) -> Iterator[slice]:
         """Give ranges of ties, of whose queries copies fit into memory."""
-        n = self.placements.n_queries
         copied = np.concatenate((self.placements.judged_query, self.placements.query, self.unjudged.query))
-        sizes = np.bincount(copied, minlength=n)[self.unjudged.query[ties]] + 1
+        sizes = np.bincount(copied, minlength=self.placements.n_queries)[self.unjudged.query[ties]] + 1
         stops = np.cumsum(sizes)
         start = 0
         while start < len(ties):
@@ -294,6 +279,6 @@ def _weighed(sides: Sequence[_Side], every: pl.DataFrame, by: str) -> pl.DataFra
     weight = sum(told, np.zeros(len(every))) / (len(told) * n_queries)
     found = every.with_columns(relevance=pl.lit(None, pl.Float64), weight=weight)
     for side in sides:
-        ranks = side.frame.select("query_id", "doc_id", pl.col("rank").alias(side.rank))
+        ranks = side.frame.select("query_id", "doc_id", pl.col("rank").alias(f"rank {side.name}"))
         found = found.join(ranks, on=["query_id", "doc_id"], how="left")
     return found.sort("weight", "query_id", "doc_id", descending=[True, False, False])

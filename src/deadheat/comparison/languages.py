@@ -15,9 +15,8 @@ from deadheat import stats
 from deadheat.arguments import positive
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.comparison.comparison import n_units
-from deadheat.comparison.gaps import Gap
 from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_sides, pairs_of
-from deadheat.comparison.sides import Side, side_of
+from deadheat.comparison.sides import Side, gap_of, side_of
 from deadheat.data.drawn import Drawn
 from deadheat.data.shown import Numbers, Shown
 from deadheat.evaluation.evaluation import Evaluation
@@ -196,7 +195,7 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
         own = {language: members(self.query_ids, self._ids_of(language)) for language in self.languages}
         found = [
             {
-                (language, name): side_of(one[str(measure)], one, own[language], None, self.design.rng)
+                (language, name): side_of(one, measure, own[language], rng=self.design.rng)
                 for language, systems in self.evaluations.items()
                 for name, one in systems.items()
             }
@@ -243,11 +242,7 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
         gaps = [(second, first) for first, second in combinations(self.languages, 2)]
         names = [name for _ in gaps for name in self.systems]
         sides = [
-            [
-                Gap(of_measure[one, name], of_measure[other, name], self.design.rng)
-                for one, other in gaps
-                for name in self.systems
-            ]
+            [gap_of(of_measure[one, name], of_measure[other, name]) for one, other in gaps for name in self.systems]
             for of_measure in self._sides
         ]
         between = pairs_of(list(self.systems), self.design.baseline)
@@ -304,8 +299,8 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
         """
         values = _whole(sides)
         whole: BoolArray = np.asarray(~np.isnan(values).any(axis=1))
-        n = int(whole.sum())
-        means = values[whole].mean(axis=0) if n else np.full(len(sides), np.nan)
+        n, n_languages = int(whole.sum()), len(sides)
+        means = values[whole].mean(axis=0) if n else np.full(n_languages, np.nan)
         signs = 1.0 if measure.higher_is_better else -1.0
         found = spread_of_means(
             signs * values,
@@ -315,14 +310,18 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
         )
         differ = n > 0 and float(np.ptp(means)) > stats.NEGLIGIBLE_DIFFERENCE
         order = np.argsort(signs * means, kind="stable").tolist()
-        over_orders = [_of_queries(side, whole) for side in sides]
-        one_order, least, most = _variance_over_orders(over_orders)
+        exact, low, high = (  # what ties can make of the mean of each language
+            np.array([float(getattr(side, column)[whole].mean()) if n else np.nan for side in sides])
+            for column in ("mean", "low", "high")
+        )
+        least, most = order_range(low, high) if n else (np.nan, np.nan)
+        by_ties = sum(float(side.variance[whole].sum()) / n**2 for side in sides) if n else np.nan
         return Across(
             measure=measure.label,
             system=name,
             n_queries=n,
             means=dict(zip(self.languages, means.tolist(), strict=True)),
-            ties={language: (one.low, one.high) for language, one in zip(self.languages, over_orders, strict=True)},
+            ties=dict(zip(self.languages, zip(low.tolist(), high.tolist(), strict=True), strict=True)),
             mean=float(means.mean()),
             low=ends[0],
             high=ends[1],
@@ -330,7 +329,7 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
             variance_low=found.low,
             variance_high=found.high,
             variance_by_chance=found.by_chance,
-            variance_of_one_order=one_order,
+            variance_of_one_order=float(np.var(exact) + (n_languages - 1) / n_languages**2 * by_ties),
             variance_tie_min=least,
             variance_tie_max=most,
             worst=self.languages[order[0]] if differ else None,
@@ -404,20 +403,14 @@ class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_langu
             language, against, system, baseline, gap and baseline_gap (of these languages), and the columns of
             :meth:`Comparison.to_polars` with details.
         """
+        named = [(one.language, one.baseline, one.pair) for one in self.interactions]
         rows = []
-        for one in self.interactions:
-            row = _of_pair(one.pair)
+        for language, against, pair in named or [("", "", self.differences[0].pair)]:
+            row = _of_pair(pair)
             gaps = {"gap": row.pop("mean"), "baseline_gap": row.pop("baseline_mean")}
-            systems = {"system": one.pair.system, "baseline": one.pair.baseline}
-            rows.append({"language": one.language, "against": one.baseline} | systems | gaps | row)
-        return _frame(rows) if rows else self._no_interactions()
-
-    def _no_interactions(self) -> pl.DataFrame:
-        """Return the table without a row, with the columns that it would have."""
-        names = {"mean": "gap", "baseline_mean": "baseline_gap"}
-        like = self.differences_to_polars().clear().rename(names).with_columns(pl.lit("").alias("baseline"))
-        leading = ["language", "against", "system", "baseline", *names.values()]
-        return like.select(*leading, *(name for name in like.columns if name not in leading))
+            systems = {"system": pair.system, "baseline": pair.baseline}
+            rows.append({"language": language, "against": against} | systems | gaps | row)
+        return _frame(rows) if named else _frame(rows).clear()
 
     def detectable(self, power: float = 0.8) -> dict[str, tuple[float, float]]:
         """Return the differences between languages that these queries find: the least and the most, by measure.
@@ -465,34 +458,6 @@ def _whole(sides: Sequence[Side]) -> FloatArray:
     """Return the values of each language, NaN in all where one has none: (n_queries, n_languages)."""
     values = np.column_stack([side.values for side in sides])
     return np.where(np.isnan(values).any(axis=1, keepdims=True), np.nan, values)
-
-
-@dataclass(frozen=True)
-class _Mean:
-    """The mean of one language over queries: what ties can make of it."""
-
-    exact: float
-    variance: float
-    low: float
-    high: float
-
-
-def _of_queries(side: Side, keep: BoolArray) -> _Mean:
-    n = int(keep.sum())
-    if not n:
-        return _Mean(np.nan, np.nan, np.nan, np.nan)
-    exact, low, high = (float(column[keep].mean()) for column in (side.mean, side.low, side.high))
-    return _Mean(exact, float(side.variance[keep].sum()) / n**2, low, high)
-
-
-def _variance_over_orders(means: Sequence[_Mean]) -> tuple[float, float, float]:
-    """Return the variance of means whose ties are broken independently: on average, and between which bounds."""
-    n = len(means)
-    exact, low, high = (np.array([getattr(one, name) for one in means]) for name in ("exact", "low", "high"))
-    if np.isnan(exact).any():
-        return np.nan, np.nan, np.nan
-    least, most = order_range(low, high)
-    return float(np.var(exact) + (n - 1) / n**2 * sum(one.variance for one in means)), least, most
 
 
 def _of_pair(pair: Pair) -> dict[str, Any]:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 
 from deadheat.arguments import BOUNDED, check_choice
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
-from deadheat.comparison.drawing import Drawn
-from deadheat.comparison.flips import Flip, flip, normal_error
-from deadheat.comparison.sides import Compared, side_of
-from deadheat.comparison.sums import Summands, comparable
+from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.comparison.flips import Flip, flip
+from deadheat.comparison.sides import Side, TieSums, normal_error_of
 from deadheat.errors import ParameterError
-from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import PROPORTION, Estimation, why_unknown
-from deadheat.io.phases import Advance, phase
+from deadheat.io.phases import phase
 from deadheat.measures import Measure
 from deadheat.stats import (
     ALTERNATIVES,
@@ -40,15 +37,11 @@ from deadheat.wording import Plain, rounded
 
 Places = Sequence[tuple[int, int]]
 
-T = TypeVar("T")
-
 TUKEY = "tukey"
 TESTS = (*SINGLE_TESTS, TUKEY)
 NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
 OF_SIGNS = ("randomization", "wilcoxon", "sign")  # k differences that are not 0 have 2^k patterns of signs
 LEAST_P = 0.0001  # a smaller one is shown as a bound
-PROVED = 0.005  # what the normal distribution may be off
-FEW, DEAR = 400, 0.05  # where fewer orders than that are cheap, a larger bound will do: they would say little more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,6 +214,11 @@ class Pair:
         return why_unknown(self.low, self.high, self.n_queries, self.n_clusters, self.method)
 
 
+def n_units(pair: Pair) -> int:
+    """Return what a pair's tests count: queries, or clusters."""
+    return pair.n_queries if pair.n_clusters is None else pair.n_clusters
+
+
 def n_differing(pair: Pair) -> int:
     """Return how many queries differ; of clusters the most that can."""
     n = pair.wins + pair.losses
@@ -247,49 +245,10 @@ def least_p(pair: Pair, design: Design) -> float:
     return min(1.0, 0.5 ** (n_differing(pair) - (design.alternative == "two-sided")))
 
 
-def compare_pairs(
-    evaluations: Mapping[str, Evaluation],
-    query_ids: TextArray,
-    design: Design,
-    cluster: IntArray | None,
-    by_doc_id: Mapping[str, Sequence[FloatArray]],
-) -> tuple[tuple[Pair, ...], FloatArray]:
-    """Compare every pair that the design asks for.
-
-    Parameters
-    ----------
-    evaluations : mapping of str to Evaluation
-        With the same measures.
-    query_ids : ndarray of str, shape (n_queries,)
-        Of all evaluations together, sorted.
-    design : Design
-    cluster : ndarray of int, shape (n_queries,), or None
-    by_doc_id : mapping of str to sequence of ndarray
-        The scores of each evaluation with ties broken by document id, as trec_eval, by measure; empty if they are not
-        known.
-
-    Returns
-    -------
-    pairs : tuple of Pair
-    differences : ndarray of shape (n_queries, n_pairs)
-    """
-    names = list(evaluations)
-    own = {name: members(query_ids, one.query_ids) for name, one in evaluations.items()}
-    asked = evaluations[names[0]].measures
-    measures = [
-        [
-            side_of(one[str(measure)], one, own[name], by_doc_id.get(name), design.rng)
-            for name, one in evaluations.items()
-        ]
-        for measure in asked
-    ]
-    return compare_sides(names, asked, measures, pairs_of(names, design.baseline), design=design, cluster=cluster)
-
-
 def compare_sides(
     names: Sequence[str],
     asked: Sequence[Measure],
-    measures: Sequence[Sequence[Compared]],
+    measures: Sequence[Sequence[Side]],
     places: Places,
     *,
     design: Design,
@@ -302,7 +261,7 @@ def compare_sides(
     names : sequence of str, shape (n_sides,)
         What the rows call each.
     asked : sequence of Measure
-    measures : sequence of sequence of Compared, shape (n_measures, n_sides)
+    measures : sequence of sequence of Side, shape (n_measures, n_sides)
     places : sequence of (int, int)
         System and baseline of each pair, as places of sides.
     design : Design
@@ -310,8 +269,8 @@ def compare_sides(
 
     Returns
     -------
-    pairs, differences
-        As :func:`compare_pairs`.
+    pairs : tuple of Pair
+    differences : ndarray of shape (n_queries, n_pairs)
     """
     if design.test == TUKEY:
         _check_shared(names, measures, places)
@@ -334,9 +293,11 @@ def compare_sides(
     doubtful = is_doubtful(skew, n_units, design.test)
     pairs: list[Pair] = []
     for measure, sides in zip(asked, measures, strict=True):
-        reversals = _Reversals(sides)
+        sums, flips = TieSums(sides), []
         with phase(f"flips of {sides[0].measure}", len(places)) as advance:
-            flips = [_counted(advance, reversals.between(a, b)) for a, b in places]
+            for a, b in places:
+                flips.append(_reversal(sums, a, b))
+                advance(1)
         for (a, b), found in zip(places, flips, strict=True):
             n = len(pairs)
             pairs.append(
@@ -365,12 +326,6 @@ def compare_sides(
     return tuple(pairs), differences
 
 
-def _counted(advance: Advance, flip: Flip) -> Flip:
-    """Tell that a pair is done."""
-    advance(1)
-    return flip
-
-
 def pairs_of(names: list[str], baseline: str | None) -> Places:
     """Return (system, baseline) of each pair, as places in `names`."""
     if baseline is None:
@@ -379,7 +334,7 @@ def pairs_of(names: list[str], baseline: str | None) -> Places:
     return [(n, place) for n in range(len(names)) if n != place]
 
 
-def _check_shared(names: Sequence[str], measures: Sequence[Sequence[Compared]], places: Places) -> None:
+def _check_shared(names: Sequence[str], measures: Sequence[Sequence[Side]], places: Places) -> None:
     """Raise if Tukey's test, which takes the queries with a value for all systems, had fewer than a pair has."""
     for sides in measures:
         present = np.column_stack([~np.isnan(side.values) for side in sides])
@@ -396,7 +351,7 @@ def _check_shared(names: Sequence[str], measures: Sequence[Sequence[Compared]], 
 
 def _tested(
     differences: FloatArray,
-    measures: Sequence[Sequence[Compared]],
+    measures: Sequence[Sequence[Side]],
     places: Places,
     design: Design,
     cluster: IntArray | None,
@@ -431,61 +386,25 @@ def _tested(
     return raw, np.concatenate(adjusted), found.is_exact
 
 
-@dataclass(frozen=True)
-class _Reversals:
-    """What random tie-breaks can do to the sign of the exact mean difference of pairs, by one measure."""
-
-    sides: Sequence[Compared]
-    known: dict[tuple[str, int, bytes], Any] = field(default_factory=dict)  # pairs share systems
-
-    def between(self, a: int, b: int) -> Flip:
-        """Take what is known of two systems, each by its place: exact if possible, and sampled if need be."""
-        one, other = self.sides[a], self.sides[b]
-        keep = ~np.isnan(one.values - other.values)
-        n = max(int(keep.sum()), 1)
-        lowest, highest = (one.low - other.high)[keep].sum() / n, (one.high - other.low)[keep].sum() / n
-        difference = float((one.mean - other.mean)[keep].sum())
-        known = difference / n, float((one.variance + other.variance)[keep].sum() / n**2), float(lowest), float(highest)
-        found = flip(*known)
-        if found.method != "normal":
-            return found
-        can_draw = one.can_draw and other.can_draw
-        if can_draw and (own := self._summands(a, keep)) and (others := self._summands(b, keep)):
-            found = flip(*known, comparable(own, others))
-        if found.method != "normal":
-            return found
-        found = flip(*known, most_off=normal_error_of(one, other, keep, difference))
-        if not can_draw:
-            return found
-        enough = DEAR if min(side.n_draws(keep) for side in (one, other)) < FEW else PROVED
-        if not found.standard_error > enough:  # NaN too
-            return found
-        first, second = self._drawn(a, keep), self._drawn(b, keep)
-        return flip(*known, (first, second)) if first and second else found
-
-    def _summands(self, place: int, keep: BoolArray) -> Summands | None:
-        return self._once(("summands", place, keep.tobytes()), lambda: self.sides[place].summands(keep))
-
-    def _drawn(self, place: int, keep: BoolArray) -> Drawn | None:
-        return self._once(("drawn", place, keep.tobytes()), lambda: self.sides[place].drawn(keep))
-
-    def _once(self, key: tuple[str, int, bytes], find: Callable[[], T]) -> T:
-        """Return what a side finds for some queries; looked for once."""
-        if key not in self.known:
-            self.known[key] = find()
-        return cast("T", self.known[key])
+def _reversal(sums: TieSums, a: int, b: int) -> Flip:
+    """Return what tie orders do to the sign of the difference of two systems: exact if possible, sampled if need be."""
+    one, other = sums.sides[a], sums.sides[b]
+    keep = ~np.isnan(one.values - other.values)
+    n = max(int(keep.sum()), 1)
+    lowest, highest = (one.low - other.high)[keep].sum() / n, (one.high - other.low)[keep].sum() / n
+    difference = float((one.mean - other.mean)[keep].sum())
+    known = difference / n, float((one.variance + other.variance)[keep].sum() / n**2), float(lowest), float(highest)
+    found = flip(*known)
+    if found.method != "normal":
+        return found
+    if exact := sums.exact(a, b, keep):
+        return flip(*known, exact)
+    found = flip(*known, most_off=normal_error_of(one, other, keep, difference))
+    drawn = sums.drawn(a, b, keep, found.standard_error)
+    return flip(*known, drawn) if drawn else found
 
 
-def normal_error_of(one: Compared, other: Compared, keep: BoolArray, difference: float) -> float:
-    """Return the most that a normal distribution can be off; 1 where moments are sampled, which proves nothing."""
-    if not (one.is_exact and other.is_exact):
-        return 1.0
-    deviations = [np.maximum(side.high - side.mean, side.mean - side.low)[keep] for side in (one, other)]
-    variances = [side.variance[keep] for side in (one, other)]
-    return normal_error(difference, np.concatenate(variances), np.concatenate(deviations))
-
-
-def _described(one: Compared, other: Compared) -> dict[str, Any]:
+def _described(one: Side, other: Side) -> dict[str, Any]:
     """Return what needs no test: means, effect size, wins, and the difference by document id, as trec_eval."""
     difference = one.values - other.values
     keep = ~np.isnan(difference)

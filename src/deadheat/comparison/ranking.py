@@ -3,47 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from deadheat import stats
 from deadheat.arguments import Rng, generator
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
-from deadheat.comparison.drawing import draw_values
-from deadheat.comparison.flips import is_moved
-from deadheat.comparison.listing import MAX_ORDERS, listed_values
+from deadheat.comparison.orders import MAX_ORDERS, draw_values, listed_values
+from deadheat.comparison.sides import Side, side_of
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.measures import Measure
-from deadheat.measures.stored import StoredMeasure
-from deadheat.placements.placements import Placements
 
 STEPS = 1_000  # values that stand for the distribution of a query, all equally likely
 MOST_DRAWN = 1 << 26  # units that get a tie-break of their own, in all resamples of all systems: some seconds
 MOST_POOLED = 1 << 24  # values of all queries and systems: 134 MB
-
-
-@dataclass(frozen=True)
-class RankInterval:
-    """The rank of a system by one measure, and where it may lie.
-
-    Attributes
-    ----------
-    rank : int
-        By the exact mean; systems with equal means share the first of their ranks.
-    low, high : int
-        Of the ranks in resamples; of those that are shared the first for `low` and the last for `high`.
-    p_best : float
-        Share of the resamples in which it is first; those who share that place share the resample.
-    n_queries : int
-        For which all systems have a value.
-    """
-
-    rank: int
-    low: int
-    high: int
-    p_best: float
-    n_queries: int
 
 
 def rank_intervals(
@@ -55,8 +28,8 @@ def rank_intervals(
     confidence_level: float,
     n_resamples: int,
     rng: Rng,
-) -> dict[str, RankInterval]:
-    """Return the interval of each system's rank; none without a query for which all have a value.
+) -> list[tuple[float | None, ...]]:
+    """Return rank, low, high, p_best and n_queries of each system, as `Comparison.rank_intervals` has them.
 
     Each resample draws as many queries (or clusters) as there are, and breaks the ties of every drawn query at random,
     for each system by itself: what queries and tie orders might have been. The value of a query comes from its exact
@@ -74,11 +47,11 @@ def rank_intervals(
     confidence_level, n_resamples, rng
         As for :func:`~deadheat.comparison.compare.compare`.
     """
-    sides = [_Side.of(one, measure, query_ids) for one in evaluations.values()]
+    sides = [side_of(one, measure, members(query_ids, one.query_ids)) for one in evaluations.values()]
     keep: BoolArray = np.asarray(~np.isnan(np.column_stack([side.mean for side in sides])).any(axis=1))
     n_queries = int(keep.sum())
     if not n_queries:
-        return {}
+        return [(None, None, None, None, 0)] * len(sides)
     units = _units(keep, cluster)
     n_units, random = int(units.max()) + 1, generator(rng)
     sizes = np.bincount(units, minlength=n_units)
@@ -87,7 +60,7 @@ def rank_intervals(
         _sums(units, [side.variance[keep] for side in sides]),
     )
     is_few = n_units * len(sides) * n_resamples <= MOST_DRAWN and n_queries * len(sides) * STEPS <= MOST_POOLED
-    pools = [side.pool(keep, units, n_units, random) for side in sides] if is_few and variances.any() else None
+    pools = [_pool(side, keep, units, n_units, random) for side in sides] if is_few and variances.any() else None
     higher = sides[0].measure.higher_is_better
     best, worst = stats.resampled_ranks(
         means, variances, sizes, pools=pools, higher_is_better=higher, n_resamples=n_resamples, rng=random
@@ -100,7 +73,7 @@ def rank_intervals(
     low = np.quantile(best, tail, axis=0, method="inverted_cdf")
     high = np.quantile(worst, 1 - tail, axis=0, method="inverted_cdf")
     columns = zip(own.tolist(), low.tolist(), high.tolist(), p_best.tolist(), strict=True)
-    return {name: RankInterval(*row, n_queries) for name, row in zip(evaluations, columns, strict=True)}
+    return [(*row, n_queries) for row in columns]
 
 
 def _sums(units: IntArray, columns: Sequence[FloatArray]) -> FloatArray:
@@ -115,53 +88,32 @@ def _units(keep: BoolArray, cluster: IntArray | None) -> IntArray:
     return np.unique(cluster[keep], return_inverse=True)[1].astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """One system by one measure, over the queries of all; NaN where it has no value."""
+def _pool(side: Side, keep: BoolArray, units: IntArray, n_units: int, rng: np.random.Generator) -> FloatArray | None:
+    """Return sums over the queries of each unit in orders of their ties, all equally likely: (n_units, n_draws).
 
-    measure: Measure
-    evaluation: Evaluation
-    own: BoolArray
-    mean: FloatArray
-    variance: FloatArray
-
-    @classmethod
-    def of(cls, evaluation: Evaluation, measure: Measure, query_ids: TextArray) -> _Side:
-        scores, own = evaluation[measure], members(query_ids, evaluation.query_ids)
-        mean, variance = np.full((2, len(own)), np.nan)
-        mean[own], variance[own] = scores.tie_mean, scores.tie_std**2
-        return cls(scores.measure, evaluation, own, mean, variance)
-
-    def pool(self, keep: BoolArray, units: IntArray, n_units: int, rng: np.random.Generator) -> FloatArray | None:
-        """Return sums over the queries of each unit in orders of their ties, all equally likely: (n_units, n_draws).
-
-        None where no order can be listed or drawn.
-        """
-        if isinstance(self.measure, StoredMeasure):
-            return None
-        placements = self.evaluation.placements_of(self.measure)
-        if not self.measure.can_list_orders(placements):
-            return None
-        moved = keep & is_moved(self.mean, self.variance)
-        found = self._values(placements, moved[self.own], rng) if moved.any() else np.zeros((0, 1))
-        if found is None:
-            return None
-        values = np.broadcast_to(self.mean[keep][:, None], (int(keep.sum()), found.shape[1])).copy()
-        # each query's own order of draws, as those of one unit are added
-        values[moved[keep]] = rng.permuted(found, axis=1)
-        sums = np.zeros((n_units, found.shape[1]))
-        np.add.at(sums, units, values)
-        return sums
-
-    def _values(self, placements: Placements, moved: BoolArray, rng: np.random.Generator) -> FloatArray | None:
-        """Return the values of the moved queries in orders of their ties, all equally likely: (n_moved, n_draws)."""
-        queries = np.flatnonzero(moved)
-        parts = self.measure.distributions(placements, queries)
+    None where no order can be listed or drawn.
+    """
+    if not side.can_draw:
+        return None
+    moved = side.moved(keep)
+    found: FloatArray | None = np.zeros((0, 1))
+    if moved.any():
+        measure, placements, queries = side.measure, side.placements, np.flatnonzero(moved[side.own])
+        parts = measure.distributions(placements, queries)
         if parts is None:
-            parts = listed_values(self.measure, placements, queries, MAX_ORDERS)
+            parts = listed_values(measure, placements, queries, MAX_ORDERS)
         if parts is None:
-            return draw_values(self.measure, placements, moved, rng)
-        return np.array([_steps(*part) for part in parts])
+            found = draw_values(measure, placements, moved[side.own], rng)
+        else:
+            found = np.array([_steps(*part) for part in parts])
+    if found is None:
+        return None
+    values = np.broadcast_to(side.mean[keep][:, None], (int(keep.sum()), found.shape[1])).copy()
+    # each query's own order of draws, as those of one unit are added
+    values[moved[keep]] = rng.permuted(found, axis=1)
+    sums = np.zeros((n_units, found.shape[1]))
+    np.add.at(sums, units, values)
+    return sums
 
 
 def _steps(values: FloatArray, probabilities: FloatArray) -> FloatArray:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from deadheat.comparison.pairs import TUKEY, Design, Pair, least_p, n_differing
+from deadheat.comparison.pairs import TUKEY, Design, Pair, least_p, n_differing, n_units
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
 from deadheat.stats import adjust, significant
@@ -164,7 +164,65 @@ def _finite(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
+# the first sentence of each outcome
+FIRST = {
+    "no quality": "{measures} say what the data hold, not how good a system is: nobody leads by them.",
+    "no value": "No {query} has a value for two systems by {measure}: there is nothing to compare.",
+    "none": "No {query} has a value for both {baseline} and {system} by {measure}: there is nothing to compare.",
+    "shared": "{best} share the best {measure} ({level}) of {n_systems:,} systems: none of them leads.",
+    "equal": "{baseline} and {system} are equal by {measure} {everywhere}.",
+    "same mean": "{baseline} and {system} have the same {mean} {measure} ({level}) over {units}, which differ: neither"
+    " leads.",
+    "one query": "{lead}, on one {query} only, which shows nothing about others.",
+    "better": "{lead}, and is better than {rival} by more than chance: {numbers}{near}{rest}.",
+    "few": "{lead}, but {n_units} prove little about {rival}: {numbers}.",
+    "few differ": "{lead}, but only {differ} differ, too few for a {test} test to tell {leader} from {rival}, as {p}"
+    " cannot fall below {least_p}: {numbers}{rests}.",
+    "in doubt": "{lead}, but whether the lead over {rival} is more than chance is undecided, as the differences are too"
+    " skewed ({skewness:+.1f}) for so few {nouns} to trust p: {numbers}{rest}.",
+    "behind": "{lead}, but is not ahead over the {queries} that it shares with {rival}: {numbers}.",
+    "contradicted": "{lead}, but is not shown better than {rival}: the test, {test}, is not of the means and finds a"
+    " difference the other way ({wins} wins, {losses} losses): {numbers}.",
+    "not shown": "{lead}, but is not shown better than {rival}{sided}: {numbers}{rest}.",
+}
+OUTCOMES = {
+    "no quality": "none",
+    "no value": "none",
+    "few differ": "few",
+    "behind": "contradicted",
+}  # of the others: same
+JUDGMENTS = {
+    "unknown": "The lead of {leads} may be due to the judgments: {shares}.",
+    "safe": "{shares}; no labels of unjudged documents reverse the lead of {leads}: the difference is {bounds}.",
+    "unsafe": "The lead of {leads} may be due to the judgments: {shares}; with labels for these and other unjudged"
+    " documents the difference is {bounds}.",
+}
+TIES = {
+    "policy": "Who is ahead by {measure} depends on how ties are broken ({ties}): over all orders of the ties {ahead}"
+    " is ahead by {size}, and ties broken at random put {behind} ahead {chance}.",
+    "never": "No order of tied scores puts {behind} ahead of {ahead} by {measure}.",
+    "hardly": "Some order of the ties puts {behind} ahead of {ahead} by {measure}, but ties broken at random hardly"
+    " ever do (<1%).",
+    "often": "Ties broken at random put {behind} ahead of {ahead} by {measure} {chance}{by_id}.",
+}
+OF_BASELINE = "By more than chance, of the {n} other systems {better} better than {of} by {measure}, and {worse} worse."
+POWER = (
+    "By {measure}, these {units} find a true difference of {size} between {system} and {baseline} with a power of 80%,"
+    " a smaller one less often (paired t test at the level {level}{uncorrected})."
+)
+MARGIN = {
+    "equivalent": "By {measure}, {system} and {baseline} are equivalent within the margin of {margin:g} (p {p}).",
+    "no worse": "By {measure}, {system} is no worse than {baseline} by the margin of {margin:g} (p {p}).",
+    "not shown": "By {measure}, it is not shown that {system} is no worse than {baseline} by the margin of"
+    " {margin:g}{why}.",
+    "pairs": "By {measure}, {pairs} equivalent within the margin of {margin:g}.",
+    "none": "By {measure}, none of the {n} other systems is shown to be no worse than {baseline} by the margin of"
+    " {margin:g}.",
+    "some": "By {measure}, {systems} {are} no worse than {baseline} by the margin of {margin:g}.",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Judge:
     """What a verdict is made of.
 
@@ -202,25 +260,22 @@ class Judge:
     def verdict(self) -> Verdict:
         """Return the verdict by the first measure of quality."""
         measure = next((one for one in self.measures if one.is_quality), None)
+        words: dict[str, Any] = {"query": self.unit[0], "measures": three([one.label for one in self.measures])}
         if measure is None:
-            told = three([one.label for one in self.measures])
-            data = f"{told} say what the data hold, not how good a system is: nobody leads by them."
-            return Verdict(outcome="none", measure=self.measures[0].label, sentences=(data,))
+            return _said("no quality", words | {"measure": self.measures[0].label})
         own = [pair for pair in self.pairs if pair.measure == measure.label]
-        names = list(self.levels[measure.label])
+        levels = self.levels[measure.label]
+        words |= {"measure": measure.label, "n_systems": len(levels)}
         leader, best = self._leader(measure)
         if not best:
-            nothing = f"No {self.unit[0]} has a value for two systems by {measure.label}: there is nothing to compare."
-            return Verdict(outcome="none", measure=measure.label, n_systems=len(names), sentences=(nothing,))
-        if leader is None and len(names) > 2:
-            level = number(self.levels[measure.label][best[0]])
-            of_all = f"the best {measure.label} ({level}) of {len(names):,} systems: none of them leads."
-            said = f"{three(best, ' and ' if len(best) == 2 else ', ')} share {of_all}"
-            sentences = tuple(filter(None, (said, _OfPair(self, measure, own[0], None, None, own).of_margin())))
-            return Verdict(outcome="shared", measure=measure.label, n_systems=len(names), sentences=sentences)
+            return _said("no value", words)
+        if leader is None and len(levels) > 2:
+            named = three(best, " and " if len(best) == 2 else ", ")
+            words |= {"best": named, "level": number(levels[best[0]])}
+            return _said("shared", words, self._of_margin(own, words))
         rival = self._rival(measure, leader) if leader else None
         pair = next((one for one in own if {one.system, one.baseline} == {leader, rival}), own[0])
-        return _OfPair(self, measure, pair, leader, rival, own).verdict()
+        return self._of_pair(measure, pair, leader, rival, own)
 
     def _leader(self, measure: Measure) -> tuple[str | None, list[str]]:
         """Return who leads, and the systems with the best mean; of two systems over the queries that both have."""
@@ -244,354 +299,253 @@ class Judge:
         others = {name: sign * level for name, level in self.levels[measure.label].items() if name != leader}
         return max(others, key=lambda name: (not math.isnan(others[name]), others[name]))
 
-    def other_leaders(self, leader: str | None) -> tuple[tuple[str, ...], dict[str, str]]:
-        """Return the other measures by which it leads, and who leads by those by which it does not."""
-        _, *others = [one for one in self.measures if one.is_quality]
-        found = {one.label: self._leader(one)[0] or "" for one in others}
-        agree = tuple(name for name, own in found.items() if own == leader)
-        return agree, {name: own for name, own in found.items() if own != leader}
-
-
-@dataclass(frozen=True)
-class _OfPair:
-    """The verdict of a leader and its rival."""
-
-    judge: Judge
-    measure: Measure
-    pair: Pair
-    leader: str | None
-    rival: str | None
-    own: Sequence[Pair]
-
-    def verdict(self) -> Verdict:
-        pair = self.pair
-        low, high = sorted((self._sign * pair.low, self._sign * pair.high))
-        outcome, (agree, others) = self._outcome(), self.judge.other_leaders(self.leader)
-        within = self.judge.within.get(pair)
-        won, compared = self._won()
-        lacking = self.judge.lacking(pair, self.rival) if self.rival and pair.n_queries else None
-        return Verdict(
-            outcome=outcome,
-            measure=self.measure.label,
-            leader=self.leader,
-            runner_up=self.rival,
+    def _of_pair(
+        self, measure: Measure, pair: Pair, leader: str | None, rival: str | None, own: Sequence[Pair]
+    ) -> Verdict:
+        """Return the verdict of a leader and its rival; `own` are all pairs by the measure."""
+        design, scale = self.design, pair.n_queries if measure.total else 1
+        sign = -scale if leader == pair.baseline else scale  # differences are seen from the leader
+        low, high = sorted((sign * pair.low, sign * pair.high))
+        least = self._least_p(pair, own)
+        kind = self._kind(measure, pair, leader, least)
+        others = {one.label: self._leader(one)[0] or "" for one in self.measures if one.is_quality and one != measure}
+        within = self.within.get(pair)
+        compared = [one for one in own if leader in {one.system, one.baseline}]
+        sure = [one for one in own if not doubt(one, design)]
+        favourites = [favoured(one, measure, design) for one in sure]
+        found = Verdict(
+            outcome=OUTCOMES.get(kind, kind),
+            measure=measure.label,
+            leader=leader,
+            runner_up=rival,
             system=pair.system,
             baseline=pair.baseline,
-            is_better=outcome == "better",
+            is_better=kind == "better",
             p_value=pair.p_value,
             p_adjusted=pair.p_adjusted,
-            least_p=self._least_p(),
-            difference=self._sign * pair.difference,
+            least_p=least,
+            difference=sign * pair.difference,
             low=low,
             high=high,
             n_queries=pair.n_queries,
             n_clusters=pair.n_clusters,
             flip_probability=pair.flip_probability,
             can_flip=pair.can_flip,
-            n_systems=len(self.judge.levels[self.measure.label]),
-            n_better=len(won),
+            n_systems=len(self.levels[measure.label]),
+            n_better=sum(name == leader for name in favourites) if leader else 0,
             n_compared=len(compared),
-            agree=agree,
-            others=others,
+            agree=tuple(name for name, other in others.items() if other == leader),
+            others={name: other for name, other in others.items() if other != leader},
             margin=None if within is None else within.margin,
             no_worse=None if within is None else within.no_worse,
             equivalent=None if within is None else within.equivalent,
-            lacking=lacking,
-            sentences=tuple(filter(None, self._sentences(outcome, agree, others, lacking))),
+            lacking=self.lacking(pair, rival) if rival and pair.n_queries else None,
         )
+        words = self._words(found, measure, pair, own, sign)
+        sentences = [FIRST[kind].format_map(words)]
+        if leader and kind != "none":
+            sentences += [_judgments(found, sign), _agreement(found), self._ties(pair, measure, scale)]
+            if design.baseline is not None and len(own) > 1:
+                better, worse = (
+                    sum((name == design.baseline) == is_worse for name in favourites if name) for is_worse in (0, 1)
+                )
+                words |= {"better": _are(better), "worse": _are(worse), "of": design.baseline}
+                sentences.append(OF_BASELINE.format_map(words))
+        margin = "" if kind == "none" else self._of_margin(own, words)
+        power = self._power(pair, own, words, scale) if kind == "not shown" and not margin and not pair.doubtful else ""
+        return replace(found, sentences=tuple(filter(None, [*sentences, margin, power])))
 
-    @property
-    def _scale(self) -> int:
-        return self.pair.n_queries if self.measure.total else 1
+    def _least_p(self, pair: Pair, own: Sequence[Pair]) -> float:
+        """Return what the p value cannot fall below, corrected where a correction only ever raises it."""
+        least, correction = least_p(pair, self.design), self.design.correction
+        if not least or correction not in {"holm", "bonferroni"}:
+            return least
+        ps = [least if one is pair else one.p_value for one in own]
+        return float(adjust(ps, correction)[ps.index(least)])
 
-    @property
-    def _sign(self) -> int:
-        """What makes a difference of the pair one that is seen from the leader."""
-        return -self._scale if self.leader == self.pair.baseline else self._scale
-
-    @property
-    def _n_units(self) -> int:
-        return self.pair.n_queries if self.pair.n_clusters is None else self.pair.n_clusters
-
-    def _units(self) -> str:
-        pair = self.pair
-        of_queries = counted(pair.n_queries, *self.judge.unit)
-        return of_queries if pair.n_clusters is None else f"{of_queries} in {counted(pair.n_clusters, 'cluster')}"
-
-    def _outcome(self) -> str:
-        pair, design = self.pair, self.judge.design
+    def _kind(self, measure: Measure, pair: Pair, leader: str | None, least: float) -> str:
+        """Return the key of the first sentence."""
+        design, n = self.design, n_units(pair)
         if not pair.n_queries:
             return "none"
-        if self.leader is None:
+        if leader is None:
             return "same mean" if pair.wins or pair.losses else "equal"
         if pair.n_queries == 1:
             return "one query"
-        if favoured(pair, self.measure, design) == self.leader:
-            return doubt(pair, design) or "better"
-        if not is_ahead(pair, self.measure, self.leader) or (pair.significant and design.alternative == "two-sided"):
+        # whether so few queries differ that no size of their differences is significant
+        is_hopeless = least > 0 and not significant([least], 1 - design.confidence_level)[0]
+        found = "few" if n < FEWEST or is_hopeless else "not shown"
+        if favoured(pair, measure, design) == leader:
+            found = doubt(pair, design) or "better"
+        elif not is_ahead(pair, measure, leader):
+            return "behind"
+        elif pair.significant and design.alternative == "two-sided":
             return "contradicted"
-        return "few" if self._n_units < FEWEST or self._is_hopeless() else "not shown"
+        return "few differ" if found == "few" and is_hopeless and not n_differing(pair) == n < FEWEST else found
 
-    def _least_p(self) -> float:
-        """Return what the p value cannot fall below, corrected where a correction only ever raises it."""
-        least, design = least_p(self.pair, self.judge.design), self.judge.design
-        if not least or design.correction not in {"holm", "bonferroni"}:
-            return least
-        ps = [least if one is self.pair else one.p_value for one in self.own]
-        return float(adjust(ps, design.correction)[ps.index(least)])
-
-    def _is_hopeless(self) -> bool:
-        """Whether so few queries differ that no size of their differences is significant."""
-        least = self._least_p()
-        return least > 0 and not significant([least], 1 - self.judge.design.confidence_level)[0]
-
-    def _won(self) -> tuple[list[str], list[Pair]]:
-        """Return whom the leader is shown to be better than, and the pairs that it is in."""
-        design, leader = self.judge.design, self.leader
-        compared = [one for one in self.own if leader in {one.system, one.baseline}]
-        won = [one for one in compared if favoured(one, self.measure, design) == leader and not doubt(one, design)]
-        return [one.baseline if one.system == leader else one.system for one in won], compared
-
-    # sentences
-
-    def _sentences(
-        self, outcome: str, agree: Sequence[str], others: Mapping[str, str], lacking: Lacking | None
-    ) -> list[str]:
-        pair, unit = self.pair, self.judge.unit
-        one, other = pair.baseline, pair.system
-        if outcome == "none":
-            both = f"both {one} and {other} by {self.measure.label}"
-            return [f"No {unit[0]} has a value for {both}: there is nothing to compare."]
-        if outcome == "equal":
-            every = f"on the only {unit[0]}" if pair.n_queries == 1 else f"on each of {self._units()}"
-            return [f"{one} and {other} are equal by {self.measure.label} {every}.", self.of_margin()]
-        if outcome == "same mean":
-            same = f"{one} and {other} have the same {self._level_name} {self.measure.label} ({self._level(one)})"
-            return [f"{same} over {self._units()}, which differ: neither leads.", self.of_margin()]
-        first = f"{self._lead()}{self._chance(outcome)}."
-        return [
-            first,
-            self._judgments(lacking) if lacking else "",
-            self._agreement(agree, others),
-            self._ties(),
-            self._of_baseline(),
-            self.of_margin() or self._power(outcome),
-        ]
-
-    @property
-    def _level_name(self) -> str:
-        return "total" if self.measure.total else "mean"
-
-    def _level(self, name: str) -> str:
-        levels = self.judge.levels[self.measure.label]
+    def _words(self, found: Verdict, measure: Measure, pair: Pair, own: Sequence[Pair], sign: int) -> dict[str, Any]:
+        """Return what the sentences are made of."""
+        design, unit, n = self.design, self.unit, n_units(pair)
+        noun = unit if pair.n_clusters is None else ("cluster", "clusters")
+        queries = counted(pair.n_queries, *unit)
+        units = queries if pair.n_clusters is None else f"{queries} in {counted(pair.n_clusters, 'cluster')}"
+        levels, leader, rival = self.levels[measure.label], found.leader or pair.baseline, found.runner_up
         if len(levels) == 2:  # over the queries that both have
-            mean = self.pair.mean if name == self.pair.system else self.pair.baseline_mean
-            return number(math.exp(mean) if self.measure.geometric else self._scale * mean)
-        return number(levels[name])
+            levels = {
+                name: math.exp(mean) if measure.geometric else abs(sign) * mean
+                for name, mean in ((pair.system, pair.mean), (pair.baseline, pair.baseline_mean))
+            }
+        level, other = number(levels[leader]), number(levels[rival or pair.system])
+        name, leads, against = leader, "leads", rival
+        if found.n_systems > 2:
+            leads = f"is first of {found.n_systems:,} systems"
+            name = f"{leader}, the baseline," if leader == design.baseline else leader
+            against = f"the {'baseline' if rival == design.baseline else 'runner-up'} {rival}"
+        held = f"{level} to {other}" if level != other else f"both {level}"
+        lower = "" if measure.higher_is_better else ", lower is better"
+        p = "adjusted p" if len(own) > 1 and design.correction != "none" and design.test != TUKEY else "p"
+        tested = "" if math.isnan(pair.p_adjusted) else f", {p} {probability(pair.p_adjusted)}"
+        level_of_ci = f"{100 * design.confidence_level:g}% CI"
+        ends = f", {level_of_ci} [{number(found.low)}, {number(found.high)}]" if pair.is_known else ""
+        logarithms = " in logarithms" if measure.geometric else ""
+        won = "each" if found.n_better == found.n_compared else found.n_better or "none"
+        of_others = f"; {leader} is better than {won} of the {found.n_compared} others by more than chance"
+        wins = (pair.wins, pair.losses) if leader == pair.system else (pair.losses, pair.wins)
+        only = f" (one-sided test, for {pair.system} {design.alternative} than {pair.baseline})"
+        is_sided = pair.is_known and pair.low * pair.high > 0
+        return {
+            **vars(found),
+            "query": unit[0],
+            "queries": queries,
+            "units": units,
+            "n_units": f"{n:,} {noun[n != 1]}",
+            "nouns": noun[1],
+            "everywhere": f"on the only {unit[0]}" if pair.n_queries == 1 else f"on each of {units}",
+            "mean": "total" if measure.total else "mean",
+            "level": level,
+            "lead": f"{name} {leads} by {measure.label} ({held}{lower})",
+            "rival": against,
+            "numbers": f"difference {signed(found.difference)}{logarithms}{ends}{tested}, {units}",
+            "near": ", though p is in doubt as the differences are skewed" if pair.doubtful else "",
+            "rest": of_others if found.n_compared > 1 else "",
+            "differ": f"{n_differing(pair):,} of {n:,} {noun[n != 1]}",
+            "rests": f"; the interval rests on the same {n_differing(pair):,}" if is_sided else "",
+            "p": p,
+            "least_p": number(found.least_p),
+            "skewness": pair.skewness,
+            "test": design.test,
+            "wins": wins[0],
+            "losses": wins[1],
+            "sided": "" if design.alternative == "two-sided" else only,
+            "n": len(own),
+        }
 
-    def _lead(self) -> str:
-        leader, n_systems = self.leader, len(self.judge.levels[self.measure.label])
-        own, other = self._level(str(leader)), self._level(str(self.rival))
-        held = f"{own} to {other}" if own != other else f"both {own}"
-        lower = "" if self.measure.higher_is_better else ", lower is better"
-        leads = f"is first of {n_systems:,} systems" if n_systems > 2 else "leads"
-        name = f"{leader}, the baseline," if leader == self.judge.design.baseline and n_systems > 2 else leader
-        return f"{name} {leads} by {self.measure.label} ({held}{lower})"
-
-    def _rival_name(self) -> str:
-        n_systems = len(self.judge.levels[self.measure.label])
-        if n_systems == 2:
-            return str(self.rival)
-        return (
-            f"the baseline {self.rival}" if self.rival == self.judge.design.baseline else f"the runner-up {self.rival}"
-        )
-
-    def _chance(self, outcome: str) -> str:
-        pair, rival, numbers = self.pair, self._rival_name(), self._numbers()
-        if outcome == "one query":
-            return f", on one {self.judge.unit[0]} only, which shows nothing about others"
-        if outcome == "better":
-            near = ", though p is in doubt as the differences are skewed" if pair.doubtful else ""
-            return f", and is better than {rival} by more than chance: {numbers}{near}{self._rest()}"
-        if outcome == "few":
-            return f", but {self._few()}"
-        if outcome == "in doubt":
-            skewed = f"the differences are too skewed ({pair.skewness:+.1f}) for so few {self._noun(2)} to trust p"
-            lead = f"the lead over {rival} is more than chance"
-            return f", but whether {lead} is undecided, as {skewed}: {numbers}{self._rest()}"
-        if outcome == "contradicted":
-            return f", but {self._contradiction()}{numbers}"
-        sided = self.judge.design.alternative
-        only = "" if sided == "two-sided" else f" (one-sided test, for {pair.system} {sided} than {pair.baseline})"
-        return f", but is not shown better than {rival}{only}: {numbers}{self._rest()}"
-
-    def _few(self) -> str:
-        """Say what is too few: the queries, or those that differ."""
-        pair, n, n_units = self.pair, n_differing(self.pair), self._n_units
-        if not self._is_hopeless() or n == n_units < FEWEST:
-            return f"{self._n_units_only()} prove little about {self._rival_name()}: {self._numbers()}"
-        differ = f"only {n:,} of {self._n_units_only()} differ{'s' if n == 1 else ''}, too few for a"
-        rests = f"; the interval rests on the same {n:,}" if pair.is_known and pair.low * pair.high > 0 else ""
-        return (
-            f"{differ} {self.judge.design.test} test to tell {self.leader} from {self._rival_name()}, as"
-            f" {self._p_name()} cannot fall below {number(self._least_p())}: {self._numbers()}{rests}"
-        )
-
-    def _contradiction(self) -> str:
-        pair, design = self.pair, self.judge.design
-        if not is_ahead(pair, self.measure, str(self.leader)):
-            both = f"{counted(pair.n_queries, *self.judge.unit)} that it shares with {self._rival_name()}"
-            return f"is not ahead over the {both}: "
-        wins = (pair.wins, pair.losses) if self.leader == pair.system else (pair.losses, pair.wins)
-        return (
-            f"is not shown better than {self._rival_name()}: the test, {design.test}, is not of the means and finds a"
-            f" difference the other way ({wins[0]} wins, {wins[1]} losses): "
-        )
-
-    def _noun(self, n: int) -> str:
-        nouns = self.judge.unit if self.pair.n_clusters is None else ("cluster", "clusters")
-        return nouns[n != 1]
-
-    def _n_units_only(self) -> str:
-        return f"{self._n_units:,} {self._noun(self._n_units)}"
-
-    def _numbers(self) -> str:
-        """Give the difference, its interval, p and n, as seen from the leader."""
-        pair, sign = self.pair, self._sign
-        low, high = sorted((sign * pair.low, sign * pair.high))
-        level = f"{100 * self.judge.design.confidence_level:g}% CI"
-        interval = f", {level} [{number(low)}, {number(high)}]" if pair.is_known else ""
-        kind = " in logarithms" if self.measure.geometric else ""
-        p = "" if math.isnan(pair.p_adjusted) else f", {self._p_name()} {probability(pair.p_adjusted)}"
-        return f"difference {signed(sign * pair.difference)}{kind}{interval}{p}, {self._units()}"
-
-    def _p_name(self) -> str:
-        design = self.judge.design
-        is_adjusted = len(self.own) > 1 and design.correction != "none" and design.test != TUKEY
-        return "adjusted p" if is_adjusted else "p"
-
-    def _rest(self) -> str:
-        """Say whom else of many the leader is better than; with a baseline nobody else was compared with it."""
-        won, compared = self._won()
-        if len(compared) < 2:
-            return ""
-        if len(won) == len(compared):
-            return f"; {self.leader} is better than each of the {len(compared)} others by more than chance"
-        if not won:
-            return f"; {self.leader} is shown better than none of the {len(compared)} others"
-        return f"; {self.leader} is better than {len(won)} of the {len(compared)} others by more than chance"
-
-    def _agreement(self, agree: Sequence[str], others: Mapping[str, str]) -> str:
-        """Say who leads by the other measures."""
-        found = [f"{self.leader} leads by {three(agree)} too"] if agree else []
-        rivals: dict[str, list[str]] = {}
-        for name, leader in others.items():
-            rivals.setdefault(leader, []).append(name)
-        for leader, names in rivals.items():
-            found.append(f"{leader or ('nobody' if found else 'Nobody')} leads by {three(names)}")
-        return f"{'; '.join(found)}." if found else ""
-
-    def _judgments(self, lacking: Lacking) -> str:
-        """Say what is not judged, and what that could make of the lead."""
-        pair, by = self.pair, f"the lead of {self.leader} over {self.rival} by {self.measure.label}"
-        own, other = lacking.system, lacking.baseline
-        if self.leader == pair.baseline:
-            own, other = other, own
-        of_rival = f"{percentage(other)} of the top {lacking.depth} documents of {self.rival} are unjudged"
-        shares = f"{of_rival}, and {percentage(own)} of those of {self.leader}"
-        if math.isnan(lacking.low):
-            return f"{by[0].upper()}{by[1:]} may be due to the judgments: {shares}."
-        low, high = sorted(self._sign * end for end in (lacking.low, lacking.high))
-        bounds = f"{signed(low)} to {signed(high)} (outer bounds)"
-        if lacking.is_safe:
-            return f"{shares}; no labels of unjudged documents reverse {by}: the difference is {bounds}."
-        return (
-            f"{by[0].upper()}{by[1:]} may be due to the judgments: {shares}; with labels for these and other unjudged"
-            f" documents the difference is {bounds}."
-        )
-
-    def _ties(self) -> str:
+    def _ties(self, pair: Pair, measure: Measure, scale: int) -> str:
         """Say whether tie order alone can reverse the order of the two."""
-        pair, exact, of = self.pair, self.pair.expected_difference, self.measure.label
         if math.isnan(pair.flip_probability):
             return ""
-        is_ahead = (exact > 0) == self.measure.higher_is_better
-        ahead, behind = (pair.system, pair.baseline) if is_ahead else (pair.baseline, pair.system)
-        if pair.can_flip and pair.flip_method == "normal" and pair.flip_standard_error > VAGUE:
-            chance = "with a probability that is not known without the runs"
-        else:
-            chance = f"with a probability of {share(pair)}"
-        if exact * pair.difference < 0 and abs(exact) > NEGLIGIBLE_DIFFERENCE:  # by the tie policy alone
-            size = number(abs(self._scale * exact))
-            return (
-                f"Who is ahead by {of} depends on how ties are broken ({self.judge.ties}): over all orders of the ties"
-                f" {ahead} is ahead by {size}, and ties broken at random put {behind} ahead {chance}."
-            )
-        reversal = f"{behind} ahead of {ahead} by {of}"
-        if not pair.can_flip:
-            return f"No order of tied scores puts {reversal}."
+        exact = pair.expected_difference
+        names = (pair.system, pair.baseline)
+        ahead, behind = names if (exact > 0) == measure.higher_is_better else names[::-1]
+        is_vague = pair.can_flip and pair.flip_method == "normal" and pair.flip_standard_error > VAGUE
         by_id = f"; ties broken {BY_DOC_ID}, put {behind} ahead" if pair.doc_id_reverses else ""
-        if max(pair.flip_probability, pair.flip_standard_error) < UNLIKELY and not by_id:
-            return f"Some order of the ties puts {reversal}, but ties broken at random hardly ever do (<1%)."
-        return f"Ties broken at random put {reversal} {chance}{by_id}."
-
-    def _of_baseline(self) -> str:
-        """Count the systems that are better and worse than the baseline, of several."""
-        baseline, design = self.judge.design.baseline, self.judge.design
-        if baseline is None or len(self.own) < 2:
-            return ""
-        sure = [one for one in self.own if not doubt(one, design)]
-        better = sum(favoured(one, self.measure, design) == one.system for one in sure)
-        worse = sum(favoured(one, self.measure, design) == baseline for one in sure)
-        found = f"{better or 'none'} {'is' if better == 1 else 'are'} better than {baseline} by {self.measure.label}"
-        others = f"of the {len(self.own):,} other systems {found}"
-        return f"By more than chance, {others}, and {worse or 'none'} {'is' if worse == 1 else 'are'} worse."
-
-    def _power(self, outcome: str) -> str:
-        """Say what so many queries can find, where nothing was shown."""
-        is_known = outcome == "not shown" and not self.pair.doubtful  # of skewed differences t says too little
-        size, n_tests = self.judge.detectable(self.pair) if is_known else (None, 1)
-        if size is None or math.isnan(size):
-            return ""
-        found, n_pairs = number(self._scale * abs(size)), len(self.own)
-        between = f"between {self.pair.system} and {self.pair.baseline}"
-        level = f"{1 - self.judge.design.confidence_level:.3g}" + (f"/{n_tests}" if n_tests > 1 else "")
-        uncorrected = f", not corrected for {n_pairs} pairs" if n_tests == 1 < n_pairs else ""
-        return (
-            f"By {self.measure.label}, these {self._units()} find a true difference of {found} {between} with a power"
-            f" of 80%, a smaller one less often (paired t test at the level {level}{uncorrected})."
+        if exact * pair.difference < 0 and abs(exact) > NEGLIGIBLE_DIFFERENCE:  # by the tie policy alone
+            key = "policy"
+        elif not pair.can_flip:
+            key = "never"
+        else:
+            is_rare = max(pair.flip_probability, pair.flip_standard_error) < UNLIKELY and not by_id
+            key = "hardly" if is_rare else "often"
+        return TIES[key].format(
+            measure=measure.label,
+            ties=self.ties,
+            ahead=ahead,
+            behind=behind,
+            size=number(abs(scale * exact)),
+            chance=f"with a probability {'that is not known without the runs' if is_vague else f'of {share(pair)}'}",
+            by_id=by_id,
         )
 
-    def of_margin(self) -> str:
-        """Say what a margin shows: that is another statement than that no difference is significant."""
-        if not self.judge.within:
+    def _power(self, pair: Pair, own: Sequence[Pair], words: Mapping[str, Any], scale: int) -> str:
+        """Say what so many queries can find, where nothing was shown."""
+        size, n_tests = self.detectable(pair)
+        if size is None or math.isnan(size):
             return ""
-        rows = [(one, self.judge.within[one]) for one in self.own if one in self.judge.within]
-        if len(rows) > 1:
-            return self._margin_of_many(rows)
-        pair, found = rows[0]
-        within, names = f"the margin of {found.margin:g}", f"{pair.system} and {pair.baseline}"
-        by = f"By {self.measure.label},"
-        if found.equivalent:
-            return f"{by} {names} are equivalent within {within} (p {probability(found.p_equivalent)})."
-        no_worse, p = f"{pair.system} is no worse than {pair.baseline} by {within}", probability(found.p_no_worse)
-        if found.no_worse:
-            return f"{by} {no_worse} (p {p})."
-        few = f": {self._n_units_only()} cannot show it" if self._n_units < FEWEST else f" (p {p})"
-        return f"{by} it is not shown that {no_worse}{few}."
+        level = f"{1 - self.design.confidence_level:.3g}" + (f"/{n_tests}" if n_tests > 1 else "")
+        uncorrected = f", not corrected for {len(own)} pairs" if n_tests == 1 < len(own) else ""
+        held = {"size": number(scale * abs(size)), "level": level, "uncorrected": uncorrected}
+        return POWER.format_map({**words, **held})
 
-    def _margin_of_many(self, rows: Sequence[tuple[Pair, Within]]) -> str:
-        within, baseline = f"the margin of {rows[0][1].margin:g}", self.judge.design.baseline
-        by = f"By {self.measure.label},"
-        if baseline is None:
-            n = sum(found.equivalent for _, found in rows)
-            return f"{by} {n or 'none'} of {len(rows)} pairs {'is' if n == 1 else 'are'} equivalent within {within}."
-        shown = [pair.system for pair, found in rows if found.no_worse]
-        if not shown:
-            return f"{by} none of the {len(rows)} other systems is shown to be no worse than {baseline} by {within}."
-        verb = "is" if len(shown) == 1 else "are"
-        named = f"{three(shown)} ({len(shown)} of the {len(rows)} other systems)"
-        return f"{by} {named} {verb} no worse than {baseline} by {within}."
+    def _of_margin(self, own: Sequence[Pair], words: Mapping[str, Any]) -> str:
+        """Say what a margin shows: that is another statement than that no difference is significant."""
+        rows = [(one, self.within[one]) for one in own if one in self.within]
+        if not rows:
+            return ""
+        (pair, found), n = rows[0], sum(row.equivalent for _, row in rows)
+        shown = [one.system for one, row in rows if row.no_worse]
+        if len(rows) > 1:
+            key = "pairs" if self.design.baseline is None else "some" if shown else "none"
+        else:
+            key = "equivalent" if found.equivalent else "no worse" if found.no_worse else "not shown"
+        p = probability(found.p_equivalent if key == "equivalent" else found.p_no_worse)
+        held = {
+            "system": pair.system,
+            "baseline": pair.baseline,
+            "margin": found.margin,
+            "n": len(rows),
+            "p": p,
+            "why": f": {words.get('n_units')} cannot show it" if n_units(pair) < FEWEST else f" (p {p})",
+            "pairs": f"{n or 'none'} of {len(rows)} pairs {'is' if n == 1 else 'are'}",
+            "systems": f"{three(shown)} ({len(shown)} of the {len(rows)} other systems)",
+            "are": "is" if len(shown) == 1 else "are",
+        }
+        return MARGIN[key].format_map({**words, **held})
+
+
+def _said(kind: str, words: Mapping[str, Any], *more: str) -> Verdict:
+    """Return a verdict without a pair."""
+    return Verdict(
+        outcome=OUTCOMES.get(kind, kind),
+        measure=words["measure"],
+        n_systems=words.get("n_systems", 0),
+        sentences=tuple(filter(None, (FIRST[kind].format_map(words), *more))),
+    )
+
+
+def _are(n: int) -> str:
+    return f"{n or 'none'} {'is' if n == 1 else 'are'}"
+
+
+def _judgments(found: Verdict, sign: int) -> str:
+    """Say what is not judged, and what that could make of the lead."""
+    lacking = found.lacking
+    if lacking is None:
+        return ""
+    of_rival, own = _unjudged_shares(found, lacking)
+    low, high = sorted(sign * end for end in (lacking.low, lacking.high))
+    rival = f"{of_rival} of the top {lacking.depth} documents of {found.runner_up} are unjudged"
+    return JUDGMENTS["unknown" if math.isnan(lacking.low) else "safe" if lacking.is_safe else "unsafe"].format(
+        leads=f"{found.leader} over {found.runner_up} by {found.measure}",
+        shares=f"{rival}, and {own} of those of {found.leader}",
+        bounds=f"{signed(low)} to {signed(high)} (outer bounds)",
+    )
+
+
+def _unjudged_shares(found: Verdict, lacking: Lacking) -> tuple[str, str]:
+    """Return the shares of the rival and of the leader."""
+    shares = percentage(lacking.baseline), percentage(lacking.system)
+    return shares if found.leader == found.system else shares[::-1]
+
+
+def _agreement(found: Verdict) -> str:
+    """Say who leads by the other measures."""
+    by: dict[str, list[str]] = {}
+    for name, leader in found.others.items():
+        by.setdefault(leader, []).append(name)
+    said = [f"{found.leader} leads by {three(found.agree)} too"] if found.agree else []
+    for leader, names in by.items():
+        said.append(f"{leader or ('nobody' if said else 'Nobody')} leads by {three(names)}")
+    return f"{'; '.join(said)}." if said else ""
 
 
 def is_ahead(pair: Pair, measure: Measure, name: str) -> bool:
@@ -618,8 +572,7 @@ def favoured(pair: Pair, measure: Measure, design: Design) -> str | None:
 
 def doubt(pair: Pair, design: Design) -> str:
     """Return why a significant difference decides nothing: "few", "in doubt" (skewed), or empty."""
-    n_units = pair.n_queries if pair.n_clusters is None else pair.n_clusters
-    if n_units < ENOUGH.get(design.test, FEWEST):
+    if n_units(pair) < ENOUGH.get(design.test, FEWEST):
         return "few"
     return "in doubt" if pair.doubtful and pair.p_adjusted > NEAR * (1 - design.confidence_level) else ""
 
@@ -634,66 +587,48 @@ def judge_strata(verdicts: Mapping[str, Verdict], columns: Sequence[str]) -> tup
     columns : sequence of str
         What the strata are of.
     """
-    first, *_ = verdicts.values()
-    by: dict[str, list[str]] = {}
+    measure, n = next(iter(verdicts.values())).measure, len(verdicts)
+    leads: dict[str, list[str]] = {}
     for stratum, one in verdicts.items():
-        by.setdefault(one.leader or "", []).append(stratum)
-    n_all = len(verdicts)
-    said = [
-        f"{name or 'nobody'} leads in {'all ' if len(own) == n_all > 1 else ''}{len(own)} ({three(own)})"
-        for name, own in sorted(by.items(), key=lambda item: (not item[0], -len(item[1])))
+        leads.setdefault(one.leader or "", []).append(stratum)
+    who = [
+        f"{name or 'nobody'} leads in {'all ' if len(own) == n > 1 else ''}{len(own)} ({three(own)})"
+        for name, own in sorted(leads.items(), key=lambda item: (not item[0], -len(item[1])))
     ]
-    total = counted(n_all, "stratum", "strata")
-    sentences = [f"By {first.measure}, of {total} of {' and '.join(columns)}, {', '.join(said)}."]
-    sentences += [_chance_in(first.measure, verdicts), _judgments_in(first.measure, verdicts), _margin_in(verdicts)]
-    flips = [
-        f"{stratum} ({one.system} / {one.baseline}: {percentage(one.flip_probability)})"
-        for stratum, one in verdicts.items()
-        if one.can_flip and one.flip_probability >= LIKELY
-    ]
-    if flips:
-        sentences.append(
-            f"Ties broken at random reverse the order of the exact {first.measure} of leader and rival with a"
-            f" probability of {LIKELY:.0%} or more in {three(flips, '; ')}."
-        )
-    return tuple(filter(None, sentences))
-
-
-def _chance_in(measure: str, verdicts: Mapping[str, Verdict]) -> str:
-    """Say in which strata the leader is shown to be better."""
     shown = [
         f"{one.leader} is better than {one.runner_up} in {stratum} ({signed(one.difference)},"
         f" p {probability(one.p_adjusted)}, n = {one.n_queries:,})"
         for stratum, one in verdicts.items()
         if one.is_better
     ]
-    if not shown:
-        return f"No lead by {measure} is shown to be more than chance."
-    rest = len(verdicts) - len(shown)
-    others = f"; no lead is shown to be more than chance in {rest} of {len(verdicts)}" if rest else ""
-    return f"By {measure} and by more than chance, {three(shown, '; ')}{others}."
-
-
-def _judgments_in(measure: str, verdicts: Mapping[str, Verdict]) -> str:
-    """Say in which strata labels of unjudged documents may reverse the lead."""
-    found = [
-        f"{stratum} ({percentage(one.lacking.baseline if one.leader == one.system else one.lacking.system)} of the top"
-        f" {one.lacking.depth} of {one.runner_up} unjudged)"
+    rest = f"; no lead is shown to be more than chance in {n - len(shown)} of {n}" if len(shown) < n else ""
+    chance = f"By {measure} and by more than chance, {three(shown, '; ')}{rest}."
+    unjudged = [
+        f"{stratum} ({_unjudged_shares(one, one.lacking)[0]} of the top {one.lacking.depth} of {one.runner_up}"
+        " unjudged)"
         for stratum, one in verdicts.items()
         if one.lacking and not one.lacking.is_safe
     ]
-    return f"The lead by {measure} may be due to the judgments in {three(found, '; ')}." if found else ""
-
-
-def _margin_in(verdicts: Mapping[str, Verdict]) -> str:
-    """Say in which strata one of two systems is no worse than the other."""
-    held = [one for one in verdicts.values() if one.margin is not None and one.n_systems == 2]
-    if not held:
-        return ""
-    first, shown = held[0], [stratum for stratum, one in verdicts.items() if one.no_worse]
-    where = f"in {len(shown)} of {len(verdicts)} ({three(shown)})" if shown else f"in none of {len(verdicts)}"
-    no_worse = f"{first.system} is shown to be no worse than {first.baseline} by the margin of {first.margin:g}"
-    return f"By {first.measure}, {no_worse} {where}."
+    pair = next((one for one in verdicts.values() if one.margin is not None and one.n_systems == 2), None)
+    held = [stratum for stratum, one in verdicts.items() if one.no_worse]
+    where = f"{len(held)} of {n} ({three(held)})" if held else f"none of {n}"
+    flips = [
+        f"{stratum} ({one.system} / {one.baseline}: {percentage(one.flip_probability)})"
+        for stratum, one in verdicts.items()
+        if one.can_flip and one.flip_probability >= LIKELY
+    ]
+    sentences = (
+        f"By {measure}, of {counted(n, 'stratum', 'strata')} of {' and '.join(columns)}, {', '.join(who)}.",
+        chance if shown else f"No lead by {measure} is shown to be more than chance.",
+        unjudged and f"The lead by {measure} may be due to the judgments in {three(unjudged, '; ')}.",
+        pair
+        and f"By {measure}, {pair.system} is shown to be no worse than {pair.baseline} by the margin of {pair.margin:g}"
+        f" in {where}.",
+        flips
+        and f"Ties broken at random reverse the order of the exact {measure} of leader and rival with a probability of"
+        f" {LIKELY:.0%} or more in {three(flips, '; ')}.",
+    )
+    return tuple(str(one) for one in sentences if one)
 
 
 def number(value: float) -> str:

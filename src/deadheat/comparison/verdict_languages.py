@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from deadheat.comparison.languages import Across, Languages
-from deadheat.comparison.pairs import Pair, least_p
+from deadheat.comparison.languages import Languages
+from deadheat.comparison.pairs import Design, Pair, least_p, n_units
 from deadheat.comparison.verdict import QUERY, doubt, favoured, number, probability, signed
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
@@ -14,6 +11,14 @@ from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.wording import counted
 
 SPOKEN = 3  # systems that are said one by one
+# what is said of the other languages; the key is why the system is not shown to be worse in them
+OTHERS = {
+    "": ", and worse by more than chance in {}",
+    "in doubt": ", and significantly worse, though the differences are too skewed to be sure, in {}",
+    "not shown": ", but is not shown worse in {}",
+    "few": ", with too few {unit} to say anything of {}",
+    "within": ", and within the margin of {margin:g} in {}",
+}
 
 
 def judge_languages(
@@ -36,74 +41,44 @@ def judge_languages(
     if measure is None:
         return ()
     rows = [one for one in found.across if one.measure == measure.label and one.n_queries]
-    equivalent = [False] * len(found.differences) if margin is None else [own for _, own in found.equivalence(margin)]
-    said = []
-    for row in rows[:SPOKEN]:
-        pairs = [
-            (one.pair, shown)
-            for one, shown in zip(found.differences, equivalent, strict=True)
-            if (one.system, one.pair.measure) == (row.system, measure.label)
-        ]
-        said.append(_OfSystem(found, measure, row, pairs, unit, margin).sentence())
-    of = f" of {name}" if name else ""
     shared = counted(rows[0].n_queries, *unit)
-    begin = f"Between languages{of}, by {measure.label}"
+    begin = f"Between languages{f' of {name}' if name else ''}, by {measure.label}"
     if rows[0].n_units < FEWEST:
         return (f"{begin}: {shared} in each of {', '.join(found.languages)} prove nothing.",)
     is_whole = {one.pair.n_queries for one in found.differences} == {rows[0].n_queries}
-    begin += f" over the same {shared}: " if is_whole else f" ({shared} in all languages, more in some pairs): "
-    more = (f"The tables have {counted(len(rows) - SPOKEN, 'more system')}.",) if len(rows) > SPOKEN else ()
-    return (begin + said[0], *(f"By {measure.label}, {one}" for one in said[1:]), *more)
-
-
-@dataclass(frozen=True)
-class _OfSystem:
-    """The verdict of one system."""
-
-    languages: Languages
-    measure: Measure
-    row: Across
-    pairs: Sequence[tuple[Pair, bool]]
-    unit: tuple[str, str]
-    margin: float | None
-
-    def sentence(self) -> str:
-        row = self.row
+    begin += f" over the same {shared}" if is_whole else f" ({shared} in all languages, more in some pairs)"
+    equivalent = [False] * len(found.differences) if margin is None else [own for _, own in found.equivalence(margin)]
+    said = []
+    for row in rows[:SPOKEN]:
         if row.best is None:
-            return f"{row.system} has the same mean in {_listed(list(row.means))} ({number(row.mean)})."
+            said.append(f"{row.system} has the same mean in {_listed([*row.means])} ({number(row.mean)}).")
+            continue
         leading = [code for code, mean in row.means.items() if abs(mean - row.means[row.best]) <= NEGLIGIBLE_DIFFERENCE]
-        found: dict[str, list[str]] = {"": [], "few": [], "in doubt": [], "not shown": []}
-        within = []
-        for pair, is_equivalent in self.pairs:
-            if row.best in {pair.system, pair.baseline} and pair.n_queries:
-                other = pair.baseline if row.best == pair.system else pair.system
-                if other in leading:
-                    continue
-                sign = -1 if other == pair.baseline else 1
-                told = f"{other} ({signed(sign * pair.difference)}, p {probability(pair.p_adjusted)})"
-                found[self._outcome(pair)].append(told)
-                within += [other] if is_equivalent and pair.low < pair.high else []
-        best = f"{_listed(leading)} ({number(row.means[row.best])})"
-        return f"{row.system} is best in {best}{self._beside(found, within)}."
+        others: dict[str, list[str]] = {key: [] for key in OTHERS}
+        for one, is_equivalent in zip(found.differences, equivalent, strict=True):
+            pair, names = one.pair, {one.pair.system, one.pair.baseline}
+            is_own = (one.system, pair.measure) == (row.system, measure.label) and row.best in names
+            if not is_own or not pair.n_queries or names <= {*leading}:
+                continue
+            (other,) = names - {row.best}
+            size = signed(-pair.difference if other == pair.baseline else pair.difference)
+            told = f"{other} ({size}, p {probability(pair.p_adjusted)})"
+            others[_why_not_worse(pair, measure, row.best, found.design)].append(told)
+            others["within"] += [other] if is_equivalent and pair.low < pair.high else []
+        text = "".join(
+            OTHERS[key].format(_listed(own), unit=unit[1], margin=margin) for key, own in others.items() if own
+        )
+        said.append(f"{row.system} is best in {_listed(leading)} ({number(row.means[row.best])}){text}.")
+    more = (f"The tables have {counted(len(rows) - SPOKEN, 'more system')}.",) if len(rows) > SPOKEN else ()
+    return (f"{begin}: {said[0]}", *(f"By {measure.label}, {one}" for one in said[1:]), *more)
 
-    def _outcome(self, pair: Pair) -> str:
-        """Return why it cannot be said that the system is worse in the other language; empty if it can."""
-        n_units = pair.n_queries if pair.n_clusters is None else pair.n_clusters
-        if favoured(pair, self.measure, self.languages.design) != self.row.best:
-            design = self.languages.design
-            is_hopeless = least_p(pair, design) >= 1 - design.confidence_level
-            return "few" if n_units < FEWEST or is_hopeless else "not shown"
-        return doubt(pair, self.languages.design)
 
-    def _beside(self, found: dict[str, list[str]], within: list[str]) -> str:
-        said = [
-            (found[""], "and worse by more than chance in {}"),
-            (found["in doubt"], "and significantly worse, though the differences are too skewed to be sure, in {}"),
-            (found["not shown"], "but is not shown worse in {}"),
-            (found["few"], f"with too few {self.unit[1]} to say anything of {{}}"),
-        ]
-        text = "".join(f", {words.format(_listed(own))}" for own, words in said if own)
-        return text + (f", and within the margin of {self.margin:g} in {_listed(within)}" if within else "")
+def _why_not_worse(pair: Pair, measure: Measure, best: str, design: Design) -> str:
+    """Return why it cannot be said that a system is worse in the other language; empty if it can."""
+    if favoured(pair, measure, design) == best:
+        return doubt(pair, design)
+    is_hopeless = least_p(pair, design) >= 1 - design.confidence_level
+    return "few" if n_units(pair) < FEWEST or is_hopeless else "not shown"
 
 
 def _listed(names: list[str]) -> str:

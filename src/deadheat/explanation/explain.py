@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, combinations, product
 from typing import Any
@@ -17,13 +17,24 @@ from deadheat.evaluation.evaluate import keys_of
 from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.explanation.explanation import Explanation, Match, Range
 from deadheat.explanation.lists import Lists
-from deadheat.explanation.readings import open_settings, under, values_of
 from deadheat.explanation.reported import Reported, all_reported
-from deadheat.explanation.settings import DISCOUNTS, GAINS, IDEALS, Settings
+from deadheat.explanation.settings import (
+    AP_NORMS,
+    DISCOUNTS,
+    GAINS,
+    IDEALS,
+    P_NORMS,
+    R_NORMS,
+    Settings,
+    open_settings,
+    under,
+    values_of,
+)
 from deadheat.explanation.tools import Tool, entries_of
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.placements.place import open_pair
+from deadheat.placements.placements import Placements
 
 DEPTHS = (5, 10, 20, 50, 100, 1000)  # at which lists are usually cut
 SCALES = (4,)  # up to which relevance a tool's ERR goes, whatever the judgments are
@@ -98,31 +109,48 @@ def explain(
 def explain_reported(qrels: Qrels, run: Run, wanted: Sequence[Reported]) -> Explanation:
     """Do what :func:`explain` does, for data and numbers that are read already, without a check for duplicates."""
     search = Search(Lists(qrels, run), tuple(wanted))
-    found = list(search.ways())
-    fitting = [one for one in found if one.fits(wanted)]
-    away = sorted(found, key=lambda one: one.distance(wanted))
+    found, plain = list(search.ways()), search.lists.plain
+    fitting = [
+        way for way in found if all(one.is_printed_from(own) for one, own in zip(wanted, way.values, strict=True))
+    ]
+    away = sorted(found, key=lambda way: max(abs(own - one.value) for one, own in zip(wanted, way.values, strict=True)))
     likeliest = next(iter(fitting or away), None)
-    names = [one.measure.label for one in wanted]
-    printed = [np.array([one.values[n] for one in found]) for n in range(len(wanted))]
+    # the values of each measure as whole numbers of units of the last reported digit
+    units = [
+        np.round(np.array([way.values[n] for way in found]) / (2 * max(one.half_unit, 5e-7)))
+        for n, one in enumerate(wanted)
+    ]
     return Explanation(
-        run.name,
-        tuple(wanted),
-        tuple(search.match(one) for one in fitting),
-        () if fitting else tuple(search.match(one) for one in away[:N_NEAREST]),
-        len(found),
-        len(set(_digits(printed[0], wanted[0]).tolist())) if found else 0,
-        math.prod(_chance(values, one) for values, one in zip(printed, wanted, strict=True)) if found else 0.0,
-        {
-            name: sum(one.is_printed_from(way.values[n]) for way in found)
-            for n, (name, one) in enumerate(zip(names, wanted, strict=True))
+        name=run.name,
+        reported=tuple(wanted),
+        matches=tuple(search.match(one) for one in fitting),
+        nearest=() if fitting else tuple(search.match(one) for one in away[:N_NEAREST]),
+        n_tried=len(found),
+        n_values=len(set(units[0].tolist())),
+        # which share of the numbers between the lowest and the highest value some value prints as
+        chance=math.prod(float(len(np.unique(own)) / (own.max() - own.min() + 1)) for own in units) if found else 0.0,
+        fitting={
+            one.measure.label: sum(one.is_printed_from(way.values[n]) for way in found) for n, one in enumerate(wanted)
         },
-        {
-            name: search.tie_range(one, skips_missing=_skips_missing(likeliest, n))
-            for n, (name, one) in enumerate(zip(names, wanted, strict=True))
+        ranges={
+            one.measure.label: _tie_range(one, plain, likeliest and likeliest.settings[n].missing == "skip")
+            for n, one in enumerate(wanted)
         },
-        search.n_queries,
-        search.missing_queries,
+        n_queries=plain.n_queries,
+        missing_queries=tuple(plain.query_ids[plain.missing].tolist()),
     )
+
+
+def _tie_range(one: Reported, plain: Placements, skips_missing: bool | None) -> Range:  # noqa: FBT001 - of a Range
+    """Return what the order of ties alone makes of a measure."""
+    if skips_missing:
+        plain = plain.select(~plain.missing)
+    spread = TieSpread(one.measure, plain)
+    scores = Scores(one.measure, plain.query_ids, spread.mean, spread)
+    level = "total" if one.measure.total else "mean"
+    mean, low, high = (getattr(scores, name) for name in (level, f"{level}_tie_min", f"{level}_tie_max"))
+    is_inside = low - one.half_unit <= one.value <= high + one.half_unit
+    return Range(one.printed(mean), one.printed(low), one.printed(high), is_inside, bool(skips_missing))
 
 
 @dataclass(frozen=True)
@@ -145,41 +173,31 @@ class Way:
     settings: tuple[Settings, ...]
     values: tuple[float, ...]
 
-    def fits(self, wanted: Sequence[Reported]) -> bool:
-        """Tell whether all values print as they were reported."""
-        return all(one.is_printed_from(value) for one, value in zip(wanted, self.values, strict=True))
 
-    def distance(self, wanted: Sequence[Reported]) -> float:
-        """Return how far the value that is furthest away is from what was reported."""
-        return max(abs(value - one.value) for one, value in zip(wanted, self.values, strict=True))
-
-
+@dataclass(frozen=True, eq=False)
 class Search:
-    """The ways to compute some measures of a run.
+    """The ways to compute some measures of a run."""
 
-    Parameters
-    ----------
-    lists : Lists
-    wanted : tuple of Reported
-    """
-
-    def __init__(self, lists: Lists, wanted: tuple[Reported, ...]) -> None:
-        self._lists, self._wanted = lists, wanted
-        self._measures = [one.measure for one in wanted]
-        self._by_query: dict[object, tuple[FloatArray, BoolArray]] = {}
+    lists: Lists
+    wanted: tuple[Reported, ...]
+    known: dict[object, tuple[FloatArray, BoolArray]] = field(default_factory=dict, repr=False)  # values by query
 
     @cached_property
     def levels(self) -> list[float]:
         """The relevance above 0 that occurs, ascending."""
-        found: list[float] = np.unique(self._lists.plain.judged_relevance).tolist()
+        found: list[float] = np.unique(self.lists.plain.judged_relevance).tolist()
         return [one for one in found if one > 0]
 
     @cached_property
     def choices(self) -> dict[str, Sequence[Any]]:
         """What each setting can be, where it matters for these measures and data; the first is the usual one."""
-        lists, plain = self._lists, self._lists.plain
+        lists, plain, measures = self.lists, self.lists.plain, [one.measure for one in self.wanted]
         longest = int(plain.n_retrieved.max(initial=0))
-        are_graded = [one for one in self.levels if one not in {0, 1}]
+        some_lack_relevant = any(
+            not under(one, Settings(rel=rel), self.levels).has_relevant(plain).all()
+            for one in measures
+            for rel in self.levels[:LEVELS] or [1]
+        )
         known: dict[str, Sequence[Any]] = {
             "ties": lists.ties,
             "score_precision": lists.precisions,
@@ -187,27 +205,18 @@ class Search:
             "judged_only": [False, True] if len(plain.query) < int(plain.n_retrieved.sum()) else [False],
             "judgments": lists.judgments,
             "missing": ["empty", "skip"] if plain.missing.any() else ["empty"],
-            "no_relevant": ["zero", "skip"] if self._some_lack_relevant else ["zero"],
+            "no_relevant": ["zero", "skip"] if some_lack_relevant else ["zero"],
             "rel": [1.0, *(one for one in self.levels if one != 1)][:LEVELS],
-            "gain": [*GAINS] if are_graded else ["linear"],
+            "gain": [*GAINS] if any(one != 1 for one in self.levels) else ["linear"],
             "discount": [*DISCOUNTS],
             "ideal": [*IDEALS],
-            "ap_norm": ["R", "min", "retrieved", "steps"],
-            "p_norm": ["k", "retrieved"],
-            "r_norm": ["R", "min"],
+            "ap_norm": [*AP_NORMS],
+            "p_norm": [*P_NORMS],
+            "r_norm": [*R_NORMS],
             "max_rel": [None, *(one for one in SCALES if one > max(self.levels, default=0))],
         }
-        mattering = {*ALWAYS, *(name for one in self._measures for name in open_settings(one))}
+        mattering = {*ALWAYS, *(name for one in measures for name in open_settings(one))}
         return {name: values if name in mattering else values[:1] for name, values in known.items()}
-
-    @cached_property
-    def _some_lack_relevant(self) -> bool:
-        plain = self._lists.plain
-        return any(
-            not under(one, Settings(rel=rel), self.levels).has_relevant(plain).all()
-            for one in self._measures
-            for rel in self.levels[:LEVELS] or [1]
-        )
 
     def ways(self) -> Iterator[Way]:
         """Give all ways, likeliest first; of those of a tool that give the same values, the simplest."""
@@ -238,7 +247,7 @@ class Search:
         rules, highest = self.choices["ties"], max(self.levels, default=0)
         return [
             entries
-            for entries in entries_of(self._measures)
+            for entries in entries_of([one.measure for one in self.wanted])
             if (len(rules) == 1 or all(tool.settings.ties in rules for tool in entries))
             and all(tool.settings.max_rel is None or highest <= tool.settings.max_rel for tool in entries)
         ]
@@ -258,112 +267,64 @@ class Search:
         Of a tool only its options are changed.
         """
         own = {name: value for name, value in changes.items() if tool is None or name in tool.options}
-        changed = settings.changed(own)
+        changed = replace(settings, **own)
         if changed.judgments == "above 0" and "above 0" not in self.choices["judgments"]:
-            changed = changed.changed({"judgments": "retrieved"})
+            changed = replace(changed, judgments="retrieved")
         usual = {
             name: values[0]
             for name, values in self.choices.items()
             if len(values) == 1 or getattr(changed, name) not in values
         }
-        return changed.changed(usual)
+        return replace(changed, **usual)
 
     def _values(self, settings: Sequence[Settings]) -> tuple[float, ...] | None:
-        found = [self._value(n, own) for n, own in enumerate(settings)]
+        found = [self._value(one.measure, own) for one, own in zip(self.wanted, settings, strict=True)]
         return None if any(map(math.isnan, found)) else tuple(round(value, SAME) for value in found)
 
-    def _value(self, number: int, settings: Settings) -> float:
+    def _value(self, measure: Measure, settings: Settings) -> float:
         """Return the mean of a measure over the queries that count; NaN if there is none."""
-        placements = self._lists.place(settings)
+        placements = self.lists.place(settings)
         if placements is None:
             return math.nan
-        measure = under(self._measures[number], settings, self.levels)
+        measure = under(measure, settings, self.levels)
         key = (measure, settings.ideal, settings.ap_norm, settings.p_norm, settings.r_norm, id(placements))
-        if key not in self._by_query:
-            self._by_query[key] = (values_of(measure, settings, placements), measure.has_relevant(placements))
-        values, has_relevant = self._by_query[key]
+        if key not in self.known:
+            self.known[key] = (values_of(measure, settings, placements), measure.has_relevant(placements))
+        values, has_relevant = self.known[key]
         counts = ~np.isnan(values)
         if settings.missing == "skip":
-            counts = counts & ~self._lists.plain.missing
+            counts = counts & ~self.lists.plain.missing
         if settings.no_relevant == "skip":
             counts = counts & has_relevant
-        return _mean(measure, values[counts])
+        kept = values[counts]
+        if not len(kept):
+            return math.nan
+        mean = float(kept.sum()) if measure.total else float(kept.mean())
+        return math.exp(mean) if measure.geometric else mean
 
     def match(self, way: Way) -> Match:
         """Return a way as it is shown."""
         mattering = [name for name, values in self.choices.items() if len(values) > 1]
-        names = [one.label for one in self._measures]
-        first = way.settings[0]
+        first, tool = way.settings[0], way.nearest[0]
         settings = {name: getattr(first, name) for name in mattering}
         changes: dict[str, Any] = {}
-        for name, own, tool in zip(names, way.settings, way.nearest, strict=True):
+        for one, own, nearest in zip(self.wanted, way.settings, way.nearest, strict=True):
             if own != first:
-                settings[name] = {key: value for key, value in own.differences(first).items() if key in mattering}
-            changes |= own.differences(self._canonical(tool.settings, {}, tool))
-        if "ties" not in changes and self._has_tie_rules(way.nearest):
+                differing = own.differences(first)
+                settings[one.measure.label] = {key: value for key, value in differing.items() if key in mattering}
+            changes |= own.differences(self._canonical(nearest.settings, {}, nearest))
+        # a tool with several tie rules has no usual one
+        rules = {entries[0].settings.ties for entries in self._tools if entries[0].name == tool.name}
+        if "ties" not in changes and len(rules) > 1:
             changes = {"ties": first.ties, **changes}
         return Match(
-            way.tool,
-            settings,
-            changes,
-            way.nearest[0].name,
-            {name: one.printed(value) for name, one, value in zip(names, self._wanted, way.values, strict=True)},
-            {
-                name: str(under(one, own, self.levels))
-                for name, one, own in zip(names, self._measures, way.settings, strict=True)
+            tool=way.tool,
+            settings=settings,
+            changes=changes,
+            nearest=tool.name,
+            values={one.measure.label: one.printed(own) for one, own in zip(self.wanted, way.values, strict=True)},
+            measures={
+                one.measure.label: str(under(one.measure, own, self.levels))
+                for one, own in zip(self.wanted, way.settings, strict=True)
             },
         )
-
-    def _has_tie_rules(self, nearest: tuple[Tool, ...]) -> bool:
-        """Tell whether a tool, as ranx, has several tie rules for the same measure, so that none is the usual one."""
-        rules = {entries[0].settings.ties for entries in self._tools if entries[0].name == nearest[0].name}
-        return len(rules) > 1
-
-    @property
-    def n_queries(self) -> int:
-        """Queries of the qrels."""
-        return self._lists.plain.n_queries
-
-    @property
-    def missing_queries(self) -> tuple[str, ...]:
-        """Queries of the qrels that the run lacks."""
-        plain = self._lists.plain
-        return tuple(plain.query_ids[plain.missing].tolist())
-
-    def tie_range(self, one: Reported, *, skips_missing: bool = False) -> Range:
-        """Return what the order of ties alone makes of a measure."""
-        plain = self._lists.plain
-        if skips_missing:
-            plain = plain.select(~plain.missing)
-        spread = TieSpread(one.measure, plain)
-        scores = Scores(one.measure, plain.query_ids, spread.mean, spread)
-        level = "total" if one.measure.total else "mean"
-        mean, low, high = (getattr(scores, name) for name in (level, f"{level}_tie_min", f"{level}_tie_max"))
-        slack = max(one.half_unit, 0.0)
-        shown = [one.printed(value) for value in (mean, low, high)]
-        return Range(shown[0], shown[1], shown[2], low - slack <= one.value <= high + slack, skips_missing)
-
-
-def _skips_missing(way: Way | None, number: int) -> bool:
-    """Tell whether a way leaves out the queries that the run lacks, for one of its measures."""
-    return way is not None and way.settings[number].missing == "skip"
-
-
-def _mean(measure: Measure, values: FloatArray) -> float:
-    if not len(values):
-        return math.nan
-    if measure.total:
-        return float(values.sum())
-    return math.exp(float(values.mean())) if measure.geometric else float(values.mean())
-
-
-def _digits(values: FloatArray, one: Reported) -> FloatArray:
-    """Return values as whole numbers of units of the last reported digit."""
-    rounded: FloatArray = np.round(values / (2 * max(one.half_unit, 5e-7)))
-    return rounded
-
-
-def _chance(values: FloatArray, one: Reported) -> float:
-    """Return which share of the numbers between the lowest and the highest value some value prints as."""
-    units = _digits(values, one)
-    return float(len(np.unique(units)) / (units.max() - units.min() + 1))

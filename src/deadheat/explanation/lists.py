@@ -18,7 +18,7 @@ from deadheat.explanation.settings import Settings
 from deadheat.io.forking import check_threads
 from deadheat.placements import policies
 from deadheat.placements.condensing import condense, truncate
-from deadheat.placements.place import Engine, engine_of
+from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
 
 MOST_SORTED = 300_000  # documents of a run that are sorted one by one in Python
@@ -32,20 +32,21 @@ class Lists:
     Parameters
     ----------
     qrels, run : Qrels, Run
+
+    Attributes
+    ----------
+    plain : Placements
+        With all bits of the scores.
     """
 
     def __init__(self, qrels: Qrels, run: Run) -> None:
-        self._qrels, self._run = qrels, run
-        self._engine = cache(self._make_engine)
-        self._whole = cache(self._make_whole)
+        self._run = run
+        self._engine = cache(lambda precision: engine_of(qrels, run, precision))
+        self._whole = cache(lambda precision: self._engine(precision).place())
         self._ranked = cache(self._make_ranked)
         self._shortened = cache(self._make_shortened)
         self._placed: dict[bytes, Placements] = {}
-
-    @property
-    def plain(self) -> Placements:
-        """The placements with all bits of the scores."""
-        return self._whole(None)
+        self.plain: Placements = self._whole(None)
 
     @cached_property
     def precisions(self) -> Sequence[str | None]:
@@ -87,12 +88,6 @@ class Lists:
         """Return the placements under settings; None where which documents remain depends on the order of a tie."""
         precision = settings.score_precision if settings.score_precision in self.precisions else None
         return self._shortened(settings.ties, precision, settings.depth, settings.judged_only, settings.judgments)
-
-    def _make_engine(self, precision: str | None) -> Engine:
-        return engine_of(self._qrels, self._run, precision)
-
-    def _make_whole(self, precision: str | None) -> Placements:
-        return self._engine(precision).place()
 
     def _make_ranked(self, ties: str, precision: str | None) -> Placements:
         whole = self._whole(precision)
@@ -142,23 +137,14 @@ class Lists:
                 return None
         if judged_only:
             found = condense(found)
-        if judgments != "all":
-            found = of_retrieved(found)
+        if judgments != "all":  # as if no other document than those retrieved were judged
+            order = np.lexsort((-found.relevance, found.query))
+            judged = {"judged_query": found.query[order], "judged_relevance": found.relevance[order]}
+            found = replace(found, **judged, _of_judgments={})
         if judgments == "above 0":
             is_below = found.above >= self._n_above_0[found.query]
             found = replace(found, relevance=np.where(is_below, np.minimum(found.relevance, 0.0), found.relevance))
         return self._placed.setdefault(_content(found), found)
-
-
-def of_retrieved(placements: Placements) -> Placements:
-    """Return the placements as if no other document than those retrieved were judged."""
-    order = np.lexsort((-placements.relevance, placements.query))
-    return replace(
-        placements,
-        judged_query=placements.query[order],
-        judged_relevance=placements.relevance[order],
-        _of_judgments={},
-    )
 
 
 def _content(placements: Placements) -> bytes:

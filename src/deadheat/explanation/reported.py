@@ -116,20 +116,9 @@ def read_reported(texts: Iterable[str]) -> dict[MeasureLike, str]:
             measure, equals, value = part.rpartition("=")
             if not (measure and equals and value):
                 raise ParameterError(
-                    argument="reported",
-                    given=part,
-                    allowed=f"measures with values, such as {EXAMPLE}",
-                    hint=_repair(text),
+                    argument="reported", given=part, allowed=f"measures with values, such as {EXAMPLE}"
                 )
             if measure in found:
                 raise ParameterError(f"two numbers are reported for {measure}", argument="reported")
             found[measure] = value
     return found
-
-
-def _repair(text: str) -> str:
-    """Return the hint to write a decimal point, or an equals sign, where a text has a comma, or a colon."""
-    if with_comma := re.search(r"=\s*\d+,\d+", text):
-        return f"Write a decimal point: {text.replace(with_comma[0], with_comma[0].replace(',', '.'))}"
-    repaired = re.sub(r"[:\s]\s*(?=[-+.\d%]+$)", "=", text)
-    return f"Did you mean {repaired}?" if "=" not in text and "=" in repaired else ""

@@ -1,9 +1,17 @@
-"""Settings: everything in which tools differ, one choice for each question."""
+"""Settings: everything in which tools differ, one choice for each question; and what a measure is under them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import Any
+
+import numpy as np
+
+from deadheat.arrays import FloatArray
+from deadheat.kernels.segments import ratio
+from deadheat.measures import AP, DCG, ERR, Measure, P, R, nDCG
+from deadheat.placements.placements import Placements
 
 TIES = {
     "doc_id": "equal scores by document id, descending",
@@ -81,10 +89,6 @@ class Settings:
     r_norm: str = "R"
     max_rel: float | None = None
 
-    def changed(self, changes: dict[str, Any]) -> Settings:
-        """Return the settings with some of them changed."""
-        return replace(self, **changes)
-
     def differences(self, other: Settings) -> dict[str, Any]:
         """Return what is set otherwise than in other settings."""
         pairs = ((one.name, getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
@@ -126,3 +130,82 @@ def describe(name: str, value: Any) -> str:  # noqa: ANN401 - of any setting
     if value in known:
         return str(known[value])
     return f"lists cut after {value:,} documents" if name == "depth" else f"relevant from {value:g} on"
+
+
+def open_settings(measure: Measure) -> list[str]:
+    """Return the settings that change what a measure is: those of its parameters that have their defaults."""
+    own = {one.name: getattr(measure, one.name) == one.default for one in fields(measure)}
+    has_cutoff = getattr(measure, "cutoff", None) is not None
+    matters = {
+        "rel": own.get("rel", False) or (isinstance(measure, DCG) and own["gain"]),  # of a binary gain
+        "gain": own.get("gain", False),
+        "discount": own.get("discount", False),
+        "max_rel": isinstance(measure, ERR) and own["max_rel"],
+        "ideal": isinstance(measure, nDCG) and has_cutoff,
+        "ap_norm": isinstance(measure, AP) and own["norm"],
+        "p_norm": isinstance(measure, P) and has_cutoff,
+        "r_norm": isinstance(measure, R) and own["norm"] and has_cutoff,
+    }
+    return [name for name, does in matters.items() if does]
+
+
+def under(measure: Measure, settings: Settings, levels: Sequence[float]) -> Measure:
+    """Return the measure with its parameters as settings say.
+
+    Parameters
+    ----------
+    measure : Measure
+    settings : Settings
+    levels : sequence of float
+        The relevance that occurs in the judgments.
+    """
+    gain: Any = settings.gain
+    if gain not in {"linear", "exp"}:
+        of_level = {"binary": lambda _: 1.0, "linear_from": float, "exp_from": lambda level: 2.0**level - 1}[gain]
+        gain = {level: of_level(level) if level >= settings.rel else 0.0 for level in levels} or "linear"
+    known = {
+        "rel": settings.rel if hasattr(measure, "rel") and settings.rel != 1 else None,
+        "gain": gain,
+        "discount": settings.discount,
+        "max_rel": settings.max_rel,
+        "ap_norm": settings.ap_norm if settings.ap_norm in {"min", "retrieved"} else None,
+    }
+    changes: dict[str, Any] = {
+        "norm" if name == "ap_norm" else name: known[name]
+        for name in open_settings(measure)
+        if known.get(name) is not None
+    }
+    return measure(**changes) if changes else measure
+
+
+def values_of(measure: Measure, settings: Settings, placements: Placements) -> FloatArray:
+    """Return the values by query of a measure whose parameters are as settings say; NaN where there is none.
+
+    Parameters
+    ----------
+    measure : Measure
+        What :func:`under` returned.
+    settings : Settings
+    placements : Placements
+    """
+    if isinstance(measure, AP) and settings.ap_norm == "steps" and measure.cutoff is None:
+        return _steps(placements, measure.rel)
+    values = measure.mean(placements)
+    cutoff = getattr(measure, "cutoff", None)
+    if cutoff is None:
+        return values
+    if isinstance(measure, nDCG) and settings.ideal == "whole":
+        return ratio(values * measure.divisor(placements), measure(cutoff=None).divisor(placements))
+    if isinstance(measure, P) and settings.p_norm == "retrieved":
+        return ratio(values * cutoff, np.minimum(cutoff, placements.n_retrieved))
+    if isinstance(measure, R) and settings.r_norm == "min":
+        n_relevant = placements.n_relevant(measure.rel)
+        return ratio(values * n_relevant, np.minimum(cutoff, n_relevant))
+    return values
+
+
+def _steps(placements: Placements, rel: float) -> FloatArray:
+    """Return AP with the precision at the end of each tie for all relevant documents in it, as scikit-learn has it."""
+    found = placements.relevant(rel)
+    part = found.count * (found.before + found.count) / (found.above + found.tied)
+    return ratio(placements.by_query(part, found.query), placements.n_relevant(rel))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from deadheat.explanation.settings import Settings
 from deadheat.measures import (
@@ -64,7 +64,7 @@ class Tool:
 
 
 OF_TREC = Settings(ties="doc_id", score_precision="float32", missing="skip")
-OF_TREC_10 = OF_TREC.changed({"score_precision": None})
+OF_TREC_10 = replace(OF_TREC, score_precision=None)
 BY_TREC = ("missing", "rel", "judged_only", "depth")
 BY_ARRAY = ("no_relevant", "missing")  # who fills arrays decides whether a query that the run lacks is among them
 # from version 6 on by document id, before in the order in which documents were found
@@ -77,10 +77,10 @@ TO_4 = Settings(ties="doc_id", gain="exp", missing="skip", max_rel=4)  # gdeval 
 
 TOOLS: tuple[Tool, ...] = (
     Tool("trec_eval", OF_TREC, BY_TREC, IN_TREC),
-    Tool("ir_measures", OF_TREC.changed({"missing": "empty"}), ("rel", "judged_only"), (P, R, Hit, AP, Rprec, nDCG)),
-    Tool("ir_measures", OF_TREC.changed({"missing": "empty"}), ("rel",), (RR, bpref, DCG), has_cutoff=False),
+    Tool("ir_measures", replace(OF_TREC, missing="empty"), ("rel", "judged_only"), (P, R, Hit, AP, Rprec, nDCG)),
+    Tool("ir_measures", replace(OF_TREC, missing="empty"), ("rel",), (RR, bpref, DCG), has_cutoff=False),
     Tool("ir_measures", Settings(ties="doc_id ascending"), ("rel",), (RR,), has_cutoff=True),
-    Tool("ir_measures", TO_4.changed({"missing": "empty"}), (), (ERR,), has_cutoff=True),  # asks gdeval
+    Tool("ir_measures", replace(TO_4, missing="empty"), (), (ERR,), has_cutoff=True),  # asks gdeval
     # asks cwl_eval
     Tool("ir_measures", Settings(ties="input"), ("rel",), (RBP,), has_cutoff=False, parameters={"graded": False}),
     Tool("BEIR", OF_TREC, (), (nDCG, AP, R, P), has_cutoff=True),
@@ -99,9 +99,9 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool("torchmetrics", Settings(ties="expected", judgments="retrieved"), BY_ARRAY, (nDCG,)),
     Tool("torchmetrics", OF_TORCH, (*BY_ARRAY, "rel"), (RR, P, R, AP)),
-    Tool("torchmetrics", OF_TORCH.changed({"judgments": "retrieved"}), (*BY_ARRAY, "rel"), (Hit, Rprec)),
+    Tool("torchmetrics", replace(OF_TORCH, judgments="retrieved"), (*BY_ARRAY, "rel"), (Hit, Rprec)),
     Tool("sentence-transformers", OF_SENTENCES, ("rel",), (*BINARY, nDCG), has_cutoff=True),
-    Tool("sentence-transformers", OF_SENTENCES.changed({"ties": "input"}), ("rel",), (*BINARY, nDCG), has_cutoff=True),
+    Tool("sentence-transformers", replace(OF_SENTENCES, ties="input"), ("rel",), (*BINARY, nDCG), has_cutoff=True),
     Tool("gdeval", TO_4, ("missing",), (nDCG, ERR), has_cutoff=True),
     Tool("trec_eval 10", OF_TREC_10, BY_TREC, (*IN_TREC, Hole)),
     Tool("trec_eval 10", OF_TREC_10, BY_TREC, (RBP,), parameters={"graded": True, "top": "query"}),

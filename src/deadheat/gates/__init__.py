@@ -2,9 +2,8 @@
 
 from deadheat.gates.gate import gate, measures_of
 from deadheat.gates.notation import QUANTITIES, Threshold, parse_all, parse_gate
-from deadheat.gates.presets import PRESETS, SOURCES, preset_gates
 from deadheat.gates.result import Check, GateOptions, GateResult
-from deadheat.gates.settings import GateSettings, has_settings, read_settings
+from deadheat.gates.settings import PRESETS, SOURCES, GateSettings, has_settings, preset_gates, read_settings
 
 __all__ = [
     "PRESETS",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from deadheat.arguments import Rng, generator
 from deadheat.arrays import IntArray
+from deadheat.data.queries import Queries
 from deadheat.data.tables import Source, Table
 from deadheat.errors import ParameterError, UnknownMeasureError
 from deadheat.evaluation.evaluate import checked, opened
@@ -18,7 +19,7 @@ from deadheat.gates.notation import Gates, Threshold, parse_all
 from deadheat.gates.regression import paired, regressions
 from deadheat.gates.result import Check, GateOptions, GateResult, check_flag
 from deadheat.gates.subsets import Subsets
-from deadheat.gates.thresholds import check_family, refuse_ends_of_totals
+from deadheat.gates.thresholds import check_family
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.stored import StoredMeasure
 from deadheat.wording import Advice, Plain, did_you_mean, joined
@@ -137,7 +138,7 @@ def gate(
     before = None if baseline is None else opened(baseline)
     has_strata = options.by or any(one.by for one in thresholds)  # whose table needs no clusters
     codes = cluster_codes(cluster, queries if isinstance(cluster, str) or not has_strata else None, own.query_ids)
-    subsets = Subsets(own.query_ids, queries, pool_languages=pool_languages)
+    subsets = Subsets(own.query_ids.tolist(), None if queries is None else Queries.of(queries), pool_languages)
     _check_held(own, thresholds)
     found = _thresholds(own, thresholds, subsets, options, codes)
     if before is None:
@@ -210,7 +211,6 @@ def _thresholds(
     cluster: IntArray | None,
 ) -> list[Check]:
     """Check the thresholds, over all queries and by the requested strata, each family at once."""
-    refuse_ends_of_totals(thresholds, own)
     one_stream = replace(options, rng=generator(options.rng))  # every subset draws its own resamples from it
     families: dict[tuple[str, ...], list[Threshold]] = {}
     for one in thresholds:

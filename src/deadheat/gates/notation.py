@@ -127,49 +127,31 @@ def parse_gate(gate: str) -> Threshold:
             hint=f"it needs one of {', '.join(OPERATORS)} and a number, as in {EXAMPLE}",
         )
     left, operator, right = parts["left"].strip(), parts["operator"], parts["bound"].strip()
-    bound = _number(right)
-    if bound is None:
-        raise ParameterError(_no_number(gate, left, operator, right))
-    if left.endswith("="):
-        raise ParameterError(
-            f"cannot read the gate {gate!r}", hint=f"Did you mean {f'{left[:-1].strip()} {operator}= {right}'!r}?"
-        )
+    bound = float(right) if is_number(right) else math.nan
+    if not math.isfinite(bound):
+        raise ParameterError(f"cannot read the gate {gate!r}: {right!r} is not a number; write it like {EXAMPLE}")
     quantity, measure = parse_left(left)
-    if isinstance(measure, Asked):
-        return Threshold(measure.notation, quantity, operator, bound, by, str(measure))
-    return Threshold(measure, quantity, operator, bound, by)
+    asked = str(measure) if isinstance(measure, Asked) else ""
+    return Threshold(getattr(measure, "notation", measure), quantity, operator, bound, by, asked)
 
 
 def split_each(text: str) -> tuple[tuple[str, ...], str]:
     """Return the columns of ``each(...):``, none if it is absent, and the rest of the text."""
-    found = EACH.fullmatch(text)
-    if found is None:
-        if re.match(r"each\s*\(", text):
-            raise ParameterError(
-                f"cannot read {text!r}", hint="strata are written as in 'each(language): nDCG@10 >= 0.8'"
-            )
+    if not re.match(r"each\s*\(", text):
         return (), text
-    columns = tuple(column.strip() for column in found["columns"].split(","))
-    if not all(columns) or len(set(columns)) < len(columns):
-        raise ParameterError(
-            f"cannot read {text!r}: each() takes a column of the queries table, or several different ones"
-        )
+    found = EACH.fullmatch(text)
+    columns = tuple(column.strip() for column in found["columns"].split(",")) if found else ()
+    if found is None or not all(columns) or len(set(columns)) < len(columns):
+        raise ParameterError(f"cannot read {text!r}", hint="strata are written as in 'each(language): nDCG@10 >= 0.8'")
     return columns, found["rest"].strip()
 
 
 def parse_left(text: str) -> tuple[str, str]:
     """Parse the left side of a gate: the quantity and the name of the measure."""
     call = CALL.fullmatch(text)
-    if call is None:
-        name = next((name for name in QUANTITIES if re.match(rf"{name}\s*\(", text)), None)
-        if name is not None:
-            raise ParameterError(
-                f"cannot read {text!r}: the whole measure goes inside the parentheses, as in '{name}(nDCG@10)'"
-            )
-        return "mean", _canonical(text)
-    if call["name"] in QUANTITIES:
+    if call is not None and call["name"] in QUANTITIES:
         return call["name"], _canonical(call["inner"].strip())
-    if call["name"] not in {*REGISTRY, *ALIASES} and _parsed(call["inner"]):
+    if call is not None and call["name"] not in {*REGISTRY, *ALIASES} and _parsed(call["inner"]):
         raise ParameterError(
             f"unknown quantity {call['name']!r} in {text!r}",
             hint=joined(did_you_mean(call["name"], QUANTITIES), f"Quantities: {', '.join(QUANTITIES)}"),
@@ -182,26 +164,6 @@ def parse_all(gates: Gates) -> tuple[Threshold, ...]:
     if isinstance(gates, str | Threshold):
         gates = (gates,)
     return tuple(dict.fromkeys(gate if isinstance(gate, Threshold) else parse_gate(gate) for gate in gates))
-
-
-def _number(text: str) -> float | None:
-    number = float(text) if is_number(text) else math.nan
-    return number if math.isfinite(number) else None
-
-
-def _no_number(gate: str, left: str, operator: str, right: str) -> str:
-    """Return what is wrong with the right side of a gate."""
-    wrong = f"cannot read the gate {gate!r}: {right!r} is not a number"
-    percent = _number(right.removesuffix("%"))
-    decimal = _number(right.replace(",", ".", 1))
-    if _number(left) is not None and right:
-        reversed_ = operator.translate(str.maketrans("<>", "><"))
-        return f"{wrong}; the measure comes first. Did you mean {f'{right} {reversed_} {left}'!r}?"
-    if right.endswith("%") and percent is not None:
-        return f"{wrong}; measures are not percentages. Did you mean {f'{left} {operator} {percent / 100:g}'!r}?"
-    if decimal is not None:
-        return f"{wrong}. Did you mean {f'{left} {operator} {decimal:g}'!r}?"
-    return f"{wrong}; write it like {EXAMPLE}"
 
 
 def _canonical(notation: str) -> str:

@@ -1,15 +1,16 @@
-"""Gates of a project: the table ``[tool.deadheat.gates]`` of a TOML file."""
+"""Gates of a project, the table ``[tool.deadheat.gates]`` of a TOML file; and gates that have a name, with sources."""
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from deadheat.arguments import check_choice
 from deadheat.errors import FileFormatError, ParameterError
 from deadheat.gates.notation import LOWER_IS_BETTER, OPERATORS, parse_gate, parse_left, split_each
-from deadheat.gates.presets import preset_gates
 from deadheat.gates.result import FLAGS, NUMBERS, check_flag
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.measures import parse_measure
@@ -20,6 +21,27 @@ FILES = ("baseline", "queries")
 LISTS = {"checks": "gates, such as ['nDCG@10 >= 0.8']", "by": "columns, such as ['language']"}
 MOST_POINTS = 1000  # in a line
 KEYS = (*LISTS, "preset", *FILES, *FLAGS, *NUMBERS)
+
+
+PRESETS: dict[str, tuple[str, ...]] = {
+    "rag": (
+        "P@3 > 0.8",
+        "P@5 > 0.7",
+        "P@10 > 0.6",
+        "R@5 > 0.7",
+        "R@10 > 0.9",
+        "R@20 > 0.95",
+        "F@5 > 0.7",
+        "RR > 0.8",
+        "nDCG(gain='exp')@5 > 0.85",
+        "nDCG(gain='exp')@10 > 0.8",
+        "Hit@10 > 0.95",
+    ),
+}
+SOURCES: dict[str, str] = {
+    "rag": 'targets of "Ranking Metrics", German notes on retrieval for language models: its'
+    " authors' goals, not fixed rules; nDCG with their gain, 2^rel - 1",
+}
 
 
 @dataclass(frozen=True)
@@ -34,22 +56,15 @@ class GateSettings:
         Those of its preset, its own, and those with a key of their own.
     baseline, queries : Path or None
         Relative to the file.
-    by : tuple of str
-    no_regression, pool_languages, allow_unknown : bool or None
-    no_worse_than, alpha, confidence_level : float or None
+    options : dict
+        The arguments of :func:`gate` that it has: by, no_regression, no_worse_than and so on.
     """
 
     path: Path
     checks: tuple[str, ...] = ()
     baseline: Path | None = None
     queries: Path | None = None
-    by: tuple[str, ...] = ()
-    no_regression: bool | None = None
-    pool_languages: bool | None = None
-    allow_unknown: bool | None = None
-    no_worse_than: float | None = None
-    alpha: float | None = None
-    confidence_level: float | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 def has_settings(path: str | Path) -> bool:
@@ -86,17 +101,17 @@ def read_settings(path: str | Path) -> GateSettings:
             f"has no table [{TABLE}]", hint=f"write one such as\n\n[{TABLE}]\nchecks = ['nDCG@10 >= 0.8']", path=path
         )
     try:
-        checks = [*_preset(table), *_texts("checks", table.get("checks", []))]
+        checks = [gate for name in _texts(table, "preset") for gate in preset_gates(name)] + _texts(table, "checks")
         checks += [_own_gate(key, value) for key, value in table.items() if key not in KEYS]
         for check in checks:
             parse_gate(check)
-        by = tuple(_texts("by", table.get("by", [])))
-        others: dict[str, Any] = {name: path.parent / _texts(name, table[name])[0] for name in FILES if name in table}
-        others |= {name: check_flag(name, table[name]) for name in FLAGS if name in table}
-        others |= {name: check(table[name]) for name, check in NUMBERS.items() if name in table}
+        files = {name: path.parent / own for name in FILES for own in _texts(table, name)}
+        options: dict[str, Any] = {"by": tuple(_texts(table, "by"))}
+        options |= {name: check_flag(name, table[name]) for name in FLAGS if name in table}
+        options |= {name: check(table[name]) for name, check in NUMBERS.items() if name in table}
     except ParameterError as error:
         raise ParameterError(f"[{TABLE}]: {error}", path=path) from None
-    return GateSettings(path, tuple(checks), by=by, **others)
+    return GateSettings(path, tuple(checks), options=options, **files)
 
 
 def _table(path: Path) -> dict[str, Any] | None:
@@ -124,20 +139,13 @@ def _check_keys(text: str, path: Path) -> None:
             )
 
 
-def _preset(table: dict[str, Any]) -> tuple[str, ...]:
-    if "preset" not in table:
-        return ()
-    (name,) = _texts("preset", table["preset"])
-    return preset_gates(name)
-
-
-def _texts(key: str, value: object) -> list[str]:
-    """Return one text or, of some keys, a list of them."""
-    given = value if isinstance(value, list) and key in LISTS else [value]
-    texts = [text for text in given if isinstance(text, str)]
-    if len(texts) < len(given):
+def _texts(table: Mapping[str, Any], key: str) -> list[str]:
+    """Return what the table says of a key, one text or, of some keys, a list of them; none where it lacks the key."""
+    value = table.get(key, [])
+    given = value if isinstance(value, list) and (key in LISTS or key not in table) else [value]
+    if any(not isinstance(text, str) for text in given):
         raise ParameterError(f"{key} must be {f'a list of {LISTS[key]}' if key in LISTS else 'a text'}", given=value)
-    return texts
+    return given
 
 
 def _own_gate(key: str, value: object) -> str:
@@ -157,3 +165,9 @@ def _own_gate(key: str, value: object) -> str:
             f"{key!r} is better when lower: write '<= {value}'", given=Plain(f"{value!r}, which means '>= {value}'")
         )
     return f"{key} >= {value!r}"
+
+
+def preset_gates(name: str) -> tuple[str, ...]:
+    """Return the gates of a preset."""
+    check_choice("preset", name, PRESETS)
+    return PRESETS[name]

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, TextArray
+from deadheat.arrays import BoolArray
 from deadheat.data.queries import Queries
-from deadheat.data.tables import Source
 from deadheat.errors import DataError, ParameterError, UnlabelledQueriesWarning
 from deadheat.evaluation.strata import columns_of, groups, is_assigned, label
 from deadheat.wording import Advice
@@ -32,21 +31,19 @@ class Subset:
     keep: BoolArray
 
 
+@dataclass(frozen=True)
 class Subsets:
-    """Subsets of some queries by the columns of a table; languages are kept apart unless they may be pooled.
+    """Subsets of some queries by the columns of a table; languages are kept apart unless they may be pooled."""
 
-    Attributes
-    ----------
-    languages : tuple of str
-        The languages of these queries, if there are several.
-    """
+    query_ids: list[str]
+    table: Queries | None
+    pool_languages: bool
 
-    def __init__(self, query_ids: TextArray, queries: Source | None, *, pool_languages: bool) -> None:
-        self._ids: list[str] = query_ids.tolist()
-        self._table = None if queries is None else Queries.of(queries)
-        self._pool_languages = pool_languages
-        found = () if self._table is None else self._table.languages(self._ids)
-        self.languages = found if len(found) > 1 else ()
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages of these queries, if there are several."""
+        found = () if self.table is None else self.table.languages(self.query_ids)
+        return found if len(found) > 1 else ()
 
     def of(self, by: Sequence[str]) -> tuple[Subset, ...]:
         """Return the strata of some columns as one family; all queries if there are no columns.
@@ -58,22 +55,22 @@ class Subsets:
         DataError
             It lacks a column, or has none of the queries, or has no value for any of them.
         """
-        if self._table is None:
-            if by:
-                raise ParameterError(
-                    "needs a queries table", argument="by", given=", ".join(by), hint=Advice("queries", "queries.csv")
-                )
-            return (Subset("", "", np.ones(len(self._ids), np.bool_)),)
-        self._table.check_columns(by)
-        columns = columns_of(self._table, self._ids, by, pool_languages=self._pool_languages)
-        if not columns:
-            return (Subset("", "", np.ones(len(self._ids), np.bool_)),)
+        if self.table is None and by:
+            raise ParameterError(
+                "needs a queries table", argument="by", given=", ".join(by), hint=Advice("queries", "queries.csv")
+            )
+        columns: list[str] = []
+        if self.table is not None:
+            self.table.check_columns(by)
+            columns = columns_of(self.table, self.query_ids, by, pool_languages=self.pool_languages)
+        if self.table is None or not columns:
+            return (Subset("", "", np.ones(len(self.query_ids), np.bool_)),)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnlabelledQueriesWarning)  # they are a stratum, which is named
-            found = groups(self._ids, columns, self._table, pool_languages=True)
+            found = groups(self.query_ids, columns, self.table, pool_languages=True)
         if not any(map(is_assigned, found)):
             raise DataError(
                 f"no evaluated query has a {' and a '.join(columns)}: there is nothing to check by",
-                path=self._table.where,
+                path=self.table.where,
             )
         return tuple(Subset(", ".join(columns), label(stratum), keep) for stratum, keep in found.items())

@@ -14,7 +14,7 @@ from deadheat.arguments import Rng, check_rng
 from deadheat.arrays import members
 from deadheat.comparison.compare import named_runs
 from deadheat.comparison.pairs import Places, pairs_of
-from deadheat.comparison.sides import side_of
+from deadheat.comparison.sides import TieSums, side_of
 from deadheat.data.drawn import Drawn
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
@@ -36,7 +36,7 @@ from deadheat.measures.notation import MeasureLike
 from deadheat.placements.place import engine_of
 from deadheat.placements.policies import by_rule
 from deadheat.simulation.coarsening import check_coarse, coarse_name, coarsen
-from deadheat.simulation.winners import Winners
+from deadheat.simulation.winners import winner
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.wording import Plain, counted
 
@@ -367,7 +367,7 @@ def _compare(
     names = list(steps[AS_GIVEN])
     ids = np.array(sorted({query for one in steps[AS_GIVEN].values() for query in one.query_ids.tolist()}), object)
     winners = {
-        scores: Winners([side_of(one[measure], one, members(ids, one.query_ids), None, rng) for one in found.values()])
+        scores: TieSums([side_of(one, measure, members(ids, one.query_ids), rng=rng) for one in found.values()])
         for scores, found in (steps.items() if places else ())
     }
     for a, b in places:
@@ -375,7 +375,7 @@ def _compare(
         # a difference that is only rounding has no winner
         sign = original if abs(original) > NEGLIGIBLE_DIFFERENCE else 0.0
         for scores, own in winners.items():
-            found = own.between(a, b, sign)
+            found = winner(own, a, b, sign)
             yield CoarsePair(
                 measure=str(measure),
                 system=names[a],
@@ -390,7 +390,7 @@ def _compare(
             )
 
 
-def _difference(winners: Winners, a: int, b: int) -> float:
+def _difference(winners: TieSums, a: int, b: int) -> float:
     """Return the exact difference of two means over the queries that both have; NaN if there is none."""
     difference = winners.sides[a].mean - winners.sides[b].mean
     kept = difference[~np.isnan(difference)]

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.comparison.listing import MAX_ORDERS, listed_values
+from deadheat.comparison.orders import MAX_ORDERS, listed_values
 from deadheat.data.precision import round_scores
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluation import Evaluation
