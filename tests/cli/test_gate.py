@@ -420,7 +420,7 @@ def test_clusters_are_resampled_and_tested_whole(folder: Path) -> None:
         (2, [], "Missing argument"),
         (2, ["a", "b", "c", "-c", "RR > 0"], "expected one saved evaluation, or QRELS and one RUN; got 3 files"),
         (2, ["results/tied.json", "-c", "RR = 1"], "cannot read the gate 'RR = 1'"),
-        (2, ["results/tied.json", "-c", "AP > 0"], "tied was not evaluated with AP; it holds RR, P@1, MR."),
+        (2, ["results/tied.json", "-c", "AP > 0"], "AP was not evaluated; this evaluation holds RR, P@1, MR"),
         (2, ["results/tied.json", "-c", "RRR > 0"], "Did you mean 'RR'?"),
         (2, ["qrels.txt", "tied.run", "-c", "RRR > 0"], "unknown measure 'RRR'"),
         (2, ["results/tied.json", "--preset", "rga"], "--preset must be one of 'rag', got 'rga'. Did you mean 'rag'?"),

@@ -11,7 +11,7 @@ import pytest
 import scipy.stats
 
 import deadheat as dh
-from deadheat.comparison import drawing
+from deadheat.comparison import orders
 from deadheat.comparison.flips import flip, is_moved, normal_error
 from deadheat.comparison.orders import Drawn, draw_sums, probability_below
 from deadheat.comparison.pairs import Pair
@@ -235,7 +235,7 @@ def test_many_queries_are_as_good_as_normal() -> None:
 @pytest.mark.parametrize(("size", "n_judged"), [(4, 2), (4, 4), (7, 2), (9, 3)])
 def test_places_are_all_as_likely(size: int, n_judged: int) -> None:
     """Of few among many, and of many among few."""
-    found = drawing._draw_places(size, n_judged, 100_000, np.random.default_rng(5))
+    found = orders._draw_places(size, n_judged, 100_000, np.random.default_rng(5))
     kinds, counts = np.unique(found, axis=0, return_counts=True)
     assert len(kinds) == math.perm(size, n_judged)
     assert (np.diff(np.sort(found, axis=1)) > 0).all()
@@ -249,7 +249,7 @@ def test_places_are_all_as_likely(size: int, n_judged: int) -> None:
 def test_drawn_orders_have_the_exact_moments(variant: Variant, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of every measure and cutoff, query by query: mean and variance are those of the closed form, and no more."""
     lists_orders = isinstance(dh.parse_measure(variant.notation(variant.cutoffs[0])), OrdersMeasure)  # slowest of all
-    monkeypatch.setattr(drawing, "MOST", 300 if lists_orders else 1_000)
+    monkeypatch.setattr(orders, "MOST", 300 if lists_orders else 1_000)
     placements = dh.place(
         {query: dict(case.judged) for query, case in HARD.items()},
         {query: dict(case.scores) for query, case in HARD.items()},

@@ -128,16 +128,14 @@ def test_gates_that_cannot_be_read(text: Any, message: str) -> None:  # noqa: AN
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("min > 1", "run was not evaluated with min; it holds RR, P@1, MR, mine. Did you mean 'mine'"),
-        ("P@10 > 1", "run was not evaluated with P@10; it holds .* Evaluate it again with all measures of the gates"),
+        ("min > 1", "unknown measure 'min'"),
+        ("P@10 > 1", "P@10 was not evaluated; this evaluation holds RR, P@1, MR, mine. Did you mean 'P@1'"),
         ("nope > 1", "unknown measure 'nope'"),
     ],
 )
 def test_measures_that_are_lacking(text: str, message: str) -> None:
     with pytest.raises(UnknownMeasureError, match=message):
         gate(EV, [text, "RR > 0"])
-    with pytest.raises(UnknownMeasureError, match="not evaluated with R@5, P@3; it holds"):
-        gate(EV, ["R@5 > 1", "P@3 > 1", "RR > 0", "R@5 > 2"])
 
 
 def test_a_value_that_is_missing_never_passes() -> None:
@@ -201,7 +199,7 @@ def test_a_saved_evaluation_gives_the_same(tmp_path: Path) -> None:
     [
         ({"no_worse_than": 0.1}, "no_worse_than needs a baseline, and there is none, got 0.1; give baseline"),
         ({"no_regression": True}, "no_regression needs a baseline, and there is none, got True; give baseline"),
-        ({"baseline": EV, "no_worse_than": 0}, "must be a number above 0, got 0; no_regression asks for a significant"),
+        ({"baseline": EV, "no_worse_than": 0}, "must be a number above 0, got 0"),
         (
             {"baseline": EV, "no_regression": False},
             "there is a baseline, but nothing to check against it: give no_worse_than=0.01",

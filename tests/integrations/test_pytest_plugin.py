@@ -79,7 +79,7 @@ def test_of_an_evaluation(assert_ranking: AssertRanking) -> None:
     assert assert_ranking(evaluation, (text for text in ["first >= 0.5", "RR > 0"]))
     with pytest.raises(AssertionError, match=r"run: 1 of 1 gate failed\n\n(.*\n)*first > 0\.5"):
         assert_ranking(evaluation, ["first > 0.5"])
-    with pytest.raises(UnknownMeasureError, match="not evaluated with P@3"):
+    with pytest.raises(UnknownMeasureError, match="P@3 was not evaluated"):
         assert_ranking(evaluation, ["P@3 > 0.5"])
 
 

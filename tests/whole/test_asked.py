@@ -220,7 +220,7 @@ def test_gates_read_as_they_are_written_and_match_by_measure(tmp_path: Path) -> 
     assert result.to_polars()["measure"].to_list() == [check.measure for check in result.checks]
     before.save(tmp_path / "before.json", method="t")
     assert dh.gate(evaluation, baseline=tmp_path / "before.json").checks == result.checks[3:]
-    with pytest.raises(UnknownMeasureError, match="was not evaluated with Success@3; it holds MAP, MRR"):
+    with pytest.raises(UnknownMeasureError, match="Success@3 was not evaluated; this evaluation holds MAP, MRR"):
         dh.gate(evaluation, "Success@3 > 0.5")
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from deadheat.benchmark.failures import Failure
 from deadheat.benchmark.result import Key, Results
+from deadheat.comparison.languages import judge_languages
 from deadheat.comparison.verdict import judge_strata
-from deadheat.comparison.verdict_languages import judge_languages
 from deadheat.report.model import Column, Fact, Row, Table
 from deadheat.report.of_comparison import as_data
 from deadheat.wording import joined

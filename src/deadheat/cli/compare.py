@@ -283,7 +283,7 @@ def _report(
     columns: Sequence[str],
     asked: _Asked,
 ) -> Report:
-    from deadheat.comparison.verdict_languages import judge_languages
+    from deadheat.comparison.languages import judge_languages
     from deadheat.errors import UnlabelledQueriesWarning
     from deadheat.report.model import Fact
     from deadheat.report.of_compact import report_compact

@@ -300,18 +300,17 @@ def named_runs(
 
     A single run stays, beside itself in that order.
     """
-    if isinstance(runs, Mapping):
-        sources = by_name(runs.items())
-        named = {
-            name: Run.of(run, ascending=ascending) if isinstance(run, Run) else Run(run, name=name, ascending=ascending)
-            for name, run in sources.items()
-        }
-    elif isinstance(runs, str | Path) or not isinstance(runs, Iterable):
+    if isinstance(runs, str | Path) or not isinstance(runs, Iterable):
         raise ParameterError(argument="runs", given=runs, allowed="a dict of name to run, or a list of runs")
-    else:
-        both = [(Run.of(run, ascending=ascending), run) for run in runs]
-        sources = by_name((run.name, source) for run, source in both)
-        named = {run.name: run for run, _ in both}
+    given = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
+    read = [
+        (name, source, Run.of(source, ascending=ascending))
+        if name is None or isinstance(source, Run)
+        else (name, source, Run(source, name=name, ascending=ascending))
+        for name, source in given
+    ]
+    sources = by_name((run.name if name is None else name, source) for name, source, run in read)
+    named = dict(zip(sources, (run for *_, run in read), strict=True))
     if then_by is None:
         return named
     keys = {name: keys_of(source, then_by) for name, source in sources.items()}

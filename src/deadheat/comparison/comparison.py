@@ -210,7 +210,7 @@ class Comparison(
         own = self.differences[:, [self.pairs.index(pair)]]
         (error,) = stats.standard_errors(own, cluster=self.cluster).tolist()
         design = replace(self.design, confidence_level=1 - (1 - self.design.confidence_level) / n_tests)
-        return _planned(pair.difference, error, pair, design, 0.8).get("detectable_difference"), n_tests
+        return planned(pair.difference, error, pair, design, 0.8).get("detectable_difference"), n_tests
 
     def _lacking(self, pair: Pair, rival: str) -> Lacking | None:
         """Return what is not judged of two systems; None where that is little of the rival, or not known.
@@ -226,13 +226,14 @@ class Comparison(
         if other < NOTABLE or (other - own < NOTABLE and not has_nonrelevant):
             return None
         named = (pair.measure, pair.system, pair.baseline)
-        for bound in self.unjudged_outer_bounds:
-            if (bound.measure, bound.system, bound.baseline) == named:
-                return Lacking(depth, shares[0], shares[1], bound.low, bound.high)
-        scores, found = [bounded(one, measure) for one in both], None
-        if scores[0] and scores[1]:
-            found = difference_bounds(scores[0], scores[1], self.query_ids, np.zeros(len(self.query_ids), np.int64))
-        return Lacking(depth, shares[0], shares[1], *(found[1:] if found else (math.nan, math.nan)))
+        bounds = self.unjudged_outer_bounds
+        ends = next(((one.low, one.high) for one in bounds if (one.measure, one.system, one.baseline) == named), None)
+        if ends is None:
+            n_both = np.zeros(len(self.query_ids), np.int64)
+            scores, other_scores = (bounded(one, measure) for one in both)
+            found = scores and other_scores and difference_bounds(scores, other_scores, self.query_ids, n_both)
+            ends = found[1:] if found else (math.nan, math.nan)
+        return Lacking(depth, *shares, *ends)
 
     def to_polars(self, *, details: bool = False) -> pl.DataFrame:
         """Return a row for each pair and measure; null where there is no number.
@@ -407,7 +408,7 @@ class Comparison(
                 **{name: getattr(pair, name) for name in (*KEYS, "n_queries", "n_clusters")},
                 "target": target,
                 "std": error * math.sqrt(pair.n_queries),
-                **_planned(target, error, pair, design, power),
+                **planned(target, error, pair, design, power),
             }
             for pair, target, error in zip(self.pairs, targets, errors, strict=True)
         ]
@@ -561,7 +562,7 @@ def _corrected_together(found: dict[Stratum, Comparison], design: Design) -> dic
     }
 
 
-def _planned(target: float, error: float, pair: Pair, design: Design, power: float) -> dict[str, float | None]:
+def planned(target: float, error: float, pair: Pair, design: Design, power: float) -> dict[str, float | None]:
     """Return what the t test of one pair can do: it takes as many independent numbers as there are units."""
     if not error > 0:  # NaN, of one query or cluster, too: nothing says how much queries differ
         return {}

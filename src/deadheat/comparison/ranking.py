@@ -52,7 +52,7 @@ def rank_intervals(
     n_queries = int(keep.sum())
     if not n_queries:
         return [(None, None, None, None, 0)] * len(sides)
-    units = _units(keep, cluster)
+    units: IntArray = np.arange(n_queries) if cluster is None else np.unique(cluster[keep], return_inverse=True)[1]
     n_units, random = int(units.max()) + 1, generator(rng)
     sizes = np.bincount(units, minlength=n_units)
     means, variances = (
@@ -79,13 +79,6 @@ def rank_intervals(
 def _sums(units: IntArray, columns: Sequence[FloatArray]) -> FloatArray:
     """Return the sum of each column by unit, of shape (n_units, n_columns)."""
     return np.column_stack([np.bincount(units, weights=column) for column in columns]).astype(np.float64, copy=False)
-
-
-def _units(keep: BoolArray, cluster: IntArray | None) -> IntArray:
-    """Return the number of the unit of each kept query."""
-    if cluster is None:
-        return np.arange(int(keep.sum()))
-    return np.unique(cluster[keep], return_inverse=True)[1].astype(np.int64)
 
 
 def _pool(side: Side, keep: BoolArray, units: IntArray, n_units: int, rng: np.random.Generator) -> FloatArray | None:

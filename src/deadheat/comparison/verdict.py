@@ -176,7 +176,7 @@ FIRST = {
     "one query": "{lead}, on one {query} only, which shows nothing about others.",
     "better": "{lead}, and is better than {rival} by more than chance: {numbers}{near}{rest}.",
     "few": "{lead}, but {n_units} prove little about {rival}: {numbers}.",
-    "few differ": "{lead}, but only {differ} differ, too few for a {test} test to tell {leader} from {rival}, as {p}"
+    "few differ": "{lead}, but only {differ}, too few for a {test} test to tell {leader} from {rival}, as {p}"
     " cannot fall below {least_p}: {numbers}{rests}.",
     "in doubt": "{lead}, but whether the lead over {rival} is more than chance is undecided, as the differences are too"
     " skewed ({skewness:+.1f}) for so few {nouns} to trust p: {numbers}{rest}.",
@@ -185,12 +185,8 @@ FIRST = {
     " difference the other way ({wins} wins, {losses} losses): {numbers}.",
     "not shown": "{lead}, but is not shown better than {rival}{sided}: {numbers}{rest}.",
 }
-OUTCOMES = {
-    "no quality": "none",
-    "no value": "none",
-    "few differ": "few",
-    "behind": "contradicted",
-}  # of the others: same
+# the outcome of a sentence that has not its name
+OUTCOMES = {"no quality": "none", "no value": "none", "few differ": "few", "behind": "contradicted"}
 JUDGMENTS = {
     "unknown": "The lead of {leads} may be due to the judgments: {shares}.",
     "safe": "{shares}; no labels of unjudged documents reverse the lead of {leads}: the difference is {bounds}.",
@@ -311,8 +307,7 @@ class Judge:
         others = {one.label: self._leader(one)[0] or "" for one in self.measures if one.is_quality and one != measure}
         within = self.within.get(pair)
         compared = [one for one in own if leader in {one.system, one.baseline}]
-        sure = [one for one in own if not doubt(one, design)]
-        favourites = [favoured(one, measure, design) for one in sure]
+        favourites = [favoured(one, measure, design) for one in own if not doubt(one, design)]
         found = Verdict(
             outcome=OUTCOMES.get(kind, kind),
             measure=measure.label,
@@ -332,7 +327,7 @@ class Judge:
             flip_probability=pair.flip_probability,
             can_flip=pair.can_flip,
             n_systems=len(self.levels[measure.label]),
-            n_better=sum(name == leader for name in favourites) if leader else 0,
+            n_better=favourites.count(leader) if leader else 0,
             n_compared=len(compared),
             agree=tuple(name for name, other in others.items() if other == leader),
             others={name: other for name, other in others.items() if other != leader},
@@ -346,9 +341,8 @@ class Judge:
         if leader and kind != "none":
             sentences += [_judgments(found, sign), _agreement(found), self._ties(pair, measure, scale)]
             if design.baseline is not None and len(own) > 1:
-                better, worse = (
-                    sum((name == design.baseline) == is_worse for name in favourites if name) for is_worse in (0, 1)
-                )
+                worse = favourites.count(design.baseline)
+                better = len(favourites) - favourites.count(None) - worse
                 words |= {"better": _are(better), "worse": _are(worse), "of": design.baseline}
                 sentences.append(OF_BASELINE.format_map(words))
         margin = "" if kind == "none" else self._of_margin(own, words)
@@ -385,7 +379,7 @@ class Judge:
 
     def _words(self, found: Verdict, measure: Measure, pair: Pair, own: Sequence[Pair], sign: int) -> dict[str, Any]:
         """Return what the sentences are made of."""
-        design, unit, n = self.design, self.unit, n_units(pair)
+        design, unit, n, differing = self.design, self.unit, n_units(pair), n_differing(pair)
         noun = unit if pair.n_clusters is None else ("cluster", "clusters")
         queries = counted(pair.n_queries, *unit)
         units = queries if pair.n_clusters is None else f"{queries} in {counted(pair.n_clusters, 'cluster')}"
@@ -428,8 +422,8 @@ class Judge:
             "numbers": f"difference {signed(found.difference)}{logarithms}{ends}{tested}, {units}",
             "near": ", though p is in doubt as the differences are skewed" if pair.doubtful else "",
             "rest": of_others if found.n_compared > 1 else "",
-            "differ": f"{n_differing(pair):,} of {n:,} {noun[n != 1]}",
-            "rests": f"; the interval rests on the same {n_differing(pair):,}" if is_sided else "",
+            "differ": f"{differing:,} of {n:,} {noun[n != 1]} differ{'s' * (differing == 1)}",
+            "rests": f"; the interval rests on the same {differing:,}" if is_sided else "",
             "p": p,
             "least_p": number(found.least_p),
             "skewness": pair.skewness,

@@ -10,7 +10,7 @@ from deadheat.arguments import Rng, generator
 from deadheat.arrays import IntArray
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Source, Table
-from deadheat.errors import ParameterError, UnknownMeasureError
+from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import checked, opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Cluster, cluster_codes, cluster_name
@@ -22,7 +22,7 @@ from deadheat.gates.subsets import Subsets
 from deadheat.gates.thresholds import check_family
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.stored import StoredMeasure
-from deadheat.wording import Advice, Plain, did_you_mean, joined
+from deadheat.wording import Advice, Plain
 
 
 def gate(
@@ -113,7 +113,12 @@ def gate(
     >>> gate(ev, ["RR >= 0.75", "tie_min(RR) > 0.5"])
     <GateResult run: 1 of 2 gates failed: tie_min(RR) > 0.5 (0.5 is not above 0.5)>
     """
-    _refuse_data(evaluation, checks)
+    if isinstance(checks, Mapping | Table) or not isinstance(evaluation, Evaluation | str | Path):
+        raise ParameterError(
+            given=Plain(f"{type(evaluation).__name__} and {type(checks).__name__}"),
+            allowed="an Evaluation or the path of a saved one, and gates such as 'RR >= 0.8'",
+            hint="write dh.gate(dh.evaluate(qrels, run, ['RR']), ['RR >= 0.8'])",
+        )
     thresholds = parse_all(checks)
     asked = _asked(thresholds, baseline, no_regression, no_worse_than)
     options = GateOptions(
@@ -139,7 +144,6 @@ def gate(
     has_strata = options.by or any(one.by for one in thresholds)  # whose table needs no clusters
     codes = cluster_codes(cluster, queries if isinstance(cluster, str) or not has_strata else None, own.query_ids)
     subsets = Subsets(own.query_ids.tolist(), None if queries is None else Queries.of(queries), pool_languages)
-    _check_held(own, thresholds)
     found = _thresholds(own, thresholds, subsets, options, codes)
     if before is None:
         return GateResult(
@@ -154,16 +158,6 @@ def gate(
     found += _in_order(compared, [check.gate for check in compared])
     name = before.name + " (baseline)" * (before.name == own.name)
     return GateResult(own.name, tuple(found), len(own.query_ids), name, not_compared, options, subsets.languages, own)
-
-
-def _refuse_data(evaluation: object, checks: object) -> None:
-    """Raise for qrels and a run, which are evaluated first."""
-    is_run = isinstance(checks, Mapping | Table) or hasattr(checks, "columns")
-    if is_run or not isinstance(evaluation, Evaluation | str | Path):
-        given = Plain(f"{type(evaluation).__name__} and {type(checks).__name__}")
-        allowed = "an Evaluation or the path of a saved one, and gates such as 'RR >= 0.8'"
-        hint = "write dh.gate(dh.evaluate(qrels, run, ['RR']), ['RR >= 0.8'])"
-        raise ParameterError(given=given, allowed=allowed, hint=hint)
 
 
 def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None) -> list[Measure]:
@@ -229,17 +223,3 @@ def _in_order(found: Sequence[Check], gates: Sequence[str]) -> list[Check]:
     place = {gate: n for n, gate in reversed(list(enumerate(gates)))}
     once = {(check.gate, check.threshold, check.by, check.stratum): check for check in found}
     return sorted(once.values(), key=lambda check: place[check.gate])
-
-
-def _check_held(evaluation: Evaluation, thresholds: Sequence[Threshold]) -> None:
-    """Raise an error that names all measures of the thresholds that the evaluation lacks."""
-    lacking = list(dict.fromkeys(one.label for one in thresholds if one.measure not in evaluation))
-    held = [one.label for one in evaluation.measures]
-    for notation in lacking:
-        if not did_you_mean(notation, held):
-            parse_measure(notation)  # raises its own error if this is not a measure at all
-    if lacking:
-        raise UnknownMeasureError(
-            f"{evaluation.name} was not evaluated with {', '.join(lacking)}; it holds {', '.join(held)}",
-            hint=joined(did_you_mean(lacking[0], held), "Evaluate it again with all measures of the gates"),
-        )

@@ -64,12 +64,8 @@ class Threshold:
     @property
     def text(self) -> str:
         """The comparison, without the strata."""
-        return f"{self.left} {self.operator} {self.bound:.15g}"
-
-    @property
-    def left(self) -> str:
-        """The left side, as it is written."""
-        return self.label if self.quantity == "mean" else f"{self.quantity}({self.label})"
+        left = self.label if self.quantity == "mean" else f"{self.quantity}({self.label})"
+        return f"{left} {self.operator} {self.bound:.15g}"
 
     @property
     def label(self) -> str:

@@ -100,9 +100,8 @@ class Pairs:
 
     def select(self, keep: BoolArray) -> Pairs:
         """Return the pairs of some queries."""
-        cluster = None if self.cluster is None else self.cluster[keep]
-        ids = self.query_ids[keep]
-        return Pairs(self.measures, self.values[keep], self.before[keep], self.is_lost[keep], cluster, ids)
+        columns = (self.values, self.before, self.is_lost, self.cluster, self.query_ids)
+        return Pairs(self.measures, *(None if column is None else column[keep] for column in columns))  # type: ignore[arg-type]
 
 
 def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | None) -> tuple[Pairs, tuple[str, ...]]:

@@ -18,21 +18,9 @@ from deadheat.wording import counted, rounded
 QUESTIONS = ("no_regression", "no_worse_than")
 
 
-def margin(given: float) -> float:
-    """Return the margin of `no_worse_than`, a number above 0."""
-    if arguments.is_number(given) and given == 0:
-        raise ParameterError(
-            argument="no_worse_than",
-            given=given,
-            allowed="a number above 0",
-            hint="no_regression asks for a significant loss",
-        )
-    return arguments.positive("no_worse_than", given)
-
-
 # what each number of the options may be
 NUMBERS: dict[str, Callable[[float], float]] = {
-    "no_worse_than": margin,
+    "no_worse_than": partial(arguments.positive, "no_worse_than"),
     "alpha": partial(arguments.level, "alpha", high=0.5, example="0.05"),
     "confidence_level": partial(arguments.level, "confidence_level"),
 }

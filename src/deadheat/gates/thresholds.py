@@ -52,7 +52,7 @@ def check_family(
         A gate asks for an interval of a count, which is reported as a total and has none.
     """
     for one in thresholds:
-        if one.quantity in ENDS and evaluation[one.measure].measure.total:
+        if evaluation[one.label].measure.total and one.quantity in ENDS:
             raise ParameterError(
                 f"cannot check {str(one)!r}: {one.label} is a count, whose total over these queries has no "
                 f"interval; check the total, as in '{one.label} {one.operator} {one.bound:.15g}'"

@@ -8,9 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.comparison.languages import Across, Languages
+from deadheat.comparison.languages import Across, Languages, judge_languages
 from deadheat.comparison.pairs import Pair
-from deadheat.comparison.verdict_languages import judge_languages
 from deadheat.measures import Measure
 from deadheat.report.conventions import broken_by, cannot_be_known
 from deadheat.report.model import MEASURE, Cell, Column, Fact, Report, Row, Share, Span, Table, p_value

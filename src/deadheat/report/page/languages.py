@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from deadheat.comparison.languages import Languages
-from deadheat.comparison.verdict_languages import judge_languages
+from deadheat.comparison.languages import Languages, judge_languages
 from deadheat.report.as_html import escaped, html_facts
 from deadheat.report.model import Report
 from deadheat.report.of_languages import list_languages, tell_beside, tell_gaps, tell_languages
