@@ -277,7 +277,7 @@ def test_one_run_is_no_comparison() -> None:
 
 
 def test_a_measure_that_was_not_compared() -> None:
-    with pytest.raises(UnknownMeasureError, match="there are RR"):
+    with pytest.raises(UnknownMeasureError, match="this evaluation holds RR"):
         dh.compare(QRELS, RUNS, "RR")["AP"]
 
 
