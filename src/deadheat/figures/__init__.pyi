@@ -1,13 +1,9 @@
 # The names of the package; a test holds the figures complete.
 
 from deadheat.figures.base import Drawing, Figure, drawings, figures_of, plot_of
-from deadheat.figures.draw_coarsening import coarsening
-from deadheat.figures.draw_cutoffs import cutoffs, precision_recall
-from deadheat.figures.draw_matrix import matrix
-from deadheat.figures.draw_pairs import differences, power, scatter
-from deadheat.figures.draw_slopes import slopes
-from deadheat.figures.draw_strata import strata
-from deadheat.figures.draw_systems import forest, ranks, traditional
+from deadheat.figures.draw_lines import coarsening, cutoffs, precision_recall, slopes
+from deadheat.figures.draw_pairs import differences, matrix, power, scatter
+from deadheat.figures.draw_rows import forest, ranks, strata, traditional
 from deadheat.figures.draw_ties import largest_tie, tie_correlation, tie_histogram, tie_ratio
 from deadheat.figures.saving import rendered, save
 

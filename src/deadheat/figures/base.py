@@ -161,16 +161,10 @@ def drawings(subject: Subject, measures: Sequence[str], **options: object) -> It
     """
     for one in figures_of(kind_of(subject)).values():
         known = {name: value for name, value in options.items() if name in one.draw.__annotations__}
-        own: Sequence[str] = measures if one.measures == "each" else one.measures.split()
-        if one.measures == "all" or not own:
-            yield _drawn(one, one.name, subject, known)
-            continue
-        for measure in own:
-            yield _drawn(one, f"{one.name}-{measure}", subject, {**known, "measure": measure})
-
-
-def _drawn(one: Figure, name: str, subject: Subject, options: Mapping[str, object]) -> Drawing:
-    try:
-        return Drawing(name, one.name, one.draw(subject, **options))
-    except FigureError as error:
-        return Drawing(name, one.name, None, error)
+        own = {"each": measures, "all": ()}.get(one.measures, one.measures.split())
+        of_each = {f"{one.name}-{measure}": {"measure": measure} for measure in own} or {one.name: {}}
+        for name, of in of_each.items():
+            try:
+                yield Drawing(name, one.name, one.draw(subject, **known, **of))
+            except FigureError as error:
+                yield Drawing(name, one.name, None, error)

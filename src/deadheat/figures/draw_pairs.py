@@ -1,10 +1,10 @@
-"""Two systems: the differences query by query, one against the other, and the power of their comparison."""
+"""Pairs of systems: differences query by query, one against the other, power, and all pairs in one matrix."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
+from itertools import combinations
 from typing import Any
 
 import altair as alt
@@ -27,10 +27,13 @@ from deadheat.figures.style import (
     SKY,
     Row,
     finished,
+    gathered,
     labels,
+    left_out,
     n_queries,
     number,
     p_text,
+    quantity,
     share_text,
     short,
     signed,
@@ -45,10 +48,14 @@ RESAMPLED = ("randomization", "bootstrap", "bootstrap-t")
 MOST_NAMED = 40  # queries whose ids fit below the bars
 MOST_BARS = 300
 MOST_POINTS = 500
-CELLS = 30  # of a grid, along each axis, for more queries than that
+CELLS = (30, 30)  # of a grid, along each axis, for more queries than that
 RANGES = ("system", "system_min", "system_max", "baseline", "baseline_min", "baseline_max")
 POWERS = (0.5, 0.8, 0.95)
 STEPS = 40  # points of a curve
+MOST_CELLS = 40  # systems in a matrix: cells of more would be dots
+MOST_WITH_P = 8
+MOST_WITH_NUMBERS = 16
+MOST_COLUMNS = 24  # whose names do not overlap
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -227,21 +234,15 @@ def differences(
         n_left_out, order = n_settled, order[~is_settled[order]]
     step = -(-len(order) // MOST_BARS)
     rows = _bars(duel, order, step)
-    is_named = len(rows) <= MOST_NAMED
     bar: dict[str, Any] = {}
-    if is_named:
-        x = alt.X(
-            "label:N",
-            sort=[row["label"] for row in rows],
-            title="query",
-            axis=alt.Axis(labelAngle=-90, labelLimit=70, labelFontSize=9 if len(rows) > 24 else 10, ticks=False),
-            scale=alt.Scale(paddingInner=0.25, paddingOuter=0.2),
-        )
+    if len(rows) <= MOST_NAMED:
+        axis = alt.Axis(labelAngle=-90, labelLimit=70, labelFontSize=9, ticks=False)
+        x: alt.X = alt.X("label:N", sort=[row["label"] for row in rows], title="query", axis=axis)
     else:
         title = "queries, sorted by difference" + (f" (a bar is the mean of up to {step})" if step > 1 else "")
         x = alt.X("place:Q", title=title, scale=alt.Scale(domain=[0, len(order)], nice=False))
         bar = {"width": max(0.6, 270 / len(rows))}
-    y = partial(alt.Y, type="quantitative", title=f"difference in {duel.measure.label}")
+    y = quantity(alt.Y, f"difference in {duel.measure.label}")
     scale = alt.Scale(domain=["better", "equal", "worse"], range=[BLUE, GREY, ORANGE])
     base = alt.Chart().encode(x=x, tooltip=["label:N", "difference:Q", "low:Q", "high:Q", "n_queries:Q"])
     whisker = base.transform_filter("datum.high - datum.low > 1e-12").mark_rule(
@@ -252,7 +253,16 @@ def differences(
         whisker.encode(y("low"), y2="high:Q"),
         zero_line(),
     ]
-    notes = _notes(duel, n_left_out, tested_by(comparison.design, len(comparison[duel.measure])))
+    n_open, better = int(duel.is_open.sum()), "up" if duel.measure.higher_is_better else "down"
+    pair = f"{short(duel.system)} - {short(duel.baseline)}"
+    decided = f" Tie order decides who is better on {counted(n_open, 'query', 'queries')}." if n_open else ""
+    notes = [
+        f"bar: {pair} (blue, {better}: the former is better); whisker: its range over tie orders.{decided}",
+        f"{n_queries(n_left_out)} without any difference, in any order of the ties, are left out."
+        if n_left_out
+        else "",
+        tested_by(comparison.design, len(comparison[duel.measure])),
+    ]
     return finished(layers, rows, height=200, title=_who_is_better(duel), notes=notes)
 
 
@@ -262,24 +272,23 @@ def _bars(duel: Duel, order: IntArray, step: int) -> list[Row]:
     names = labels(ids)
     columns = np.stack([duel.difference, duel.low, duel.high])[:, order]
     better = 1.0 if duel.measure.higher_is_better else -1.0
-    rows: list[Row] = []
-    for start in range(0, len(order), step):
-        held = columns[:, start : start + step]
-        difference, low, high = held.mean(axis=1).tolist()
-        size, towards = held.shape[1], better * difference
-        rows.append(
-            {
-                "label": names[start] if step == 1 else "",
-                "query_id": str(ids[start]) if size == 1 else "",
-                "place": start + size / 2,
-                "difference": difference,
-                "low": low,
-                "high": high,
-                "sign": "equal" if abs(towards) <= NOISE else "better" if towards > 0 else "worse",
-                "n_queries": size,
-            }
-        )
-    return rows
+    starts = np.arange(0, len(order), step)
+    sizes = np.diff(starts, append=len(order))
+    means = np.add.reduceat(columns, starts, axis=1) / sizes
+    rows = zip(starts.tolist(), sizes.tolist(), *means.tolist(), strict=True)
+    return [
+        {
+            "label": names[start] if step == 1 else "",
+            "query_id": str(ids[start]) if size == 1 else "",
+            "place": start + size / 2,
+            "difference": difference,
+            "low": low,
+            "high": high,
+            "sign": "equal" if abs(difference) <= NOISE else "better" if better * difference > 0 else "worse",
+            "n_queries": size,
+        }
+        for start, size, difference, low, high in rows
+    ]
 
 
 def _who_is_better(duel: Duel) -> str:
@@ -291,23 +300,6 @@ def _who_is_better(duel: Duel) -> str:
         f"{short(duel.system)} is better than {short(duel.baseline)} on {duel.wins:,} of {n}, worse on"
         f" {duel.losses:,}; mean difference {signed(float(duel.difference.mean()))} ({p_text(duel.p_value)})"
     )
-
-
-def _notes(duel: Duel, n_left_out: int, tested: str) -> list[str]:
-    is_moved = bool((duel.high - duel.low > NOISE).any())
-    whiskers = "whisker: its range over tie orders" if is_moved else "no order of ties changes a bar"
-    n_open = int(duel.is_open.sum())
-    decided = f" Tie order decides who is better on {counted(n_open, 'query', 'queries')}." if n_open else ""
-    better = "up" if duel.measure.higher_is_better else "down"
-    pair = f"{short(duel.system)} - {short(duel.baseline)}"
-    without = (
-        f"{counted(n_left_out, 'query', 'queries')} without any difference, in any order of the ties, are left out."
-    )
-    return [
-        f"bar: {pair} (blue, {better}: the former is better); {whiskers}.{decided}",
-        without if n_left_out else "",
-        tested,
-    ]
 
 
 @figure("comparison", place=30)
@@ -348,30 +340,24 @@ def scatter(
     (1.0, 0.75, 0.5, 1.0)
     """
     duel = duel_of(comparison, measure, system, baseline)
-    is_share = duel.measure.range == (0.0, 1.0)
+    is_share, n = duel.measure.range == (0.0, 1.0), len(duel.query_ids)
     ranges = np.stack([duel.values, duel.lowest, duel.highest])
     low, high = (0.0, 1.0) if is_share else (float(ranges.min()), float(ranges.max()))
     low, high = (low, high) if high > low else (low - 0.5, high + 0.5)
-    scale = alt.Scale(domain=[low, high], nice=not is_share, zero=False)
     x, y = (
-        partial(channel, type="quantitative", title=f"{duel.measure.label} of {short(name)}", scale=scale)
+        quantity(channel, f"{duel.measure.label} of {short(name)}", domain=[low, high], nice=not is_share, zero=False)
         for channel, name in ((alt.X, duel.baseline), (alt.Y, duel.system))
     )
     ends = alt.Chart(alt.InlineData(values=[{"x": low, "y": low}, {"x": high, "y": high}]))
     diagonal = ends.mark_line(color="#555", strokeDash=[4, 3], strokeWidth=1).encode(x("x"), y("y"))
     colour = alt.condition("datum.is_open", alt.value(ORANGE), alt.value(BLUE))
     base = alt.Chart().encode(x("baseline"), y("system"), color=colour)
-    better = "above" if duel.measure.higher_is_better else "below"
-    where = f"{better} the dashed line {short(duel.system)} is better"
-    if len(duel.query_ids) > MOST_POINTS:
-        rows = _cells(duel, low, high)
+    where = f"{'above' if duel.measure.higher_is_better else 'below'} the dashed line {short(duel.system)} is better"
+    if n > MOST_POINTS:
+        rows = _cells(duel)
         most = max(row["n_queries"] for row in rows)
-        size = alt.Size(
-            "n_queries:Q",
-            title="queries",
-            scale=alt.Scale(type="sqrt", domain=[0, most], range=[0, 260]),
-            legend=alt.Legend(values=sorted({1, most // 4, most} - {0}), format="d"),
-        )
+        scale = alt.Scale(type="sqrt", domain=[0, most], range=[0, 260])
+        size = alt.Size("n_queries:Q", title="queries", scale=scale, legend=alt.Legend(format="d", tickCount=3))
         circles = base.mark_circle(opacity=0.75, stroke="white", strokeWidth=0.4)
         tip = ["n_queries:Q", "system:Q", "baseline:Q", "share_open:Q"]
         layers = [diagonal, circles.encode(size=size, tooltip=tip)]
@@ -381,16 +367,16 @@ def scatter(
         n_boxes = sum(row["has_range"] for row in rows)
         shape = alt.condition("datum.is_open", alt.value("square"), alt.value("circle"))
         dots = base.mark_point(filled=True, opacity=1, size=34, stroke=BLACK, strokeWidth=0.5)
-        tip = ["label:N", *(f"{name}:Q" for name in RANGES)]
         box = _box(n_boxes).encode(x("baseline_min"), y("system_min"), alt.X2("baseline_max"), alt.Y2("system_max"))
+        tip = ["label:N", *(f"{name}:Q" for name in RANGES)]
         layers = [box, diagonal, dots.encode(shape=shape, tooltip=tip)]
-        queries = counted(n_boxes, "query", "queries")
-        boxes = f"box: range over tie orders ({queries})" if n_boxes else "no order of ties moves a point"
+        boxes = f"box: range over tie orders ({counted(n_boxes, 'query', 'queries')})"
         note = f"point: a query; {boxes}; orange and square: tie order decides who is better; {where}."
-    n_open, n = int(duel.is_open.sum()), n_queries(len(duel.query_ids))
-    pair = f"{short(duel.system)} against {short(duel.baseline)}"
-    decided = f"tie order decides {f'{n_open:,}' if n_open else 'none'} of {n}"
-    title = f"{pair} by {duel.measure.label}: {decided} ({p_text(duel.p_value)})"
+    n_open = int(duel.is_open.sum())
+    title = (
+        f"{short(duel.system)} against {short(duel.baseline)} by {duel.measure.label}: tie order decides"
+        f" {f'{n_open:,}' if n_open else 'none'} of {n_queries(n)} ({p_text(duel.p_value)})"
+    )
     notes = [note, tested_by(comparison.design, len(comparison[duel.measure]))]
     return finished(layers, rows, height=330, title=title, notes=notes)
 
@@ -406,41 +392,30 @@ def _box(n_boxes: int) -> alt.Chart:
 
 def _points(duel: Duel) -> list[Row]:
     """Return a row for each query: both values with their ranges over tie orders."""
-    is_open = duel.is_open
     has_range = (duel.highest - duel.lowest).max(axis=0) > NOISE
     ids = duel.query_ids.tolist()
     columns = np.stack([duel.values, duel.lowest, duel.highest], axis=1).reshape(len(RANGES), -1)
+    states = zip(has_range.tolist(), duel.is_open.tolist(), strict=True)
     return [
         {
-            "query_id": str(ids[n]),
+            "query_id": str(query),
             "label": label,
-            **dict(zip(RANGES, columns[:, n].tolist(), strict=True)),
-            "has_range": bool(has_range[n]),
-            "is_open": bool(is_open[n]),
+            **dict(zip(RANGES, values, strict=True)),
+            "has_range": one,
+            "is_open": own,
         }
-        for n, label in enumerate(labels(ids))
+        for query, label, values, (one, own) in zip(ids, labels(ids), columns.T.tolist(), states, strict=True)
     ]
 
 
-def _cells(duel: Duel, low: float, high: float) -> list[Row]:
+def _cells(duel: Duel) -> list[Row]:
     """Count queries on a grid; each cell is at the mean of its queries."""
-    places = np.clip(((duel.values - low) / ((high - low) / CELLS)).astype(np.int64), 0, CELLS - 1)
-    cell = places[1] * CELLS + places[0]
-    rows: list[Row] = []
-    for code in np.unique(cell).tolist():
-        own = cell == code
-        system, baseline = (float(values[own].mean()) for values in duel.values)
-        share_open = float(duel.is_open[own].mean())
-        rows.append(
-            {
-                "baseline": baseline,
-                "system": system,
-                "n_queries": int(own.sum()),
-                "share_open": share_open,
-                "is_open": share_open >= 0.5,
-            }
-        )
-    return rows
+    sizes, means = gathered(duel.values.T, CELLS, duel.is_open[:, None])
+    rows = zip(sizes, *means.T.tolist(), strict=True)
+    return [
+        {"baseline": baseline, "system": own, "n_queries": n, "share_open": share, "is_open": share >= 0.5}
+        for n, own, baseline, share in rows
+    ]
 
 
 @figure("comparison", place=70)
@@ -503,41 +478,36 @@ def power(
         scale=alt.Scale(type="log", nice=True),
         axis=alt.Axis(tickCount=4, grid=False),
     )
-    names, legend = list(map(_label, POWERS)), alt.Legend(title=None)
-    colours = alt.Scale(domain=names, range=["#6FA8CF", BLUE, BLACK])
-    dashes = alt.Scale(domain=names, range=[[2, 2], [1, 0], [6, 3]])
+    names = [f"power {share_text(one)}" for one in POWERS]
+    colours, dashes = (
+        alt.Scale(domain=names, range=own) for own in (["#6FA8CF", BLUE, BLACK], [[2, 2], [1, 0], [6, 3]])
+    )
     curves = alt.Chart().encode(
-        color=alt.Color("label:N", scale=colours, legend=legend),
-        strokeDash=alt.StrokeDash("label:N", scale=dashes, legend=legend),
+        color=alt.Color("label:N", title=None, scale=colours),
+        strokeDash=alt.StrokeDash("label:N", title=None, scale=dashes),
         tooltip=["n_queries:Q", "detectable:Q", "power:Q"],
     )
     point = {"n_queries": n, "detectable": found, "text": f"these {n:,} queries", "difference": "found"}
     here = alt.Chart(alt.InlineData(values=[point]))
+    of_found = [
+        here.mark_rule(color=RED, strokeWidth=1.2, strokeDash=[5, 3]).encode(y),
+        here.mark_point(filled=True, color=RED, size=50, shape="diamond", opacity=1).encode(x, y),
+    ]
     layers = [
         curves.mark_line(strokeWidth=1.8).encode(x, y),
         here.mark_rule(color=RED, strokeWidth=1.2).encode(x),
+        *(of_found if found > NOISE else []),  # a logarithm has no place for 0
     ]
-    if found > NOISE:  # a logarithm has no place for 0
-        layers += [
-            here.mark_rule(color=RED, strokeWidth=1.2, strokeDash=[5, 3]).encode(y),
-            here.mark_point(filled=True, color=RED, size=50, shape="diamond", opacity=1).encode(x, y),
-        ]
     needed = planned["n_needed"]
     title = f"{n_queries(n)} detect a difference of {number(planned['detectable_difference'])} in {of} with 80% power"
     if needed is not None:
         title += f"; the {number(found)} that was found {'takes' if needed <= n else 'would take'} {needed:,}"
-    pair_name = f"{short(duel.system)} against {short(duel.baseline)}"
-    level = 1 - comparison.design.confidence_level
     notes = [
-        f"{pair_name}. Red: these {n_queries(n)} and the difference that was found.",
-        f"Paired t test at {level:.2g}, not corrected, for queries that differ as these do.",
+        f"{short(duel.system)} against {short(duel.baseline)}. Red: these {n_queries(n)} and the difference found.",
+        f"Paired t test at {1 - comparison.design.confidence_level:.2g}, not corrected; queries that differ as these.",
         "The power for the difference that was found says no more than its p value.",
     ]
     return finished(layers, _curves(planned, n, comparison), height=220, title=title, notes=notes)
-
-
-def _label(power_of: float) -> str:
-    return f"power {share_text(power_of)}"
 
 
 def _curves(planned: Row, n: int, comparison: Comparison) -> list[Row]:
@@ -547,9 +517,7 @@ def _curves(planned: Row, n: int, comparison: Comparison) -> list[Row]:
     """
     units = (planned["n_clusters"] or n) / n  # of a query
     std, needed = planned["std"] * math.sqrt(units), planned["n_needed"]
-    high = max(4 * n, 50)
-    if needed is not None and needed > high:
-        high = min(2 * needed, 1000 * n)
+    high = max(4 * n, 50, min(2 * (needed or 0), 1000 * n))
     grid = np.unique(np.append(np.geomspace(min(5, n), high, STEPS).round().astype(np.int64), n))
     design = comparison.design
     level: dict[str, Any] = {"confidence_level": design.confidence_level, "alternative": design.alternative}
@@ -557,10 +525,129 @@ def _curves(planned: Row, n: int, comparison: Comparison) -> list[Row]:
         {
             "n_queries": int(size),
             "power": power_of,
-            "label": _label(power_of),
+            "label": f"power {share_text(power_of)}",
             "detectable": stats.detectable_difference(std, round(size * units), power=power_of, **level),
         }
         for power_of in POWERS
         for size in grid.tolist()
         if round(size * units) >= 2
+    ]
+
+
+@figure("comparison", place=40)
+def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.LayerChart:
+    """Draw the differences of all pairs, which are significant, and which a random tie-break reverses how often.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Of every pair, or against a baseline.
+    measure : measure, optional
+        By default the first.
+
+    Returns
+    -------
+    altair.LayerChart
+        The best system first.
+
+    Raises
+    ------
+    FigureError
+        No pair has a difference.
+
+    Examples
+    --------
+    >>> from deadheat import compare
+    >>> one, other = {"q1": {"a": 2, "b": 1}}, {"q1": {"a": 1, "b": 1}}
+    >>> chart = matrix(compare({"q1": {"a": 1}}, {"one": one, "other": other}, "RR"))
+    >>> [(row["system"], row["against"], row["difference"]) for row in chart.data.values]
+    [('other', 'one', -0.25), ('one', 'other', 0.25)]
+    """
+    of = measure_of(comparison.evaluations, measure)
+    ranked = [one.name for one in systems_of(comparison, of)]
+    pairs = {
+        frozenset((pair.system, pair.baseline)): pair for pair in comparison[of] if pair.difference == pair.difference
+    }
+    if not pairs:
+        raise FigureError(f"no pair has a difference by {of.label}")
+    kept = ranked[:MOST_CELLS]
+    names = dict(zip(kept, labels(kept), strict=True))
+    rows = [
+        row
+        for better, worse in combinations(kept, 2)
+        if (pair := pairs.get(frozenset((better, worse))))
+        for row in _pair_of_cells(pair, better, worse, names, higher=of.higher_is_better)
+    ]
+    if not rows:
+        raise FigureError(f"no pair of the best {MOST_CELLS} systems was compared by {of.label}")
+    order, n_systems = list(names.values()), len(names)
+    size = max(11, min(46, 300 // n_systems))
+    axis: dict[str, Any] = {"labelFontSize": 9 if size < 14 else 10, "domain": False, "ticks": False}
+    angle = 0 if n_systems <= 3 else -90
+    across = alt.Axis(labelAngle=angle, orient="top", labelLimit=110, labels=n_systems <= MOST_COLUMNS, **axis)
+    x, y = (
+        channel(field, type="nominal", sort=order, title=None, scale=alt.Scale(domain=order), axis=own)
+        for channel, field, own in (
+            (alt.X, "against_label", across),
+            (alt.Y, "label", alt.Axis(labelLimit=130, **axis)),
+        )
+    )
+    largest = max(row["advantage"] or 0.0 for row in rows) or 1.0
+    layers = _layers(alt.Chart().encode(x, y), largest, n_systems, f"lead in {of.label}")
+    n_significant, n_open = (
+        sum(getattr(pair, name) for pair in pairs.values()) for name in ("significant", "can_flip")
+    )
+    title = (
+        f"{n_significant:,} of {len(pairs):,} differences in {of.label} are significant"
+        f" ({n_queries(*(pair.n_queries for pair in pairs.values()))});"
+        f" tie order can reverse {f'{n_open:,} of them' if n_open else 'none'}"
+    )
+    baseline = comparison.design.baseline
+    notes = [
+        "Below the diagonal: how far the column's system leads the row's, and its p value (a star: significant).",
+        "Above it: probability, in percent, that random tie orders reverse the two.",
+        tested_by(comparison.design, len(pairs)),
+        "" if baseline is None else f"Compared against {short(baseline)} only.",
+        "The columns are in the order of the rows." if n_systems > MOST_COLUMNS else "",
+        left_out(n_systems, len(ranked)),
+    ]
+    return finished(layers, rows, height=size * n_systems, title=title, notes=notes).resolve_scale(color="independent")
+
+
+def _layers(base: alt.Chart, largest: float, n_systems: int, title: str) -> list[alt.Chart]:
+    tip = ["label:N", "against_label:N", "difference:Q", "p_adjusted:Q", "flip_probability:Q"]
+    size = 10 if n_systems <= MOST_WITH_P else 8
+    layers = []
+    for part, field, words, most, colours, form, is_dark in (
+        ("advantage", "advantage", title, largest, ["#EEF5FA", "#084B83"], "+.2~f", f"> {0.5 * largest!r}"),
+        ("flip", "flip_probability", "reversed by random ties", 0.5, ["#FFFFFF", "#6B6B6B"], ".0%", "> 0.3"),
+    ):
+        cells = base.transform_filter(f"datum.part == '{part}'")
+        legend = alt.Legend(format=form, values=[0, most / 2, most], gradientLength=130, gradientThickness=9)
+        scale = alt.Scale(domain=[0, most], range=colours, clamp=True)
+        colour = alt.Color(f"{field}:Q", title=words, scale=scale, legend=legend)
+        of_text = alt.condition(f"datum.{field} {is_dark}", alt.value("white"), alt.value("#111"))
+        text = cells.mark_text(fontSize=size, lineBreak="\n", lineHeight=size + 2)
+        layers.append(cells.mark_rect(stroke="#ccc", strokeWidth=0.5).encode(color=colour, tooltip=tip))
+        layers.append(text.encode(text="text:N", color=of_text))
+    return layers
+
+
+def _pair_of_cells(pair: Pair, better: str, worse: str, named: dict[str, str], *, higher: bool) -> list[Row]:
+    """Return two cells of a pair: below the diagonal the lead of the column's system, above it the reversals."""
+    difference = pair.difference if pair.system == worse else -pair.difference
+    advantage, flip = -difference if higher else difference, pair.flip_probability
+    size = f"{round(advantage, 2) + 0.0:.2f}".replace("0.", ".", 1) if len(named) <= MOST_WITH_NUMBERS else ""
+    size += "*" * pair.significant
+    if len(named) <= MOST_WITH_P:
+        size += f"\n{p_text(pair.p_adjusted).removeprefix('p ').removeprefix('= ').replace(' ', '').replace('0.', '.')}"
+    # nothing where no order reverses, or where there is no room
+    percent = f"{100 * flip:.0f}" if flip >= 0.01 else "<1" if flip > 0 else ""
+    percent = percent if len(named) <= MOST_WITH_NUMBERS else ""
+    shared = {name: getattr(pair, name) for name in ("p_adjusted", "significant", "flip_probability")}
+    ends = {"system": worse, "against": better, "label": named[worse], "against_label": named[better]}
+    turned = {"system": better, "against": worse, "label": named[better], "against_label": named[worse]}
+    return [
+        {"part": "advantage", "difference": difference, "advantage": advantage, "text": size, **shared, **ends},
+        {"part": "flip", "difference": -difference, "advantage": None, "text": percent, **shared, **turned},
     ]

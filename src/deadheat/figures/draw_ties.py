@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence, Sized
-from typing import TypeAlias, TypeVar
+from collections.abc import Mapping, Sequence, Sized
+from typing import TypeAlias
 
 import altair as alt
 import numpy as np
@@ -13,13 +12,26 @@ import polars as pl
 from deadheat.arrays import FloatArray
 from deadheat.errors import FigureError
 from deadheat.figures.base import figure
-from deadheat.figures.style import BLUE, NOISE, ORANGE, Row, finished, n_queries, number, short, signed, zero_line
+from deadheat.figures.style import (
+    BLUE,
+    NOISE,
+    ORANGE,
+    Row,
+    finished,
+    gathered,
+    n_queries,
+    number,
+    quantity,
+    short,
+    signed,
+    zero_line,
+)
 from deadheat.figures.systems import name_among, several_by_name
 from deadheat.measures.notation import MeasureLike
 from deadheat.profile import TieProfile
+from deadheat.profile.stability import Correlation, correlate
 from deadheat.wording import BROKEN_BY
 
-Axis = TypeVar("Axis", alt.X, alt.Y)
 Ties: TypeAlias = "TieProfile | pl.DataFrame | Mapping[str, TieProfile | pl.DataFrame] | Sequence[TieProfile]"
 """The ties of one run by :func:`deadheat.tie_profile`, or of several by name; or their table, `per_query()`."""
 
@@ -57,10 +69,8 @@ def tie_ratio(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerChart:
     >>> [(row["x"], row["y"]) for row in chart.data.values]
     [(0.0, 0.0), (1.0, -0.25)]
     """
-    scale = alt.Scale(domain=[0, 1], nice=False, padding=6)
-    axis = alt.Axis(format="%", grid=False)
-    x = alt.X("x:Q", title="tie ratio: share of the documents that tie", scale=scale, axis=axis)
-    return _against(table_of(ties), measure, "tie_ratio", "tie ratio", x)
+    x = quantity(alt.X, "tie ratio: share of the documents that tie", alt.Axis(format="%", grid=False), domain=[0, 1])
+    return _against(table_of(ties), measure, "tie_ratio", "tie ratio", x("x"))
 
 
 @figure("ties", place=20)
@@ -84,32 +94,29 @@ def largest_tie(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerChar
     """
     table = table_of(ties).filter(pl.col("largest_tie") > 0)
     is_log = bool((table["largest_tie"] > 50).any())
-    scale = alt.Scale(type="log", nice=False, padding=6) if is_log else alt.Scale(zero=False, nice=True, padding=6)
     axis = alt.Axis(format="d", tickMinStep=1, grid=False)
     title = "documents in the largest tie (1: none tie)" + (", log scale" if is_log else "")
-    x = alt.X("x:Q", title=title, scale=scale, axis=axis)
-    return _against(table, measure, "largest_tie", "size of the largest tie", x)
+    x = quantity(alt.X, title, axis, type="log" if is_log else "linear", zero=False, nice=not is_log, padding=6)
+    return _against(table, measure, "largest_tie", "size of the largest tie", x("x"))
 
 
 def _against(table: pl.DataFrame, measure: MeasureLike | None, column: str, words: str, x: alt.X) -> alt.LayerChart:
     """Draw the differences against a column."""
     of, own = of_measure(table, measure)
-    pairs = own.select(column, "difference").drop_nulls().rows()
-    differences = [difference for _, difference in pairs]
-    sizes = [abs(one) for one in differences]
-    r = correlation([one for one, _ in pairs], sizes)
-    undefined = " is undefined, as one of the two is the same everywhere" if math.isnan(r) else ""
-    rule, n_moved, cases = rule_of(table), sum(size > NOISE for size in sizes), _cases(own, pairs)
+    own = own.drop_nulls([column, "difference"])
+    differences = own["difference"].to_numpy()
+    sizes = np.abs(differences)
+    found = correlate(own[column].to_numpy().astype(np.float64), sizes, (f"the {words}", "the size of the difference"))
+    rule, n_moved, cases = rule_of(table), int((sizes > NOISE).sum()), _cases(own, own)
     title = f"Ties broken {rule}, give the exact {of} on all of {cases}"
     if n_moved:
-        size, mean = sum(sizes) / len(pairs), sum(differences) / len(pairs)
         title = (
-            f"Ties broken {rule}, change {of} of {n_moved:,} of {cases}, by {number(size)} on average"
-            f" ({signed(mean)} in the mean); {r_text(r)} with the {words}"
+            f"Ties broken {rule}, change {of} of {n_moved:,} of {cases}, by {number(sizes.mean())} on average"
+            f" ({signed(differences.mean())} in the mean); {r_text(found)} with the {words}"
         )
-    note = f"r: of the {words} with the size of the difference{undefined}."
-    y = _difference(alt.Y, "y", f"{of} from exact, ties {rule}")
-    return _points(pairs, x, y, height=210, title=title, note=note)
+    note = f"r: of the {words} with the size of the difference" + (f": {found.undefined}." if found.undefined else ".")
+    y = quantity(alt.Y, f"difference in {of} from exact, ties {rule}", zero=True)("y")
+    return _points(own.select(column, "difference").to_numpy(), x, y, height=210, title=title, note=note)
 
 
 @figure("ties", measures="all", place=40)
@@ -140,16 +147,20 @@ def tie_correlation(ties: Ties, measure: MeasureLike | None = None, other: Measu
     both = one.select("run", "query_id", x="difference").join(
         two.select("run", "query_id", y="difference"), on=["run", "query_id"]
     )
-    pairs = both.select("x", "y").drop_nulls().rows()
-    if not pairs:
+    pairs = both.select("x", "y").drop_nulls().to_numpy()
+    if not len(pairs):
         raise FigureError(f"no query has a value of both {first} and {second}")
-    left, right = zip(*pairs, strict=True)
-    sizes = correlation(map(abs, left), map(abs, right))
-    r = r_text(correlation(left, right))
-    title = f"What ties broken {rule_of(table)}, change in {first} and in {second}: {r} ({_cases(both, pairs)})"
-    note = "" if math.isnan(sizes) else f"Of the sizes of the differences {r_text(sizes)}."
-    x, y = _difference(alt.X, "x", f"{first} from exact"), _difference(alt.Y, "y", f"{second} from exact")
-    return _points(pairs, x, y, height=260, title=title, note=note)
+    names = (f"the change of {first}", f"the change of {second}")
+    found, of_sizes = (correlate(*columns, names) for columns in (pairs.T, np.abs(pairs.T)))
+    title = (
+        f"What ties broken {rule_of(table)}, change in {first} and in {second}: {r_text(found)} ({_cases(both, pairs)})"
+    )
+    x, y = (
+        quantity(channel, f"difference in {of} from exact", zero=True)
+        for channel, of in ((alt.X, first), (alt.Y, second))
+    )
+    note = f"Of the sizes of the differences {r_text(of_sizes)}."
+    return _points(pairs, x("x"), y("y"), height=260, title=title, note=note)
 
 
 def _cases(rows: pl.DataFrame, cases: Sized) -> str:
@@ -157,43 +168,23 @@ def _cases(rows: pl.DataFrame, cases: Sized) -> str:
     return n_queries(len(cases)) if rows["run"].n_unique() == 1 else f"{len(cases):,} pairs of query and run"
 
 
-def _difference(channel: type[Axis], field: str, of: str) -> Axis:
-    """Return an axis of differences."""
-    return channel(field, type="quantitative", title=f"difference in {of}", scale=alt.Scale(zero=True, nice=True))
-
-
-def _points(
-    pairs: Sequence[tuple[float, float]], x: alt.X, y: alt.Y, *, height: int, title: str, note: str
-) -> alt.LayerChart:
+def _points(points: FloatArray, x: alt.X, y: alt.Y, *, height: int, title: str, note: str) -> alt.LayerChart:
     """Draw a point for each query, larger where several are; many of them are gathered on a grid."""
-    rows = _gathered(np.array(pairs, np.float64).reshape(-1, 2))
-    most = max((row["n_queries"] for row in rows), default=1)
+    is_grid = len(np.unique(points, axis=0)) > MOST_POINTS
+    sizes, means = gathered(points, CELLS if is_grid else None)
+    rows = [{"x": x, "y": y, "n_queries": n} for n, (x, y) in zip(sizes, means.tolist(), strict=True)]
+    most = max(sizes, default=1)
     scale = alt.Scale(type="sqrt", domain=[1, max(2, most)], range=[28, 28 if most == 1 else 320])
     legend = None if most == 1 else alt.Legend(values=sorted({1, (most + 1) // 2, most}), format="d")
     size = alt.Size("n_queries:Q", title="queries", scale=scale, legend=legend)
-    points = alt.Chart().mark_circle(color=BLUE, opacity=0.6, stroke="#00304d", strokeWidth=0.5)
-    layers = [zero_line(), points.encode(x, y, size=size, tooltip=["n_queries:Q", "x:Q", "y:Q"])]
-    larger = " (larger: more of them)" if most > 1 else ""
-    is_grid = len(set(pairs)) > MOST_POINTS
+    circles = alt.Chart().mark_circle(color=BLUE, opacity=0.6, stroke="#00304d", strokeWidth=0.5)
+    layers = [zero_line(), circles.encode(x, y, size=size, tooltip=["n_queries:Q", "x:Q", "y:Q"])]
     notes = [
-        f"point: a query{larger}.",
+        "point: a query (larger: more of them).",
         note,
-        f"The points are gathered on a grid, as there are {len(pairs):,}." if is_grid else "",
+        f"The points are gathered on a grid, as there are {len(points):,}." if is_grid else "",
     ]
     return finished(layers, rows, height=height, title=title, notes=notes)
-
-
-def _gathered(points: FloatArray) -> list[Row]:
-    """Return each point (x, y) with its number of queries; of many, the means within the cells of a grid."""
-    codes = points
-    if len(np.unique(points, axis=0)) > MOST_POINTS:
-        low, width = points.min(axis=0), np.maximum(np.ptp(points, axis=0), NOISE)
-        codes = np.minimum(np.floor((points - low) / width * CELLS), np.array(CELLS) - 1)
-    _, first, cell, sizes = np.unique(codes, axis=0, return_index=True, return_inverse=True, return_counts=True)
-    means = points[first]
-    if codes is not points:
-        means = np.column_stack([np.bincount(cell.reshape(-1), points[:, axis]) / sizes for axis in (0, 1)])
-    return [{"x": x, "y": y, "n_queries": n} for (x, y), n in zip(means.tolist(), sizes.tolist(), strict=True)]
 
 
 @figure("ties", place=30)
@@ -258,12 +249,13 @@ def _bins(differences: FloatArray) -> list[Row]:
     apart = differences[np.abs(differences) > NOISE]
     n_equal = len(differences) - len(apart)
     rows: list[Row] = [{"low": 0.0, "high": 0.0, "middle": 0.0, "n_queries": n_equal, "kind": "equal"}]
-    width = float(np.abs(apart).max(initial=0.0)) / BINS
-    codes = np.clip(np.floor(apart / width), -BINS, BINS - 1) if len(apart) else apart
-    for n in range(-BINS, BINS) if len(apart) else ():
+    if not len(apart):
+        return rows
+    width = float(np.abs(apart).max()) / BINS
+    codes = np.clip(np.floor(apart / width), -BINS, BINS - 1).astype(np.int64) + BINS
+    for n, count in enumerate(np.bincount(codes, minlength=2 * BINS).tolist(), -BINS):
         # half a bin away from zero, to leave room for the bar of no difference
-        middle = (n + 0.5) * width + (0.5 if n >= 0 else -0.5) * width
-        count = int((codes == n).sum())
+        middle = (n + (1 if n >= 0 else 0)) * width
         rows.append({"low": n * width, "high": (n + 1) * width, "middle": middle, "n_queries": count, "kind": "apart"})
     return sorted(rows, key=lambda row: row["middle"])
 
@@ -311,24 +303,6 @@ def rule_of(table: pl.DataFrame) -> str:
     return BROKEN_BY.get(rules[0], str(rules[0])) if len(rules) == 1 else "by a rule"
 
 
-def correlation(one: Iterable[float | None], other: Iterable[float | None]) -> float:
-    """Return Pearson's correlation; NaN if there are fewer than three pairs, or one of the two does not vary."""
-    pairs = np.array([pair for pair in zip(one, other, strict=True) if None not in pair], np.float64).reshape(-1, 2)
-    if len(pairs) < 3:
-        return float("nan")
-    centred: FloatArray = pairs - pairs.mean(axis=0)
-    norms = np.sqrt((centred**2).sum(axis=0))
-    if (norms <= NOISE * np.maximum(1.0, np.abs(pairs).max(axis=0))).any():
-        return float("nan")
-    return float(np.clip(centred[:, 0] @ centred[:, 1] / (norms[0] * norms[1]), -1.0, 1.0))
-
-
-def r_text(value: float) -> str:
-    """Return a correlation for a sentence.
-
-    Examples
-    --------
-    >>> r_text(0.456), r_text(float("nan"))
-    ('r = 0.46', 'no r')
-    """
-    return "no r" if math.isnan(value) else f"r = {value:.2f}"
+def r_text(found: Correlation) -> str:
+    """Return a correlation for a sentence."""
+    return "no r" if found.value is None else f"r = {found.value:.2f}"

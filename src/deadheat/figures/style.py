@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
 
 import altair as alt
+import numpy as np
 
-from deadheat.wording import counted, printable
+from deadheat.arrays import FloatArray
+from deadheat.wording import NOISE, counted, printable
 
 WIDTH = 420  # pixels of the whole picture: in a paper's column of 84 mm, text of 11 of them is 6.2 points
 FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
@@ -35,8 +38,8 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [10, 4], [1, 3], [5, 2, 1, 2, 1, 2])
 MOST_READ_OUT = 100  # rows whose marks have a description for people who do not see them; it doubles a file
 SIGNS, FIXED = "=<", "\u00a0"
-NOISE = 1e-12  # what floating point leaves of a difference that is zero
-NOT_DASHED = alt.Legend(title=None, columns=2, symbolStrokeWidth=0)  # symbols of lines that are
+
+Channel = TypeVar("Channel", alt.X, alt.Y)
 
 Row: TypeAlias = "dict[str, Any]"
 """A row of a figure's data."""
@@ -99,7 +102,11 @@ def finished(
         What bands and whiskers are, and what is not shown; those that are empty are left out.
     """
     subtitle = [line for note in notes if note for line in wrapped(note, SUBTITLE_LINE)]
-    chart = alt.LayerChart(layer=list(layers), data=alt.InlineData(values=[clean(row) for row in rows]))
+    data = [  # JSON has neither NaN nor infinity
+        {key: None if isinstance(one, float) and not math.isfinite(one) else one for key, one in row.items()}
+        for row in rows
+    ]
+    chart = alt.LayerChart(layer=list(layers), data=alt.InlineData(values=data))
     return chart.properties(
         width=WIDTH,
         height=height,
@@ -110,28 +117,55 @@ def finished(
     )
 
 
-def series(field: str, names: Sequence[str], legend: alt.Legend) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]:
-    """Return the colours, shapes and dashes that tell systems apart.
+def series(field: str, names: Sequence[str]) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]:
+    """Return the colours, shapes and dashes that tell systems apart, at most eight.
 
     Parameters
     ----------
     field : str
         Of the system's name.
     names : sequence of str
-        At most eight.
-    legend : altair.Legend
-        For several systems.
     """
+    legend = alt.Legend(title=None, columns=2, labelLimit=190, symbolOpacity=1, symbolStrokeWidth=0)
     of_field: dict[str, Any] = {"type": "nominal", "sort": names, "legend": legend if len(names) > 1 else None}
-
-    def scale(values: Sequence[Any]) -> alt.Scale:
-        return alt.Scale(domain=names, range=values[: len(names)])
-
-    return (
-        alt.Color(field, scale=scale(SERIES), **of_field),
-        alt.Shape(field, scale=scale(SHAPES), **of_field),
-        alt.StrokeDash(field, scale=scale(DASHES), **of_field),
+    colours, shapes, dashes = (
+        alt.Scale(domain=names, range=values[: len(names)]) for values in (SERIES, SHAPES, DASHES)
     )
+    return (
+        alt.Color(field, scale=colours, **of_field),
+        alt.Shape(field, scale=shapes, **of_field),
+        alt.StrokeDash(field, scale=dashes, **of_field),
+    )
+
+
+def quantity(
+    channel: Callable[..., Channel], title: str, axis: alt.Axis | None = None, **scale: object
+) -> Callable[[str], Channel]:
+    """Return a channel of numbers, which takes the name of a column: all marks of an axis share title and scale."""
+    own = {} if axis is None else {"axis": axis}
+    return partial(channel, type="quantitative", title=title, scale=alt.Scale(**scale), **own)
+
+
+def gathered(points: FloatArray, cells: tuple[int, int] | None, *others: FloatArray) -> tuple[list[int], FloatArray]:
+    """Return how many points are equal, or in one cell of a grid, and their means with those of other columns.
+
+    Parameters
+    ----------
+    points : ndarray of float, shape (n_points, 2)
+    cells : tuple of two int, or None
+        Of the grid, along both axes; None for equal points.
+    *others : ndarray of float, shape (n_points, 1)
+    """
+    codes = points
+    if cells is not None:
+        low, width = points.min(axis=0), np.maximum(np.ptp(points, axis=0), NOISE)
+        codes = np.minimum(np.floor((points - low) / width * cells), np.array(cells) - 1)
+    _, first, cell, sizes = np.unique(codes, axis=0, return_index=True, return_inverse=True, return_counts=True)
+    columns = np.column_stack([points, *others])
+    if cells is None:
+        return sizes.tolist(), columns[first]
+    sums = [np.bincount(cell.reshape(-1), column) for column in columns.T]
+    return sizes.tolist(), np.column_stack(sums) / sizes[:, None]
 
 
 def row_axis(order: Sequence[str], *, grid: bool = False) -> alt.Y:
@@ -157,11 +191,6 @@ def wrapped(text: str, width: int) -> list[str]:
     while len(textwrap.wrap(text, width - 1, break_on_hyphens=False)) == n_lines and width > 2:
         width -= 1
     return [line.replace(FIXED, " ") for line in textwrap.wrap(text, width, break_on_hyphens=False)]
-
-
-def clean(row: Row) -> Row:
-    """Return a row of data with None where a number is NaN or infinite, which JSON has not."""
-    return {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in row.items()}
 
 
 def short(name: str, most: int = LONGEST_NAME) -> str:

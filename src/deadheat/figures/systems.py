@@ -155,7 +155,6 @@ def systems_of(
     """
     evaluations = named(systems)
     of = measure_of(evaluations, measure)
-    doc_id = {} if beside is None else {name: one[of].mean for name, one in named(beside).items()}
     if isinstance(systems, Comparison):
         label = systems[of][0].measure
         found = [
@@ -163,6 +162,7 @@ def systems_of(
             for name, one in evaluations.items()
         ]
     else:
+        doc_id = {} if beside is None else {name: one[of].mean for name, one in named(beside).items()}
         asked = interval_options(options)
         found = [
             System(name, one[of], intervals([one[of]], asked)[0], doc_id.get(name, float("nan")))
@@ -186,19 +186,16 @@ def interval_options(options: Mapping[str, Any] | IntervalOptions | None, system
 
 def _mean_by_doc_id(comparison: Comparison, system: str, measure: Measure) -> float:
     """Return the mean of a system, ties broken by document id, as trec_eval; NaN without the runs."""
-    rule = comparison.by_doc_id.get(system)
-    if rule is None:
+    if system not in comparison.by_doc_id:
         return float("nan")
-    evaluation = comparison.evaluations[system]
-    scores = evaluation[measure]
-    values = rule[evaluation.measures.index(scores.measure)]
+    scores = comparison.evaluations[system][measure]
+    values = comparison.by_doc_id[system][comparison.evaluations[system].measures.index(scores.measure)]
     return replace(scores, values=np.where(scores.kept, values, np.nan)).mean
 
 
 def ties_count_as(evaluations: Mapping[str, Evaluation]) -> str:
     """Return how ties count in the values of systems, in a few words."""
-    ties = next(iter(evaluations.values())).ties
-    return TIES.get(ties, ties)
+    return TIES[next(iter(evaluations.values())).ties]
 
 
 def better(measure: Measure) -> str:

@@ -1,19 +1,20 @@
-"""Systems, a row each: the forest plot, rank intervals, and values with ties broken by a rule beside the exact ones."""
+"""A row for each system or stratum: means with intervals and tie ranges, rank intervals, and a rule beside the mean."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, cast
-from weakref import WeakKeyDictionary
+from functools import lru_cache
+from typing import Any, TypeAlias, cast
 
 import altair as alt
 import polars as pl
 
 from deadheat.comparison.comparison import Comparison
 from deadheat.errors import FigureError, MeasureError
+from deadheat.evaluation.evaluation import Strata
 from deadheat.evaluation.intervals import IntervalOptions
+from deadheat.evaluation.strata import label as label_of
 from deadheat.figures.base import figure, kind_of
 from deadheat.figures.draw_ties import Ties, of_measure, rule_of, table_of
 from deadheat.figures.style import (
@@ -29,8 +30,10 @@ from deadheat.figures.style import (
     left_out,
     n_queries,
     number,
+    quantity,
     row_axis,
     row_height,
+    series,
     share_text,
     short,
     signed,
@@ -39,19 +42,24 @@ from deadheat.figures.systems import (
     System,
     Systems,
     better,
+    interval_options,
     marks,
     measure_of,
     named,
     of_mean,
+    several_by_name,
     systems_of,
     ties_count_as,
 )
-from deadheat.measures import parse_measure
+from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.wording import BY_DOC_ID, counted
 
 MOST, MOST_RULED = 60, 40  # systems that a page has room for, with one row each and with two bars
-FOUND: WeakKeyDictionary[Comparison, pl.DataFrame] = WeakKeyDictionary()
+MOST_COMPARED, MOST_STRATA = 6, 40
+
+StrataOf: TypeAlias = "Strata | Mapping[str, Strata] | Sequence[Strata]"
+"""The strata of one system, or of several."""
 
 
 @figure("systems", "comparison", place=10)
@@ -93,21 +101,14 @@ def forest(
     (0.75, 0.5, 1.0)
     """
     found = systems_of(systems, measure, beside, options)
-    kept = found[:MOST]
-    rows: list[Row] = [
-        {
-            "label": label,
-            "system": one.name,
-            "measure": str(one.scores.measure.label),
-            "by_doc_id": one.by_doc_id,
-            **of_mean(one.scores, one.interval),
-        }
+    of, kept = found[0].scores.measure, found[:MOST]
+    rows = [
+        {"label": label, "system": one.name, "measure": of.label, "by_doc_id": one.by_doc_id}
+        | of_mean(one.scores, one.interval)
         for label, one in zip(labels(one.name for one in kept), kept, strict=True)
     ]
-    of = found[0].scores.measure
     size = row_height(len(rows))
-    title = f"{of.label}, mean over queries ({better(of)})"
-    x = partial(alt.X, type="quantitative", title=title, scale=alt.Scale(zero=False, nice=True))
+    x = quantity(alt.X, f"{of.label}, mean over queries ({better(of)})", zero=False)
     base = alt.Chart().encode(
         row_axis([row["label"] for row in rows]),
         tooltip=["label:N", "mean:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q", "by_doc_id:Q", "n_queries:Q"],
@@ -121,47 +122,31 @@ def forest(
         base.mark_tick(color=BLACK, opacity=1, thickness=2, height=size * 0.75).encode(x("by_doc_id")),
         base.mark_point(fill=BLUE, opacity=1, size=size * 1.8, stroke="white", strokeWidth=0.7).encode(x("mean")),
     ]
-    has_rule = any(one.by_doc_id == one.by_doc_id for one in found)
-    dot = f"dot: mean ({ties_count_as(named(systems))})"
-    notes = [*marks(rows, dot, f"tick: ties {BY_DOC_ID}" if has_rule else ""), left_out(len(kept), len(found))]
+    tick = f"tick: ties {BY_DOC_ID}" if any(one.by_doc_id == one.by_doc_id for one in found) else ""
+    notes = [*marks(rows, f"dot: mean ({ties_count_as(named(systems))})", tick), left_out(len(kept), len(found))]
     return finished(layers, rows, height=len(rows) * size, title=_who_leads(found), notes=notes)
 
 
 def _who_leads(found: Sequence[System]) -> str:
     """Say who leads, over how many queries, and what tie order can make of it."""
-    first, *others = found
-    of, scores = first.scores.measure, first.scores
+    first, scores = found[0], found[0].scores
+    of, low, high = scores.measure, scores.mean_tie_min, scores.mean_tie_max
     over = n_queries(*(one.scores.n_queries for one in found))
-    low, high = scores.mean_tie_min, scores.mean_tie_max
-    if not others:
-        moved = (
-            f"tie order alone moves it from {number(low)} to {number(high)}"
-            if high - low > NOISE
-            else "no order of ties changes it"
-        )
+    if len(found) == 1:
+        moved = f"tie order alone moves it from {number(low)} to {number(high)}"
+        moved = moved if high - low > NOISE else "no order of ties changes it"
         return f"{short(first.name)}: {of.label} {number(scores.mean)} over {over}; {moved}"
     end = "highest" if of.higher_is_better else "lowest"
-    equal = sum(abs(one.scores.mean - scores.mean) <= NOISE for one in others)
+    equal = sum(abs(one.scores.mean - scores.mean) <= NOISE for one in found[1:])
     who = f"{short(first.name)} and {counted(equal, 'other')} have" if equal else f"{short(first.name)} has"
-    return f"{who} the {end} {of.label}: {number(scores.mean)} over {over}; {_of_ties(found)}"
-
-
-def _of_ties(found: Sequence[System]) -> str:
-    """Say whether an order of the ties puts another system first; those of two runs are independent."""
-    sign = 1 if found[0].scores.measure.higher_is_better else -1
+    # the orders of two runs are independent
+    sign = 1 if of.higher_is_better else -1
     ends = [sorted((sign * one.scores.mean_tie_min, sign * one.scores.mean_tie_max)) for one in found]
-    if all(best - worst <= NOISE for worst, best in ends):
-        return "no order of ties changes a mean"
-    first, highest = ends[0][0], max(worst for worst, _ in ends)
-    rivals = [
-        one.name
-        for one, (_, best) in zip(found[1:], ends[1:], strict=True)
-        if best > first + NOISE and best >= highest - NOISE
-    ]
-    if not rivals:
-        return "no order of ties puts another system ahead"
-    whom = short(rivals[0]) if len(rivals) == 1 else f"any of {len(rivals)} others"
-    return f"tie order alone can put {whom} first"
+    to_beat = max(ends[0][0] + NOISE, *(worst - NOISE for worst, _ in ends))
+    rivals = [short(one.name) for one, (_, best) in zip(found[1:], ends[1:], strict=True) if best > to_beat]
+    whom = rivals[0] if len(rivals) == 1 else f"any of {len(rivals)} others"
+    ties = f"tie order alone can put {whom} first" if rivals else "no order of ties puts another system ahead"
+    return f"{who} the {end} {of.label}: {number(scores.mean)} over {over}; {ties}"
 
 
 @figure("comparison", place=15)
@@ -199,21 +184,18 @@ def ranks(
     [('one', 1, 2), ('other', 1, 2)]
     """
     of = measure_of(comparison.evaluations, measure).label
-    frame = found_for(comparison) if intervals is None else intervals
+    frame = _rank_intervals(comparison) if intervals is None else intervals
     own = frame.filter((pl.col("measure") == of) & pl.col("rank").is_not_null() & pl.col("low").is_not_null())
     ranked = own.sort("rank", "low", "high", "system").to_dicts()
     if not ranked:
         raise FigureError(f"no system has a rank by {of}")
-    kept = ranked[:MOST]
+    kept, first = ranked[:MOST], ranked[0]
     names = labels(row["system"] for row in kept)
-    rows: list[Row] = [
-        {"label": label, **row, "best": share_text(float(row["p_best"]))}
-        for label, row in zip(names, kept, strict=True)
-    ]
+    rows = [{"label": label, **row, "best": share_text(row["p_best"])} for label, row in zip(names, kept, strict=True)]
     size, last = row_height(len(rows)), max(2.0, *(float(row["high"]) for row in rows))
-    scale = alt.Scale(domain=[1, 1 + 1.13 * (last - 1)], nice=False, padding=8)  # with room for the percentages
     axis = alt.Axis(values=list(range(1, int(last) + 1, max(1, round((last - 1) / 12)))), format="d")
-    x = partial(alt.X, type="quantitative", title=f"rank by {of} (1 is best)", scale=scale, axis=axis)
+    # with room for the percentages
+    x = quantity(alt.X, f"rank by {of} (1 is best)", axis, domain=[1, 1 + 1.13 * (last - 1)], nice=False, padding=8)
     tip = ["label:N", "rank:Q", "low:Q", "high:Q", "p_best:Q"]
     base = alt.Chart().encode(row_axis(names, grid=True), tooltip=tip)
     is_likely = alt.condition("datum.p_best >= 0.005", alt.value(1), alt.value(0))
@@ -225,11 +207,10 @@ def ranks(
         point.encode(x("rank")),
         text.encode(x=alt.value("width"), text="best:N", opacity=is_likely),
     ]
-    first = ranked[0]
     n = n_queries(*(one[of].n_queries for one in comparison.evaluations.values()))
     title = (
         f"{short(first['system'])} ranks {first['low']:g} to {first['high']:g} of {len(ranked)} by {of};"
-        f" it is best with probability {share_text(float(first['p_best']))} ({n})"
+        f" it is best with probability {share_text(first['p_best'])} ({n})"
     )
     level = f"{comparison.design.confidence_level:.0%}"
     notes = [
@@ -240,11 +221,101 @@ def ranks(
     return finished(layers, rows, height=len(rows) * size, title=title, notes=notes)
 
 
-def found_for(comparison: Comparison) -> pl.DataFrame:
+@lru_cache(maxsize=1)
+def _rank_intervals(comparison: Comparison) -> pl.DataFrame:
     """Return the intervals of ranks by all measures, found once for a comparison: figures are of one measure each."""
-    if comparison not in FOUND:
-        FOUND[comparison] = comparison.rank_intervals()
-    return FOUND[comparison]
+    return comparison.rank_intervals()
+
+
+@figure("strata", place=80)
+def strata(
+    systems: StrataOf, measure: MeasureLike | None = None, *, options: Mapping[str, Any] | IntervalOptions | None = None
+) -> alt.LayerChart:
+    """Draw the mean of each stratum with its interval and tie range, a line for each system.
+
+    Parameters
+    ----------
+    systems : Strata, or several by the name of the system
+        As :meth:`Evaluation.by` returns them.
+    measure : measure, optional
+        By default the first.
+    options : dict, optional
+        Of the intervals, as for :meth:`Scores.interval`.
+
+    Returns
+    -------
+    altair.LayerChart
+        The strata in their own order, such as easy, medium, hard.
+
+    Raises
+    ------
+    FigureError
+        No stratum has a value.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from deadheat import evaluate
+    >>> ev = evaluate({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": {"a": 1}, "q2": {"a": 1, "b": 1}}, "RR")
+    >>> levels = pl.DataFrame({"query_id": ["q1", "q2"], "level": ["easy", "hard"]})
+    >>> [(row["stratum"], row["mean"]) for row in strata(ev.by("level", levels)).data.values]
+    [('easy', 1.0), ('hard', 0.75)]
+    """
+    found = several_by_name("systems", systems, Strata, "Strata, or several by name")
+    evaluations = {name: one.whole for name, one in found.items()}
+    of = measure_of(evaluations, measure)
+    ranked = sorted(found, key=lambda name: evaluations[name][of].mean, reverse=of.higher_is_better)
+    kept, first = ranked[:MOST_COMPARED], found[ranked[0]]
+    asked = interval_options(options)
+    rows = [row for label, name in zip(labels(kept), kept, strict=True) for row in _rows(label, found[name], of, asked)]
+    if not rows:
+        raise FigureError(f"no stratum has a value of {of.label}")
+    order = list(dict.fromkeys(row["label"] for row in rows))
+    drawn = order[:MOST_STRATA]
+    rows = [row for row in rows if row["label"] in drawn]
+    names = list(dict.fromkeys(row["system"] for row in rows))
+    colour, shape, _ = series("system", names)
+    base = alt.Chart().encode(row_axis(drawn, grid=True))
+    if len(names) > 1:
+        scale = alt.Scale(domain=names, paddingInner=0.3, paddingOuter=0.25)
+        base = base.encode(yOffset=alt.YOffset("system:N", sort=names, scale=scale))
+    x = quantity(alt.X, f"{of.label}, mean over queries ({better(of)})", zero=False)
+    tip = ["system:N", "label:N", "n_queries:Q", "mean:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q"]
+    point = base.mark_point(filled=True, opacity=1, size=46, stroke="white", strokeWidth=0.6)
+    layers = [
+        base.mark_bar(color=BAND, height=9).encode(x("tie_min"), alt.X2("tie_max")),
+        base.mark_rule(strokeWidth=1.6).encode(x("low"), alt.X2("high"), color=colour),
+        point.encode(x("mean"), color=colour, shape=shape, tooltip=tip),
+    ]
+    n_small = sum(row["n_queries"] < first.smallest for row in rows)
+    notes = [
+        *marks(rows, f"dot: mean ({ties_count_as(evaluations)})"),
+        f"The title is about strata of {first.smallest} queries and more." if 0 < n_small < len(rows) else "",
+        left_out(len(kept), len(found)),
+        left_out(len(drawn), len(order), "strata", "first"),
+    ]
+    height = max(20, 13 * len(kept) + 6) * len(drawn)
+    return finished(layers, rows, height=height, title=_best_stratum(rows, of, first), notes=notes)
+
+
+def _rows(system: str, own: Strata, measure: Measure, options: IntervalOptions) -> Iterator[Row]:
+    estimated = own.estimate(options)
+    for stratum, evaluation in own.items():
+        scores, name = evaluation[measure], label_of(stratum)
+        if scores.n_queries:
+            row = {"system": system, "stratum": name, "label": f"{short(name)} (n = {scores.n_queries:,})"}
+            yield row | of_mean(scores, estimated[stratum][scores.measure.label])
+
+
+def _best_stratum(rows: Sequence[Row], measure: Measure, first: Strata) -> str:
+    """Say for which stratum the best system has the best mean, and for which the worst."""
+    own = [row for row in rows if row["system"] == rows[0]["system"]]
+    enough = [row for row in own if row["n_queries"] >= first.smallest]
+    ranked = sorted(enough if len(enough) > 1 else own, key=lambda row: row["mean"], reverse=measure.higher_is_better)
+    ends = ranked[:1] + ranked[1:][-1:]
+    told = [f"{short(row['stratum'])} ({number(row['mean'])}, n = {row['n_queries']:,})" for row in ends]
+    by = " and ".join(map(short, first.columns))
+    return f"{short(rows[0]['system'])} by {by}: {measure.label} is best for {', worst for '.join(told)}"
 
 
 @figure("ties", "systems", "comparison", place=50)
@@ -278,68 +349,60 @@ def traditional(
     else:
         of, rows = _of_systems(cast("Systems", systems), measure, beside)
         rule = BY_DOC_ID
-    kept = rows[:MOST_RULED]
+    kept, names = rows[:MOST_RULED], ["exact", rule]
     order = labels(row["system"] for row in kept)
     data = [
         {"label": label, "kind": kind, "value": row[key], **row}
         for label, row in zip(order, kept, strict=True)
-        for kind, key in (("exact", "exact"), (rule, "traditional"))
+        for kind, key in zip(names, ("exact", "traditional"), strict=True)
     ]
-    names = ["exact", rule]
     offset = alt.YOffset("kind:N", sort=names, scale=alt.Scale(domain=names, paddingInner=0, paddingOuter=0.18))
-    colour = alt.Color(
-        "kind:N", sort=names, scale=alt.Scale(domain=names, range=[BLUE, ORANGE]), legend=alt.Legend(title=None)
-    )
+    scale = alt.Scale(domain=names, range=[BLUE, ORANGE])
+    colour = alt.Color("kind:N", sort=names, scale=scale, legend=alt.Legend(title=None))
     tip = ["label:N", "exact:Q", "traditional:Q", "tie_min:Q", "tie_max:Q", "n_queries:Q"]
-    x = partial(alt.X, type="quantitative", title=f"{of}, mean over queries", scale=alt.Scale(zero=True))
+    x = quantity(alt.X, f"{of}, mean over queries", zero=True)
     base = alt.Chart().encode(row_axis(order))
     ranges = base.transform_filter("datum.kind == 'exact' && datum.tie_max - datum.tie_min > 1e-12")
     layers = [
         base.mark_bar().encode(x("value"), yOffset=offset, color=colour, tooltip=tip),
         ranges.mark_rule(color=BLACK, strokeWidth=1.2).encode(x("tie_min"), alt.X2("tie_max")),
     ]
-    moved = any(row.get("tie_max") is not None and row["tie_max"] - row["tie_min"] > NOISE for row in rows)
-    lines = "; black line: range over tie orders" if moved else ""
-    return finished(
-        layers,
-        data,
-        height=max(24, 2 * row_height(len(kept)) - 8) * len(kept),
-        title=_what_changes(rows, of, rule),
-        notes=[f"exact: mean over all tie orders{lines}.", left_out(len(kept), len(rows))],
-    )
+    height = max(24, 2 * row_height(len(kept)) - 8) * len(kept)
+    notes = ["exact: mean over all tie orders; black line: range over tie orders.", left_out(len(kept), len(rows))]
+    return finished(layers, data, height=height, title=_what_changes(rows, of, rule), notes=notes)
 
 
 def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems | None) -> tuple[str, list[Row]]:
-    found = [(one, one.scores) for one in systems_of(systems, measure, beside) if one.by_doc_id == one.by_doc_id]
-    if not found:
+    rows = [
+        {
+            "system": one.name,
+            "exact": replace(one.scores, values=one.scores.tie_mean).mean,
+            "traditional": one.by_doc_id,
+            "tie_min": one.scores.mean_tie_min,
+            "tie_max": one.scores.mean_tie_max,
+            "n_queries": one.scores.n_queries,
+            "measure": one.scores.measure.label,
+        }
+        for one in systems_of(systems, measure, beside)
+        if one.by_doc_id == one.by_doc_id
+    ]
+    if not rows:
         raise FigureError(
             f"values with ties broken {BY_DOC_ID}, are not known: they take the runs, and ties that count by their"
             " exact mean",
             python="evaluations with ties='doc_id' may be given as beside",
         )
-    rows = [
-        {
-            "system": one.name,
-            "exact": replace(scores, values=scores.tie_mean).mean,
-            "traditional": one.by_doc_id,
-            "tie_min": scores.mean_tie_min,
-            "tie_max": scores.mean_tie_max,
-            "n_queries": scores.n_queries,
-        }
-        for one, scores in found
-    ]
-    return found[0][1].measure.label, rows
+    return rows[0]["measure"], rows
 
 
 def _of_table(own: pl.DataFrame, measure: str) -> list[Row]:
-    means = [pl.col("exact").mean(), pl.col("traditional").mean(), pl.len().alias("n_queries")]
-    ends = [pl.col(name).mean() for name in ("tie_min", "tie_max") if name in own.columns]
-    rows = own.group_by("run", maintain_order=True).agg(*means, *ends).rename({"run": "system"}).to_dicts()
+    ends = [pl.col(name).mean() for name in ("exact", "traditional", "tie_min", "tie_max") if name in own.columns]
+    rows = own.group_by("run", maintain_order=True).agg(*ends, n_queries=pl.len()).rename({"run": "system"}).to_dicts()
     try:
         higher = parse_measure(measure).higher_is_better
     except MeasureError:  # of a caller's own
         higher = True
-    return sorted(rows, key=lambda row: -row["exact"] if higher else row["exact"])
+    return sorted(rows, key=lambda row: row["exact"], reverse=higher)
 
 
 def _what_changes(rows: Sequence[Row], measure: str, rule: str) -> str:
@@ -348,6 +411,6 @@ def _what_changes(rows: Sequence[Row], measure: str, rule: str) -> str:
     off = widest["traditional"] - widest["exact"]
     if abs(off) <= NOISE:
         return f"Ties broken {rule}, give the exact mean {measure} (over {n})"
-    order = [[row["system"] for row in sorted(rows, key=lambda row: row[key])] for key in ("exact", "traditional")]
-    changed = "; they rank the systems in another order" if order[0] != order[1] else ""
+    orders = [sorted(range(len(rows)), key=lambda n: rows[n][key]) for key in ("exact", "traditional")]
+    changed = "; they rank the systems in another order" if orders[0] != orders[1] else ""
     return f"Ties broken {rule}, change {measure} of {short(widest['system'])} by {signed(off)} ({n}){changed}"

@@ -1,0 +1,327 @@
+"""Lines: a measure against its cutoff, precision against recall, systems over languages, runs as scores get coarser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import altair as alt
+
+from deadheat.comparison.languages import Across, Languages
+from deadheat.errors import FigureError
+from deadheat.evaluation.evaluate import score_of
+from deadheat.evaluation.intervals import IntervalOptions
+from deadheat.evaluation.scores import intervals
+from deadheat.figures.base import figure
+from deadheat.figures.style import BAND, BLACK, Row, finished, labels, left_out, n_queries, number, series, short
+from deadheat.figures.systems import Systems, better, interval_options, is_moved, marks, name_among, named, of_mean
+from deadheat.measures import Measure, parse_measure
+from deadheat.measures.interpolated import InterpolatedMeasure
+from deadheat.measures.notation import MeasureLike
+from deadheat.simulation.coarse_profile import AS_GIVEN, CoarseningProfile
+from deadheat.wording import BY_DOC_ID, three
+
+CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
+LEVELS = tuple(n / 10 for n in range(11))
+MOST = 8  # lines that can be told apart
+MOST_RUNS = 6
+MOST_BANDS = 2  # systems whose bands do not hide each other
+METHODS = {"bca": "BCa", "clopper-pearson": "Clopper-Pearson", "gaffke": "Gaffke's bounds", "t": "Student's t"}
+MANY = 1000  # queries for which Student's t does as well as a bootstrap
+STEPS_A_SECOND = 300_000_000  # of the exact mean of interpolated precision
+MOST_STEPS = 10 * STEPS_A_SECOND
+COLUMNS = ("scores", "value", "tie_min", "tie_max", "doc_id", "share_tied", "n_queries")
+
+
+def lines(x: alt.X, y: alt.Y, of: str, names: Sequence[str], tooltip: Sequence[str]) -> list[alt.Chart]:
+    """Return a line and points for each of several names, which a column `of` holds."""
+    colour, shape, dash = series(of, names)
+    base = alt.Chart().encode(x, y, color=colour)
+    point = base.mark_point(filled=True, size=42, opacity=1)
+    return [
+        base.mark_line(strokeWidth=1.8).encode(strokeDash=dash),
+        point.encode(shape=shape, tooltip=[f"{of}:N", x.shorthand, *(f"{one}:Q" for one in tooltip)]),
+    ]
+
+
+@figure("systems", "comparison", measures="nDCG R", place=50)
+def cutoffs(
+    systems: Systems,
+    measure: MeasureLike = "nDCG",
+    *,
+    at: Sequence[int] = CUTOFFS,
+    options: Mapping[str, Any] | IntervalOptions | None = None,
+) -> alt.LayerChart:
+    """Draw a measure against its cutoff, with the interval over queries and the range over tie orders.
+
+    Parameters
+    ----------
+    systems : Evaluation, Comparison, or several evaluations
+        Their ties count by the exact mean, whatever their policy.
+    measure : measure, default "nDCG"
+        One that has a cutoff, such as "R" or "P"; its own cutoff is not used.
+    at : sequence of int
+        The cutoffs.
+    options : dict, optional
+        Of the intervals, as for :meth:`Scores.interval`; by default those of the comparison.
+
+    Returns
+    -------
+    altair.LayerChart
+        With more than two systems without bands; of more than eight, the best eight.
+
+    Raises
+    ------
+    FigureError
+        The measure has no cutoff, or no system has a value.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> ev = evaluate({"q": {"a": 1}}, {"q": {"a": 1, "b": 1}}, "RR")
+    >>> [(row["cutoff"], row["mean"]) for row in cutoffs(ev, "R", at=[1, 2]).data.values]
+    [(1, 0.5), (2, 1.0)]
+    """
+    of = parse_measure(measure)
+    if "cutoff" not in {one.name for one in fields(of)}:
+        raise FigureError(f"{of.label} has no cutoff", hint="take one that has, such as nDCG, R or P")
+    whole = of(cutoff=None)
+    found = _curves(systems, "cutoff", {cutoff: of(cutoff=cutoff) for cutoff in sorted(at)}, options)
+    own = [row for row in found if row["label"] == found[0]["label"]]
+    widest = max(own, key=lambda row: row["tie_max"] - row["tie_min"])
+    of_ties = f"; tie order moves it most @{widest['cutoff']}" if is_moved(own) else ""
+    ends = " to ".join(f"{number(row['mean'])} @{row['cutoff']:g}" for row in (own[0], own[-1]))
+    scale, axis = alt.Scale(type="log", nice=False), alt.Axis(values=list(at), grid=False)
+    x = alt.X("cutoff:Q", title="cutoff (log scale)", scale=scale, axis=axis)
+    title = f"{whole.label}@k, mean over queries ({better(whole)})"
+    return _with_bands(found, x, title, f"{whole.label} from {ends}", of_ties)
+
+
+@figure("systems", "comparison", measures="all", place=60)
+def precision_recall(
+    systems: Systems, *, options: Mapping[str, Any] | IntervalOptions | None = None, even_if_slow: bool = False
+) -> alt.LayerChart:
+    """Draw interpolated precision against recall, with the interval over queries and the range over tie orders.
+
+    Parameters
+    ----------
+    systems : Evaluation, Comparison, or several evaluations
+        Their ties count by the exact mean, whatever their policy.
+    options : dict, optional
+        Of the intervals, as for :meth:`Scores.interval`; by default those of the comparison.
+    even_if_slow : bool, default False
+        Whether to compute it where large ties make its exact means take more than some seconds.
+
+    Returns
+    -------
+    altair.LayerChart
+        At the eleven levels of recall; with more than two systems without bands; of more than eight, the best eight.
+
+    Raises
+    ------
+    FigureError
+        No system has a value, or it would take long.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> ev = evaluate({"q": {"a": 1}}, {"q": {"a": 1, "b": 1}}, "RR")
+    >>> row, *_ = precision_recall(ev).data.values
+    >>> row["recall"], row["mean"], row["tie_min"], row["tie_max"]
+    (0.0, 0.75, 0.5, 1.0)
+    """
+    family = {level: parse_measure(f"IPrec@{level:g}") for level in LEVELS}
+    evaluations = named(systems).values()
+    interpolated = [one for one in family.values() if isinstance(one, InterpolatedMeasure)]
+    steps = sum(one.n_steps(evaluation.placements) for evaluation in evaluations for one in interpolated)
+    if steps > MOST_STEPS and not even_if_slow:
+        raise FigureError(
+            f"interpolated precision of ties as large as these takes about {round(steps / STEPS_A_SECOND):,} seconds",
+            python="even_if_slow=True computes it",
+        )
+    found = _curves(systems, "recall", family, options)
+    first = {row["recall"]: row["mean"] for row in found if row["system"] == found[0]["system"]}
+    ends = " and ".join(f"{number(first[level])} at recall {level:g}" for level in (0.0, 0.5))
+    x = alt.X("recall:Q", title="recall", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(grid=False))
+    return _with_bands(found, x, "interpolated precision, mean over queries", f"interpolated precision {ends}")
+
+
+def _curves(
+    systems: Systems,
+    step: str,
+    family: Mapping[float, Measure],
+    options: Mapping[str, Any] | IntervalOptions | None,
+) -> list[Row]:
+    """Return a row for each system and measure of a family, the best systems first (by the mean over the family).
+
+    Parameters
+    ----------
+    systems : Evaluation, Comparison, or several evaluations
+    step : {"cutoff", "recall"}
+        The column of the numbers by which the measures of the family differ.
+    family : dict of float to Measure
+    options : dict or IntervalOptions, optional
+    """
+    evaluations = named(systems)
+    asked = interval_options(options, systems)
+    if options is None and max(len(one.query_ids) for one in evaluations.values()) > MANY and asked.method == "auto":
+        asked = replace(asked, method="t")  # as good with so many queries, and at once
+    found: list[list[Row]] = []
+    for label, (name, evaluation) in zip(labels(evaluations), evaluations.items(), strict=True):
+        placed = [evaluation.placements_of(one) for one in family.values()]
+        no_relevant = evaluation.conventions.no_relevant
+        scores = [score_of(one, its, its, no_relevant) for one, its in zip(family.values(), placed, strict=True)]
+        rows = [
+            {"system": name, "label": label, step: value, **of_mean(one, interval), "method": interval.method}
+            for value, one, interval in zip(family, scores, intervals(scores, asked), strict=True)
+        ]
+        found += [rows] if any(row["n_queries"] for row in rows) else []
+    if not found:
+        raise FigureError("no system has a value: no query counts, or none has a relevant document")
+    sign = -1 if next(iter(family.values())).higher_is_better else 1
+    return [row for rows in sorted(found, key=lambda rows: sign * sum(row["mean"] for row in rows)) for row in rows]
+
+
+def _with_bands(found: Sequence[Row], x: alt.X, title: str, finding: str, of_ties: str = "") -> alt.LayerChart:
+    """Draw a line for each system, with bands if there are few; the finding is about the first."""
+    order = list(dict.fromkeys(row["label"] for row in found))
+    kept = order[:MOST]
+    rows = [row for row in found if row["label"] in kept]
+    y = alt.Y("mean:Q", title=title, scale=alt.Scale(zero=False))
+    layers = lines(x, y, "label", kept, ["mean", "low", "high", "tie_min", "tie_max"])
+    notes = [f"point: exact mean over tie orders; ranges and intervals are drawn for two systems, not {len(order)}."]
+    if len(kept) <= MOST_BANDS:
+        base = alt.Chart().encode(x, color=series("label", kept)[0])
+        band = base.mark_area(opacity=0.22).encode(alt.Y("tie_min:Q"), alt.Y2("tie_max"))
+        line = base.mark_rule(opacity=0.9, strokeWidth=1.2).encode(alt.Y("low:Q"), alt.Y2("high"))
+        layers = [band, line, *layers]
+        methods = dict.fromkeys(METHODS.get(row["method"], row["method"]) for row in rows if row["low"] is not None)
+        by = f"intervals by {three(list(methods))}" if methods else ""
+        notes = marks(rows, "point: exact mean over tie orders", by)
+    over = n_queries(*(row["n_queries"] for row in found))
+    headline = f"{short(found[0]['system'])}: {finding} ({over}){of_ties}"
+    return finished(layers, rows, height=240, title=headline, notes=[*notes, left_out(len(kept), len(order))])
+
+
+@figure("languages", place=120)
+def slopes(languages: Languages, measure: MeasureLike | None = None) -> alt.LayerChart:
+    """Draw the mean of each system in each language, with a line from language to language.
+
+    Parameters
+    ----------
+    languages : Languages
+    measure : measure, optional
+        By default the first.
+
+    Returns
+    -------
+    altair.LayerChart
+        Languages in the order in which they were given; whiskers are what tie orders can make of a mean.
+
+    Raises
+    ------
+    FigureError
+        There is no such measure, it is a total, or no query has a value in all languages.
+
+    Examples
+    --------
+    >>> from deadheat import compare_languages, evaluate
+    >>> english = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "RR")
+    >>> french = evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, "RR")
+    >>> chart = slopes(compare_languages({"en": english, "fr": french}))
+    >>> [(row["language"], row["mean"], row["tie_min"]) for row in chart.data.values]
+    [('en', 1.0, 1.0), ('fr', 0.75, 0.5)]
+    """
+    of = name_among((one.measure for one in languages.across), measure)
+    own = [one for one in languages.across if one.measure == of]
+    if not own[0].n_queries:
+        raise FigureError("no query has a value in all languages")
+    kept = own[:MOST]
+    names = labels(one.system for one in kept)
+    rows = [
+        {"system": name, "language": language, "mean": mean}
+        | dict(zip(("tie_min", "tie_max"), one.ties[language], strict=True))
+        | {"n_queries": one.n_queries}
+        for name, one in zip(names, kept, strict=True)
+        for language, mean in one.means.items()
+    ]
+    scale, axis = alt.Scale(padding=0.3), alt.Axis(labelAngle=0, grid=True)
+    x = alt.X("language:N", sort=list(languages.languages), title=None, scale=scale, axis=axis)
+    y = alt.Y("mean:Q", title=f"{of}, mean over the same queries", scale=alt.Scale(zero=False))
+    whisker = alt.Chart().encode(x, color=series("system", names)[0]).mark_rule(strokeWidth=1.4)
+    layers = [
+        *lines(x, y, "system", names, ["mean", "tie_min", "tie_max", "n_queries"]),
+        whisker.encode(alt.Y("tie_min:Q"), alt.Y2("tie_max")),
+    ]
+    notes = [
+        "point: exact mean over tie orders; whisker: range over tie orders.",
+        "The queries are the same in each language: whether slopes differ by more than chance is in the table of gaps.",
+        left_out(len(kept), len(own), which="first"),
+    ]
+    return finished(layers, rows, height=250, title=_over_languages(max(own, key=lambda one: one.mean)), notes=notes)
+
+
+def _over_languages(best: Across) -> str:
+    """Say how far the system that is best on average goes from its best language to its worst."""
+    n = n_queries(best.n_queries)
+    if best.worst is None or best.best is None:
+        return f"{short(best.system)} has the same {best.measure} in all {len(best.means)} languages ({n})"
+    ends = (f"{number(best.means[language])} in {language}" for language in (best.best, best.worst))
+    return f"{best.measure} of {short(best.system)}: from {' to '.join(ends)} ({n})"
+
+
+@figure("coarsening", place=130)
+def coarsening(profile: CoarseningProfile, measure: MeasureLike | None = None) -> alt.LayerChart:
+    """Draw the exact value of each run against how coarse its scores are, with the range over tie orders of one run.
+
+    Parameters
+    ----------
+    profile : CoarseningProfile
+    measure : measure, optional
+        By default the first.
+
+    Returns
+    -------
+    altair.LayerChart
+        From the coarsest scores to those as given.
+
+    Raises
+    ------
+    FigureError
+        The profile has no such measure, or nothing but the scores as given.
+
+    Examples
+    --------
+    >>> from deadheat import coarsening_profile
+    >>> run = {"q": {"a": 0.9, "b": 0.8, "c": 0.1}}
+    >>> chart = coarsening(coarsening_profile({"q": {"a": 1}}, run, "RR", levels=[2, 100]))
+    >>> [(row["scores"], row["value"]) for row in chart.data.values]
+    [('2 levels', 0.75), ('100 levels', 1.0), ('as given', 1.0)]
+    """
+    of = name_among((row.measure for row in profile.rows), measure)
+    own = [row for row in profile.rows if row.measure == of]
+    order = [*dict.fromkeys(row.scores for row in own if row.scores != AS_GIVEN), AS_GIVEN]
+    if len(order) == 1:
+        raise FigureError("the profile holds the scores as given alone: name levels, decimals or formats")
+    given = sorted((row for row in own if row.scores == AS_GIVEN), key=lambda row: -row.value)
+    runs = [row.run for row in given][:MOST_RUNS]
+    names = labels(runs)
+    kept = [row for row in own if row.run in runs]
+    kept.sort(key=lambda row: (runs.index(row.run), order.index(row.scores)))
+    rows = [{"run": names[runs.index(row.run)], **{name: getattr(row, name) for name in COLUMNS}} for row in kept]
+    x = alt.X("scores:N", sort=order, title="scores", axis=alt.Axis(labelAngle=-40, grid=False))
+    y = alt.Y("value:Q", title=f"{of}, mean over queries", scale=alt.Scale(zero=False))
+    layers = lines(x, y, "run", names, ["value", "tie_min", "tie_max", "doc_id"])
+    note = f"point: exact mean over tie orders; ranges over tie orders are drawn for one run, not for {len(runs)}."
+    if len(runs) == 1:
+        base = alt.Chart().encode(x)
+        band = base.mark_area(color=BAND, opacity=0.75).encode(alt.Y("tie_min:Q"), alt.Y2("tie_max"))
+        layers = [band, *layers, base.mark_tick(color=BLACK, thickness=2, width=11).encode(alt.Y("doc_id:Q"))]
+        note = f"point: exact mean over tie orders; band: range over tie orders; tick: ties {BY_DOC_ID}."
+    first = next(row for row in kept if row.scores != AS_GIVEN)
+    title = (
+        f"With {first.scores}, {of} of {short(runs[0])} changes by {number(first.value - first.original)}, and tie"
+        f" order alone moves it from {number(first.tie_min)} to {number(first.tie_max)} ({n_queries(first.n_queries)})"
+    )
+    return finished(layers, rows, height=240, title=title, notes=[note, left_out(len(runs), len(given), "runs")])
