@@ -6,7 +6,7 @@ from deadheat.benchmark.bench import bench
 from deadheat.benchmark.cases import Cases, read_cases
 from deadheat.benchmark.collection import Collection, read_collection
 from deadheat.benchmark.ontology import Ontology, read_ontology
-from deadheat.benchmark.report import BenchResult
+from deadheat.benchmark.result import BenchResult
 from deadheat.benchmark.retrievers import BM25, Embedding, Hits, Retriever, RunFile, StringSimilarity
 from deadheat.comparison.agreement import Agreement, agree
 from deadheat.comparison.compare import compare, compare_evaluations

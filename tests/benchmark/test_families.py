@@ -12,8 +12,7 @@ from scipy import stats
 
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases, read_cases
-from deadheat.benchmark.families import families_of
-from deadheat.benchmark.parts import parts_of
+from deadheat.benchmark.parts import families_of, parts_of
 from deadheat.benchmark.result import Key
 from deadheat.errors import CasesError, ParameterError
 from support.command import ok

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.benchmark.finished import read_finished, read_languages
+from deadheat.benchmark.store import read_finished
+from deadheat.errors import FileFormatError
 from support.changed_documents import changes
+from support.small_bench import CASES, DOCUMENTS, Counting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,14 +26,14 @@ def test_any_change_of_the_summary_is_read_or_refused(tmp_path: Path) -> None:
     dh.bench(tmp_path / "cases.csv", tmp_path / "docs.csv", ["bm25"], measures=["RR"], output=folder)
     summary = folder / "bench.json"
     document = json.loads(summary.read_text())
-    (found,) = read_finished(folder)
+    (found,), _, _ = read_finished(folder)
     assert found.evaluations["bm25"].means() == {"RR": 1.0}
     n_refused = 0
     for changed in changes({name: value for name, value in document.items() if name != "results"}):
         summary.write_text(json.dumps({"kind": document["kind"], **changed}))
         n_refused += 1
         with suppress(dh.DeadheatError):
-            read_languages(folder, read_finished(folder))
+            read_finished(folder)
             n_refused -= 1
     assert n_refused > 50
     del document["limit"]
@@ -40,7 +42,12 @@ def test_any_change_of_the_summary_is_read_or_refused(tmp_path: Path) -> None:
         read_finished(folder)
 
 
-def test_a_summary_that_is_nested_too_deep_is_no_summary(tmp_path: Path) -> None:
-    (tmp_path / "bench.json").write_text("[" * 100_000, encoding="utf-8")
-    with pytest.raises(dh.DeadheatError, match="no bench"):
-        read_finished(tmp_path)
+def test_a_summary_that_is_nested_too_deep_is_an_error_that_says_so(tmp_path: Path) -> None:
+    for head in ("", '{"kind": "deadheat bench", "cases": '):
+        (tmp_path / "bench.json").write_text(head + "[" * 100_000, encoding="utf-8")
+        with pytest.raises(FileFormatError, match=r"bench\.json: lists and objects nested too deep"):
+            read_finished(tmp_path)
+    searched = Counting()
+    with pytest.raises(FileFormatError, match=r"bench\.json: lists and objects nested too deep"):
+        dh.bench(CASES, DOCUMENTS, searched, "RR", output=tmp_path)
+    assert not searched.searched

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from deadheat.benchmark.report import BenchResult
+    from deadheat.benchmark.result import BenchResult
 
 N_TERMS, N_CASES = 31, 12
 TERMS = tuple(f"D{n:02}" for n in range(1, N_TERMS + 1))

@@ -68,7 +68,7 @@ def test_what_nobody_says_is_guessed_or_asked_for(monkeypatch: pytest.MonkeyPatc
     def missing(_: str) -> str:
         raise MissingDependencyError("no py3langid")
 
-    monkeypatch.setattr("deadheat.benchmark.meeting.guess", missing)
+    monkeypatch.setattr("deadheat.benchmark.languages.guess", missing)
     report = dh.bench(cases, texts, "bm25", "RR", n_resamples=99).report()
     assert "nobody says in which language the texts of terms are: name it by --collection-language" in report
     plain = Cases("n", {}, (Case("a", "pain", ("D2",), (1.0,)),))

@@ -78,7 +78,7 @@ def test_runs_of_an_older_search_are_made_again(tmp_path: Path, monkeypatch: pyt
         return len(dh.bench(CASES, DOCUMENTS, "bm25", output=tmp_path, n_resamples=99, measures="RR").reused)
 
     assert [reused(), reused()] == [0, 2]
-    monkeypatch.setattr("deadheat.benchmark.running.SEARCH", -1)
+    monkeypatch.setattr("deadheat.benchmark.bench.SEARCH", -1)
     assert [reused(), reused()] == [0, 2]
 
 

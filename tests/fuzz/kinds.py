@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import deadheat as dh
-from deadheat.benchmark.finished import read_finished, read_languages
+from deadheat.benchmark.store import read_finished
 from deadheat.data import trec_blocks
 from deadheat.gates.notation import parse_gate
 from deadheat.gates.settings import read_settings
@@ -635,8 +635,7 @@ class FolderOfBench(Kind):
         return inner
 
     def read(self, path: Path) -> None:
-        parts = read_finished(path)
-        read_languages(path, parts)
+        parts, _, _ = read_finished(path)
         for found in parts:
             for one in found.evaluations.values():
                 one.means()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from deadheat.benchmark.report import BenchResult
+    from deadheat.benchmark.result import BenchResult
     from deadheat.measures import Measure
 
 QRELS = {f"q{n}": {"a": 1, "c": n % 2} for n in range(6)}

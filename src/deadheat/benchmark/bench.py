@@ -1,22 +1,25 @@
-"""bench(): every retriever on every set of cases."""
+"""bench(): every retriever on every set of cases; finished runs are taken from the folder, the others searched for."""
 
 from __future__ import annotations
 
+import json
 import os
+import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import polars as pl
 
 from deadheat.arguments import Rng, as_count, check_choice, generator, positive, whole
 from deadheat.benchmark.collection import SYNONYMS, Collection, read_collection
 from deadheat.benchmark.failures import Failure, failures_of
-from deadheat.benchmark.languages import checked_code
+from deadheat.benchmark.languages import checked_code, likely
 from deadheat.benchmark.measures import check_depth, cutoff_of, measures_of
-from deadheat.benchmark.meeting import spoken_in, words_by_language
 from deadheat.benchmark.ontology import KINDS, ORIGINAL, Ontology, read_ontology
 from deadheat.benchmark.parts import (
     Part,
@@ -27,20 +30,43 @@ from deadheat.benchmark.parts import (
     parts_of,
     split_cells,
 )
-from deadheat.benchmark.report import BenchResult
-from deadheat.benchmark.result import Key, Settings
-from deadheat.benchmark.retrievers import Retriever, RunFile, described, identity, make_retrievers
-from deadheat.benchmark.running import Search, evaluate_part
+from deadheat.benchmark.result import BenchResult, Key, Settings
+from deadheat.benchmark.retrievers import (
+    Retriever,
+    RunFile,
+    described,
+    identity,
+    key_of,
+    make_retrievers,
+    retrieve,
+    speaking,
+)
 from deadheat.benchmark.store import Store, summarise
 from deadheat.comparison.comparison import Comparison, assemble
 from deadheat.comparison.pairs import Design
-from deadheat.errors import DeadheatWarning, NoteWarning, ParameterError, SourceTypeError, UnknownExpectedWarning
-from deadheat.evaluation.evaluate import Measures
+from deadheat.data.tables import Qrels, Run
+from deadheat.errors import (
+    DeadheatWarning,
+    NoteWarning,
+    ParameterError,
+    SourceTypeError,
+    UnknownExpectedWarning,
+)
+from deadheat.evaluation.conventions import Conventions
+from deadheat.evaluation.evaluate import Measures, evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.scores import Scores, TieSpread
+from deadheat.evaluation.strata import NONE
 from deadheat.measures import MaxRel, Measure
-from deadheat.wording import Plain
+from deadheat.placements.placements import sort_rows
+from deadheat.wording import Plain, counted, three
 
 LARGE = 1_000_000  # bytes: reading a larger file takes long enough to be announced
+# Part of the key of a finished run. Raise it when one of our retrievers, or `retrieve`, finds something different for
+# the same texts, documents and options, so that no outdated run is reused. The version of the package would discard
+# runs that a release does not touch, and those of a model take hours. 2: BM25 finds what shares a word, not what scores
+# above 0. 3: equal embeddings tie in any batch; bm25+ with k1=0; no NaN is dropped.
+SEARCH = 3
 
 
 def bench(  # noqa: PLR0917 - seven that callers may well give by position
@@ -138,16 +164,10 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     if margin is not None:
         positive("margin", margin)
     check_cluster(cluster)
-    of_collection = {"synonyms": synonyms, "texts": texts, "original": original, "language": collection_language}
-    _check_collection(collection, of_collection)
-    tell = progress or (lambda _: None)
     chosen = measures_of(measures, at, has_ontology=ontology is not None)
     check_depth(chosen, k)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DeadheatWarning)
+    with _told() as confused:  # a file named like a retriever; warnings of libraries while they load are not passed on
         systems = make_retrievers(retrievers)
-    # a file named like a retriever; warnings of libraries while they load are not passed on
-    confused = [one.message for one in caught if issubclass(one.category, DeadheatWarning)]
     design = Design(
         baseline=baseline,
         test=test,
@@ -166,11 +186,16 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     parts = parts_of(cases, limit)
     strata = check_by(by, parts) if by else ()
     _check_parts(parts, systems, cluster)
+    tell = progress or (lambda _: None)
+    of_collection = {"synonyms": synonyms, "texts": texts, "original": original, "language": collection_language}
     documents, terms = _read(collection, ontology, of_collection, tell)
     parts, cells = split_cells(parts, documents)
+    graded = [one for one in chosen if terms is not None and isinstance(one, MaxRel)]
+    spoken, is_guess = _spoken(documents, parts)
     settings = Settings(
         collection=documents.name,
-        spoken=spoken_in(documents, parts),
+        spoken=spoken,
+        is_guess=is_guess,
         n_documents=len(documents.ids),
         k=k,
         measures=chosen,
@@ -182,110 +207,179 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         by=strata,
         systems={name: described(one) for name, one in systems.items()},
         margin=margin,
-        words={name: found for name, one in systems.items() if (found := words_by_language(one, parts))},
+        words={name: found for name, one in systems.items() if (found := _words(one, parts))},
     )
-    graded = [one for one in chosen if isinstance(one, MaxRel)]
-    notes = [
-        *confused,
-        *map(NoteWarning, [*cells, *documents.notes]),
-        *map(NoteWarning, check_expected(parts, documents, terms if graded else None)),
-    ]
+    said = [*cells, *documents.notes, *check_expected(parts, documents, terms if graded else None)]
+    notes: list[Warning | str] = [*confused, *map(NoteWarning, said)]
     if terms is not None and not graded:
-        message = f"the ontology changes nothing: only MaxRel uses it; add {_max_rel(chosen, k)} to the measures"
-        notes.append(NoteWarning(message))
+        fit = MaxRel(cutoff=max(map(cutoff_of, chosen)) or min(k, 10))  # as deep as the others
+        notes.append(NoteWarning(f"the ontology changes nothing: only MaxRel uses it; add {fit} to the measures"))
     chance = _chance(parts, terms, graded, kind)
     store = None if output is None else Store(output, limit)
     with nullcontext() if store is None else store.held(parts, systems, k):
-        search = partial(Search, documents=documents, k=k, store=store, tell=tell)
-        runs = _run_all(systems, parts, search, settings, terms)
-        said = {str(note): note for note in (*notes, *runs.notes)}  # each once
+        search = Search(documents, k, store, tell)
+        evaluations: dict[Key, Evaluation] = {}
+        failures: dict[Key, tuple[Failure, ...]] = {}
+        for key, (part, system) in {
+            Key(*part.key, name): (part, system) for name, system in systems.items() for part in parts
+        }.items():
+            found = search.run(key, system, part)
+            failures[key] = failures_of(part.cases.cases, found, documents, part.language)
+            evaluations[key], told = evaluate_part(part, found, chosen, name=key.retriever, ontology=terms, kind=kind)
+            notes += told
+        once = {str(note): note for note in notes}
         result = BenchResult(
-            evaluations=runs.evaluations,
-            comparisons=_compare(runs.evaluations, parts, design, cluster),
-            parts={(part.name, part.language): part for part in parts},
+            evaluations=evaluations,
+            comparisons=_compare(evaluations, parts, design, cluster),
+            parts={part.key: part for part in parts},
             retrievers=tuple(systems),
             settings=settings,
             chance=chance,
-            verbatim={(part.name, part.language): count_verbatim(part, documents) for part in parts},
-            failures=runs.failures,
-            reused=tuple(runs.reused),
-            notes=tuple(said),
+            verbatim={part.key: count_verbatim(part, documents) for part in parts},
+            failures=failures,
+            reused=tuple(search.reused),
+            notes=tuple(once),
         )
-        for note in said.values():
+        for note in once.values():
             warnings.warn(note, stacklevel=2)
         if store is not None:
-            _save(result, store, documents, systems)
+            for key, evaluation in evaluations.items():
+                store.save(key, evaluation, result.interval_options(result.parts[key[:2]]))
+            store.finish(result.report(), summarise(result, documents, systems))
     return result
 
 
+@contextmanager
+def _told() -> Iterator[list[Warning | str]]:
+    """Collect the warnings of deadheat, and nothing of libraries."""
+    found: list[Warning | str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DeadheatWarning)
+        yield found
+    found += [one.message for one in caught if issubclass(one.category, DeadheatWarning)]
+
+
 @dataclass
-class _Runs:
-    """The evaluations and failures of all runs, which runs were reused, and notes on their ids."""
+class Search:
+    """What is searched: a retriever takes the documents when its first run is to be made.
 
-    evaluations: dict[Key, Evaluation] = field(default_factory=dict)
-    failures: dict[Key, tuple[Failure, ...]] = field(default_factory=dict)
+    Attributes
+    ----------
+    documents : Collection
+    k : int
+    store : Store or None
+    tell : callable
+        Called with a line of text about each step.
+    reused : list of Key
+        Runs that were finished before.
+    ready : set of int
+        The retrievers that have the documents.
+    """
+
+    documents: Collection
+    k: int
+    store: Store | None
+    tell: Callable[[str], None]
     reused: list[Key] = field(default_factory=list)
-    notes: list[Warning | str] = field(default_factory=list)
+    ready: set[int] = field(default_factory=set)
+
+    def run(self, named: Key, retriever: Retriever, part: Part) -> pl.DataFrame:
+        """Return the run of a retriever on the cases of a part."""
+        name, documents = named.retriever, self.documents
+        retriever = speaking(retriever, None if part.language == NONE else part.language)
+        has_key = key_of(retriever) is not None  # without one we cannot know whether it is still the same
+        key = {
+            "search": SEARCH,
+            "retriever": json.loads(identity(retriever)) if has_key else None,
+            "collection": documents.fingerprint,
+            "cases": part.searched,
+            "k": self.k,
+        }
+        found = self.store.read(part, name, key) if self.store is not None and has_key else None
+        if found is not None:
+            self.tell(f"{name} on {part}: finished before")
+            self.reused.append(named)
+            return found
+        start = time.perf_counter()
+        if id(retriever) not in self.ready:
+            retriever.index(documents)
+            self.ready.add(id(retriever))
+            seconds = time.perf_counter() - start
+            self.tell(f"{name} has {len(documents.ids):,} documents of {documents.name} after {seconds:.1f} s")
+            start = time.perf_counter()
+        found = retrieve(retriever, [case.case_id for case in part.cases], part.cases.texts(), self.k)
+        seconds = time.perf_counter() - start
+        if unknown := sorted(set(found["doc_id"].to_list()) - set(documents.ids)):
+            text = f"{name} found {len(unknown):,} documents that {documents.name} does not have ({three(unknown)})"
+            warnings.warn(f"{text}: are the ids written alike?", DeadheatWarning, stacklevel=3)
+        if self.store is not None:
+            self.store.write(part, name, key, found, seconds)
+        self.tell(f"{name} on {part}: {counted(len(part.cases), 'search', 'searches')} in {seconds:.1f} s")
+        return found
 
 
-def _run_all(
-    systems: Mapping[str, Retriever],
-    parts: Sequence[Part],
-    search: Callable[..., Search],
-    settings: Settings,
-    ontology: Ontology | None,
-) -> _Runs:
-    """Search and evaluate with one retriever after the other, each on every part."""
-    measures, kind = settings.measures, settings.kind
-    runs = _Runs()
-    for name, system in systems.items():
-        own = search(name, system)
-        for part in parts:
-            key = Key(part.name, part.language, name)
-            found, is_old = own.run(part)
-            runs.reused += [key] * is_old
-            runs.failures[key] = failures_of(part.cases.cases, found, own.documents, part.language)
-            runs.evaluations[key], said = evaluate_part(part, found, measures, name=name, ontology=ontology, kind=kind)
-            runs.notes += said
-    return runs
+def evaluate_part(
+    part: Part,
+    found: pl.DataFrame,
+    measures: Sequence[Measure],
+    *,
+    name: str,
+    ontology: Ontology | None = None,
+    kind: str = "lin",
+) -> tuple[Evaluation, list[Warning | str]]:
+    """Evaluate a run on the cases of a part.
+
+    Returns
+    -------
+    evaluation : Evaluation
+        With an ontology, MaxRel uses its judgments of the retrieved documents, all else the expected ids.
+    notes : list of Warning
+        Warnings of the ontology about retrieved ids.
+    """
+    qrels = part.cases.qrels()
+    if found.is_empty():  # its MaxRel is 0 on any judgments
+        return _of_nothing(qrels, measures, name), []
+    run = Run(found, name=name)
+    plain = evaluate_under(Conventions(), qrels, run, measures)
+    measures = [one for one in measures if ontology is not None and isinstance(one, MaxRel)]
+    if ontology is None or not measures:
+        return plain, []
+    with _told() as notes:
+        warnings.simplefilter("ignore", UnknownExpectedWarning)  # reported once, before the first search
+        judged = ontology.judge(qrels, run, kind=kind, ideal=False)  # MaxRel reads only what was retrieved
+    graded = evaluate_under(Conventions(), judged, run, measures)
+    scores = {one.measure: one for one in (*plain, *graded)}
+    return Evaluation(scores.values(), **plain.parts() | {"graded": graded.placements, "qrels": qrels}), notes
 
 
-def _save(result: BenchResult, store: Store, documents: Collection, retrievers: Mapping[str, Retriever]) -> None:
-    for key, evaluation in result.evaluations.items():
-        part = result.parts[key[:2]]
-        store.save(part, evaluation, result.interval_options(part))
-    store.finish(result.report(), summarise(result, documents, retrievers))
-
-
-def _max_rel(measures: Sequence[Measure], k: int) -> MaxRel:
-    """Return a MaxRel to go with other measures: at the deepest of their cutoffs, or at 10."""
-    return MaxRel(cutoff=max(map(cutoff_of, measures)) or min(k, 10))
+def _of_nothing(qrels: Qrels, measures: Sequence[Measure], name: str) -> Evaluation:
+    """Evaluate a run without any document, which no reader accepts: every ranking is empty."""
+    queries, codes, relevance = qrels.in_order
+    ids = np.array(queries["query_id"].to_list(), dtype=object)
+    none = np.zeros(0, np.int64)
+    placements = sort_rows(
+        ids,
+        np.zeros(len(ids), np.int64),
+        judged_query=codes,
+        judged_relevance=relevance,
+        rows=(none, np.zeros(0, dtype=object), np.zeros(0), none, none),
+        unjudged_queries=(),
+    )
+    return Evaluation(
+        [Scores(one, ids, one.mean(placements), TieSpread(one, placements)) for one in measures],
+        name=name,
+        query_ids=ids,
+        conventions=Conventions(),
+        missing_queries=tuple(ids.tolist()),
+        placements=placements,
+        qrels=qrels,
+    )
 
 
 def _seed(rng: Rng) -> int:
     """Return a seed, drawn if none was given, so that intervals in tables and files agree."""
     number = whole(rng)
     return int(generator(rng).integers(1 << 32)) if number is None or number < 0 else number
-
-
-def _check_collection(collection: object, options: Mapping[str, Any]) -> None:
-    """Refuse what is not a collection, and choices of its texts that come too late."""
-    check_choice("synonyms", options["synonyms"], SYNONYMS)
-    check_choice("original", options["original"], ORIGINAL)
-    if options["language"] is not None:
-        checked_code("collection_language", options["language"])
-    if not isinstance(collection, Collection | Ontology | str | os.PathLike):
-        raise SourceTypeError(
-            argument="collection", given=Plain(type(collection).__name__), allowed="a Collection or a path"
-        )
-    defaults = {"synonyms": "exact", "texts": (), "original": "fallback", "language": None}
-    late = [name for name, default in defaults.items() if options[name] != default]
-    if isinstance(collection, Collection) and late:
-        raise ParameterError(
-            f"{late[0]}={options[late[0]]!r} is only for a collection that is read here",
-            given=Plain("a Collection"),
-            hint="give its path",
-        )
 
 
 def _check_parts(
@@ -309,10 +403,9 @@ def _compare(
 ) -> dict[tuple[str, str], Comparison]:
     """Compare the retrievers within each part; empty if there is only one."""
     found = {}
-    for part in parts:
-        own = {key.retriever: one for key, one in evaluations.items() if key[:2] == (part.name, part.language)}
-        if len(own) > 1:
-            found[part.name, part.language] = assemble(own, design, part.clusters(cluster), None, {})
+    for part in parts if len(evaluations) > len(parts) else ():
+        own = {key.retriever: one for key, one in evaluations.items() if key[:2] == part.key}
+        found[part.key] = assemble(own, design, part.clusters(cluster), None, {})
     return found
 
 
@@ -323,6 +416,18 @@ def _read(
     tell: Callable[[str], None],
 ) -> tuple[Collection, Ontology | None]:
     """Read the documents and the ontology, which may be one file."""
+    check_choice("synonyms", options["synonyms"], SYNONYMS)
+    check_choice("original", options["original"], ORIGINAL)
+    if options["language"] is not None:
+        checked_code("collection_language", options["language"])
+    if not isinstance(collection, Collection | Ontology | str | os.PathLike):
+        given, allowed = Plain(type(collection).__name__), "a Collection or a path"
+        raise SourceTypeError(argument="collection", given=given, allowed=allowed)
+    defaults = {"synonyms": "exact", "texts": (), "original": "fallback", "language": None}
+    late = [name for name, default in defaults.items() if options[name] != default]
+    if isinstance(collection, Collection) and late:
+        problem = f"{late[0]}={options[late[0]]!r} is only for a collection that is read here"
+        raise ParameterError(problem, given=Plain("a Collection"), hint="give its path")
     for path in dict.fromkeys(str(one) for one in (ontology, collection) if isinstance(one, str | os.PathLike)):
         if Path(path).is_file() and (path == str(ontology) or Path(path).stat().st_size > LARGE):
             tell(f"reading {path}")
@@ -334,6 +439,24 @@ def _read(
         return read_collection(terms if is_same and terms is not None else collection, **options), terms
 
 
+def _spoken(documents: Collection, parts: Sequence[Part]) -> tuple[tuple[str, ...], bool]:
+    """Return the languages of documents, and whether they are a guess: made only if cases have a language at all."""
+    if documents.languages or all(part.language == NONE for part in parts):
+        return documents.languages, False
+    found = likely(documents.texts)
+    return ((found,), True) if found else ((), False)
+
+
+def _words(retriever: Retriever, parts: Sequence[Part]) -> dict[str, tuple[str, ...]]:
+    """Return how a retriever takes words, with the languages of the cases that it is so for; empty if it says none."""
+    say: Callable[[str | None], str] | None = getattr(retriever, "words_in", None)
+    found: dict[str, tuple[str, ...]] = {}
+    for language in dict.fromkeys(part.language for part in parts) if callable(say) else ():
+        words = say(None if language == NONE else language)
+        found[words] = (*found.get(words, ()), language)
+    return found
+
+
 def _chance(
     parts: Sequence[Part], ontology: Ontology | None, measures: Sequence[Measure], kind: str
 ) -> dict[tuple[str, str], dict[str, float]]:
@@ -341,14 +464,11 @@ def _chance(
 
     Raises, before anything is searched, if the ontology has none of the expected ids of a part.
     """
-    if ontology is None or not measures:
-        return {}
-    cut = [one for one in measures if cutoff_of(one)]
+    cut = {one.label: cutoff_of(one) for one in measures if cutoff_of(one)}
     found: dict[tuple[str, str], dict[str, float]] = {}
-    for part in parts:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnknownExpectedWarning)  # `check_expected` has named the missing ids
-            of_part = ontology.chance(kind, qrels=part.cases.qrels(), cutoffs=[cutoff_of(one) for one in cut])
-        if cut:
-            found[part.name, part.language] = {one.label: of_part.max_rel[cutoff_of(one)] for one in cut}
+    for part in parts if ontology is not None and measures else ():
+        # `check_expected` has named the missing ids
+        with warnings.catch_warnings(action="ignore", category=UnknownExpectedWarning):
+            of_part = ontology.chance(kind, qrels=part.cases.qrels(), cutoffs=list(cut.values()))
+        found |= {part.key: {name: of_part.max_rel[cutoff] for name, cutoff in cut.items()}} if cut else {}
     return found

@@ -6,17 +6,16 @@ import hashlib
 import json
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from deadheat.arguments import check_choice
 from deadheat.arrays import IntArray
-from deadheat.benchmark.languages import base, checked_code, guess, known
+from deadheat.benchmark.languages import base, checked_code, known, likely
 from deadheat.benchmark.ontology import LABEL, Ontology, Translations, read_ontology, read_translations
 from deadheat.data.tables import label_of
 from deadheat.errors import (
@@ -25,7 +24,6 @@ from deadheat.errors import (
     DeadheatWarning,
     DuplicateError,
     MalformedRowError,
-    MissingDependencyError,
     NoteWarning,
     ParameterError,
     SourceTypeError,
@@ -33,7 +31,7 @@ from deadheat.errors import (
 from deadheat.io.objects import read_text
 from deadheat.io.records import READERS, Records, Wanted, format_of_records, read_records, records_of_json
 from deadheat.io.source import readable
-from deadheat.wording import Plain, counted, did_you_mean
+from deadheat.wording import Plain, as_given, counted, did_you_mean
 
 SYNONYMS = ("exact", "all", "none")
 # The first one present counts: BEIR has a title beside the text, pandas an index called id.
@@ -41,19 +39,12 @@ ID_NAMES = ("doc_id", "id", "_id")
 TEXT_NAMES = ("text", "label", "name", "title")
 BETWEEN_SYNONYMS = "|"
 LONGEST = 80  # characters of a value in a message
-SAMPLE, FEWEST_TEXTS = 300, 20  # names of a table, from which its language is guessed; and without which it is not
+FEWEST_TEXTS = 20  # names of a table: the language of fewer is not guessed
 WANTED = Wanted(
     what="documents",
     expected="a list of documents such as {'id': ..., 'text': ...}, or an ontology as OBO Graphs ('graphs')",
     formats=("csv", "tsv", "json", "jsonl", "parquet", "obo", "owl"),
 )
-
-
-class _Row(NamedTuple):
-    """A document as in its file, and the line on which it begins."""
-
-    fields: Mapping[str, Any]
-    line: int | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,10 +91,8 @@ class Collection:
 
     def __post_init__(self) -> None:
         if not len(self.ids) == len(self.texts) == len(self.synonyms):
-            lengths = f"{len(self.ids)} ids, {len(self.texts)} texts and {len(self.synonyms)} of synonyms"
-            raise DataError(
-                f"{self.name} must have a text and synonyms, perhaps none, for each id", given=Plain(lengths)
-            )
+            lengths = Plain(f"{len(self.ids)} ids, {len(self.texts)} texts and {len(self.synonyms)} of synonyms")
+            raise DataError(f"{self.name} must have a text and synonyms, perhaps none, for each id", given=lengths)
         if len(set(self.ids)) != len(self.ids):
             twice = next(one for one in self.ids if self.ids.count(one) > 1)
             raise DuplicateError(f"{self.name} has document {twice!r} more than once", hint="each id may appear once")
@@ -217,75 +206,59 @@ def read_collection(
     check_choice("synonyms", synonyms, SYNONYMS)
     tables = [texts] if isinstance(texts, str | os.PathLike) else list(texts)
     own = () if language is None else (checked_code("language", language),)
-    table = None
-    if isinstance(source, str | os.PathLike):
+    if not isinstance(source, Ontology):
         path = readable(source)
-        if (records := _read_table(path, format_of_records(path, format, WANTED))) is None:
-            source = read_ontology(path)
-        else:
-            table = records, path
-    if isinstance(source, Ontology):
-        read = [read_translations(one) for one in tables]
-        named = source.translated(*read, original=original, candidates=candidates) if read else source
-        found = _of_ontology(named, synonyms, name)
-        found = replace(found, notes=(*found.notes, *filter(None, map(_other_language, read))))
-        for note in found.notes:
-            warnings.warn(note, NoteWarning, stacklevel=2)
-        names = {} if original == "none" else {one.source_language: _called(source) for one in read}
-        for one in reversed(read):  # the first of a language names a term
-            own_names = {term: rows[0].text for term, rows in one.by_term(candidates=candidates).items()}
-            names[one.language] = names.get(one.language, {}) | own_names
-        return replace(found, languages=own or named.languages, names=names)
-    if tables or table is None:
-        hint = "give a table of documents in their language instead"
-        raise ParameterError(
-            "are names of the terms of an ontology", argument="texts", given=Plain("a table"), hint=hint
-        )
-    records, path = table
-    return replace(_of_records(records, path, name or label_of(path), has_synonyms=synonyms != "none"), languages=own)
+        records = _read_table(path, format_of_records(path, format, WANTED))
+        if records is not None:
+            if tables:
+                problem, hint = "are names of the terms of an ontology", "give a table of documents in their language"
+                raise ParameterError(problem, argument="texts", given=Plain("a table"), hint=f"{hint} instead")
+            found = _of_records(records, path, name or label_of(path), has_synonyms=synonyms != "none")
+            return replace(found, languages=own)
+        source = read_ontology(path)
+    read = [read_translations(one) for one in tables]
+    named = source.translated(*read, original=original, candidates=candidates) if read else source
+    notes = (*named.notes, *_of_another_language(read))
+    found = _of_ontology(named, synonyms, name)
+    for note in notes:
+        warnings.warn(note, NoteWarning, stacklevel=2)
+    called = {term: label for term, label in zip(source.ids, source.labels, strict=True) if label.strip()}
+    names = {} if original == "none" else {one.source_language: called for one in read}
+    for one in reversed(read):  # the first of a language names a term
+        own_names = {term: rows[0].text for term, rows in one.by_term(candidates=candidates).items()}
+        names[one.language] = names.get(one.language, {}) | own_names
+    return replace(found, languages=own or named.languages, names=names, notes=notes)
 
 
-def _called(ontology: Ontology) -> dict[str, str]:
-    return {term: label for term, label in zip(ontology.ids, ontology.labels, strict=True) if label.strip()}
-
-
-def _other_language(table: Translations) -> str:
-    """Say that the names in a table clearly look like another language than the one it is said to be in."""
-    texts = [row.text for row in table.rows]
-    try:
-        other = guess(". ".join(texts[:: max(1, len(texts) // SAMPLE)])) if len(texts) >= FEWEST_TEXTS else None
-        code = known(table.language)
-    except MissingDependencyError:  # a guess is no result: without the package there is none
-        return ""
-    if other is None or code in {None, other}:
-        return ""
-    said = f"{table.path.name} ({table.language}): its names look like {other!r} (a guess by py3langid)"
-    return f"{said}; is it the table of another language?"
+def _of_another_language(tables: Sequence[Translations]) -> Iterator[str]:
+    """Yield the tables whose names clearly look like another language than the one they are said to be in."""
+    for table in tables:
+        other = likely([row.text for row in table.rows]) if len(table.rows) >= FEWEST_TEXTS else None
+        if other is not None and known(table.language) not in {None, other}:
+            said = f"{table.path.name} ({table.language}): its names look like {other!r} (a guess by py3langid)"
+            yield f"{said}; is it the table of another language?"
 
 
 def _of_ontology(ontology: Ontology, synonyms: str, name: str | None) -> Collection:
     """Return the terms of an ontology that have a label."""
-    kept = [place for place, label in enumerate(ontology.labels) if label.strip()]
-    where = ontology.path or "ontology"
-    bare = [term for term, label in zip(ontology.ids, ontology.labels, strict=True) if not label.strip()]
+    terms = list(zip(ontology.ids, ontology.labels, ontology.synonyms, strict=True))
+    kept = [term for term in terms if term[1].strip()]
+    n_bare, where = len(terms) - len(kept), ontology.path or "ontology"
     if not kept:
-        raise DataError(f"no term with a label among {len(bare):,}", allowed="at least one", path=where)
-    if bare and not ontology.notes:  # of translations the notes say it
-        msg = f"{where}: {len(bare):,} terms have no label, such as {bare[0]!r}, and are left out"
+        raise DataError(f"no term with a label among {n_bare:,}", allowed="at least one", path=where)
+    if n_bare and not ontology.notes:  # of translations the notes say it
+        first = next(term for term, label, _ in terms if not label.strip())
+        msg = f"{where}: {n_bare:,} terms have no label, such as {first!r}, and are left out"
         warnings.warn(msg, DeadheatWarning, stacklevel=3)
-    taken = {"exact": {"EXACT"}, "all": {"EXACT", "NARROW", "BROAD", "RELATED"}, "none": set[str]()}[synonyms]
+    taken = {"exact": ("EXACT",), "all": ("EXACT", "NARROW", "BROAD", "RELATED"), "none": ()}[synonyms]
     plain = label_of(ontology.path).removesuffix(".obo").removesuffix(".owl") if ontology.path else "ontology"
+    ids, labels, others = zip(*kept, strict=True)
     return Collection(
         name or plain + (f" ({', '.join(ontology.languages)})" if ontology.languages else ""),
-        tuple(ontology.ids[place] for place in kept),
-        tuple(ontology.labels[place] for place in kept),
-        tuple(
-            tuple(one.text for one in ontology.synonyms[place] if one.scope in taken or one.kind == LABEL)
-            for place in kept
-        ),
+        ids,
+        labels,
+        tuple(tuple(one.text for one in own if one.scope in taken or one.kind == LABEL) for own in others),
         ontology.path,
-        ontology.languages,
-        ontology.notes,
     )
 
 
@@ -300,28 +273,17 @@ def _read_table(path: Path, chosen: str) -> Records | None:
 
 def _check_columns(columns: Sequence[str], path: Path, line: int | None = None) -> None:
     for names in (ID_NAMES, TEXT_NAMES):
-        if not any(name in columns for name in names):
+        if set(names).isdisjoint(columns):
+            unused = [name for name in columns if name not in {*ID_NAMES, *TEXT_NAMES, "synonyms"}]
+            near = next((name for name in unused if did_you_mean(name, names)), None)
+            hint = f"If it is {near!r}, call it {names[0]!r}." if near else ""
+            if not {"expected_ids", "expected_hpo_ids"}.isdisjoint(columns):
+                hint = "Is this the file of cases? The collection is what is searched."
             held = ", ".join(map(repr, columns[:12])) or "nothing"
-            expected = ", ".join(map(repr, names))
-            hint = _rename(columns, names)
-            if len(columns) == 1 and ";" in columns[0]:
-                hint = "The fields are separated by ';': save the table with commas."
+            allowed = f"one of {', '.join(map(repr, names))}"
             raise ColumnError(
-                f"documents without {names[0]!r}: found {held}",
-                allowed=f"one of {expected}",
-                hint=hint,
-                path=path,
-                line=line,
+                f"documents without {names[0]!r}: found {held}", allowed=allowed, hint=hint, path=path, line=line
             )
-
-
-def _rename(columns: Sequence[str], names: Sequence[str]) -> str:
-    """Suggest what a file without a column may be, or which of its columns has a similar name."""
-    if any(name in columns for name in ("expected_ids", "expected_hpo_ids")):
-        return "Is this the file of cases? The collection is what is searched."
-    unused = [name for name in columns if name not in {*ID_NAMES, *TEXT_NAMES, "synonyms"}]
-    given = next((name for name in unused if did_you_mean(name, names)), None)
-    return f"If it is {given!r}, call it {names[0]!r}." if given else ""
 
 
 def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) -> Collection:
@@ -331,67 +293,41 @@ def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) 
     texts: list[str] = []
     synonyms: list[tuple[str, ...]] = []
     for place, fields in enumerate(records.rows({*ID_NAMES, *TEXT_NAMES, "synonyms"})):
-        row = _Row(fields, records.line(place))
-        _check_columns(list(fields), path, row.line)
-        doc_id = _id(row, place, path)
+        line = records.line(place)
+        _check_columns(list(fields), path, line)
+        key, text_key = (next(one for one in names if one in fields) for names in (ID_NAMES, TEXT_NAMES))
+        given, text = fields[key], fields[text_key]
+        row = "" if line else f" in row {place + 1}"
+        if given is None or not str(given).strip():
+            raise DataError(f"empty {key!r}{row}", allowed="an id", path=path, line=line)
+        if isinstance(given, bool) or not isinstance(given, str | int):  # a whole number is an id too
+            problem = f"{key!r}{row} must be text or a whole number"
+            raise MalformedRowError(problem, given=_brief(given), path=path, line=line)
+        doc_id = str(given)
         if doc_id in seen:
-            raise DuplicateError(
+            problem, hint = (
                 f"document {doc_id!r} appears {records.where(seen[doc_id], place)}",
-                hint="each id may appear once",
-                path=path,
-                line=row.line,
+                "each id may appear once",
             )
+            raise DuplicateError(problem, hint=hint, path=path, line=line)
+        if text is None or (isinstance(text, str) and not text.strip()):
+            problem = f"document {doc_id!r} has an empty {text_key!r}"
+            raise MalformedRowError(problem, allowed="text", path=path, line=line)
+        if not isinstance(text, str):
+            problem = f"document {doc_id!r}: {text_key!r} must be text"
+            raise MalformedRowError(problem, given=_brief(text), path=path, line=line)
+        others = fields.get("synonyms") or []
+        parts = [part.strip() for part in others.split(BETWEEN_SYNONYMS)] if isinstance(others, str) else others
+        if has_synonyms and not (isinstance(parts, list) and all(isinstance(part, str) for part in parts)):
+            problem = f"document {doc_id!r}: synonyms must be a list of texts, or text with | between them"
+            raise MalformedRowError(problem, given=_brief(others), path=path, line=line)
         seen[doc_id] = place
-        texts.append(_text(row, doc_id, path))
-        synonyms.append(_synonyms(row, doc_id, path) if has_synonyms else ())
+        texts.append(text)
+        synonyms.append(tuple(part for part in parts if part.strip()) if has_synonyms else ())
     if not seen:
         raise DataError("no document in it", allowed="at least one with an id and a text", path=path)
     return Collection(name, tuple(seen), tuple(texts), tuple(synonyms), path)
 
 
-def _id(row: _Row, place: int, path: Path) -> str:
-    """Return the id as text, unchanged; a whole number is an id too."""
-    key = next(name for name in ID_NAMES if name in row.fields)
-    given = row.fields[key]
-    row_number = "" if row.line else f" in row {place + 1}"
-    if given is None or (isinstance(given, str) and not given.strip()):
-        raise DataError(f"empty {key!r}{row_number}", allowed="an id", path=path, line=row.line)
-    if isinstance(given, bool) or not isinstance(given, str | int):
-        raise MalformedRowError(
-            f"{key!r}{row_number} must be text or a whole number", given=Plain(_brief(given)), path=path, line=row.line
-        )
-    return str(given)
-
-
-def _text(row: _Row, doc_id: str, path: Path) -> str:
-    key = next(name for name in TEXT_NAMES if name in row.fields)
-    given = row.fields[key]
-    if given is None or (isinstance(given, str) and not given.strip()):
-        raise MalformedRowError(f"document {doc_id!r} has an empty {key!r}", allowed="text", path=path, line=row.line)
-    if not isinstance(given, str):
-        raise MalformedRowError(
-            f"document {doc_id!r}: {key!r} must be text", given=Plain(_brief(given)), path=path, line=row.line
-        )
-    return given
-
-
-def _synonyms(row: _Row, doc_id: str, path: Path) -> tuple[str, ...]:
-    """Return the synonyms of a document; an empty one between two separators is skipped."""
-    given = row.fields.get("synonyms")
-    if given is None:
-        return ()
-    parts = [part.strip() for part in given.split(BETWEEN_SYNONYMS)] if isinstance(given, str) else given
-    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-        raise MalformedRowError(
-            f"document {doc_id!r}: synonyms must be a list of texts, or text with | between them",
-            given=Plain(_brief(given)),
-            path=path,
-            line=row.line,
-        )
-    return tuple(part for part in parts if part.strip())
-
-
-def _brief(given: object) -> str:
-    """Return a value for a message; a long one is cut."""
-    text = repr(given)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+def _brief(given: object) -> Plain:
+    return Plain(as_given(given, LONGEST))

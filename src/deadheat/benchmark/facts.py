@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from deadheat.benchmark.cases import SMALL
-from deadheat.benchmark.families import families_of
-from deadheat.benchmark.meeting import tell_meeting, tell_words
-from deadheat.benchmark.parts import STRATA, Part
-from deadheat.benchmark.result import Grouping, Key, Results
+from deadheat.benchmark.languages import base, is_code
+from deadheat.benchmark.parts import STRATA, Part, families_of
+from deadheat.benchmark.result import BenchResult, Grouping, Key, Settings
 from deadheat.evaluation.intervals import cluster_name
 from deadheat.evaluation.scores import intervals
-from deadheat.evaluation.strata import SMALLEST, label
+from deadheat.evaluation.strata import NONE, SMALLEST, label
 from deadheat.measures import AP, MaxRel
 from deadheat.report.conventions import broken_by
 from deadheat.report.model import OF_FEW, Fact
@@ -23,14 +22,15 @@ from deadheat.report.totals import tell_counts
 from deadheat.wording import counted, three
 
 CASE = ("case", "cases")
+ENGLISH = "English stop words"
 
 
-def tell(result: Results, groupings: Sequence[Grouping] = (), *, left_out: int = 0) -> Iterator[Fact]:
+def tell(result: BenchResult, groupings: Sequence[Grouping] = (), *, left_out: int = 0) -> Iterator[Fact]:
     """Yield the facts.
 
     Parameters
     ----------
-    result : Results
+    result : BenchResult
     groupings : sequence of Grouping, default ()
         The strata that the report shows.
     left_out : int, default 0
@@ -51,22 +51,18 @@ def tell(result: Results, groupings: Sequence[Grouping] = (), *, left_out: int =
     systems = [f"{name} is {what}" for name, what in settings.systems.items() if what != "BM25"]
     yield Fact("systems", dict(settings.systems), "retrievers", "; ".join(systems))
     yield Fact("languages", list(result.languages), "languages", of_languages if len(result.languages) > 1 else "")
-    spoken = settings.spoken
-    yield Fact("collection_languages", {"languages": list(spoken.languages), "is_guess": spoken.is_guess})
-    for text, is_note in tell_meeting(list(result.parts.values()), spoken, settings.collection):
-        yield Fact("", None, "languages meet" if is_note else "languages", text, is_note=is_note)
+    yield Fact("collection_languages", {"languages": list(settings.spoken), "is_guess": settings.is_guess})
+    yield from _of_searched_languages(result)
     yield Fact("words", {name: {how: list(own) for how, own in one.items()} for name, one in settings.words.items()})
-    for text in tell_words(settings.words):
-        yield Fact("", None, "words", text)
+    yield from _of_words(settings)
     if text := families_of(list(result.parts.values()))[1]:
-        yield Fact("", None, "not parallel", text, is_note=True)
+        yield _note("not parallel", text)
     for one in result.across.values():
         yield from tell_languages(one, unit=CASE, margin=settings.margin)
     for family in result.families:
         if unlike := family.unlike:
             text = f"{counted(len(unlike), 'pair id')} with other expected ids in one language than in another"
-            text = f"{family.name}: {text} ({three(unlike)}): they do not ask for the same"
-            yield Fact("", None, "paired", text, is_note=True)
+            yield _note("paired", f"{family.name}: {text} ({three(unlike)}): they do not ask for the same")
     if result.across:
         yield from facts_of_languages(result.across)
     yield Fact("margin", settings.margin)
@@ -77,17 +73,55 @@ def tell(result: Results, groupings: Sequence[Grouping] = (), *, left_out: int =
     yield from _of_tests(result)
     yield from _of_cases(result)
     yield Fact("notes", list(result.notes))
-    for note in result.notes:
-        yield Fact("", None, "note", note, is_note=True)
+    yield from (_note("note", note) for note in result.notes)
 
 
-def _of_measures(result: Results, left_out: int) -> Iterator[Fact]:
+def _note(heading: str, text: str) -> Fact:
+    return Fact("", None, heading, text, is_note=True)
+
+
+def _of_searched_languages(result: BenchResult) -> Iterator[Fact]:
+    """Say in which languages the texts are that cases are searched in; a search that crosses languages is a note."""
+    spoken, parts = result.settings.spoken, [part for part in result.parts.values() if part.language != NONE]
+    if parts and not spoken:
+        text = f"nobody says in which language the texts of {result.settings.collection} are: name it by"
+        yield Fact("", None, "languages", f"{text} --collection-language")
+    if not (parts and spoken):
+        return
+    known = [part for part in parts if is_code(part.language)]
+    if unknown := ", ".join(str(part) for part in parts if part not in known):
+        text = f"{unknown}: no code of ISO 639, so that nobody can tell whether the texts are in it"
+        yield _note("languages meet", text)
+    texts = " and ".join(spoken) + " (guessed from them)" * result.settings.is_guess
+    held = set(map(base, spoken))
+    if crossing := ", ".join(str(part) for part in known if base(part.language) not in held):
+        yield _note("languages meet", f"{crossing}: searched in texts in {texts}, another language")
+    for part in known if len(held) > 1 else ():
+        if base(part.language) in held:
+            yield _note("languages meet", f"{part}: searched in texts in {texts}")
+
+
+def _of_words(settings: Settings) -> Iterator[Fact]:
+    """Say how words were taken, where that is not English alone for English cases alone."""
+    for name, found in settings.words.items():
+        languages = [base(language) for own in found.values() for language in own]
+        is_english = list(found) == [ENGLISH]
+        if not (is_english and set(languages) <= {"en", NONE}):
+            text = f"{name}: " + "; ".join(f"{how} ({', '.join(own)})" for how, own in found.items())
+            is_alike = is_english or (len(found) == 1 and len(languages) > 1)
+            yield Fact("", None, "words", text + "; bm25(language='cases') takes those of each language" * is_alike)
+
+
+def _of_measures(result: BenchResult, left_out: int) -> Iterator[Fact]:
     yield from tell_counts(result.measures)
     if left_out:
         yield Fact("", None, "measures", f"{left_out} more in the report, in csv and in json")
     if any(isinstance(one, AP) and one.norm == "min" for one in result.measures):
         yield Fact("", None, "AP", "divided by the expected ids or the cutoff, whichever is less")
-    yield from _of_grades(result)
+    low = sum(min(case.relevance, default=1.0) < 1 for part in result.parts.values() for case in part.cases)
+    if low:  # they are not relevant to binary measures
+        text = f"{counted(low, 'case')} with grades below 1: they count in graded measures; RR, Hit, R, P and AP"
+        yield Fact("grades_below_1", low, "grades", f"{text} take 1 or more as relevant")
     kind = result.settings.kind
     if result.settings.ontology is None:
         max_rel = "without an ontology: the highest grade of an expected document found"
@@ -102,15 +136,7 @@ def _of_measures(result: Results, left_out: int) -> Iterator[Fact]:
         yield Fact("", None, "chance", f"random terms, {result.parts[key]}: {shown}")
 
 
-def _of_grades(result: Results) -> Iterator[Fact]:
-    """Say that ids with a grade below 1 are not relevant to binary measures."""
-    low = sum(min(case.relevance, default=1.0) < 1 for part in result.parts.values() for case in part.cases)
-    if low:
-        text = f"{counted(low, 'case')} with grades below 1: they count in graded measures; RR, Hit, R, P and AP"
-        yield Fact("grades_below_1", low, "grades", f"{text} take 1 or more as relevant")
-
-
-def _of_strata(result: Results, groupings: Sequence[Grouping]) -> Iterator[Fact]:
+def _of_strata(result: BenchResult, groupings: Sequence[Grouping]) -> Iterator[Fact]:
     """Name the columns of strata, and the strata of few cases."""
     yield Fact("by", list(result.settings.by))
     held = [name for name in STRATA if any(name in part.strata for part in result.parts.values())]
@@ -118,7 +144,7 @@ def _of_strata(result: Results, groupings: Sequence[Grouping]) -> Iterator[Fact]
         yield Fact("", None, "strata", f"cases have a {' and a '.join(held)}: --by {held[0]} shows the means by it")
     by = result.settings.by
     if lacking := [str(part) for part in result.parts.values() if not set(by) <= set(part.strata)]:
-        yield Fact("", None, "strata", f"{', '.join(lacking)}: no case has a {' and a '.join(by)}", is_note=True)
+        yield _note("strata", f"{', '.join(lacking)}: no case has a {' and a '.join(by)}")
     small = {
         f"{one.part} {label(stratum)}": len(evaluation.query_ids)
         for one in groupings
@@ -128,10 +154,10 @@ def _of_strata(result: Results, groupings: Sequence[Grouping]) -> Iterator[Fact]
     }
     yield Fact("small_strata", small)
     if small:
-        yield Fact("", None, OF_FEW, few_queries(small, SMALLEST, unit="cases"), is_note=True)
+        yield _note(OF_FEW, few_queries(small, SMALLEST, unit="cases"))
 
 
-def _of_intervals(result: Results, groupings: Sequence[Grouping]) -> Iterator[Fact]:
+def _of_intervals(result: BenchResult, groupings: Sequence[Grouping]) -> Iterator[Fact]:
     """Say how the intervals were made, and how clusters change them."""
     design, cluster = result.settings.design, result.settings.cluster
     column = cluster_name(cluster)
@@ -156,49 +182,37 @@ def _of_intervals(result: Results, groupings: Sequence[Grouping]) -> Iterator[Fa
     ]
     clusters = "" if column is None else f"clusters ({column})"
     yield from tell_intervals(design, found, differences, clusters=clusters, unit=("case", "cases"))
+    for part in result.parts.values() if column is None else ():
+        n_cases, n_groups = len(part.cases), len(set(part.shared()))
+        if n_groups < n_cases:
+            text = (
+                f"the {n_cases:,} cases of {part} are not {n_cases:,} independent ones: by shared expected ids they are"
+            )
+            narrow = f"{counted(n_groups, 'group')}, and intervals are too narrow; cluster by expected_ids"
+            yield _note("clusters", f"{text} {narrow}")
     if column is None:
-        for part in result.parts.values():
-            yield from _of_repeats(part)
         return
     widths = {str(part): _widened(result, key) for key, part in result.parts.items()}
     for part in result.parts.values():
-        n_clusters = len(set((part.clusters(cluster) or {}).values()))
-        ratio = widths[str(part)]
-        wider = (
-            ""
-            if ratio is None
-            else f"; intervals of {result.measures[0].label} are {ratio:.2f} times as wide as without"
-        )
-        text = f"{part}: {counted(len(part.cases), 'case')} in {counted(n_clusters, 'cluster')}{wider}"
-        yield Fact("", None, "clusters", text, is_note=True)
+        n_clusters, ratio = len(set((part.clusters(cluster) or {}).values())), widths[str(part)]
+        times = f"; intervals of {result.measures[0].label} are {ratio or 0:.2f} times as wide as without"
+        text = f"{part}: {counted(len(part.cases), 'case')} in {counted(n_clusters, 'cluster')}"
+        yield _note("clusters", text + times * (ratio is not None))
     yield Fact("width_by_clusters", widths)
 
 
-def _widened(result: Results, key: tuple[str, str]) -> float | None:
+def _widened(result: BenchResult, key: tuple[str, str]) -> float | None:
     """Return how many times as wide clusters make the intervals of the first measure, the mean over retrievers."""
-    ratios = []
-    measure = result.measures[0]
-    for of_run, evaluation in result.evaluations.items():
-        if of_run[:2] == key:
-            (alone,) = intervals([evaluation[measure]], result.settings.design.with_clusters(None))
-            own = result.intervals[of_run][measure.label]
-            if alone.high > alone.low:
-                ratios.append((own.high - own.low) / (alone.high - alone.low))
+    ratios, measure = [], result.measures[0]
+    for name, evaluation in result.of_part(result.parts[key]).items():
+        (alone,) = intervals([evaluation[measure]], result.settings.design.with_clusters(None))
+        own = result.intervals[Key(*key, name)][measure.label]
+        if alone.high > alone.low:
+            ratios.append((own.high - own.low) / (alone.high - alone.low))
     return sum(ratios) / len(ratios) if ratios else None
 
 
-def _of_repeats(part: Part) -> Iterator[Fact]:
-    """Say that cases share expected ids."""
-    n_cases, n_independent = len(part.cases), part.n_independent
-    if n_independent < n_cases:
-        text = (
-            f"the {n_cases:,} cases of {part} are not {n_cases:,} independent ones: by shared expected ids they are"
-            f" {counted(n_independent, 'group')}, and intervals are too narrow; cluster by expected_ids"
-        )
-        yield Fact("", None, "clusters", text, is_note=True)
-
-
-def _of_tests(result: Results) -> Iterator[Fact]:
+def _of_tests(result: BenchResult) -> Iterator[Fact]:
     if result.comparisons:
         places = {key: str(result.parts[key]) if len(result.comparisons) > 1 else "" for key in result.comparisons}
         placed = [(places[key], pair) for key, one in result.comparisons.items() for pair in one.pairs]
@@ -222,29 +236,28 @@ def _of_tests(result: Results) -> Iterator[Fact]:
         yield from tell_gaps(one)
 
 
-def _of_cases(result: Results) -> Iterator[Fact]:
+def _of_cases(result: BenchResult) -> Iterator[Fact]:
     """Name retrievers that found nothing, and sets that are too small for a conclusion."""
-    for key, part in result.parts.items():
+
+    def share(part: Part, number: int) -> str:
+        return f"{number:,} of {counted(len(part.cases), 'case')} of {part}"
+
+    for part in result.parts.values():
         if bare := [case.case_id for case in part.cases if not case.expected_ids]:
-            text = f"{len(bare):,} of {counted(len(part.cases), 'case')} of {part} ({three(bare)}), which count as 0"
-            yield Fact("", None, "nothing expected", text, is_note=True)
+            yield _note("nothing expected", f"{share(part, len(bare))} ({three(bare)}), which count as 0")
         alike: dict[tuple[str, ...], list[str]] = {}
-        for name in result.retrievers:
-            alike.setdefault(result.evaluations[Key(*key, name)].missing_queries, []).append(name)
+        for name, evaluation in result.of_part(part).items():
+            alike.setdefault(evaluation.missing_queries, []).append(name)
         alike.pop((), None)
         for ids, names in alike.items():
-            of = f"{len(ids):,} of {counted(len(part.cases), 'case')} of {part} ({listed(ids)})"
-            yield Fact("", None, "found nothing", f"{', '.join(names)}: for {of}, which count as 0", is_note=True)
+            of = f"{share(part, len(ids))} ({listed(ids)})"
+            yield _note("found nothing", f"{', '.join(names)}: for {of}, which count as 0")
     yield Fact("found_nothing", {" / ".join(key): len(one.missing_queries) for key, one in result.evaluations.items()})
     yield Fact("verbatim", {" / ".join(key): count for key, count in result.verbatim.items()})
+    easy = "have the text of an expected document, ignoring case and whitespace"
     for key, count in result.verbatim.items():
         if count:
-            of = f"{count:,} of {counted(len(result.parts[key].cases), 'case')} of {result.parts[key]}"
-            yield Fact(
-                "", None, "easy cases", f"{of} have the text of an expected document, ignoring case and whitespace"
-            )
+            yield Fact("", None, "easy cases", f"{share(result.parts[key], count)} {easy}")
     small = [f"{part} ({len(part.cases)})" for part in result.parts.values() if len(part.cases) < SMALL]
     if small and result.settings.limit is None:
-        yield Fact(
-            "", None, "few cases", f"{', '.join(small)}: good for a first look, not for a conclusion", is_note=True
-        )
+        yield _note("few cases", f"{', '.join(small)}: good for a first look, not for a conclusion")

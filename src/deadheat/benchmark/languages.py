@@ -8,6 +8,7 @@ another language, nor is any of 600 samples of 5, 10 or 20 of them.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -46,6 +47,7 @@ NAMES = {
     "zh": "chinese",
 }
 NATIVE = {"deutsch": "de", "englisch": "en", "français": "fr", "español": "es", "nederlands": "nl"}
+SAMPLE = 300  # texts, from which the language of many is guessed
 CLEAR = 0.95  # probability from which on a text looks like a language
 ALLOWED = "a code of ISO 639 such as 'de', 'fr' or 'pt-br'"
 _FORM = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*")
@@ -128,6 +130,14 @@ def guess(text: str) -> str | None:
     """
     code, probability = _identifier().classify(text)
     return code if probability >= CLEAR else None
+
+
+def likely(texts: Sequence[str]) -> str | None:
+    """Return the language that a sample of texts looks like; without py3langid none, as a guess is no result."""
+    try:
+        return guess(". ".join(texts[:: max(1, len(texts) // SAMPLE)]))
+    except MissingDependencyError:
+        return None
 
 
 def known(language: str | None) -> str | None:

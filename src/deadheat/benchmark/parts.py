@@ -1,9 +1,14 @@
-"""Parts of a benchmark: the cases of one set in one language. Parts are never mixed."""
+"""Parts of a benchmark, the cases of one set in one language, which are never mixed; and families of them.
+
+A family are parts that ask for the same in several languages, case by case.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 
 from deadheat.benchmark.cases import Cases, folded, read_cases
@@ -41,6 +46,11 @@ class Part:
         return self.name if self.language == NONE else f"{self.name} ({self.language})"
 
     @property
+    def key(self) -> tuple[str, str]:
+        """The names of set and language."""
+        return self.name, self.language
+
+    @property
     def searched(self) -> str:
         """A SHA-256 of the ids and texts: what a search sees."""
         return hash_of([[case.case_id, case.text] for case in self.cases])
@@ -63,40 +73,123 @@ class Part:
         column : str, mapping of case id to cluster, or None
             "expected_ids": cases that share an expected id, directly or by way of others, are one cluster.
         """
+        ids = [case.case_id for case in self.cases]
         if column is None:
             return None
+        if column == EXPECTED:
+            return dict(zip(ids, self.shared(), strict=True))
         if isinstance(column, Mapping):
-            lacking = [case.case_id for case in self.cases if case.case_id not in column]
-            if lacking:
+            if lacking := [one for one in ids if one not in column]:
                 problem = f"must name the cluster of every case; {len(lacking)} have none, such as {lacking[0]!r}"
                 raise ParameterError(problem, argument="cluster")
-            return {case.case_id: column[case.case_id] for case in self.cases}
-        if column == EXPECTED:
-            return dict(zip((case.case_id for case in self.cases), self._shared(), strict=True))
+            return {one: column[one] for one in ids}
         labels = {case.case_id: getattr(case, "folded_text" if column == "text" else column) for case in self.cases}
-        lacking = [case_id for case_id, label in labels.items() if label is None]
-        if lacking:
+        if lacking := [one for one, label in labels.items() if label is None]:
             hint = f"{len(lacking)} of {counted(len(labels), 'case')} have no {column}, such as {lacking[0]!r}"
             allowed = "a column that every case has"
             raise ColumnError(argument="cluster", given=column, allowed=allowed, hint=hint, path=str(self))
         return labels
 
-    @property
-    def n_independent(self) -> int:
-        """Number of groups of cases that share no expected id."""
-        return len(set(self._shared()))
-
-    def _shared(self) -> list[int]:
+    def shared(self) -> list[int]:
         """Return a number for each case, the same for those that share an expected id."""
         return joined_groups([case.expected_ids for case in self.cases])
 
 
+@dataclass(frozen=True)
+class Family:
+    """Parts in different languages whose cases share pair ids.
+
+    Attributes
+    ----------
+    name : str
+    parts : dict of str to Part
+        By language.
+    """
+
+    name: str
+    parts: Mapping[str, Part]
+
+    @property
+    def pairs(self) -> dict[str, dict[str, str]]:
+        """By language, the pair id of each case that has one."""
+        return {
+            language: {case.case_id: case.pair_id for case in part.cases if case.pair_id is not None}
+            for language, part in self.parts.items()
+        }
+
+    @property
+    def unlike(self) -> tuple[str, ...]:
+        """The pair ids whose cases expect other ids in one language than in another."""
+        found: dict[str, set[frozenset[str]]] = {}
+        for part in self.parts.values():
+            for case in part.cases:
+                if case.pair_id is not None:
+                    found.setdefault(case.pair_id, set()).add(frozenset(case.expected_ids))
+        return tuple(sorted(pair for pair, expected in found.items() if len(expected) > 1))
+
+    def covers(self, parts: Iterable[Part]) -> bool:
+        """Return whether these parts are its own, and each case of one has one in every other."""
+        ids = [{case.pair_id for case in part.cases} for part in self.parts.values()]
+        is_same = {id(part) for part in parts} == {id(part) for part in self.parts.values()}
+        return is_same and all(own == ids[0] and None not in own for own in ids)
+
+    def labels(self, column: str | Mapping[str, object] | None) -> dict[str, dict[str, tuple[Hashable, ...]]] | None:
+        """Return, by language, what the case of each pair id shares with others; None without clusters."""
+        if column is None:
+            return None
+        found: dict[str, dict[str, tuple[Hashable, ...]]] = {}
+        for language, pairs in self.pairs.items():
+            part = self.parts[language]
+            if column == EXPECTED:
+                own: dict[str, tuple[Hashable, ...]] = {case.case_id: case.expected_ids for case in part.cases}
+            else:
+                own = {one: (str(label),) for one, label in (part.clusters(column) or {}).items()}
+            found[language] = {pair: own[one] for one, pair in pairs.items()}
+        return found
+
+
+def families_of(parts: Sequence[Part]) -> tuple[tuple[Family, ...], str]:
+    """Return the families among parts, and what to know of the languages that are not paired.
+
+    Parts of one name belong together, and those of other names if each language is there once: a language that is there
+    twice would have to be chosen. A language that shares no pair id with another is not paired.
+    """
+    able = [part for part in parts if part.language != NONE and any(case.pair_id is not None for case in part.cases)]
+    counts = Counter(part.name for part in able)
+    groups = [[part for part in able if part.name == name] for name, n in counts.items() if n > 1]
+    others = [part for part in able if counts[part.name] == 1]
+    if len({part.language for part in others}) == len(others) > 1:
+        groups.append(others)
+    found = []
+    for group in groups:
+        ids = Counter(case.pair_id for part in group for case in part.cases if case.pair_id is not None)
+        shared = {one for one, n in ids.items() if n > 1}
+        paired = [part for part in group if any(case.pair_id in shared for case in part.cases)]
+        if len(paired) > 1:
+            names = " and ".join(dict.fromkeys(part.name for part in paired))
+            found.append(Family(names, {part.language: part for part in paired}))
+    inside = {id(part) for family in found for part in family.parts.values()}
+    named = [part for part in parts if part.language != NONE]
+    alone = ", ".join(str(part) for part in named if id(part) not in inside)
+    if len({part.language for part in named}) < 2 or not alone:
+        return tuple(found), ""
+    # cases that expect what those of another language expect, and lack a pair id
+    lacking = [
+        (part.language, frozenset(case.expected_ids)) for part in parts for case in part.cases if case.pair_id is None
+    ]
+    languages = Counter(expected for _, expected in set(lacking) if expected)
+    n_alike = sum(languages[expected] > 1 for _, expected in lacking)
+    is_common = n_alike > 0 and 2 * n_alike >= sum(len(part.cases) for part in parts)
+    text = f"{alone}: not paired with another language (no pair id that both have); a difference to it is one between"
+    advice = "; cases that ask for the same are paired by a common pair_id" * is_common
+    return tuple(found), f"{text} cases too{advice}"
+
+
 def check_cluster(column: object) -> None:
     """Raise `ParameterError` if cases cannot be grouped by it."""
-    if column is None or isinstance(column, Mapping) or column in COLUMNS:
-        return
-    python = "or a dict of case id to cluster"
-    raise ParameterError(argument="cluster", given=column, allowed=COLUMNS, python=python)
+    if not (column is None or isinstance(column, Mapping) or column in COLUMNS):
+        python = "or a dict of case id to cluster"
+        raise ParameterError(argument="cluster", given=column, allowed=COLUMNS, python=python)
 
 
 def check_by(columns: str | Sequence[str], parts: Iterable[Part]) -> tuple[str, ...]:
@@ -156,23 +249,17 @@ def check_expected(parts: Sequence[Part], documents: Collection, ontology: Ontol
                 f"{three(expected)}; the documents are {first}, ...",
                 hint="Are they of the same collection, and are the ids written alike?",
             )
-        alike: dict[tuple[str, str], list[str]] = {}  # an id that both lack is named once
+        alike: dict[tuple[bool, bool], list[str]] = {}  # an id that both lack is named once
         for one in expected:
-            found = list(_lacks(one, held, documents.name, ontology))
-            if found:
-                where, effects = (" and ".join(texts) for texts in zip(*found, strict=True))
-                status = "" if ontology is None else ontology.status(one)
-                alike.setdefault((where, effects), []).append(f"{one!r}{status and f' ({status})'}")
-        for (where, effects), ids in alike.items():
-            yield f"{part}: {len(ids)} of {len(expected)} expected ids are {where}; {effects}: {three(ids)}"
-
-
-def _lacks(expected: str, held: set[str], name: str, ontology: Ontology | None) -> Iterator[tuple[str, str]]:
-    """Yield where an expected id is missing, and what follows from that."""
-    if expected not in held:
-        yield f"not in {name}", "no search finds them"
-    if ontology is not None and expected not in ontology:
-        yield "no terms of the ontology", "their similarity to everything is 0"
+            status = ontology.status(one) if ontology is not None else ""
+            lacking = one not in held, ontology is not None and one not in ontology
+            alike.setdefault(lacking, []).append(f"{one!r}{status and f' ({status})'}")
+        alike.pop((False, False), None)
+        texts = f"not in {documents.name}", "no terms of the ontology"
+        effects = "no search finds them", "their similarity to everything is 0"
+        for lacking, ids in alike.items():
+            where, effect = (" and ".join(compress(said, lacking)) for said in (texts, effects))
+            yield f"{part}: {len(ids)} of {len(expected)} expected ids are {where}; {effect}: {three(ids)}"
 
 
 def count_verbatim(part: Part, documents: Collection) -> int:
@@ -188,48 +275,30 @@ def count_verbatim(part: Part, documents: Collection) -> int:
 
 
 def _named(cases: object) -> list[tuple[str, Cases]]:
+    """Return sets with their names: those of one name are the languages of one set, or get that of file or folder."""
     if isinstance(cases, Mapping):
         return [(str(name), _read(one)) for name, one in cases.items()]
-    several = list(cases) if isinstance(cases, list | tuple) else [cases]
-    sets = [_read(one) for one in several]
-    plain = [one.name for one in sets]
-    if _are_languages_of_sets(sets):
-        return list(zip(plain, sets, strict=True))
-    for name_of in (_by_file, _by_folder):
-        names = [name_of(one) if plain.count(one.name) > 1 else one.name for one in sets]
+    sets = [_read(one) for one in (cases if isinstance(cases, list | tuple) else [cases])]
+    counts = Counter(one.name for one in sets)
+    languages = [(one.name, language) for one in sets for language in one.by_language()]
+    if len(set(languages)) == len(languages) and all(own is not None or counts[name] == 1 for name, own in languages):
+        return [(one.name, one) for one in sets]
+    for name_of in (
+        lambda name, path: f"{name}, {label_of(path)}",
+        lambda name, path: f"{path.absolute().parent.name}/{name}",
+    ):
+        names = [one.name if counts[one.name] == 1 or one.path is None else name_of(one.name, one.path) for one in sets]
         if len(set(names)) == len(names):
             return list(zip(names, sets, strict=True))
-    twice = next(name for name in plain if plain.count(name) > 1)
     hint = "give one another dataset_id, or its file another name"
-    raise ParameterError(f"two sets of cases are named {twice!r}", hint=hint, python="or give a dict of name to cases")
-
-
-def _are_languages_of_sets(sets: Sequence[Cases]) -> bool:
-    """Return whether files of one name have different languages: the languages of one set."""
-    found = [(one.name, language) for one in sets for language in one.by_language()]
-    return len(set(found)) == len(found) and all(
-        language is not None or sum(name == other.name for other in sets) == 1 for name, language in found
-    )
-
-
-def _by_file(cases: Cases) -> str:
-    """Return the name of a set with that of its file, for sets that call themselves the same."""
-    return cases.name if cases.path is None else f"{cases.name}, {label_of(cases.path)}"
-
-
-def _by_folder(cases: Cases) -> str:
-    """Return the name of a set with that of its folder, for sets whose files are called the same."""
-    return cases.name if cases.path is None else f"{cases.path.absolute().parent.name}/{cases.name}"
+    twice = f"two sets of cases are named {next(name for name, n in counts.items() if n > 1)!r}"
+    raise ParameterError(twice, hint=hint, python="or give a dict of name to cases")
 
 
 def _read(cases: object) -> Cases:
-    if isinstance(cases, Cases):
-        return cases
     if isinstance(cases, str | Path):
         return read_cases(cases)
-    raise ParameterError(
-        argument="cases",
-        given=Plain(type(cases).__name__),
-        allowed="Cases, a path, or several of them",
-        hint="read_cases reads a file",
-    )
+    if not isinstance(cases, Cases):
+        allowed, hint = "Cases, a path, or several of them", "read_cases reads a file"
+        raise ParameterError(argument="cases", given=Plain(type(cases).__name__), allowed=allowed, hint=hint)
+    return cases

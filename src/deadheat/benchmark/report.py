@@ -2,138 +2,53 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from deadheat.benchmark.facts import CASE, tell
+from deadheat.benchmark.failures import Failure
 from deadheat.benchmark.measures import main_of
 from deadheat.benchmark.parts import STRATA, Part
-from deadheat.benchmark.report_failures import list_failures, tell_failures, tell_language_verdicts, tell_verdicts
-from deadheat.benchmark.result import Grouping, Key, Results
-from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.languages import Languages
+from deadheat.benchmark.result import BenchResult, Grouping, Key
+from deadheat.comparison.languages import judge_languages
 from deadheat.comparison.pairs import Pair
-from deadheat.data.shown import Numbers, Shown
-from deadheat.errors import ParameterError, UnlabelledQueriesWarning
+from deadheat.comparison.verdict import judge_strata
+from deadheat.data.queries import Queries
 from deadheat.evaluation.strata import NONE, Stratum, keys_of
 from deadheat.measures import Measure
-from deadheat.report.as_markdown import as_markdown
 from deadheat.report.bars import bars
 from deadheat.report.model import OF_FEW, Bar, Cell, Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
+from deadheat.report.of_comparison import as_data
 from deadheat.report.of_languages import data_of_languages, list_languages
 from deadheat.report.of_shown import in_python
+from deadheat.report.page import Subject, page_of
 from deadheat.report.score_tables import level_heading
 from deadheat.report.totals import as_cell, mean_heading, reported, reported_interval, reported_pairs, totals_of_row
 from deadheat.version import __version__
-from deadheat.wording import Plain, counted, joined
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
+from deadheat.wording import counted, joined
 
 RETRIEVER, MEASURE = Column("retriever", "retriever"), Column("measure", "measure")
 SYSTEM, BASELINE = Column("system", "retriever"), Column("baseline", "against")
 MOST_LANGUAGES = 12  # rows of differences between languages on a screen
 LABELS = (Column("cases", "cases"), Column("language", "language"), RETRIEVER, MEASURE)
+FEW, MANY = 3, 20  # failed cases of each retriever: on a screen, and in a file
+SPOKEN = 2  # parts whose verdicts are said one by one
 MOST_ROWS = 4  # measures of differences on a screen: more hide what is to be seen
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class BenchResult(
-    Results,
-    Shown,
-    reported_by="deadheat.benchmark.report:report_main",
-    paged_by="deadheat.benchmark.page:page_of_bench",
-):
-    """Retrievers on labelled cases, each set and each language by itself. Made by :func:`bench`.
-
-    Its attributes are those of :class:`~deadheat.benchmark.result.Results`.
-    """
-
-    def report(self) -> str:
-        """Return everything as Markdown: means with intervals, comparisons, languages and strata."""
-        return as_markdown(report_bench(self, full=True))
-
-    def plot(
-        self,
-        kind: str | None = None,
-        *,
-        cases: str | None = None,
-        language: str | None = None,
-        **options: Any,  # noqa: ANN401 - of the figure
-    ) -> alt.LayerChart:
-        """Draw a figure of one set of cases in one language, or of one set across its languages ("slopes").
-
-        Parameters
-        ----------
-        kind : str, optional
-            Its name, such as "forest", which is the default.
-        cases, language : str, optional
-            The set and its language, where there are several.
-        **options
-            Of the figure, such as `measure`: see the function of this name in :mod:`deadheat.figures`.
-
-        Returns
-        -------
-        altair.LayerChart
-
-        Raises
-        ------
-        ParameterError
-            There is no such figure or set, or several sets.
-        FigureError
-            The figure cannot show these retrievers.
-        """
-        from deadheat.figures import plot_of
-        from deadheat.figures.base import figures_of
-
-        if kind in figures_of("languages"):
-            return plot_of(self._across_of(cases), kind, **options)
-        keys = [key for key in self.parts if cases in {None, key[0]} and language in {None, key[1]}]
-        if len(keys) != 1:
-            named = " or ".join(f"cases={name!r}, language={of!r}" for name, of in self.parts)
-            raise ParameterError(
-                "a figure is of one set of cases in one language",
-                given=Plain(f"{len(keys)} of them"),
-                hint=f"give {named}",
-            )
-        own = {name: self.evaluations[Key(*keys[0], name)] for name in self.retrievers}
-        return plot_of(self.comparisons.get(keys[0], own), kind, **options)
-
-    def _across_of(self, cases: str | None) -> Languages:
-        """Return the languages of a set, or of the only one that has several."""
-        found = {name: one for name, one in self.across.items() if cases in {None, name}}
-        if len(found) != 1:
-            raise ParameterError(
-                "a figure of languages is of one set of cases whose languages are paired",
-                given=Plain(f"{len(found)} of them"),
-                hint=f"give cases={' or '.join(map(repr, self.across))}" if self.across else "cases need a pair_id",
-            )
-        return next(iter(found.values()))
-
-    def named_numbers(self) -> Numbers:
-        """Give those of each evaluation behind its cases, language and retriever, and those of each pair."""
-        for of_run, evaluation in self.evaluations.items():
-            yield from (((*of_run, *parts), number) for parts, number in evaluation.named_numbers())
-        for key, comparison in self.comparisons.items():
-            for parts, number in comparison.named_numbers():
-                if len(parts) > 1 and isinstance(parts[1], tuple):  # those of the retrievers are above
-                    yield (*key, parts[1], parts[0], *parts[2:]), number
+def report_main(result: BenchResult, *, full: bool = False) -> Report:
+    """Return the report that a screen has room for; the full one has all measures and strata."""
+    return report_bench(result, full=True) if full else in_python(report_bench(result, full=False))
 
 
-def report_main(result: Results) -> Report:
-    """Return the report that a screen has room for: :meth:`BenchResult.report` has all measures and strata."""
-    return in_python(report_bench(result, full=False))
-
-
-def report_bench(result: Results, *, full: bool = True) -> Report:
+def report_bench(result: BenchResult, *, full: bool = True) -> Report:
     """Return the report of a benchmark for people.
 
     Parameters
     ----------
-    result : Results
+    result : BenchResult
     full : bool, default True
         Whether it has all measures and the strata of every column; else those without a cutoff, and of each kind the
         deepest one, and strata only of what was asked for.
@@ -153,16 +68,16 @@ def report_bench(result: Results, *, full: bool = True) -> Report:
         *_averages(result, shown),
         *(_strata(one, of_strata, _level(result)) for one in groupings),
         *(_strata_differences(result, one.part, of_strata) for one in groupings if by),
-        *list_failures(result, full=full),
+        *_failures(result, full=full),
     ]
     left_out = len(result.measures) - len(shown)
     facts = (Fact("deadheat", __version__), *tell(result, groupings, left_out=left_out))
     heading = f"{', '.join(result.retrievers)} on {', '.join(map(str, result.parts.values()))}" if full else ""
-    opening = joined(tell_verdicts(result)[0], tell_language_verdicts(result)[0])
+    opening = joined(_verdicts(result)[0], _language_verdicts(result)[0])
     return Report(tuple(filter(None, tables)), facts, heading, opening=opening)
 
 
-def data_of_bench(result: Results) -> Report:
+def data_of_bench(result: BenchResult) -> Report:
     """Return the report of a benchmark for programs: tables of all means and differences; those of strata first."""
     counts = {one.label for one in result.measures if one.total}
     means = [totals_of_row(row, counts, row["n_cases"]) for row in _rows(result, result.to_polars())]
@@ -182,19 +97,19 @@ def data_of_bench(result: Results) -> Report:
     if groupings:
         tables.insert(0, _data_of_strata(result, groupings))
         tables += _data_of_differences(result, groupings)
-    _, verdict = tell_verdicts(result)
-    _, of_languages = tell_language_verdicts(result)
+    _, verdict = _verdicts(result)
+    _, of_languages = _language_verdicts(result)
     told = (
         verdict,
         of_languages,
         Fact("deadheat", __version__),
         *tell(result, groupings),
-        *tell_failures(result),
+        Fact("failures", result.failed()),
     )
     return Report(tuple(tables), told)
 
 
-def _rows(result: Results, frame: pl.DataFrame) -> list[dict[str, Any]]:
+def _rows(result: BenchResult, frame: pl.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a frame, with the names of measures that know their notation."""
     names = {one.label: one.label for one in result.measures}
     return [{**row, "measure": names[row["measure"]]} for row in frame.iter_rows(named=True)]
@@ -208,7 +123,7 @@ def _data(name: str, labels: tuple[Column, ...], rows: Sequence[Mapping[str, Any
     return Table(name, labels, _columns(*others), cells)
 
 
-def _data_of_strata(result: Results, groupings: Sequence[Grouping]) -> Table:
+def _data_of_strata(result: BenchResult, groupings: Sequence[Grouping]) -> Table:
     """Return all numbers of the strata."""
     rows: list[Row] = []
     columns: tuple[str, ...] = ()
@@ -230,11 +145,11 @@ def _columns(*names: str) -> tuple[Column, ...]:
     return tuple(Column(name, name) for name in names)
 
 
-def _level(result: Results, counts: Iterable[int] = ()) -> str:
+def _level(result: BenchResult, counts: Iterable[int] = ()) -> str:
     return level_heading(result.settings.design.confidence_level, set(counts))
 
 
-def _means(result: Results, part: Part, measures: Sequence[Measure]) -> Table:
+def _means(result: BenchResult, part: Part, measures: Sequence[Measure]) -> Table:
     """Each measure of each retriever with its interval."""
     keys = [Key(part.name, part.language, name) for name in result.retrievers]
     counts = {result.intervals[key][one.label].n_queries for key in keys for one in measures}
@@ -249,13 +164,13 @@ def _means(result: Results, part: Part, measures: Sequence[Measure]) -> Table:
     return Table("means", (MEASURE,), columns, rows, result.retrievers, RETRIEVER, title=title, main=1, is_section=True)
 
 
-def _mean(result: Results, key: Key, measure: str) -> tuple[Cell, ...]:
+def _mean(result: BenchResult, key: Key, measure: str) -> tuple[Cell, ...]:
     scores, interval = result.evaluations[key][measure], result.intervals[key][measure]
     shown, ties = reported_interval(scores, interval), (reported(scores, "tie_min"), reported(scores, "tie_max"))
     return interval.n_queries, as_cell(scores), Span(shown.low, shown.high, interval.is_known), Span(*ties)
 
 
-def _differences(result: Results, key: tuple[str, str], measures: Sequence[Measure]) -> Table:
+def _differences(result: BenchResult, key: tuple[str, str], measures: Sequence[Measure]) -> Table:
     """Each pair of retrievers with its difference, and how sure it is."""
     comparison, baseline = result.comparisons[key], result.settings.design.baseline
     shown = reported_pairs(comparison)
@@ -301,7 +216,7 @@ def _difference(pair: Pair, *drawn: Cell) -> tuple[Cell, ...]:
 
 
 def _languages(
-    result: Results, measures: Sequence[Measure], tested: Sequence[Measure], *, full: bool
+    result: BenchResult, measures: Sequence[Measure], tested: Sequence[Measure], *, full: bool
 ) -> Iterator[Table]:
     """Show retrievers by languages, of the cases that are the same in several."""
     for one in result.across.values():
@@ -316,7 +231,7 @@ def _languages(
         )
 
 
-def _averages(result: Results, measures: Sequence[Measure]) -> Iterator[Table]:
+def _averages(result: BenchResult, measures: Sequence[Measure]) -> Iterator[Table]:
     """Each measure of each retriever across languages; totals cannot be averaged."""
     if len(result.families) == 1 and result.families[0].covers(result.parts.values()):
         return  # its table has the same means
@@ -360,20 +275,11 @@ def _strata(grouping: Grouping, measures: Sequence[Measure], level: str) -> Tabl
     )
 
 
-def _by_strata(result: Results, part: Part) -> dict[Stratum, Comparison]:
-    """Compare the retrievers within each stratum of a part, by the columns that were asked for."""
-    comparison = result.comparisons.get((part.name, part.language))
-    if comparison is None:
-        return {}
-    with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # they are a stratum
-        return comparison.by(result.settings.by, part.cases.queries(), pool_languages=True)
-
-
-def _strata_differences(result: Results, part: Part, measures: Sequence[Measure]) -> Table | None:
+def _strata_differences(result: BenchResult, part: Part, measures: Sequence[Measure]) -> Table | None:
     """Return the differences within each stratum, in the order of the strata; None with a single retriever."""
     found = {
         stratum: [pair for measure in measures for pair in reported_pairs(one) if pair.measure == measure.label]
-        for stratum, one in _by_strata(result, part).items()
+        for stratum, one in result.by_strata(part).items()
     }
     if not found:
         return None
@@ -400,7 +306,7 @@ def _strata_differences(result: Results, part: Part, measures: Sequence[Measure]
     return Table("strata_pairs", labels, columns, rows, title=title, main=1, has_blocks=True, is_section=True)
 
 
-def _data_of_differences(result: Results, groupings: Sequence[Grouping]) -> list[Table]:
+def _data_of_differences(result: BenchResult, groupings: Sequence[Grouping]) -> list[Table]:
     """Return all numbers of the differences within strata."""
     counts, by = {one.label for one in result.measures if one.total}, result.settings.by
     rows = [
@@ -409,7 +315,7 @@ def _data_of_differences(result: Results, groupings: Sequence[Grouping]) -> list
             **totals_of_row(row, counts, row["n_queries"]),
         }
         for one in groupings
-        for stratum, comparison in _by_strata(result, one.part).items()
+        for stratum, comparison in result.by_strata(one.part).items()
         for row in _rows(result, comparison.to_polars(details=True))
     ]
     labels = _columns("cases", "language", *by, "system", "baseline", "measure")
@@ -422,3 +328,84 @@ def _of_stratum(grouping: Grouping, key: Key, stratum: Stratum, measure: str) ->
     shown = reported_interval(scores, grouping.intervals[key][stratum][measure])
     mean = Marked(reported(scores), OF_FEW) if scores.n_queries < strata.smallest else as_cell(scores)
     return scores.n_queries, mean, Span(shown.low, shown.high, shown.is_known)
+
+
+def _failures(result: BenchResult, *, full: bool) -> Iterator[Table]:
+    """Give the cases of each part that a retriever failed, the worst first: few for a screen, many for a file."""
+    most, cells_of = (MANY, _cells) if full else (FEW, _words)
+    columns = (
+        Column("rank", "rank"),
+        Column("text", "text"),
+        Column("expected", "expected"),
+        Column("above", "above it"),
+    )
+    columns = columns if full else (columns[0], Column("words", "what stood above it"))
+    for key, part in result.parts.items():
+        found = {name: result.failures.get(Key(*key, name), ()) for name in result.retrievers}
+        rows = tuple(
+            Row((name, one.case_id), ((one.rank, *cells_of(one)),))
+            for name, failed in found.items()
+            for one in failed[:most]
+        )
+        if rows:
+            counts = ", ".join(f"{len(failed):,} by {name}" for name, failed in found.items())
+            title = f"{part}: cases without an expected document first ({counts} of {len(part.cases):,}), the worst"
+            yield Table("failures", (RETRIEVER, Column("case_id", "case")), columns, rows, title=title, is_section=True)
+
+
+def _cells(one: Failure) -> tuple[str, ...]:
+    return one.text, "; ".join(map(str, one.expected)), _above(one)
+
+
+def _above(one: Failure) -> str:
+    more = one.n_above - len(one.above)
+    return "; ".join(map(str, one.above)) + (f"; and {more:,} more" if more else "")
+
+
+def _words(one: Failure) -> tuple[str, ...]:
+    expected = one.expected[0] if one.best is None else one.best
+    more = f" (and {len(one.expected) - 1} more)" if len(one.expected) > 1 else ""
+    above = _above(one) or "nothing found"
+    return (f"{one.text!r} expects {expected}{more}: {above}",)
+
+
+def _language_verdicts(result: BenchResult) -> tuple[str, Fact]:
+    """Return the verdict of each set whose languages are paired, as text and for JSON."""
+    several = len(result.across) > 1
+    found = {
+        name: judge_languages(one, unit=CASE, margin=result.settings.margin, name=name if several else "")
+        for name, one in result.across.items()
+    }
+    said = joined(*(sentence for own in found.values() for sentence in own))
+    return said, Fact("language_verdicts", {name: list(own) for name, own in found.items()})
+
+
+def _verdicts(result: BenchResult) -> tuple[str, Fact]:
+    """Return the verdict of each part, as text and for JSON; those of many parts are summed up."""
+    found = {str(result.parts[key]): one.judge(unit=CASE) for key, one in result.comparisons.items()}
+    if not found:
+        return "", Fact("verdict", None)
+    if len(found) == 1:
+        said = str(next(iter(found.values())))
+    elif len(found) <= SPOKEN:
+        said = " ".join(f"{part}: {one}" for part, one in found.items())
+    else:
+        said = " ".join(judge_strata(found, ["set and language"]))
+    return said, Fact("verdict", {"text": said, "parts": {part: as_data(one) for part, one in found.items()}})
+
+
+def page_of_bench(result: BenchResult) -> str:
+    """Return the page of a benchmark; its runs are not at hand, so there are no rankings."""
+    by = result.settings.by
+    subjects = [
+        Subject(
+            name=str(part) if len(result.parts) > 1 else "",
+            evaluations=result.of_part(part),
+            comparison=result.comparisons.get(key),
+            qrels=str(part),
+            queries=Queries(part.cases.queries()),
+            columns=by if set(by) <= set(part.strata) else (),
+        )
+        for key, part in result.parts.items()
+    ]
+    return page_of(subjects, languages=list(result.across.values()), margin=result.settings.margin)

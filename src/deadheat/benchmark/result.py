@@ -6,26 +6,28 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import polars as pl
 
 from deadheat.benchmark.failures import Failure
-from deadheat.benchmark.families import Family, families_of
-from deadheat.benchmark.meeting import Spoken
-from deadheat.benchmark.parts import Part, check_by
+from deadheat.benchmark.parts import Family, Part, check_by, families_of
 from deadheat.comparison.compare_languages import languages_of
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.languages import Languages
 from deadheat.comparison.pairs import Design
-from deadheat.errors import UnlabelledQueriesWarning
+from deadheat.data.shown import Numbers, Shown
+from deadheat.errors import ParameterError, UnlabelledQueriesWarning
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.strata import NONE, NUMBERS, Stratum
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
-from deadheat.wording import NOISE, counted
+from deadheat.wording import NOISE, Plain, counted
+
+if TYPE_CHECKING:
+    import altair as alt
 
 
 class Key(NamedTuple):
@@ -43,8 +45,10 @@ class Settings:
     Attributes
     ----------
     collection : str
-    spoken : Spoken
-        The languages of its texts.
+    spoken : tuple of str
+        The languages of its texts; empty if nobody knows.
+    is_guess : bool
+        Whether nobody said them, and the texts clearly look so.
     n_documents : int
     k : int
     measures : tuple of Measure
@@ -75,7 +79,8 @@ class Settings:
     kind: str = "lin"
     by: tuple[str, ...] = ()
     systems: Mapping[str, str] = field(default_factory=dict)
-    spoken: Spoken = Spoken()
+    spoken: tuple[str, ...] = ()
+    is_guess: bool = False
     margin: float | None = None
     words: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
 
@@ -112,9 +117,13 @@ class Grouping:
         return replace(self, intervals=found)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Results:
-    """Retrievers on labelled cases, each set and each language by itself; `BenchResult` adds the report.
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class BenchResult(
+    Shown,
+    reported_by="deadheat.benchmark.report:report_main",
+    paged_by="deadheat.benchmark.report:page_of_bench",
+):
+    """Retrievers on labelled cases, each set and each language by itself. Made by :func:`bench`.
 
     Attributes
     ----------
@@ -197,10 +206,7 @@ class Results:
         """
         return {
             family.name: languages_of(
-                {
-                    language: {name: self.evaluations[Key(part.name, language, name)] for name in self.retrievers}
-                    for language, part in family.parts.items()
-                },
+                {language: self.of_part(part) for language, part in family.parts.items()},
                 family.pairs,
                 design=self.settings.design,
                 name=family.name,
@@ -208,6 +214,18 @@ class Results:
             )
             for family in self.families
         }
+
+    def of_part(self, part: Part) -> dict[str, Evaluation]:
+        """Return the evaluations of a part by retriever."""
+        return {name: self.evaluations[Key(*part.key, name)] for name in self.retrievers}
+
+    def failed(self) -> list[dict[str, Any]]:
+        """Return all failures as JSON holds them."""
+        return [
+            {"cases": key.cases, "language": key.language, "retriever": key.retriever, **one.to_dict()}
+            for key, found in self.failures.items()
+            for one in found
+        ]
 
     def interval_options(self, part: Part) -> IntervalOptions:
         """Return the options of the intervals of a part."""
@@ -224,14 +242,15 @@ class Results:
             and unknown (why not; else empty).
         """
         check_threads()
-        rows = [
-            (
-                *(*key, scores.measure.label, scores.n_queries, *self._numbers(key, scores.measure.label)),
-                *(getattr(self.intervals[key][scores.measure.label], attribute) for attribute in KNOWN.values()),
-            )
-            for key, one in self.evaluations.items()
-            for scores in one
-        ]
+        rows = []
+        for key, evaluation in self.evaluations.items():
+            for scores in evaluation:
+                name, interval = scores.measure.label, self.intervals[key][scores.measure.label]
+                numbers = scores.mean, interval.low, interval.high, interval.standard_error
+                ties = scores.mean_tie_std, scores.mean_tie_min, scores.mean_tie_max
+                known = (getattr(interval, attribute) for attribute in KNOWN.values())
+                chance = self.chance.get(key[:2], {}).get(name)
+                rows.append((*key, name, scores.n_queries, *numbers, *ties, chance, *known))
         schema: dict[str, Any] = {
             **dict.fromkeys(["cases", "language", "retriever", "measure"], pl.String),
             "n_cases": pl.Int64,
@@ -290,32 +309,84 @@ class Results:
         """Return the strata of each part that has labels in some columns, with the intervals of all measures."""
         names = tuple(columns)
         if names not in self._groupings:
-            found = []
-            for part in self.parts.values():
-                if strata := self._by(names, part):
-                    options = self.interval_options(part)
-                    intervals = {key: one.estimate(options) for key, one in strata.items()}
-                    found.append(Grouping(part, names, strata, intervals))
-            self._groupings[names] = tuple(found)
+            self._groupings[names] = tuple(
+                Grouping(part, names, strata, {key: one.estimate(options) for key, one in strata.items()})
+                for part, options in ((part, self.interval_options(part)) for part in self.parts.values())
+                if (strata := self._by(names, part))
+            )
         return self._groupings[names]
 
     def _by(self, columns: Sequence[str], part: Part) -> dict[Key, Strata]:
         """Return the strata of a part by retriever; none if it has no labels in a column."""
         if not set(columns) <= set(part.strata):
             return {}
-        queries = part.cases.queries()
-        keys = (Key(part.name, part.language, name) for name in self.retrievers)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnlabelledQueriesWarning)  # they are a stratum that is named so
+        keys, queries = (Key(*part.key, name) for name in self.retrievers), part.cases.queries()
+        with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # they are a stratum
             return {key: self.evaluations[key].by(columns, queries, pool_languages=True) for key in keys}
 
-    def _numbers(self, key: Key, measure: str) -> tuple[float | None, ...]:
-        scores, interval = self.evaluations[key][measure], self.intervals[key][measure]
-        return (
-            *(scores.mean, interval.low, interval.high, interval.standard_error),
-            *(scores.mean_tie_std, scores.mean_tie_min, scores.mean_tie_max),
-            self.chance.get(key[:2], {}).get(measure),
-        )
+    def by_strata(self, part: Part) -> dict[Stratum, Comparison]:
+        """Compare the retrievers within each stratum of a part, by the columns that were asked for."""
+        comparison = self.comparisons.get(part.key)
+        if comparison is None:
+            return {}
+        with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # they are a stratum
+            return comparison.by(self.settings.by, part.cases.queries(), pool_languages=True)
+
+    def report(self) -> str:
+        """Return everything as Markdown: means with intervals, comparisons, languages and strata."""
+        return self._written("as_markdown:as_markdown", None, full=True)
+
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        cases: str | None = None,
+        language: str | None = None,
+        **options: Any,  # noqa: ANN401 - of the figure
+    ) -> alt.LayerChart:
+        """Draw a figure of one set of cases in one language, or of one set across its languages ("slopes").
+
+        Parameters
+        ----------
+        kind : str, optional
+            Its name, such as "forest", which is the default.
+        cases, language : str, optional
+            The set and its language, where there are several.
+        **options
+            Of the figure, such as `measure`: see the function of this name in :mod:`deadheat.figures`.
+
+        Returns
+        -------
+        altair.LayerChart
+
+        Raises
+        ------
+        ParameterError
+            There is no such figure or set, or several sets.
+        FigureError
+            The figure cannot show these retrievers.
+        """
+        from deadheat.figures import plot_of
+        from deadheat.figures.base import figures_of
+
+        if kind in figures_of("languages"):
+            found = {name: one for name, one in self.across.items() if cases in {None, name}}
+            if len(found) != 1:
+                raise ParameterError(
+                    "a figure of languages is of one set of cases whose languages are paired",
+                    given=Plain(f"{len(found)} of them"),
+                    hint=f"give cases={' or '.join(map(repr, self.across))}" if self.across else "cases need a pair_id",
+                )
+            return plot_of(next(iter(found.values())), kind, **options)
+        keys = [key for key in self.parts if cases in {None, key[0]} and language in {None, key[1]}]
+        if len(keys) != 1:
+            named = " or ".join(f"cases={name!r}, language={of!r}" for name, of in self.parts)
+            raise ParameterError(
+                "a figure is of one set of cases in one language",
+                given=Plain(f"{len(keys)} of them"),
+                hint=f"give {named}",
+            )
+        return plot_of(self.comparisons.get(keys[0], self.of_part(self.parts[keys[0]])), kind, **options)
 
     def _mean_of(self, language: str, retriever: str, measure: Measure) -> float:
         """Return the mean over all cases of a language; one of several sets counts once, with its mean over them."""
@@ -327,3 +398,12 @@ class Results:
                     found.setdefault((case_id, texts[case_id]), []).append(value)
         values = np.array([np.mean(own) for own in found.values()])
         return float(np.nanmean(values)) if not np.isnan(values).all() else float("nan")
+
+    def named_numbers(self) -> Numbers:
+        """Give those of each evaluation behind its cases, language and retriever, and those of each pair."""
+        for of_run, evaluation in self.evaluations.items():
+            yield from (((*of_run, *parts), number) for parts, number in evaluation.named_numbers())
+        for key, comparison in self.comparisons.items():
+            for parts, number in comparison.named_numbers():
+                if len(parts) > 1 and isinstance(parts[1], tuple):  # those of the retrievers are above
+                    yield (*key, parts[1], parts[0], *parts[2:]), number

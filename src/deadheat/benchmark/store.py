@@ -1,4 +1,7 @@
-"""The output folder: finished runs are found again, nothing is half written, and no file of others is replaced."""
+"""The output folder: finished runs are found again, nothing is half written, and no file of others is replaced.
+
+A finished folder can be read again: what was evaluated, and the runs, without the cases they were made of.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import platform
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -17,13 +21,17 @@ import polars as pl
 
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.parts import Part
-from deadheat.benchmark.result import Results
+from deadheat.benchmark.result import BenchResult, Key
 from deadheat.benchmark.retrievers import Retriever, identity
+from deadheat.comparison.compare_languages import languages_of
 from deadheat.comparison.languages import Languages
-from deadheat.errors import DataError
+from deadheat.comparison.pairs import Design
+from deadheat.errors import DataError, DeadheatError, FileFormatError
+from deadheat.evaluation.evaluate import load_evaluation
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions, cluster_name
 from deadheat.evaluation.saved import SAVED
+from deadheat.evaluation.strata import NONE
 from deadheat.io.locking import locked
 from deadheat.io.naming import MARK, hashed, is_kept, path_named
 from deadheat.io.writing import replacing
@@ -65,6 +73,7 @@ class Store:
         self.suffix = "" if limit is None else f".limit-{limit}"
         self._report = self.folder / f"report{self.suffix}.md"
         self._summary = self.folder / f"bench{self.suffix}.json"
+        self._old: set[Path] = set()
         self._saved: set[Path] = set()
 
     @contextmanager
@@ -77,8 +86,7 @@ class Store:
             A file that would be replaced is not ours, another call is at work there, or there is a file where the
             folder should be.
         """
-        keys = [(part, name) for part in parts for name in retrievers]
-        self._refuse_foreign(keys, k)
+        self._refuse_foreign([Key(*part.key, name) for part in parts for name in retrievers], k)
         try:
             for name in ("runs", "evaluations"):
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
@@ -90,28 +98,29 @@ class Store:
             ) from None
         advice = "wait until it is done, or choose another output folder"
         with locked(self.folder / f"bench{self.suffix}.lock", "deadheat bench", advice):
+            self._old = self._of_last_call()
             yield
 
-    def _refuse_foreign(self, keys: Iterable[tuple[Part, str]], k: int) -> None:
+    def _refuse_foreign(self, keys: Iterable[Key], k: int) -> None:
         """Raise an error if a file that would be replaced was not written by us."""
         wrong = [path for path, head in ((self._summary, BENCH), (self._report, REPORT)) if not _is_ours(path, head)]
-        for part, name in keys:
-            run = self._run_path(part, name, k)
+        for key in keys:
+            run = self.run_of(key, k)
             beside = run.with_suffix(".json")
             if not _is_ours(beside, RUN) or (run.exists() and not beside.exists()):
                 wrong.append(run if run.exists() else beside)
-            SAVED.refuse_foreign(self._evaluation_path(part, name))
+            SAVED.refuse_foreign(self.evaluation_of(key))
         if wrong:
             msg = "is there already and was not written by deadheat bench: it would be replaced; choose another output"
             raise DataError(f"{msg} folder, or move it away", path=wrong[0])
 
     def read(self, part: Part, retriever: str, key: Mapping[str, object]) -> pl.DataFrame | None:
         """Return a finished run, if it was made from the same; None if it is still to be made."""
-        path = self._run_path(part, retriever, key["k"])
+        path = self.run_of(Key(*part.key, retriever), key["k"])
         try:
             made = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
             data = path.read_bytes()
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         expected = {"key": _plain(key), "sha256": hashlib.sha256(data).hexdigest()}
         is_same = isinstance(made, dict) and expected.items() <= made.items()
@@ -119,7 +128,7 @@ class Store:
 
     def write(self, part: Part, retriever: str, key: Mapping[str, object], run: pl.DataFrame, seconds: float) -> None:
         """Keep a run with what it was made from."""
-        path = self._run_path(part, retriever, key["k"])
+        path = self.run_of(Key(*part.key, retriever), key["k"])
         held = io.BytesIO()
         run.write_parquet(held)
         made = {
@@ -138,9 +147,9 @@ class Store:
             file.write(held.getvalue())
             beside.write(_text(made))
 
-    def save(self, part: Part, evaluation: Evaluation, options: IntervalOptions) -> None:
+    def save(self, key: Key, evaluation: Evaluation, options: IntervalOptions) -> None:
         """Keep an evaluation."""
-        path = self._evaluation_path(part, evaluation.name)
+        path = self.evaluation_of(key)
         evaluation.store(path, options)
         self._saved.add(path)
 
@@ -149,7 +158,7 @@ class Store:
 
         They would be taken for new ones, though their cases may have been corrected since.
         """
-        for path in self._of_last_call() - self._saved:
+        for path in self._old - self._saved:
             with suppress(DataError):  # of someone else by now
                 SAVED.refuse_foreign(path)
                 path.unlink(missing_ok=True)
@@ -160,29 +169,127 @@ class Store:
     def _of_last_call(self) -> set[Path]:
         """Return the evaluations that bench.json says the last call made; none without one that can be read."""
         try:
-            made = json.loads(self._summary.read_text(encoding="utf-8"))
-            keys = [(one["cases"], one["language"], name) for one in made["cases"] for name in made["retrievers"]]
-        except (OSError, ValueError, KeyError, TypeError):
+            made = read_summary(self._summary) or {}
+            keys = [Key(one["cases"], one["language"], name) for one in made["cases"] for name in made["retrievers"]]
+        except (LookupError, TypeError):
             return set()
         return {self.evaluation_of(key) for key in keys}
 
-    def run_of(self, key: tuple[str, str, str], k: object) -> Path:
-        """Return the file of a run, by the names of cases, language and retriever."""
+    def run_of(self, key: Key, k: object) -> Path:
+        """Return the file of a run."""
         return self._path("runs", key, f".k{k}.parquet")
 
-    def evaluation_of(self, key: tuple[str, str, str]) -> Path:
-        """Return the file of an evaluation, by the same names."""
+    def evaluation_of(self, key: Key) -> Path:
+        """Return the file of an evaluation."""
         return self._path("evaluations", key, ".json")
 
-    def _run_path(self, part: Part, retriever: str, k: object) -> Path:
-        return self.run_of((part.name, part.language, retriever), k)
+    def _path(self, folder: str, key: Key, ending: str) -> Path:
+        return self.folder / folder / f"{'.'.join(map(_slug, key))}{self.suffix}{ending}"
 
-    def _evaluation_path(self, part: Part, retriever: str) -> Path:
-        return self.evaluation_of((part.name, part.language, retriever))
 
-    def _path(self, folder: str, key: tuple[str, str, str], ending: str) -> Path:
-        name = ".".join(map(_slug, key))
-        return self.folder / folder / f"{name}{self.suffix}{ending}"
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """A set of cases in one language.
+
+    Attributes
+    ----------
+    cases, language : str
+    design : Design
+        Of intervals and tests.
+    evaluations : mapping of str to Evaluation
+        By retriever.
+    runs : mapping of str to path
+        By retriever; those that are still there.
+    """
+
+    cases: str
+    language: str
+    design: Design
+    evaluations: Mapping[str, Evaluation]
+    runs: Mapping[str, Path]
+
+    def __str__(self) -> str:
+        return self.cases if self.language == NONE else f"{self.cases} ({self.language})"
+
+
+def read_summary(path: Path) -> dict[str, Any] | None:
+    """Return the content of a bench.json; None if there is none.
+
+    Raises
+    ------
+    FileFormatError
+        It is nested too deep to be read.
+    """
+    try:
+        made: object = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    except RecursionError:
+        raise FileFormatError("lists and objects nested too deep", allowed="bench.json as written", path=path) from None
+    return made if isinstance(made, dict) and made.get("kind") == KIND else None
+
+
+def summary_of(folder: str | Path) -> tuple[Path, dict[str, Any]] | None:
+    """Return the summary of a folder with its path: of a whole benchmark, else of a limited one; None without any."""
+    paths = (Path(folder, "bench.json"), *sorted(Path(folder).glob("bench.limit-*.json")))
+    return next(((path, made) for path in paths if (made := read_summary(path)) is not None), None)
+
+
+def read_finished(folder: str | Path) -> tuple[list[Finished], list[Languages], float | None]:
+    """Read what a benchmark has left in its folder.
+
+    Returns
+    -------
+    list of Finished
+    list of Languages
+        The languages whose cases it paired, compared.
+    float or None
+        Its margin of equivalence.
+
+    Raises
+    ------
+    DataError
+        It is no such folder, an evaluation is missing or damaged, or cases were resampled in clusters, which the folder
+        does not keep.
+    """
+    found = summary_of(folder)
+    if found is None:
+        raise DataError("holds no bench.json of deadheat bench", path=folder)
+    path, made = found
+    if made.get("cluster") is not None:
+        raise DataError(
+            f"its cases were resampled by {made['cluster']}, which the folder does not keep",
+            hint="call dh.bench() again with the same output: it takes up its results; then .to_html(full=True)",
+            path=folder,
+        )
+    known = {one.name for one in fields(Design)}
+    try:
+        design = Design(**{name: value for name, value in made["design"].items() if name in known})
+        store = Store(folder, made["limit"])
+        parts = []
+        for case in made["cases"]:
+            keys = [Key(case["cases"], case["language"], name) for name in made["retrievers"]]
+            evaluations = {key.retriever: load_evaluation(store.evaluation_of(key)) for key in keys}
+            runs = {key.retriever: run for key in keys if (run := store.run_of(key, made["k"])).is_file()}
+            parts.append(Finished(case["cases"], case["language"], design, evaluations, runs))
+        of_part = {(one.cases, one.language): one.evaluations for one in parts}
+        languages = [
+            languages_of(
+                {language: of_part[cases, language] for language, cases in family["cases"].items()},
+                family["pairs"],
+                design=design,
+                name=family["name"],
+            )
+            for family in made.get("families", [])  # a folder of an earlier version has none
+        ]
+    except DeadheatError:
+        raise
+    except (LookupError, TypeError, AttributeError) as error:
+        hint = "call deadheat bench again, which takes up its finished runs"
+        raise FileFormatError(
+            f"is damaged: {error!r:.80}", allowed="bench.json as written", hint=hint, path=path
+        ) from error
+    return parts, languages, made.get("margin")
 
 
 def _is_ours(path: Path, head: re.Pattern[bytes]) -> bool:
@@ -218,19 +325,19 @@ def _text(value: Mapping[str, Any]) -> bytes:
     return (json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
-def summarise(result: Results, documents: Collection, retrievers: Mapping[str, Retriever]) -> dict[str, Any]:
+def summarise(result: BenchResult, documents: Collection, retrievers: Mapping[str, Retriever]) -> dict[str, Any]:
     """Return settings, versions, fingerprints and results; the same for the same work, interrupted or not."""
-    settings = result.settings
+    settings, margin, across = result.settings, result.settings.margin, result.across.items()
     return {
         "kind": KIND,
         "format": FORMAT,
-        "versions": {"python": platform.python_version(), **_versions()},
+        "versions": {"python": platform.python_version(), **dict(_versions())},
         "collection": {
             "name": documents.name,
             "n_documents": len(documents.ids),
             "fingerprint": documents.fingerprint,
-            "languages": list(settings.spoken.languages),
-            "language_is_guess": settings.spoken.is_guess,
+            "languages": list(settings.spoken),
+            "language_is_guess": settings.is_guess,
         },
         "cases": [
             {
@@ -259,7 +366,7 @@ def summarise(result: Results, documents: Collection, retrievers: Mapping[str, R
             for row in _rows(result, comparison.to_polars(details=True))
         ],
         "averages": _rows(result, result.averages()),
-        "margin": settings.margin,
+        "margin": margin,
         "families": [
             {
                 "name": family.name,
@@ -268,25 +375,15 @@ def summarise(result: Results, documents: Collection, retrievers: Mapping[str, R
             }
             for family in result.families
         ],
-        **_of_languages(result),
-        "failures": [
-            {"cases": key.cases, "language": key.language, "retriever": key.retriever, **one.to_dict()}
-            for key, failed in result.failures.items()
-            for one in failed
-        ],
+        **{
+            key: [{"cases": name, **row} for name, one in across for row in _rows(result, frame_of(one, margin))]
+            for key, frame_of in ACROSS.items()
+        },
+        "failures": result.failed(),
     }
 
 
-def _of_languages(result: Results) -> dict[str, list[dict[str, object]]]:
-    """Return the rows of each table of languages that are paired."""
-    margin, found = result.settings.margin, result.across.items()
-    return {
-        key: [{"cases": name, **row} for name, one in found for row in _rows(result, frame_of(one, margin))]
-        for key, frame_of in ACROSS.items()
-    }
-
-
-def _rows(result: Results, frame: pl.DataFrame) -> list[dict[str, object]]:
+def _rows(result: BenchResult, frame: pl.DataFrame) -> list[dict[str, object]]:
     """Return rows as JSON holds them: an effect is infinite where all differences are the same."""
     names = {one.label: named(one.label) for one in result.measures}
     return [
@@ -295,11 +392,7 @@ def _rows(result: Results, frame: pl.DataFrame) -> list[dict[str, object]]:
     ]
 
 
-def _versions() -> dict[str, str]:
-    found = {}
+def _versions() -> Iterator[tuple[str, str]]:
     for package in PACKAGES:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
+        with suppress(metadata.PackageNotFoundError):
+            yield package, metadata.version(package)

@@ -31,7 +31,7 @@ from deadheat.errors import NoteWarning
 
 if TYPE_CHECKING:
     from deadheat.benchmark.cases import Cases
-    from deadheat.benchmark.result import Results
+    from deadheat.benchmark.result import BenchResult
 
 PARTS = ("document", "rows")
 TABLES = ("comparisons", "averages", "across_languages", "language_differences", "language_interactions")
@@ -213,16 +213,15 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
     print_report(with_table_first(report, options["table"]), form=form, output=None)
 
 
-def _subjects(result: Results) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+def _subjects(result: BenchResult) -> Iterator[tuple[str, Any, dict[str, Any]]]:
     """Yield what figures are drawn of: each set and each language by itself, and its strata."""
-    from deadheat.benchmark.result import Key
     from deadheat.evaluation.strata import NONE
 
     before = {key: "".join(f"{name}-" for name in key if name != NONE) for key in result.parts}
     if len(result.parts) == 1:
         before = dict.fromkeys(before, "")
     for key, part in result.parts.items():
-        own = {name: result.evaluations[Key(*key, name)] for name in result.retrievers}
+        own = result.of_part(part)
         has_pairs = key in result.comparisons
         found = {} if has_pairs else {"options": result.interval_options(part)}
         yield before[key], result.comparisons[key] if has_pairs else own, found

@@ -136,10 +136,10 @@ def _subjects(
     ctx: click.Context, qrels: str, given: list[str], strata: StratumOptions, options: dict[str, Any]
 ) -> tuple[list[Subject], dict[str, str], list[Languages], float | None]:
     """Return what the page is about, what each file is, and the languages that are compared, with their margin."""
-    from deadheat.benchmark.finished import is_finished
+    from deadheat.benchmark.store import summary_of
 
     of_queries = {strata.path: "queries"} if strata.path else {}
-    if Path(qrels).is_dir() and is_finished(qrels):
+    if Path(qrels).is_dir() and summary_of(qrels) is not None:
         _refuse_options(ctx, f"{qrels} is a finished benchmark", ("title", "output", "qrels"))
         if given:
             raise click.UsageError(f"{qrels} is the folder of a benchmark: give it alone")
@@ -173,12 +173,12 @@ def _refuse_options(ctx: click.Context, why: str, allowed: Sequence[str]) -> Non
 
 def _of_folder(folder: str) -> tuple[list[Subject], dict[str, str], list[Languages], float | None]:
     """Return a subject for each set of cases and language of a benchmark."""
-    from deadheat.benchmark.finished import read_finished, read_languages
+    from deadheat.benchmark.store import read_finished
     from deadheat.comparison.compare import compare_evaluated
     from deadheat.data.tables import Run
     from deadheat.report.page import Subject
 
-    found = read_finished(folder)
+    found, languages, margin = read_finished(folder)
     subjects: list[Subject] = []
     roles: dict[str, str] = {}
     for one in found:
@@ -190,7 +190,7 @@ def _of_folder(folder: str) -> tuple[list[Subject], dict[str, str], list[Languag
             Subject(name=name, evaluations=one.evaluations, comparison=comparison, runs=runs, qrels=str(one))
         )
         roles |= {str(path): f"run of {retriever}" for retriever, path in one.runs.items()}
-    return subjects, roles, *read_languages(folder, found)
+    return subjects, roles, languages, margin
 
 
 def _of_saved(paths: Sequence[str], strata: StratumOptions, options: dict[str, Any]) -> Subject:

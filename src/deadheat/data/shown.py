@@ -127,11 +127,11 @@ class Shown:
         page: str = _load(self._paged_by)(self)
         return page
 
-    def _report(self) -> Any:  # noqa: ANN401 - a Report, of a higher floor
-        return _load(self._reported_by)(self)
+    def _report(self, **options: bool) -> Any:  # noqa: ANN401 - a Report, of a higher floor
+        return _load(self._reported_by)(self, **options)
 
-    def _written(self, form: str, digits: int | None, *, compact: bool = False) -> str:
-        report = _load("deadheat.report.of_shown:of_compact")(self, digits) if compact else self._report()
+    def _written(self, form: str, digits: int | None, *, compact: bool = False, **options: bool) -> str:
+        report = _load("deadheat.report.of_shown:of_compact")(self, digits) if compact else self._report(**options)
         text: str = _load(f"deadheat.report.{form}")(report, digits=digits)
         return text
 

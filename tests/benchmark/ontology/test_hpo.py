@@ -75,7 +75,7 @@ def test_hybrid_gives_1_to_different_terms_and_lin_to_none() -> None:
     for term in range(len(ontology)):
         family = np.union1d(above[term], below[term])
         for kind in false_ones:
-            alike = np.flatnonzero(ontology.similarities_at(term, kind) == 1)
+            alike = np.flatnonzero(ontology.similarities(ontology.ids[term], kind) == 1)
             assert term in alike
             false_ones[kind] += len(alike) - 1
             related += len(np.intersect1d(alike, family)) - 1 if kind == "hybrid" else 0

@@ -64,7 +64,7 @@ def test_a_chain_of_20_000_terms_takes_memory_for_its_terms_not_for_their_pairs(
     tracemalloc.start()
     try:
         ontology = Ontology.from_parents({f"t{i:05}": [f"t{i - 1:05}"] if i else [] for i in range(n)})
-        found = {kind: ontology.similarities_at(middle, kind) for kind in ("path", "wu_palmer", "resnik")}
+        found = {kind: ontology.similarities(ontology.ids[middle], kind) for kind in ("path", "wu_palmer", "resnik")}
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

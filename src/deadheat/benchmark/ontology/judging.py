@@ -1,11 +1,10 @@
-"""Judging: what each query expects, and the relevance that its documents get from similarities of terms."""
+"""Judging: what each query expects, the relevance that its documents get from similarities of terms, and chance."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, reduce
-from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -14,34 +13,52 @@ from deadheat.arguments import check_choice
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.benchmark.ontology.terms import first_few
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError, NoteWarning
+from deadheat.errors import DataError
 
 AGGREGATES = ("best", "mean")
 MAX_CELLS = 1 << 23  # 64 MB of similarities are kept
 UNKNOWN = -1
-MOST_NAMED = 10
 KEYS = ["query_id", "doc_id"]
 
 
-class Terms(Protocol):
-    """The terms to judge with: what judging asks of an `Ontology`."""
+@dataclass(frozen=True)
+class Chance:
+    """The expected MaxRel of a random ranking of all terms.
 
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The terms, sorted."""
-        ...
+    Attributes
+    ----------
+    kind : str
+        The kind of similarity.
+    max_rel : dict of int to float
+        By cutoff, the mean over the queries.
+    standard_error : dict of int to float
+        The error of the mean due to the sample of terms: 0 where nothing was sampled.
+    n_queries : int
+        Queries, or terms that were drawn in their place.
+    """
 
-    def __len__(self) -> int:
-        """Return how many there are."""
-        ...
+    kind: str
+    max_rel: dict[int, float]
+    standard_error: dict[int, float]
+    n_queries: int
 
-    def status(self, term: str) -> str:
-        """Return in words why an id is not a current term."""
-        ...
 
-    def similarities_at(self, index: int, kind: str) -> FloatArray:
-        """Return how similar every term is to one, given by its index in `ids`."""
-        ...
+def best_of_random(n_terms: int, cutoffs: Sequence[int]) -> FloatArray:
+    r"""Return the probability that the i-th best of all terms is the best in the top k of a random ranking.
+
+    .. math:: \frac{k}{N - i + 1} \prod_{l < i} \frac{N - k - l + 1}{N - l + 1}
+
+    as for `MaxRel`, with all N terms in one tie.
+
+    Returns
+    -------
+    ndarray of shape (n_cutoffs, n_terms)
+    """
+    left = np.arange(n_terms, 0, -1.0)
+    k = np.minimum(cutoffs, n_terms)[:, None]
+    outside = np.maximum(left - k, 0.0) / left
+    none_before = np.concatenate((np.ones((len(k), 1)), np.cumprod(outside, axis=1)[:, :-1]), axis=1)
+    return none_before * np.minimum(k / left, 1.0)
 
 
 class Expected:
@@ -49,10 +66,14 @@ class Expected:
 
     Parameters
     ----------
-    ontology : Terms
+    ids : sequence of str
+        The terms, sorted.
     qrels : Qrels
         Documents of positive relevance are expected.
-    kind : str
+    similarities : callable
+        How similar every term is to one, given by its index in `ids`.
+    ontology : str
+        What errors call it.
     aggregate : {"best", "mean"}
 
     Attributes
@@ -63,9 +84,17 @@ class Expected:
         Those ids.
     """
 
-    def __init__(self, ontology: Terms, qrels: Qrels, *, kind: str, aggregate: str) -> None:
+    def __init__(
+        self,
+        ids: Sequence[str],
+        qrels: Qrels,
+        similarities: Callable[[int], FloatArray],
+        *,
+        ontology: str,
+        aggregate: str,
+    ) -> None:
         check_choice("aggregate", aggregate, AGGREGATES)
-        self.n_terms, self.aggregate = len(ontology), aggregate
+        self.n_terms, self.aggregate = len(ids), aggregate
         judgments = qrels.to_polars()
         wanted = judgments.filter(pl.col("relevance") > 0)
         if not len(wanted):
@@ -73,12 +102,12 @@ class Expected:
                 f"no document of {len(judgments):,} has a positive relevance, so that nothing is expected",
                 path=qrels.where,
             )
-        codes = codes_of(ontology, wanted["doc_id"])
+        codes = codes_of(ids, wanted["doc_id"])
         unknown = wanted["doc_id"].filter(codes == UNKNOWN)
         if len(unknown) == len(wanted):
             raise DataError(
-                f"none of the {len(wanted):,} expected ids is a term of {ontology!r}: they are "
-                f"{first_few(unknown.unique().sort().to_list(), 3)}, its terms {first_few(ontology.ids, 3)}",
+                f"none of the {len(wanted):,} expected ids is a term of {ontology}: they are "
+                f"{first_few(unknown.unique().sort().to_list(), 3)}, its terms {first_few(ids, 3)}",
                 hint="Are they of the same ontology, and written alike?",
                 path=qrels.where,
             )
@@ -86,8 +115,7 @@ class Expected:
         grouped = wanted.with_columns(code=codes).group_by("query_id").agg(pl.col("code").sort())
         self.of_query: dict[str, tuple[int, ...]] = dict.fromkeys(qrels.in_order[0]["query_id"].to_list(), ())
         self.of_query |= {query: tuple(found) for query, found in grouped.iter_rows()}
-        one = lru_cache(max(1, MAX_CELLS // self.n_terms))
-        self._similarities: Callable[[int], FloatArray] = one(lambda code: ontology.similarities_at(code, kind))
+        self._similarities = lru_cache(max(1, MAX_CELLS // self.n_terms))(similarities)
 
     def relevance(self, terms: tuple[int, ...]) -> FloatArray:
         """Return the best or mean similarity of each term to some expected ones, of shape (n_terms,)."""
@@ -99,11 +127,11 @@ class Expected:
         return reduce(np.add, rows) / len(terms)
 
 
-def codes_of(ontology: Terms, ids: pl.Series) -> pl.Series:
-    """Return the index of each id in ``ontology.ids``, `UNKNOWN` for one that is not there."""
-    known = pl.DataFrame({"doc_id": ontology.ids, "code": np.arange(len(ontology))})
-    found = ids.to_frame("doc_id").join(known, on="doc_id", how="left", maintain_order="left")
-    return found["code"].fill_null(UNKNOWN)
+def codes_of(ids: Sequence[str], found: pl.Series) -> pl.Series:
+    """Return the index of each id in the sorted terms, `UNKNOWN` for one that is not there."""
+    known = pl.DataFrame({"doc_id": ids, "code": np.arange(len(ids))})
+    joined = found.to_frame("doc_id").join(known, on="doc_id", how="left", maintain_order="left")
+    return joined["code"].fill_null(UNKNOWN)
 
 
 def best_terms(relevance: FloatArray, depth: int) -> IntArray:
@@ -115,24 +143,6 @@ def best_terms(relevance: FloatArray, depth: int) -> IntArray:
     else:
         places = np.arange(len(relevance))
     return places[relevance[places] > 0]
-
-
-def warn_of_unknown(
-    ontology: Terms, ids: set[str], which: str, effect: str, cause: type[NoteWarning] = NoteWarning
-) -> None:
-    """Warn of ids that the ontology lacks, for a method of `Ontology` that a user calls."""
-    if not ids:
-        return
-    named = [
-        f"{term!r}" + (f" ({status})" if (status := ontology.status(term)) else "") for term in sorted(ids)[:MOST_NAMED]
-    ]
-    more = f" and {len(ids) - MOST_NAMED:,} more" if len(ids) > MOST_NAMED else ""
-    what = f"{which} id is not a term" if len(ids) == 1 else f"{which} ids are not terms"
-    warnings.warn(
-        f"{len(ids):,} {what} of {ontology!r}; such ids {effect}: {', '.join(named)}{more}",
-        cause,
-        stacklevel=3,
-    )
 
 
 def pairs_of(qrels: Qrels, runs: Sequence[Run]) -> tuple[pl.DataFrame, int]:

@@ -1,4 +1,4 @@
-"""The kinds of similarity: each compares one term with all terms of a graph.
+"""Information content, and the kinds of similarity: each compares one term with all terms of a graph.
 
 Terms without a common ancestor have similarity 0, of every kind. Where a formula needs *the* common ancestor, it is
 the one with the most information, or the deepest.
@@ -6,20 +6,67 @@ the one with the most information, or the deepest.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.arguments import is_number
 from deadheat.arrays import FloatArray
 from deadheat.benchmark.ontology.graph import Graph
+from deadheat.benchmark.ontology.terms import first_few
+from deadheat.errors import ParameterError
 from deadheat.kernels.segments import ratio
+from deadheat.wording import Plain
 
 Kind: TypeAlias = "Callable[[Graph, FloatArray, int], FloatArray]"
 """``kind(graph, information_content, term)`` returns an array of shape (n_terms,)."""
 
 NONE = -1.0
+
+
+def intrinsic(graph: Graph) -> FloatArray:
+    r"""Return the intrinsic information content of each term, of shape (n_terms,).
+
+    .. math:: IC(t) = 1 - \log(\text{descendants of t, itself included}) / \log(\text{terms})
+
+    from 0 (a root above all terms) to 1 (a leaf); it rises strictly from a parent to its child.
+
+    References
+    ----------
+    Seco, Veale and Hayes 2004, "An Intrinsic Information Content Metric for Semantic Similarity in WordNet",
+    ECAI 2004, 1089-1090, https://dl.acm.org/doi/10.5555/3000001.3000272.
+    """
+    covered = graph.n_descendants()
+    values = np.zeros(1) if len(covered) == 1 else 1 - np.log(covered) / np.log(len(covered))
+    values.setflags(write=False)
+    return values
+
+
+def checked(given: Mapping[str, float], ids: Sequence[str], graph: Graph) -> FloatArray:
+    """Return a given information content as an array of shape (n_terms,), or raise `ParameterError`."""
+    missing = [term for term in ids if term not in given]
+    others = sorted(str(term) for term in given.keys() - set(ids))
+    odd = [f"{given[term]!r} for {term!r}" for term in ids if term in given and not is_number(given[term])]
+    values = np.zeros(0) if missing or odd else np.array([given[term] for term in ids], np.float64)
+    wrong = [f"{values[i]:g} for {ids[i]!r}" for i in np.flatnonzero(~((values >= 0) & (values < np.inf))).tolist()]
+    falls = [
+        f"{values[parent]:g} for {ids[parent]!r} and {values[child]:g} for its child {ids[child]!r}"
+        for child, parent in zip(graph.child.tolist(), graph.parent.tolist(), strict=True)
+        if len(values) and values[child] < values[parent]
+    ]
+    for found, problem, said in (
+        (missing, f"must have a value for all {len(ids):,} terms", f"none for {first_few(missing)}"),
+        (others, "must name terms of the ontology only", first_few(others)),
+        (odd, "must be a number for each term", ""),
+        (wrong, "must be finite and 0 or more", ""),
+        (falls, "must not fall from a parent to its child", ""),
+    ):
+        if found:
+            raise ParameterError(problem, argument="information_content", given=Plain(said or found[0]))
+    values.setflags(write=False)
+    return values
 
 
 def common(graph: Graph, value: NDArray[Any], term: int) -> FloatArray:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Self
 
@@ -14,35 +15,26 @@ import polars as pl
 
 from deadheat.arguments import as_count, check_choice, generator, whole
 from deadheat.arrays import FloatArray
-from deadheat.benchmark.ontology.chance import Chance, best_of_random
 from deadheat.benchmark.ontology.graph import Graph, build
 from deadheat.benchmark.ontology.judging import (
     KEYS,
     UNKNOWN,
+    Chance,
     Expected,
+    best_of_random,
     codes_of,
     pairs_of,
     relevance_of,
-    warn_of_unknown,
 )
-from deadheat.benchmark.ontology.kinds import KINDS
-from deadheat.benchmark.ontology.terms import (
-    Synonym,
-    checked,
-    ids_of,
-    in_order,
-    indices,
-    intrinsic,
-    listed,
-    near_id,
-)
-from deadheat.benchmark.ontology.translating import ORIGINAL, translated_names
-from deadheat.benchmark.ontology.translations import Translations, read_translations
+from deadheat.benchmark.ontology.kinds import KINDS, checked, intrinsic
+from deadheat.benchmark.ontology.terms import Synonym, in_order, listed, near_id
+from deadheat.benchmark.ontology.translations import ORIGINAL, Translations, read_translations, translated_names
 from deadheat.data.tables import Qrels, Run, Source
-from deadheat.errors import ParameterError, UnknownExpectedWarning
+from deadheat.errors import DataError, NoteWarning, ParameterError, SourceTypeError, UnknownExpectedWarning
 from deadheat.wording import Plain
 
 LEAST_DEPTH = 100
+MOST_NAMED = 10  # unknown ids, in a warning
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,14 +118,28 @@ class Ontology:
         DataError
             No term, a parent that is not a term, or a cycle.
         """
-        ids = ids_of(parents, path)
-        own = indices(ids, parents, path)
+        if not parents:
+            problem = "an ontology needs at least one term that is not obsolete"
+            raise DataError(problem, given=Plain("none"), path=path)
+        wrong: object = next((term for term in parents if not isinstance(term, str)), None)
+        if wrong is not None:
+            raise SourceTypeError("the id of a term must be text", given=Plain(f"{wrong!r} ({type(wrong).__name__})"))
+        ids = tuple(sorted(parents))
+        place = {term: number for number, term in enumerate(ids)}
+        own: list[tuple[int, ...]] = []
+        for term in ids:
+            direct = dict.fromkeys(listed(f"the parents of {term!r}", "ids", parents[term]))
+            unknown = next((parent for parent in direct if parent not in place), None)
+            if unknown is not None:
+                problem = f"term {term!r} has the parent {unknown!r}, which is not a term"
+                raise DataError(problem, hint=near_id(str(unknown), ids), path=path)
+            own.append(tuple(sorted(place[parent] for parent in direct)))
         labels, synonyms = labels or {}, synonyms or {}
         return cls(
             ids=ids,
             labels=tuple(labels.get(term) or "" for term in ids),
             synonyms=tuple(in_order(term, synonyms.get(term, ())) for term in ids),
-            parents=own,
+            parents=tuple(own),
             obsolete={
                 term: listed(f"what replaces {term!r}", "ids", instead) for term, instead in (obsolete or {}).items()
             },
@@ -258,14 +264,10 @@ class Ontology:
         read = [one if isinstance(one, Translations) else read_translations(one) for one in tables]
         for one in read:
             one.check_ids([*self.ids, *self.alternatives, *self.obsolete])
-        names = translated_names(self.ids, self.labels, self.synonyms, read, original=original, candidates=candidates)
-        return replace(
-            self,
-            labels=names.labels,
-            synonyms=names.synonyms,
-            languages=names.languages,
-            notes=(*self.notes, *names.notes),
+        labels, synonyms, languages, notes = translated_names(
+            self.ids, self.labels, self.synonyms, read, original=original, candidates=candidates
         )
+        return replace(self, labels=labels, synonyms=synonyms, languages=languages, notes=(*self.notes, *notes))
 
     def similarity(self, term: str, other: str, kind: str = "lin") -> float:
         """Return how similar two terms are.
@@ -281,8 +283,7 @@ class Ontology:
         -------
         float
         """
-        place = self.index(other)
-        return float(self.similarities(term, kind)[place])
+        return float(self.similarities(term, kind)[self.index(other)])
 
     def similarities(self, term: str, kind: str = "lin") -> FloatArray:
         """Return how similar every term is to a given one.
@@ -320,11 +321,7 @@ class Ontology:
             Aligned with `ids`.
         """
         check_choice("kind", kind, KINDS)
-        return self.similarities_at(self.index(term), kind)
-
-    def similarities_at(self, index: int, kind: str = "lin") -> FloatArray:
-        """Return the same for a term given by its index in `ids`, unchecked."""
-        return KINDS[kind](self.graph, self.information_content, index)
+        return KINDS[kind](self.graph, self.information_content, self.index(term))
 
     def judge(
         self,
@@ -382,12 +379,11 @@ class Ontology:
             raise ParameterError(argument="depth", given=depth, allowed="a whole number from 1 on", hint=hint)
         qrels = Qrels.of(qrels)
         qrels.check_duplicates()
-        expected = Expected(self, qrels, kind=kind, aggregate=aggregate)
-        warn_of_unknown(self, expected.unknown, "expected", "have similarity 0 to everything", UnknownExpectedWarning)
+        expected = self._expected(qrels, kind, aggregate)
         pairs, longest = pairs_of(qrels, [Run.of(run) for run in runs])
-        codes = codes_of(self, pairs["doc_id"])
+        codes = codes_of(self.ids, pairs["doc_id"])
         others = set(pairs["doc_id"].filter(codes == UNKNOWN)) - set(expected.unknown)
-        warn_of_unknown(self, others, "retrieved", "are given relevance 0")
+        self._warn_of(others, "retrieved", "are given relevance 0", NoteWarning)
         judged, best = relevance_of(
             expected, pairs, codes.to_numpy(), (depth or max(longest, LEAST_DEPTH)) if ideal else 0
         )
@@ -440,10 +436,7 @@ class Ontology:
         n_terms = len(self)
         share = 0.0
         if qrels is not None:
-            expected = Expected(self, Qrels.of(qrels), kind=kind, aggregate=aggregate)
-            warn_of_unknown(
-                self, expected.unknown, "expected", "have similarity 0 to everything", UnknownExpectedWarning
-            )
+            expected = self._expected(Qrels.of(qrels), kind, aggregate)
             rows: Iterator[FloatArray] = (expected.relevance(terms) for terms in expected.of_query.values())
         else:
             drawn = np.sort(generator(rng).permutation(n_terms)[:n])
@@ -455,7 +448,7 @@ class Ontology:
                     allowed="2 or more",
                     hint=f"one of {n_terms:,} terms says nothing about the standard error",
                 )
-            rows = (self.similarities_at(int(term), kind) for term in drawn)
+            rows = (self.similarities(self.ids[term], kind) for term in drawn)
         probability = best_of_random(n_terms, cutoffs)
         values = np.array([probability @ np.sort(row)[::-1] for row in rows])
         error = np.sqrt(share * values.var(axis=0, ddof=1) / len(values)) if share else np.zeros(len(cutoffs))
@@ -465,6 +458,23 @@ class Ontology:
             dict(zip(cutoffs, error.tolist(), strict=True)),
             len(values),
         )
+
+    def _expected(self, qrels: Qrels, kind: str, aggregate: str) -> Expected:
+        """Return what each query expects, for a method that a user calls; warn of ids that are not terms."""
+        similarities = partial(KINDS[kind], self.graph, self.information_content)
+        found = Expected(self.ids, qrels, similarities, ontology=repr(self), aggregate=aggregate)
+        self._warn_of(found.unknown, "expected", "have similarity 0 to everything", UnknownExpectedWarning, level=4)
+        return found
+
+    def _warn_of(self, ids: set[str], which: str, effect: str, cause: type[Warning], *, level: int = 3) -> None:
+        """Warn of ids that are not terms."""
+        if ids:
+            shown = sorted(ids)[:MOST_NAMED]
+            named = [f"{term!r}" + (f" ({status})" if (status := self.status(term)) else "") for term in shown]
+            more = f" and {len(ids) - MOST_NAMED:,} more" if len(ids) > MOST_NAMED else ""
+            what = f"{which} id is not a term" if len(ids) == 1 else f"{which} ids are not terms"
+            said = f"{len(ids):,} {what} of {self!r}; such ids {effect}: {', '.join(named)}{more}"
+            warnings.warn(said, cause, stacklevel=level)
 
     @cached_property
     def _index(self) -> dict[str, int]:

@@ -8,25 +8,19 @@ import warnings
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, cast
 
 from deadheat.benchmark.ontology.ontology import Ontology
 from deadheat.benchmark.ontology.terms import SCOPES, Synonym, first_few
 from deadheat.errors import DeadheatWarning, DuplicateError, FileFormatError, MissingDependencyError
 from deadheat.io.objects import parsed as parsed_json
-from deadheat.io.source import blocks, decoded, read_all, readable
+from deadheat.io.source import decoded, read_all, readable
 
 if TYPE_CHECKING:
     from pronto.ontology import Ontology as Parsed
-    from pronto.synonym import Synonym as ParsedSynonym
     from pronto.term import Term
 
-DEEPEST = 1000  # nesting depth of JSON; ontologies have about ten
-STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 STANZA = re.compile(rb"^(?:\[(\w+)\]|id:[ \t]*(\S+))", re.MULTILINE)  # how one of OBO begins, and its id
-NO_GRAPHS = re.compile(rb'"graphs"\s*:\s*(?:null|\[\s*\])')
 FORMATS = "expected OBO, OBO Graphs JSON or OWL in RDF/XML, in UTF-8, plain or .gz"
 
 
@@ -60,9 +54,16 @@ def read_ontology(path: str | os.PathLike[str], *, prefix: str | None = None) ->
         Relations to obsolete parents are left out. Synonym types in JSON are not read.
     """
     file = readable(path)
-    _check_json(file)
+    content = read_all(file)
+    graphs = _graphs(content, file) if content.lstrip().startswith(b"{") else None
     parsed = _parse(file)
-    _refuse_repeated(file)
+    described = _stanzas(content) if graphs is None else ((node["id"], None) for node in graphs[0].get("nodes") or ())
+    seen: dict[object, int | None] = {}
+    for term, line in described:  # pronto merges two descriptions of a term, and of two names keeps the last
+        if term in seen:
+            first = f" (lines {seen[term]} and {line})" if line else ""
+            raise DuplicateError(f"term {term!r} is described twice{first}", allowed="once", path=file, line=line)
+        seen[term] = line
     terms = [term for term in parsed.terms() if prefix is None or term.id.startswith(prefix)]
     if prefix is not None and not terms:
         others = sorted(term.id for term in parsed.terms())
@@ -79,15 +80,13 @@ def read_ontology(path: str | os.PathLike[str], *, prefix: str | None = None) ->
     )
 
 
-def _check_json(path: Path) -> None:
-    """Refuse JSON of another kind, on which the parser would panic; warn of what is not read."""
-    if not next(blocks(path)).lstrip().startswith(b"{"):
-        return
-    content = read_all(path)
-    if b'"graphs"' not in content:
+def _graphs(content: bytes, path: Path) -> list[Any]:
+    """Return the graphs of JSON, on most other of which the parser would panic; warn of what is not read."""
+    found = parsed_json(decoded(content, path), path)
+    if "graphs" not in found:
         raise FileFormatError(f"JSON without 'graphs'; {FORMATS}", path=path)
-    _check_nesting(content, path)
-    if NO_GRAPHS.search(content):
+    graphs: object = found["graphs"]
+    if not isinstance(graphs, list) or not graphs:
         raise FileFormatError(f"JSON whose 'graphs' is empty; {FORMATS}", path=path)
     if b'"synonymType"' in content:
         warnings.warn(
@@ -96,19 +95,7 @@ def _check_json(path: Path) -> None:
             DeadheatWarning,
             stacklevel=3,
         )
-
-
-def _check_nesting(content: bytes, path: Path) -> None:
-    """Refuse JSON that is nested so deeply that the parser would take minutes for it."""
-    plain = STRING.sub(b"", content)
-    text = np.frombuffer(plain, np.uint8)
-    brackets = np.flatnonzero((text | 0x20 == ord("{")) | (text | 0x20 == ord("}")))  # [ and ] but for one bit
-    depth = np.cumsum(np.where(text[brackets] | 0x20 == ord("{"), 1, -1))
-    if depth.max(initial=0) > DEEPEST:
-        line = plain.count(b"\n", 0, int(brackets[np.argmax(depth > DEEPEST)])) + 1
-        raise FileFormatError(
-            f"JSON that is nested {depth.max():,} deep", allowed=f"{DEEPEST:,} or less", path=path, line=line
-        )
+    return graphs
 
 
 def _parse(path: Path) -> Parsed:
@@ -135,17 +122,6 @@ def _parse(path: Path) -> Parsed:
         raise FileFormatError(f"{FORMATS}; pronto cannot read it: {error}", path=path, line=line) from error
 
 
-def _refuse_repeated(path: Path) -> None:
-    """Raise for a term that OBO or JSON describes twice: pronto merges both, and of two names keeps the last."""
-    content = read_all(path)
-    seen: dict[object, int | None] = {}
-    for term, line in _nodes(content, path) if content.lstrip().startswith(b"{") else _stanzas(content):
-        if term in seen:
-            first = f" (lines {seen[term]} and {line})" if line else ""
-            raise DuplicateError(f"term {term!r} is described twice{first}", allowed="once", path=path, line=line)
-        seen[term] = line
-
-
 def _stanzas(content: bytes) -> Iterator[tuple[str, int | None]]:
     """Yield the id of each term of OBO with its line; of another format nothing."""
     kind, line, at = b"", 1, 0
@@ -156,12 +132,6 @@ def _stanzas(content: bytes) -> Iterator[tuple[str, int | None]]:
         elif kind == b"Term":
             yield found[2].decode("utf-8", "replace"), line
             kind = b""
-
-
-def _nodes(content: bytes, path: Path) -> Iterator[tuple[object, None]]:
-    """Yield the id of each node of OBO Graphs, which have no lines; pronto has read them."""
-    for graph in parsed_json(decoded(content, path), path)["graphs"][:1]:  # pronto reads one
-        yield from ((node["id"], None) for node in graph.get("nodes") or ())
 
 
 def _alternatives(terms: Sequence[Term], path: Path) -> dict[str, str]:
@@ -196,20 +166,21 @@ def _parents(terms: Sequence[Term], kept: set[str], path: Path) -> dict[str, lis
 
 
 def _synonyms(term: Term, path: Path) -> list[Synonym]:
+    """Return the synonyms of a term; OWL names their types by IRIs, of which only the last part is kept."""
     try:
-        return [_synonym(synonym) for synonym in term.synonyms]
+        return [
+            Synonym(
+                one.description,
+                one.scope if one.scope in SCOPES else "RELATED",  # the default of the OBO format
+                "" if one.type is None else one.type.id.rpartition("#")[2].rpartition("/")[2],
+            )
+            for one in term.synonyms
+        ]
     except ValueError as error:  # pronto looks up their types only here
         raise FileFormatError(
             f"the synonyms of {term.id!r} cannot be read ({error}): a type needs a line synonymtypedef in the header",
             path=path,
         ) from error
-
-
-def _synonym(synonym: ParsedSynonym) -> Synonym:
-    """Return a synonym; OWL names its type by an IRI, of which only the last part is kept."""
-    scope = synonym.scope if synonym.scope in SCOPES else "RELATED"  # the default of the OBO format
-    kind = synonym.type.id if synonym.type is not None else ""
-    return Synonym(synonym.description, scope, kind.rpartition("#")[2].rpartition("/")[2])
 
 
 def _instead(term: Term) -> tuple[str, ...]:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deadheat.benchmark.languages import ALLOWED, checked_code, is_code, near_code
-from deadheat.benchmark.ontology.terms import first_few, near_id
+from deadheat.benchmark.ontology.terms import Synonym, first_few, in_order, near_id
 from deadheat.errors import ColumnError, DataError, FileFormatError, MalformedRowError
-from deadheat.io.records import Records, Wanted, read_records
+from deadheat.io.records import Wanted, read_records
 from deadheat.io.source import readable
-from deadheat.wording import Plain, did_you_mean
+from deadheat.wording import Plain, counted, did_you_mean
 
 WANTED = Wanted(what="translations", formats=("tsv", "csv"))
 # babelon's name of a column comes first; the others are those of shorter tables
@@ -41,6 +41,8 @@ KINDS: dict[str, tuple[str, str] | None] = {
     "IAO:0000115": None,  # a definition
     "definition": None,
 }
+LABEL = "label"  # the type of a name that is a label too: that of another language, or a second one
+ORIGINAL = ("fallback", "also", "none")
 CANDIDATE, UNTRANSLATED = "CANDIDATE", "NOT_TRANSLATED"
 BETWEEN = "|"
 _MARK = re.compile(r"AL oboInOwl:has(\w+)Synonym@([A-Za-z-]+)( SPLIT=\|)?")  # the second line of a ROBOT template
@@ -161,22 +163,34 @@ def read_translations(path: str | os.PathLike[str], *, language: str | None = No
     file = readable(path)
     records = read_records(file, None, WANTED)
     columns = _columns(records.columns, file)
-    given = None if language is None else checked_code("language", language)
-    marked, scope, split = _template(records, columns)
+    table = [
+        {field: str(row[name] or "") for field, name in columns.items()} for row in records.rows(set(columns.values()))
+    ]
+    # of a ROBOT template the first row says language and scope, and whether cells hold several
+    mark = _MARK.match(table[0]["text"]) if table and table[0]["term"] == "ID" else None
+    scope, split = (mark[1].upper(), bool(mark[3])) if mark else ("EXACT", False)
+    code = None if language is None else checked_code("language", language)
+    allowed = f"{code!r} as asked for"
     rows: list[Translation] = []
-    found: dict[str, int] = {}
-    for place, fields in enumerate(_fields(records, columns)):
+    for place, fields in list(enumerate(table))[1 if mark else 0 :]:
         line = records.line(place) or 0
-        if marked and place == 0:
-            continue
-        if "language" in columns:
-            found.setdefault(_code(fields["language"], file, line), line)
-            _check_one(found, given, file, line)
+        own = fields.get("language", code or "")
+        if "language" in columns and not is_code(own):
+            raise MalformedRowError(
+                "no language", given=own, allowed=ALLOWED, hint=near_code(own), path=file, line=line
+            )
+        if "language" in columns and code is None:
+            code, allowed = own, f"{own!r} as on line {line}"
+        if own != (code or ""):
+            hint = "make a table of each language"
+            raise MalformedRowError(
+                "a table has one language", given=own, allowed=allowed, hint=hint, path=file, line=line
+            )
         rows += _rows(fields, file, line, scope=scope, split=split)
     if not rows:
         raise DataError("no translated name in it", path=file)
-    code = given or next(iter(found), "") or marked or _of_name(file)
-    source = {fields.get("source_language", "").strip().lower() for fields in _fields(records, columns)} - {""}
+    code = code or (mark[2].lower() if mark else _of_name(file))
+    source = {fields.get("source_language", "").strip().lower() for fields in table} - {""}
     english = "en" if "english" in records.columns else ""
     return Translations(file, code, source.pop() if len(source) == 1 else english, tuple(rows))
 
@@ -196,46 +210,6 @@ def _columns(held: Sequence[str], path: Path) -> dict[str, str]:
                 line=1,
             )
     return found
-
-
-def _fields(records: Records, columns: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Give the fields of each row by our names."""
-    for row in records.rows(set(columns.values())):
-        yield {field: str(row[name] or "") for field, name in columns.items()}
-
-
-def _template(records: Records, columns: Mapping[str, str]) -> tuple[str, str, bool]:
-    """Return language and scope of a ROBOT template, whose first row says them, and whether cells hold several."""
-    first = next(_fields(records, columns), None)
-    mark = _MARK.match(first["text"]) if first else None
-    if not (first and mark and first["term"] == "ID"):
-        return "", "EXACT", False
-    return mark[2].lower(), mark[1].upper(), bool(mark[3])
-
-
-def _code(given: str, path: Path, line: int) -> str:
-    """Return the code of a language in a row."""
-    if not is_code(given):
-        raise MalformedRowError(
-            "no language", given=given, allowed=ALLOWED, hint=near_code(given), path=path, line=line
-        )
-    return given
-
-
-def _check_one(found: dict[str, int], given: str | None, path: Path, line: int) -> None:
-    """Raise an error where a table has another language than it should, or several."""
-    first = next(iter(found))
-    other = given if given is not None and first != given else first if len(found) > 1 else None
-    if other is not None:
-        last = next(reversed(found))
-        raise MalformedRowError(
-            "a table has one language",
-            given=last,
-            allowed=f"{other!r} as {'asked for' if given else f'on line {found[first]}'}",
-            hint="make a table of each language",
-            path=path,
-            line=line,
-        )
 
 
 def _rows(fields: Mapping[str, str], path: Path, line: int, *, scope: str, split: bool) -> Iterator[Translation]:
@@ -269,3 +243,86 @@ def _of_name(path: Path) -> str:
 
 def _form(given: str) -> str:
     return re.sub(r"\d", "0", given)
+
+
+def translated_names(
+    ids: Sequence[str],
+    labels: Sequence[str],
+    synonyms: Sequence[tuple[Synonym, ...]],
+    tables: Sequence[Translations],
+    *,
+    original: str,
+    candidates: bool,
+) -> tuple[tuple[str, ...], tuple[tuple[Synonym, ...], ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the names that tables give to terms: labels, empty where a term has none; synonyms; languages; and notes.
+
+    Parameters
+    ----------
+    ids, labels, synonyms : sequence, shape (n_terms,)
+        Of the ontology.
+    tables : sequence of Translations
+        The first that has a label for a term gives it its label; all others are synonyms.
+    original : {"fallback", "also", "none"}
+        Whether the ontology's own names stay: where no table has one, everywhere, or nowhere.
+    candidates : bool
+        Whether candidates count.
+
+    Returns
+    -------
+    labels, synonyms : tuple, shape (n_terms,)
+    languages : tuple of str
+        Of the names, those of the tables first.
+    notes : tuple of str
+        How many terms have a name in each language, and what was left out.
+    """
+    by_term = [table.by_term(candidates=candidates) for table in tables]
+    names: list[tuple[str, tuple[Synonym, ...]]] = []
+    n_own = n_bare = 0
+    for term, label, own in zip(ids, labels, synonyms, strict=True):
+        found = [row for table in by_term for row in table.get(term, ())]
+        # labels first; a second label is one more name of a term
+        ordered = sorted(found, key=lambda row: row.scope != "LABEL")
+        given = [
+            Synonym(row.text, *(("EXACT", LABEL) if row.scope == "LABEL" else (row.scope, row.kind))) for row in ordered
+        ]
+        if original == "also" or (original == "fallback" and not found):
+            n_own += bool(label)
+            given += [Synonym(label, "EXACT", LABEL)] * bool(label) + list(own)
+        n_bare += not given
+        head, *others = given or [Synonym("")]
+        names.append((head.text, in_order(term, dict.fromkeys(one for one in others if one.text != head.text))))
+    languages = [table.language for table in tables]
+    if n_own:
+        languages += [table.source_language for table in tables[:1] if table.source_language]
+    found_labels, found_synonyms = zip(*names, strict=True)
+    notes = list(_notes(ids, tables, by_term, candidates=candidates))
+    if original == "fallback" and n_own:
+        keep = "keeps" if n_own == 1 else "keep"
+        notes.append(f"{counted(n_own, 'term')} without a translation {keep} the names of the ontology")
+    if n_bare:
+        notes.append(f"{counted(n_bare, 'term')} without a translation {'is' if n_bare == 1 else 'are'} left out")
+    return found_labels, found_synonyms, tuple(dict.fromkeys(languages)), tuple(notes)
+
+
+def _notes(
+    ids: Sequence[str],
+    tables: Sequence[Translations],
+    by_term: Sequence[dict[str, list[Translation]]],
+    *,
+    candidates: bool,
+) -> Iterator[str]:
+    """Say of each table how many terms it names, and which rows were not used."""
+    known = set(ids)
+    for table, found in zip(tables, by_term, strict=True):
+        own = [rows for term, rows in found.items() if term in known]
+        labels = [sum(row.scope == "LABEL" for row in rows) for rows in own]
+        several = sum(n > 1 for n in labels)
+        n_candidates = 0 if candidates else sum(row.is_candidate for row in table.rows)
+        n_unknown = len({row.term for row in table.rows} - known)
+        told = [
+            f"{len(own):,} of {counted(len(ids), 'term')} have a name in it",
+            f"{several:,} of them several labels, all of which count" if several else "",
+            f"{counted(n_candidates, 'candidate')} left out" if n_candidates else "",
+            f"{counted(n_unknown, 'id')} not of this release" if n_unknown else "",
+        ]
+        yield f"{table.path.name} ({table.language}): {'; '.join(filter(None, told))}"
