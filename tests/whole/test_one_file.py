@@ -13,7 +13,7 @@ import pytest
 import deadheat
 
 MEASURE = '''
-from deadheat.measures.base import TrecName, register
+from deadheat.measures.base import register
 from deadheat.measures.first import RR
 
 
@@ -25,7 +25,7 @@ class Mine(RR):
     """
 
     title = "mine"
-    aliases = (TrecName("mine_cut_{}"),)
+    trec_eval = ("mine_cut_{}",)
 '''
 
 FILES = """

@@ -10,7 +10,7 @@ import numpy as np
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels import counts, pairwise
 from deadheat.kernels.segments import batches, ratio
-from deadheat.measures.base import CutMeasure, JointMeasure, SumMeasure, TrecName, also_called, register
+from deadheat.measures.base import CutMeasure, JointMeasure, SumMeasure, also_called, register
 from deadheat.measures.parameters import Choice, parameter
 from deadheat.measures.top import RelevanceMeasure, constant_norm
 from deadheat.placements.placements import Placements, Relevant
@@ -160,7 +160,8 @@ class AP(SumMeasure, CountConditional):
 
     title = "average precision"
     formula = "AP@k = 1/N ∑ C_i / i over the ranks i ≤ k of relevant documents"
-    aliases = ("MAP", TrecName("map"), TrecName("map_cut_{}"))
+    aliases = ("MAP",)
+    trec_eval = ("map", "map_cut_{}")
 
     norm: str = parameter("R", NORM, NORM_MEANING)
 

@@ -10,7 +10,7 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.kernels import discounted_pairs, linear
 from deadheat.kernels.segments import ratio, scan_before
-from deadheat.measures.base import JointMeasure, TrecName, register
+from deadheat.measures.base import JointMeasure, register
 from deadheat.measures.gains import GAIN, gain_moments, gains_of, ideal_gains, ideal_rank
 from deadheat.measures.parameters import Gains, Number, parameter, parameters
 from deadheat.placements import policies
@@ -107,7 +107,7 @@ class RnDCG(AveragedMeasure):
 
     title = "nDCG at the ends of levels"
     formula = "RnDCG = 1/|K| ∑ DCG_k / IDCG_k over the ranks k ∈ K at which a level ends in the ideal ranking"
-    aliases = (TrecName("Rndcg"),)
+    trec_eval = ("Rndcg",)
 
     rel: float = parameter(1, Number(), "lowest relevance that a judgment must reach for a value above 0")
 
@@ -172,7 +172,7 @@ class nDCGRel(AveragedMeasure):
 
     title = "nDCG at documents with a gain"
     formula = "nDCGRel = 1/G (∑ DCG_i / IDCG_i over ranks i of the G_n found + (G - G_n) DCG_n / IDCG_G)"
-    aliases = (TrecName("ndcg_rel"),)
+    trec_eval = ("ndcg_rel",)
 
     def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Return mean and variance over all tie orders."""

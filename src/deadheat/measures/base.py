@@ -22,59 +22,11 @@ from deadheat.wording import Plain, as_given, did_you_mean
 
 REGISTRY: dict[str, type[Measure]] = {}
 ALIASES: dict[str, str] = {}
-PRESETS: dict[str, Preset] = {}
+PRESETS: dict[str, dict[str, Any]] = {}
 EQUAL = 1e-12  # relative: values closer than this are equal in theory
 MOST_LEVELS = 16  # of relevance, at which an ideal list is tried to end
 
 M = TypeVar("M", bound="type[Measure]")
-
-
-class TrecName(str):
-    """An alias that is trec_eval's name of a measure with its default parameters.
-
-    Parameters
-    ----------
-    template : str
-        The name as it is printed; ``{}`` is the cutoff, and what is before it the alias.
-
-    Examples
-    --------
-    >>> TrecName("ndcg_cut_{}"), TrecName("ndcg_cut_{}").template.format(10)
-    ('ndcg', 'ndcg_cut_10')
-    """
-
-    __slots__ = ("template",)
-    template: str
-
-    def __new__(cls, template: str) -> Self:
-        """Return the alias."""
-        self = super().__new__(cls, template.removesuffix("_{}").removesuffix("_cut"))
-        self.template = template
-        return self
-
-
-class Preset(str):
-    """An alias that stands for a measure with other parameters than its defaults.
-
-    Attributes
-    ----------
-    parameters : dict
-        Those, unless others are named.
-
-    Examples
-    --------
-    >>> Preset("rbp", p=0.9, graded=True), Preset("rbp", p=0.9, graded=True).parameters
-    ('rbp', {'p': 0.9, 'graded': True})
-    """
-
-    __slots__ = ("parameters",)
-    parameters: dict[str, Any]
-
-    def __new__(cls, name: str, **parameters: Any) -> Self:  # noqa: ANN401 - checked by the measure
-        """Return the alias."""
-        self = super().__new__(cls, name)
-        self.parameters = parameters
-        return self
 
 
 class Asked(str):
@@ -163,8 +115,11 @@ class Measure(ABC, metaclass=MeasureType):
         Lowest and highest possible value.
     higher_is_better : bool
     aliases : tuple of str
-        Other names that are read, with a cutoff behind ``@``, ``_`` or ``.``; a `TrecName` is what trec_eval prints, a
-        `Preset` has parameters of its own.
+        Other names that are read, with a cutoff behind ``@``, ``_`` or ``.``.
+    trec_eval : tuple of str
+        What trec_eval calls it with its default parameters; ``{}`` is the cutoff. They are read too.
+    presets : dict of str to dict
+        Names that stand for it with other parameters than its defaults.
     total : bool
         Whether its values are counts, whose sum over queries is reported, not their mean.
     geometric : bool
@@ -184,6 +139,8 @@ class Measure(ABC, metaclass=MeasureType):
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     higher_is_better: ClassVar[bool] = True
     aliases: ClassVar[tuple[str, ...]] = ()
+    trec_eval: ClassVar[tuple[str, ...]] = ()
+    presets: ClassVar[dict[str, dict[str, Any]]] = {}
     total: ClassVar[bool] = False
     geometric: ClassVar[bool] = False
     only_total: ClassVar[bool] = False
@@ -453,7 +410,7 @@ def register(measure: M) -> M:
         parameters(measure)
     REGISTRY[measure.__name__] = measure
     ALIASES.update(dict.fromkeys(other_names(measure), measure.__name__))
-    PRESETS.update({name: name for name in measure.aliases if isinstance(name, Preset)})
+    PRESETS.update(measure.presets)
     return measure
 
 
@@ -472,14 +429,14 @@ def also_called(measure: M, name: str) -> M:
 
 def other_names(measure: type[Measure]) -> list[str]:
     """Return the names, beside its own, by which a measure is read."""
-    return [alias for alias in dict.fromkeys(measure.aliases) if alias != measure.__name__]
+    in_trec = (template.removesuffix("_{}").removesuffix("_cut") for template in measure.trec_eval)
+    names = dict.fromkeys((*measure.aliases, *in_trec, *measure.presets))
+    return [name for name in names if name != measure.__name__]
 
 
 def trec_names(measure: type[Measure]) -> list[str]:
     """Return the templates of trec_eval's names of a measure, first that without a cutoff."""
-    return sorted(
-        (name.template for name in measure.aliases if isinstance(name, TrecName)), key=lambda one: "{}" in one
-    )
+    return sorted(measure.trec_eval, key=lambda name: "{}" in name)
 
 
 def measures() -> dict[str, type[Measure]]:

@@ -7,7 +7,7 @@ from abc import abstractmethod
 import numpy as np
 
 from deadheat.arrays import FloatArray
-from deadheat.measures.base import Measure, TrecName, register
+from deadheat.measures.base import Measure, register
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
 
@@ -41,7 +41,7 @@ class NumQ(Count):
 
     title = "queries"
     formula = "NumQ = 1 for each query"
-    aliases = (TrecName("num_q"),)
+    trec_eval = ("num_q",)
     only_total = True
 
     def mean(self, placements: Placements) -> FloatArray:
@@ -62,7 +62,7 @@ class NumRet(Count):
 
     title = "documents retrieved"
     formula = "NumRet = documents retrieved"
-    aliases = (TrecName("num_ret"),)
+    trec_eval = ("num_ret",)
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the number of rows of the run."""
@@ -82,7 +82,7 @@ class NumRel(Count, RelevanceMeasure):
 
     title = "relevant documents"
     formula = "NumRel = documents of relevance rel or more in the qrels"
-    aliases = (TrecName("num_rel"),)
+    trec_eval = ("num_rel",)
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the number of judgments of relevance `rel` or more."""
@@ -103,7 +103,7 @@ class NumNonrelJudgedRet(Count, RelevanceMeasure):
 
     title = "non-relevant documents retrieved"
     formula = "NumNonrelJudgedRet = retrieved documents of a relevance from 0 on and below rel"
-    aliases = (TrecName("num_nonrel_judged_ret"),)
+    trec_eval = ("num_nonrel_judged_ret",)
     higher_is_better = False
 
     def mean(self, placements: Placements) -> FloatArray:

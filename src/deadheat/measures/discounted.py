@@ -10,7 +10,7 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import MeasureError
 from deadheat.kernels import linear
-from deadheat.measures.base import CutMeasure, Preset, SumMeasure, TrecName, register
+from deadheat.measures.base import CutMeasure, SumMeasure, register
 from deadheat.measures.gains import (
     DISCOUNT,
     GAIN,
@@ -152,7 +152,8 @@ class nDCG(DCG):
     title = "normalised discounted cumulative gain"
     formula = "nDCG@k = ∑ gain(d_i) · D(i) over the ranks i = 1..k, divided by that sum of the ideal ranking"
     range = (0.0, 1.0)
-    aliases: ClassVar[tuple[str, ...]] = (TrecName("ndcg"), TrecName("ndcg_cut_{}"), "NDCG")
+    aliases: ClassVar[tuple[str, ...]] = ("NDCG",)
+    trec_eval = ("ndcg", "ndcg_cut_{}")
 
     @property
     def deepest(self) -> int | None:
@@ -224,7 +225,7 @@ class RBP(RankBiased):
 
     title = "rank-biased precision"
     formula = "RBP@k = (1 - p) ∑ gain(d_i) · p^(i - 1) over the ranks i = 1..k"
-    aliases = (Preset("rbp", p=0.9, graded=True, top="query"),)
+    presets = {"rbp": {"p": 0.9, "graded": True, "top": "query"}}
 
     rel: float = parameter(1, Number(), REL + " (graded=False)")
     graded: bool = parameter(False, Flag(), "whether the gain is relevance / max_rel instead of 0 or 1")  # noqa: FBT003 - a default
@@ -280,7 +281,7 @@ class RBPResidual(RankBiased):
     title = "residual of rank-biased precision"
     formula = "RBPResidual@k = p^n + (1 - p) ∑ p^(i - 1) over the ranks i ≤ n of unjudged documents"
     higher_is_better = False
-    aliases = (Preset("rbp_resid", p=0.9, tail="unjudged"),)
+    presets = {"rbp_resid": {"p": 0.9, "tail": "unjudged"}}
 
     tail: str = parameter(
         "always", Choice(("always", "unjudged")), "when the ranks below the list count: always, or if one is unjudged"

@@ -10,7 +10,7 @@ from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.errors import MeasureError
 from deadheat.kernels import first
 from deadheat.kernels.segments import ratio
-from deadheat.measures.base import CutMeasure, JointMeasure, TrecName, also_called, register
+from deadheat.measures.base import CutMeasure, JointMeasure, also_called, register
 from deadheat.measures.parameters import Choice, parameter, parameters
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
@@ -83,7 +83,8 @@ class RR(FirstMeasure):
 
     title = "reciprocal rank"
     formula = "RR@k = 1 / rank of the first relevant document"
-    aliases = ("MRR", TrecName("recip_rank"), "mrr")
+    aliases = ("MRR", "mrr")
+    trec_eval = ("recip_rank",)
 
     @property
     def is_zero_or_one(self) -> bool:
@@ -116,7 +117,8 @@ class Hit(FirstMeasure):
 
     title = "hit"
     formula = "Hit@k = 1 if C_k > 0, else 0"
-    aliases = ("Success", "HR", TrecName("success_{}"), "hit_rate", "Hits", "accuracy")
+    aliases = ("Success", "HR", "hit_rate", "Hits", "accuracy")
+    trec_eval = ("success_{}",)
 
     @property
     def is_zero_or_one(self) -> bool:

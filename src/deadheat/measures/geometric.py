@@ -15,7 +15,7 @@ from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels import logarithms
 from deadheat.kernels.segments import batches
 from deadheat.measures.average import AP
-from deadheat.measures.base import Measure, TrecName, register
+from deadheat.measures.base import Measure, register
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.measures.parameters import parameters
 from deadheat.measures.preference import bpref
@@ -220,7 +220,7 @@ class GMAP(GeometricMeasure, PrecisionSum):
 
     title = "geometric mean average precision"
     formula = "GMAP = exp of the mean over queries of log max(AP, 0.00001)"
-    aliases = (TrecName("gm_map"),)
+    trec_eval = ("gm_map",)
 
     def least(self, placements: Placements) -> FloatArray:
         """Return the smallest sum of precisions."""
@@ -249,7 +249,7 @@ class GMbpref(GeometricMeasure):
 
     title = "geometric mean binary preference"
     formula = "GMbpref = exp of the mean over queries of log max(bpref, 0.00001)"
-    aliases = (TrecName("gm_bpref"),)
+    trec_eval = ("gm_bpref",)
 
     @property
     def average(self) -> Measure:
@@ -307,7 +307,7 @@ class yaap(PrecisionSum):
     title = "log odds of average precision"
     formula = "yaap = log((1 + S) / (1 + R - S)), with S = R · AP"
     range = (-np.inf, np.inf)
-    aliases = (TrecName("yaap"),)
+    trec_eval = ("yaap",)
 
     def of_average(self, average: FloatArray, n_relevant: IntArray) -> FloatArray:
         """Return the logarithm of the odds."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deadheat.arrays import FloatArray
-from deadheat.measures.base import TrecName, register
+from deadheat.measures.base import register
 from deadheat.measures.top import CutTopMeasure
 from deadheat.placements.placements import Placements
 
@@ -35,7 +35,7 @@ class Hole(CutTopMeasure):
     title = "unjudged documents"
     formula = "Hole@k = (min(k, n) - J_k) / k"
     higher_is_better = False
-    aliases = (TrecName("unj_{}"),)
+    trec_eval = ("unj_{}",)
 
     @property
     def is_zero_or_one(self) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels import interpolated
-from deadheat.measures.base import TrecName, register
+from deadheat.measures.base import register
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.measures.parameters import Choice, Number, parameter
 from deadheat.measures.top import RelevanceMeasure
@@ -121,7 +121,8 @@ class IPrec(InterpolatedMeasure):
 
     title = "interpolated precision"
     formula = "IPrec@l = max c / T_c over the numbers c of relevant documents, l R ≤ c"
-    aliases = (TrecName("iprec_at_recall_{}"), "iprec")
+    aliases = ("iprec",)
+    trec_eval = ("iprec_at_recall_{}",)
     at: ClassVar[str] = "recall"
 
     recall: float = parameter(0, Number(low=0, high=1), "level of recall; what @ sets")
@@ -155,7 +156,7 @@ class AP11(InterpolatedMeasure):
 
     title = "11-point average precision"
     formula = "AP11 = 1/11 ∑ IPrec@l over the levels l = 0, 0.1, ..., 1"
-    aliases = (TrecName("11pt_avg"),)
+    trec_eval = ("11pt_avg",)
     rounding: str = ROUNDING
 
     @property

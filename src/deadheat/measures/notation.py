@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from deadheat.arguments import literal
 from deadheat.errors import MeasureError, UnknownMeasureError
-from deadheat.measures.base import ALIASES, PRESETS, REGISTRY, Measure, Preset
+from deadheat.measures.base import ALIASES, PRESETS, REGISTRY, Measure
 from deadheat.measures.words import MEANT, without_spaces
 from deadheat.wording import Plain, as_given, did_you_mean, joined
 
@@ -201,7 +201,7 @@ def _read(tree: ast.expr, notation: str) -> Measure:
         raise _unreadable(notation)
     measure = _known(tree.id)
     if preset := _preset(tree.id):
-        parameters = {**preset.parameters, **parameters}
+        parameters = {**preset, **parameters}
     if not at:
         return measure(**parameters)
     if measure.at in parameters:
@@ -209,8 +209,8 @@ def _read(tree: ast.expr, notation: str) -> Measure:
     return measure(**parameters, **{measure.at: at[0]})
 
 
-def _preset(name: str) -> Preset | None:
-    """Return the alias with parameters of its own that a name is, also with other small and large letters."""
+def _preset(name: str) -> dict[str, Any] | None:
+    """Return the parameters that a name stands for, also with other small and large letters."""
     return None if name in REGISTRY else PRESETS.get(name.casefold())
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.kernels import preference
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
-from deadheat.measures.base import JointMeasure, TrecName, register
+from deadheat.measures.base import JointMeasure, register
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
 
@@ -35,7 +35,7 @@ class bpref(JointMeasure, RelevanceMeasure):
 
     title = "binary preference"
     formula = "bpref = 1/R ∑ (1 - min(n_d, R) / min(R, N)) over the retrieved relevant documents d"
-    aliases = (TrecName("bpref"),)
+    trec_eval = ("bpref",)
 
     def judged_ties(self, placements: Placements) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """Return the ties with a relevant document: query, relevant and other judged documents, others above."""
@@ -96,7 +96,7 @@ class binG(RelevanceMeasure, JointMeasure):
 
     title = "binary gain"
     formula = "binG = 1/R ∑ 1 / log2(2 + n_d) over the retrieved relevant documents d"
-    aliases = (TrecName("binG"),)
+    trec_eval = ("binG",)
 
     def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance over all tie orders."""

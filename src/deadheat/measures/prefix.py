@@ -12,7 +12,7 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
-from deadheat.measures.base import TrecName, register
+from deadheat.measures.base import register
 from deadheat.measures.gains import GAIN, gains_of, ideal_gains
 from deadheat.measures.orders import ExtremesMeasure
 from deadheat.measures.parameters import parameter
@@ -176,7 +176,7 @@ class infAP(RelevanceMeasure, PrefixMeasure):
 
     title = "inferred average precision"
     formula = "infAP = 1/R ∑ (1 + (J_i + U_i) (C_i + e) / (J_i + 2 e)) / i over the ranks i of relevant documents"
-    aliases = (TrecName("infAP"),)
+    trec_eval = ("infAP",)
 
     def codes(self, relevance: FloatArray) -> FloatArray:
         """Return 2 for relevant documents, 1 for judged and 3 for pooled others, 0 for all else."""
@@ -244,7 +244,7 @@ class G(PrefixMeasure):
 
     title = "normalised gain"
     formula = "G = 1/S ∑ g(d_i) / log2(2 + c_i - ∑ g(d_j)) over the ranks j ≤ i, with c_i = ∑ max(1, g*_j)"
-    aliases = (TrecName("G"),)
+    trec_eval = ("G",)
 
     gain: Any = parameter("linear", GAIN, "gain of a relevance")
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels.segments import ratio
-from deadheat.measures.base import TrecName, register
+from deadheat.measures.base import register
 from deadheat.measures.counts import Count
 from deadheat.measures.parameters import Number, parameter
 from deadheat.measures.top import CutTopMeasure, RelevanceMeasure, TopMeasure, retrieved_relevant
@@ -46,7 +46,7 @@ class SetAP(SetMeasure):
 
     title = "average precision of a set"
     formula = "SetAP = C / n · C / R"
-    aliases = (TrecName("set_map"),)
+    trec_eval = ("set_map",)
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return C^2 / (n R)."""
@@ -79,7 +79,7 @@ class Utility(SetMeasure):
     title = "utility of a set"
     formula = "Utility = a C + b (n - C) + c (R - C) + d (N - n - R + C)"
     range = (-np.inf, np.inf)
-    aliases = (TrecName("utility"),)
+    trec_eval = ("utility",)
 
     a: float = parameter(1, Number(), "worth of a relevant document retrieved")
     b: float = parameter(-1, Number(), "worth of another document retrieved")
@@ -118,7 +118,8 @@ class RelP(RelevanceMeasure, CutTopMeasure):
 
     title = "relative precision"
     formula = "RelP@k = C_k / min(k, R)"
-    aliases = (TrecName("set_relative_P"), TrecName("relative_P_{}"), "SetRelP", "R_cap")
+    aliases = ("SetRelP", "R_cap")
+    trec_eval = ("set_relative_P", "relative_P_{}")
 
     @property
     def is_zero_or_one(self) -> bool:
@@ -154,7 +155,7 @@ class RprecMult(RelevanceMeasure, TopMeasure):
 
     title = "precision at a multiple of R"
     formula = "RprecMult@m = C_k / k, with k = m R + 0.9 rounded down"
-    aliases = (TrecName("Rprec_mult_{}"),)
+    trec_eval = ("Rprec_mult_{}",)
     at: ClassVar[str] = "multiple"
 
     multiple: float = parameter(

@@ -8,7 +8,7 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.kernels import counts
-from deadheat.measures.base import CutMeasure, Measure, SumMeasure, TrecName, register
+from deadheat.measures.base import CutMeasure, Measure, SumMeasure, register
 from deadheat.measures.parameters import Choice, Number, parameter, parameters
 from deadheat.placements.placements import Placements, Relevant
 
@@ -88,7 +88,8 @@ class P(RelevanceMeasure, CutTopMeasure):
 
     title = "precision"
     formula = "P@k = C_k / k"
-    aliases = (TrecName("set_P"), TrecName("P_{}"), "precision", "Precision", "SetP")
+    aliases = ("precision", "Precision", "SetP")
+    trec_eval = ("set_P", "P_{}")
 
     @property
     def is_zero_or_one(self) -> bool:
@@ -124,7 +125,8 @@ class R(RelevanceMeasure, CutTopMeasure):
 
     title = "recall"
     formula = "R@k = (relevant documents in the top k) / R"
-    aliases = (TrecName("recall_{}"), TrecName("set_recall"), "Recall", "SetR", "MHits")
+    aliases = ("Recall", "SetR", "MHits")
+    trec_eval = ("recall_{}", "set_recall")
 
     norm: str = parameter("R", Choice(("R", "retrieved_all")), "relevant documents of the qrels, or of the whole list")
 
@@ -162,7 +164,8 @@ class F(RelevanceMeasure, CutTopMeasure):
 
     title = "F measure"
     formula = "F@k = (1 + β^2) C_k / (k + β^2 R)"
-    aliases = (TrecName("set_F"), "F1", "SetF")
+    aliases = ("F1", "SetF")
+    trec_eval = ("set_F",)
 
     beta: float = parameter(1, Number(low=0), "weight of recall against precision")
     norm: str = parameter("R", Choice(("R", "retrieved_all")), "relevant documents of the qrels, or of the whole list")
@@ -198,7 +201,8 @@ class Rprec(RelevanceMeasure, TopMeasure):
 
     title = "R-precision"
     formula = "Rprec = (relevant documents in the top R) / R"
-    aliases = (TrecName("Rprec"), "RPrec")
+    aliases = ("RPrec",)
+    trec_eval = ("Rprec",)
 
     def top(self, placements: Placements, ties: Relevant) -> IntArray:
         """Return how many ranks of each tie are among the first R."""
@@ -222,7 +226,7 @@ class NumRelRet(RelevanceMeasure, CutTopMeasure):
 
     title = "relevant documents retrieved"
     formula = "NumRelRet@k = relevant documents in the top k"
-    aliases = (TrecName("num_rel_ret"),)
+    trec_eval = ("num_rel_ret",)
     range = (0.0, np.inf)
     total = True
 

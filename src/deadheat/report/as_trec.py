@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from deadheat.measures import Measure, parse_measure
-from deadheat.measures.base import Preset, trec_names
+from deadheat.measures.base import trec_names
 from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Cell, Report, Table
 from deadheat.wording import printable
@@ -22,9 +22,9 @@ def trec_name(measure: Measure | str) -> str:
     ('ndcg_cut_10', 'recip_rank', 'P(rel=2)@5', 'rbp_resid')
     """
     measure = parse_measure(measure)
-    presets = (name for name in measure.aliases if isinstance(name, Preset))
-    if own := next((name for name in presets if type(measure)(**name.parameters) == measure), ""):
-        return str(own)
+    for name, preset in measure.presets.items():
+        if type(measure)(**preset) == measure:
+            return name
     at = getattr(measure, measure.at, None)
     shown = at if measure.at == "cutoff" else f"{at:.2f}"
     named = [name.format(shown) for name in trec_names(type(measure)) if ("{}" in name) == (at is not None)]
