@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, ABCMeta, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass, replace
 from inspect import Parameter, Signature
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
@@ -22,7 +22,7 @@ from deadheat.wording import Plain, as_given, did_you_mean
 
 REGISTRY: dict[str, type[Measure]] = {}
 ALIASES: dict[str, str] = {}
-PRESETS: dict[str, dict[str, Any]] = {}
+PRESETS: dict[str, Mapping[str, Any]] = {}
 EQUAL = 1e-12  # relative: values closer than this are equal in theory
 MOST_LEVELS = 16  # of relevance, at which an ideal list is tried to end
 
@@ -140,7 +140,7 @@ class Measure(ABC, metaclass=MeasureType):
     higher_is_better: ClassVar[bool] = True
     aliases: ClassVar[tuple[str, ...]] = ()
     trec_eval: ClassVar[tuple[str, ...]] = ()
-    presets: ClassVar[dict[str, dict[str, Any]]] = {}
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     total: ClassVar[bool] = False
     geometric: ClassVar[bool] = False
     only_total: ClassVar[bool] = False

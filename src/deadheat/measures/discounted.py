@@ -225,7 +225,7 @@ class RBP(RankBiased):
 
     title = "rank-biased precision"
     formula = "RBP@k = (1 - p) ∑ gain(d_i) · p^(i - 1) over the ranks i = 1..k"
-    presets = {"rbp": {"p": 0.9, "graded": True, "top": "query"}}
+    presets: ClassVar = {"rbp": {"p": 0.9, "graded": True, "top": "query"}}
 
     rel: float = parameter(1, Number(), REL + " (graded=False)")
     graded: bool = parameter(False, Flag(), "whether the gain is relevance / max_rel instead of 0 or 1")  # noqa: FBT003 - a default
@@ -281,7 +281,7 @@ class RBPResidual(RankBiased):
     title = "residual of rank-biased precision"
     formula = "RBPResidual@k = p^n + (1 - p) ∑ p^(i - 1) over the ranks i ≤ n of unjudged documents"
     higher_is_better = False
-    presets = {"rbp_resid": {"p": 0.9, "tail": "unjudged"}}
+    presets: ClassVar = {"rbp_resid": {"p": 0.9, "tail": "unjudged"}}
 
     tail: str = parameter(
         "always", Choice(("always", "unjudged")), "when the ranks below the list count: always, or if one is unjudged"

@@ -6,6 +6,7 @@ import ast
 import inspect
 import re
 import warnings
+from collections.abc import Mapping
 from typing import Any, TypeAlias, TypeVar
 
 from deadheat.arguments import literal
@@ -209,7 +210,7 @@ def _read(tree: ast.expr, notation: str) -> Measure:
     return measure(**parameters, **{measure.at: at[0]})
 
 
-def _preset(name: str) -> dict[str, Any] | None:
+def _preset(name: str) -> Mapping[str, Any] | None:
     """Return the parameters that a name stands for, also with other small and large letters."""
     return None if name in REGISTRY else PRESETS.get(name.casefold())
 
