@@ -15,8 +15,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from deadheat.data.shown import Shown as _Shown
 from deadheat.io import forking as _forking  # noqa: F401 - watches for forks from the first import
 from deadheat.version import __version__ as __version__
+
+
+def _presenting() -> Any:  # noqa: ANN401 - a module
+    """Return the module that shows objects, which is above all of them."""
+    from deadheat.report import shown
+
+    return shown
+
+
+_Shown.presenting = staticmethod(_presenting)
 
 
 @cache

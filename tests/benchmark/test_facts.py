@@ -71,8 +71,7 @@ def test_intervals_and_tests_are_told_as_in_a_comparison(files: tuple[Path, Path
     result = dh.bench(*files, ["bm25", "bm25(b=0)"], ["RR"], rng=7, n_resamples=200, alternative="less")
     report = told(result)
     assert (
-        "intervals: means: Gaffke's bounds, 200 resamples (--rng 7); others: Student's t over cases, two-sided"
-        in report
+        "intervals: means: Gaffke's bounds, 200 resamples (rng 7); others: Student's t over cases, two-sided" in report
     )
     assert "?: cannot be known: only 3 queries" in report
     assert "(sign flips), less, exact; corrected by Holm within a measure" in report

@@ -81,9 +81,9 @@ def test_every_format_names_the_method_of_each_measure_and_the_queries(folder: P
     """Ties or not, Hit@1 and P@1 are proportions; a query that has no rank for MR is one query less."""
     (folder / "short.run").write_text("".join((folder / "bm25.run").read_text().splitlines(keepends=True)[:-6]))
     common = ["evaluate", "qrels.txt", "short.run", "--ci", "-m", "Hit@1 P@1 RR MR"]
-    drawn = ", 10,000 resamples (--rng 0)"
+    drawn = ", 10,000 resamples (rng 0)"
     told = (
-        f"Hit@1, P@1: Clopper-Pearson; RR: Gaffke's bounds{drawn}; others: bootstrap-t, no narrower than Student's t,"
+        f"Hit@1, P@1: Clopper-Pearson; RR: Gaffke's bounds{drawn}; others: bootstrap-t (no narrower than Student's t)"
         f" over queries{drawn}"
     )
     for form, of_method in (("table", "intervals "), ("markdown", "- intervals: "), ("latex", "% intervals: ")):
@@ -167,7 +167,7 @@ def test_intervals_of_the_bootstrap_are_those_of_the_library() -> None:
         found = ev["RR"].interval(method, confidence_level=0.9, n_resamples=500, rng=7)
         assert (cells["low"], cells["high"]) == (found.low, found.high)
     out = " ".join(ok(*EVALUATE, "-m", "RR", "--ci").split())
-    assert "intervals Gaffke's bounds over queries, 10,000 resamples (--rng 0)" in out
+    assert "intervals Gaffke's bounds over queries, 10,000 resamples (rng 0)" in out
 
 
 @pytest.mark.parametrize("level", ["0.9", ".9", "9e-1"])
@@ -223,7 +223,7 @@ def test_clusters_are_a_column_of_the_queries() -> None:
 def test_a_mean_of_one_query_has_no_interval(folder: Path) -> None:
     (folder / "one.txt").write_text("q1 0 d1 1\n")
     out = " ".join(ok("evaluate", "one.txt", "bm25.run", "--ci", "-m", "DCG").split())
-    assert "(--rng 0) none where there are fewer than two queries" in out
+    assert "(rng 0) none where there are fewer than two queries" in out
     cells = json.loads(ok("evaluate", "one.txt", "bm25.run", "--ci", "-m", "DCG", "--format", "json"))
     assert cells["scores"]["bm25"]["DCG"]["low"] is None
 

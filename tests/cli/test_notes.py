@@ -62,7 +62,7 @@ def test_where_there_is_nothing_to_say_nothing_is_said(form: str) -> None:
 def test_a_seed_that_was_drawn_is_told(form: str) -> None:
     common = ["evaluate", "qrels.txt", "a.run", "-m", "RR", "--ties", "random", "--format", form]
     result = call(*common)
-    (seed,) = re.findall(r"^Note: ties: random: .* \(--rng (\d+)\)$", result.stderr, re.MULTILINE)
+    (seed,) = re.findall(r"^Note: ties: random: .* \(rng (\d+)\)$", result.stderr, re.MULTILINE)
     assert call(*common, "--rng", seed).stdout == result.stdout
 
 

@@ -16,7 +16,7 @@ import deadheat as dh
 from deadheat.comparison.pairs import Design, Pair
 from deadheat.comparison.verdict import Judge, Lacking, Verdict, Within, doubt, favoured, judge_strata, number
 from deadheat.measures import parse_measure
-from deadheat.report.model import PValue
+from deadheat.report.model import p_value
 from deadheat.report.numbers import format_cell
 from support.demo import DEMO
 
@@ -526,7 +526,7 @@ def test_numbers_come_from_the_pairs() -> None:
     assert held > {"p_value", "p_adjusted", "difference", "low", "high", "n_queries", "flip_probability", "can_flip"}
     for name in held:
         assert getattr(found, name) == getattr(own, name)
-    assert f"p = {format_cell(PValue(own.p_adjusted))}," in str(found)
+    assert f"p = {format_cell(p_value(own.p_adjusted))}," in str(found)
     assert f"[{own.low:.4f}, {own.high:.4f}]" in str(found)
     assert (found.agree, found.others) == (("RR",), {"AP": "Olz-gpt4o"})
     detectable = comparison.sample_sizes()["detectable_difference"][0]

@@ -180,7 +180,7 @@ def test_a_bootstrap_of_few_queries_is_said_to_be_narrow() -> None:
         result = gate(evaluation, ["low(RR) > 0.1"], method=method)
         return " ".join(as_text(report_gate(result, evaluation)).plain.split())
 
-    narrow = "a bootstrap of 6 queries gives intervals that are too narrow: --ci-method auto is better there"
+    narrow = "a bootstrap of 6 queries gives intervals that are too narrow: the method auto is better there"
     assert narrow in told(6, "bca")
     assert "narrow" not in told(6, "t")
     assert "narrow" not in told(6, "auto")

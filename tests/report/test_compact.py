@@ -18,7 +18,7 @@ from deadheat.measures import parse_measure
 from deadheat.report.as_json import as_json
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
-from deadheat.report.model import Ranked
+from deadheat.report.model import Number
 from deadheat.report.of_compact import compact, report_compact
 from deadheat.report.of_comparison import report_comparison
 from deadheat.report.text import as_text
@@ -55,13 +55,13 @@ def compared(**options: Any) -> dh.Comparison:  # noqa: ANN401 - of compare
     return dh.compare(qrels, runs, MEASURES, n_resamples=500, **options)
 
 
-def cells(report: Report) -> dict[tuple[str, str], Ranked]:
+def cells(report: Report) -> dict[tuple[str, str], Number]:
     (table,) = report.tables
     return {
         (row.labels[-1], column.key): cell
         for row in table.rows
         for column, cell in zip(table.columns, row.cells[0], strict=True)
-        if isinstance(cell, Ranked)
+        if isinstance(cell, Number)
     }
 
 
@@ -71,7 +71,7 @@ def test_numbers_are_those_of_json() -> None:
     found = cells(report_compact(comparison, qrels="q"))
     assert len(found) == 3 * len(MEASURES)
     for (system, measure), cell in found.items():
-        assert float(cell) == data["systems"][system][measure]["mean"]
+        assert cell.value == data["systems"][system][measure]["mean"]
 
 
 @pytest.mark.parametrize("digits", [4, 1, 0])
@@ -177,15 +177,15 @@ def test_each_format_prints_bold_and_marks_in_its_way() -> None:
     best, worse = found["good", "nDCG@10"], found["weak", "nDCG@10"]
     assert (best.is_best, best.marks, worse.marks) == (True, "†", "‡")
     text = as_text(report, width=80).plain
-    assert f"**{best:.4f}** †" in text
-    assert f" {worse:.4f}   ‡" in text
+    assert f"**{best.value:.4f}** †" in text
+    assert f" {worse.value:.4f}   ‡" in text
     assert text.startswith("good is first of 3 systems")
     markdown = as_markdown(report)
-    assert f"| **{best:.4f}** † |" in markdown
-    assert f"| {worse:.4f} ‡ |" in markdown
+    assert f"| **{best.value:.4f}** † |" in markdown
+    assert f"| {worse.value:.4f} ‡ |" in markdown
     latex = as_latex(report)
-    assert rf"\textbf{{{best:.4f}}} & \textsuperscript{{\dag{{}}}}" in latex
-    assert rf"{worse:.4f} & \textsuperscript{{\ddag{{}}}}" in latex
+    assert rf"\textbf{{{best.value:.4f}}} & \textsuperscript{{\dag{{}}}}" in latex
+    assert rf"{worse.value:.4f} & \textsuperscript{{\ddag{{}}}}" in latex
     assert r"\label{tab:comparison}" in latex
     assert r"MR $\downarrow$" in latex
 

@@ -130,11 +130,11 @@ def test_the_best_system_of_each_stratum_comes_first_there() -> None:
 def test_what_a_run_lacks_is_named() -> None:
     runs = {"one": run(1, 2, without="q01"), "two": {**run(2, 3), "q50": {"a": 1.0}}}
     text = facts_of(compared(runs, ["RR", "FRP"]))
-    assert "missing in one 1 query (q01), counted as empty rankings; left out of FRP" in text
-    assert "missing in two" not in text
-    assert "not judged 1 query (q50) of the runs, left out" in text
+    assert "missing queries one: 1 (q01), counted as empty rankings" in text
+    assert "left out FRP of one: without the queries that it lacks" in text
+    assert "unjudged queries two: 1 (q50), left out, not in the qrels" in text
     text = facts_of(compared(runs, missing="skip"))
-    assert "missing in one 1 query (q01), left out not judged" in text
+    assert "missing queries one: 1 (q01), left out unjudged queries" in text
 
 
 def test_what_was_skipped_on_demand_is_not_missing() -> None:
@@ -142,7 +142,7 @@ def test_what_was_skipped_on_demand_is_not_missing() -> None:
     runs = {"one": run(1, 2, without="q01"), "two": run(2, 3)}
     comparison = dh.compare(qrels, runs, "RR", no_relevant="skip", n_resamples=200, missing="empty")
     text = facts_of(comparison)
-    assert "missing in one 1 query (q01), counted as empty rankings nothing relevant 1 query (q02), left out" in text
+    assert "missing queries one: 1 (q01), counted as empty rankings nothing relevant 1 query (q02), left out" in text
     comparison = dh.compare(qrels, runs, ["RR", "MR"], n_resamples=200, missing="empty")
     assert "nothing relevant 1 query (q02), count as the worst value" in facts_of(comparison)
 
@@ -182,7 +182,7 @@ def test_differences_too_skewed_for_so_few_queries_are_named() -> None:
     assert "2 with a p value in doubt (skewed)" in repr(comparison)
     said = (
         "skewed 2 of 2 differences too skewed for so few queries to hold the level 0.05: one / three (RR: +3.5),"
-        " two / three (RR: +3.5); take p near 0.05 as undecided; --test bootstrap-t is nearer to its level"
+        " two / three (RR: +3.5); take p near 0.05 as undecided; the test bootstrap-t is nearer to its level"
     )
     assert said in facts_of(comparison)
     assert "bootstrap-t is nearer" not in facts_of(skewed(test="bootstrap-t"))

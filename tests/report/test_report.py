@@ -23,18 +23,18 @@ from deadheat.report.as_markdown import as_markdown
 from deadheat.report.as_trec import as_trec, trec_name
 from deadheat.report.model import (
     LACKING,
+    MARK,
     OF_FEW,
     Bar,
     Column,
     Fact,
-    Marked,
-    PValue,
+    Number,
     Report,
     Row,
-    Share,
     Span,
     Table,
     p_value,
+    share,
 )
 from deadheat.report.numbers import format_cell
 from deadheat.report.text import as_text, shortened
@@ -58,21 +58,21 @@ if TYPE_CHECKING:
         (math.inf, "inf"),
         (None, "-"),
         (NAN, "-"),
-        (Share(0), "0%"),
-        (Share(0.001), "<1%"),
-        (Share(0.999), ">99%"),
-        (Share(1), "100%"),
+        (share(0), "0%"),
+        (share(0.001), "<1%"),
+        (share(0.999), ">99%"),
+        (share(1), "100%"),
         ("q1", "q1"),
         (True, "yes"),
         (Span(0.48149, 0.59151), "[0.4815, 0.5915]"),
         (Span(-0.00001, 0.0), "[-1e-05, 0.0000]"),
         (Span(NAN, NAN), "-"),
         (Bar(0.0, 0.5, 1.0, 0.0, 1.0), "├─────────●─────────┤"),
-        (PValue(0.0), "<.0001"),
-        (PValue(0.00009), "<.0001"),
-        (PValue(0.0001), "0.0001"),
-        (PValue(1.0), "1.0000"),
-        (PValue(NAN), "-"),
+        (p_value(0.0), "<.0001"),
+        (p_value(0.00009), "<.0001"),
+        (p_value(0.0001), "0.0001"),
+        (p_value(1.0), "1.0000"),
+        (p_value(NAN), "-"),
         (p_value(None), "-"),
         (p_value(0.00001, is_significant=True), "<.0001*"),
         (p_value(0.04, is_significant=True), "0.0400*"),
@@ -90,7 +90,7 @@ def test_digits_are_the_only_rounding() -> None:
 
 
 def test_small_p_values_are_words_for_people_and_numbers_for_programs() -> None:
-    rows = (Row(("a < 1",), ((p_value(1e-5, is_significant=True), PValue(0.5), Share(0.001), "<.1"),)),)
+    rows = (Row(("a < 1",), ((p_value(1e-5, is_significant=True), p_value(0.5), share(0.001), "<.1"),)),)
     columns = tuple(Column(name, name) for name in ("p_adjusted", "p_value", "share", "word"))
     report = Report((Table("pairs", (Column("system", "system"),), columns, rows),))
     assert as_text(report).plain.splitlines()[-1].split() == ["a", "<", "1", "<.0001*", "0.5000", "<1%", "<.1"]
@@ -179,7 +179,7 @@ def test_names_that_would_look_alike_are_cut_less() -> None:
 
 
 def test_a_marked_number_keeps_the_decimals_below_each_other() -> None:
-    rows = (Row(("FRP",), ((Marked(2.0),),)), Row(("RR",), ((0.5,),)))
+    rows = (Row(("FRP",), ((Number(2.0, marks=MARK),),)), Row(("RR",), ((0.5,),)))
     report = Report((Table("scores", (Column("measure", "measure"),), (Column("value", "mean"),), rows, ("a",)),))
     assert as_text(report).plain.splitlines()[-2:] == ["FRP       2.0000*", "RR        0.5000"]
     assert "| FRP | a | 2.0000\\* |" in as_markdown(report)
@@ -188,8 +188,8 @@ def test_a_marked_number_keeps_the_decimals_below_each_other() -> None:
 
 
 def test_each_mark_has_one_meaning_and_room_in_text_and_html() -> None:
-    both = Marked(0.25, OF_FEW + LACKING)
-    rows = (Row(("FRP",), ((both,),)), Row(("AP",), ((Marked(0.75),),)), Row(("RR",), ((0.5,),)))
+    both = Number(0.25, marks=OF_FEW + LACKING)
+    rows = (Row(("FRP",), ((both,),)), Row(("AP",), ((Number(0.75, marks=MARK),),)), Row(("RR",), ((0.5,),)))
     report = Report((Table("scores", (Column("measure", "measure"),), (Column("value", "mean"),), rows),))
     assert as_text(report).plain.splitlines()[-3:] == [
         "FRP       0.2500°#",

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import deadheat as dh
-from deadheat.report.model import Share
+from deadheat.report.model import share
 from deadheat.report.numbers import format_cell
 from deadheat.simulation.coarse_profile import LEVELS, coarsening_profile
 from support.paths import ROOT
@@ -28,11 +28,11 @@ def test_tables_of_real_runs() -> None:
         expected = [
             [
                 row.scores.removesuffix(" levels"),
-                format_cell(Share(row.share_tied)),
+                format_cell(share(row.share_tied)),
                 f"{row.value:.4f}",
                 f"{row.tie_min:.4f} to {row.tie_max:.4f}",
                 f"{row.error:.4f}".replace("-0.0000", "0.0000"),
-                format_cell(Share(row.wrong_winner)),
+                format_cell(share(row.wrong_winner)),
             ]
             for row in found.rows
             if row.run == "minilm"

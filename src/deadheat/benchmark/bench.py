@@ -30,6 +30,7 @@ from deadheat.benchmark.parts import (
     parts_of,
     split_cells,
 )
+from deadheat.benchmark.report import page_of_bench, report_bench
 from deadheat.benchmark.result import BenchResult, Key, Settings
 from deadheat.benchmark.retrievers import (
     Retriever,
@@ -59,7 +60,12 @@ from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.evaluation.strata import NONE
 from deadheat.measures import MaxRel, Measure
 from deadheat.placements.placements import sort_rows
+from deadheat.report.shown import PAGES, REPORTS
 from deadheat.wording import Plain, counted, three
+
+# a screen has room for the short report
+REPORTS[BenchResult] = lambda result, *, full=False: report_bench(result, full=full)
+PAGES[BenchResult] = page_of_bench
 
 LARGE = 1_000_000  # bytes: reading a larger file takes long enough to be announced
 # Part of the key of a finished run. Raise it when one of our retrievers, or `retrieve`, finds something different for

@@ -14,7 +14,7 @@ from deadheat.evaluation.strata import NONE, SMALLEST, label
 from deadheat.measures import AP, MaxRel
 from deadheat.report.conventions import broken_by
 from deadheat.report.model import OF_FEW, Fact
-from deadheat.report.numbers import format_cell, listed
+from deadheat.report.numbers import format_cell
 from deadheat.report.of_comparison import tell_intervals, tell_tests
 from deadheat.report.of_languages import AMONG, facts_of_languages, tell_beside, tell_gaps, tell_languages
 from deadheat.report.of_strata import few_queries
@@ -250,7 +250,7 @@ def _of_cases(result: BenchResult) -> Iterator[Fact]:
             alike.setdefault(evaluation.missing_queries, []).append(name)
         alike.pop((), None)
         for ids, names in alike.items():
-            of = f"{share(part, len(ids))} ({listed(ids)})"
+            of = f"{share(part, len(ids))} ({three(ids)})"
             yield _note("found nothing", f"{', '.join(names)}: for {of}, which count as 0")
     yield Fact("found_nothing", {" / ".join(key): len(one.missing_queries) for key, one in result.evaluations.items()})
     yield Fact("verbatim", {" / ".join(key): count for key, count in result.verbatim.items()})

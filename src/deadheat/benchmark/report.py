@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import polars as pl
@@ -18,11 +18,24 @@ from deadheat.comparison.verdict import judge_strata
 from deadheat.data.queries import Queries
 from deadheat.evaluation.strata import NONE, Stratum, keys_of
 from deadheat.measures import Measure
-from deadheat.report.bars import bars
-from deadheat.report.model import OF_FEW, Bar, Cell, Column, Fact, Marked, Report, Row, Share, Span, Table, p_value
+from deadheat.report.model import (
+    OF_FEW,
+    Bar,
+    Cell,
+    Column,
+    Fact,
+    Number,
+    Report,
+    Row,
+    Span,
+    Table,
+    p_value,
+    share,
+    table_of_rows,
+)
+from deadheat.report.numbers import bars
 from deadheat.report.of_comparison import as_data
 from deadheat.report.of_languages import data_of_languages, list_languages
-from deadheat.report.of_shown import in_python
 from deadheat.report.page import Subject, page_of
 from deadheat.report.score_tables import level_heading
 from deadheat.report.totals import as_cell, mean_heading, reported, reported_interval, reported_pairs, totals_of_row
@@ -36,11 +49,6 @@ LABELS = (Column("cases", "cases"), Column("language", "language"), RETRIEVER, M
 FEW, MANY = 3, 20  # failed cases of each retriever: on a screen, and in a file
 SPOKEN = 2  # parts whose verdicts are said one by one
 MOST_ROWS = 4  # measures of differences on a screen: more hide what is to be seen
-
-
-def report_main(result: BenchResult, *, full: bool = False) -> Report:
-    """Return the report that a screen has room for; the full one has all measures and strata."""
-    return report_bench(result, full=True) if full else in_python(report_bench(result, full=False))
 
 
 def report_bench(result: BenchResult, *, full: bool = True) -> Report:
@@ -81,17 +89,19 @@ def data_of_bench(result: BenchResult) -> Report:
     """Return the report of a benchmark for programs: tables of all means and differences; those of strata first."""
     counts = {one.label for one in result.measures if one.total}
     means = [totals_of_row(row, counts, row["n_cases"]) for row in _rows(result, result.to_polars())]
-    tables = [_data("means", LABELS, means)]
+    tables = [table_of_rows("means", LABELS, means)]
     pairs = [
         {"cases": cases, "language": language, **totals_of_row(row, counts, row["n_queries"])}
         for (cases, language), comparison in result.comparisons.items()
         for row in _rows(result, comparison.to_polars(details=True))
     ]
     if pairs:
-        tables.append(_data("comparisons", _columns("cases", "language", "system", "baseline", "measure"), pairs))
+        tables.append(
+            table_of_rows("comparisons", _columns("cases", "language", "system", "baseline", "measure"), pairs)
+        )
     averages = [row for row in _rows(result, result.averages()) if row["measure"] not in counts]
     if averages:
-        tables.append(_data("averages", (RETRIEVER, MEASURE), averages))
+        tables.append(table_of_rows("averages", (RETRIEVER, MEASURE), averages))
     tables += data_of_languages(result.across, leading=LABELS[0], margin=result.settings.margin)
     groupings = result.groupings(result.settings.by) if result.settings.by else ()
     if groupings:
@@ -113,14 +123,6 @@ def _rows(result: BenchResult, frame: pl.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a frame, with the names of measures that know their notation."""
     names = {one.label: one.label for one in result.measures}
     return [{**row, "measure": names[row["measure"]]} for row in frame.iter_rows(named=True)]
-
-
-def _data(name: str, labels: tuple[Column, ...], rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return a table of the labels of rows, and of all else that is in them."""
-    keys = [one.key for one in labels]
-    others = [key for key in rows[0] if key not in keys]
-    cells = tuple(Row(tuple(row[key] for key in keys), (tuple(row[key] for key in others),)) for row in rows)
-    return Table(name, labels, _columns(*others), cells)
 
 
 def _data_of_strata(result: BenchResult, groupings: Sequence[Grouping]) -> Table:
@@ -209,7 +211,7 @@ def _difference(pair: Pair, *drawn: Cell) -> tuple[Cell, ...]:
         Span(pair.low, pair.high, pair.is_known),
         *drawn,
         p_value(pair.p_adjusted, is_significant=pair.significant),
-        Share(pair.flip_probability, pair.flip_standard_error),
+        share(pair.flip_probability, pair.flip_standard_error),
         pair.wins,
         pair.losses,
     )
@@ -319,14 +321,14 @@ def _data_of_differences(result: BenchResult, groupings: Sequence[Grouping]) -> 
         for row in _rows(result, comparison.to_polars(details=True))
     ]
     labels = _columns("cases", "language", *by, "system", "baseline", "measure")
-    return [_data("strata_comparisons", labels, rows)] if rows else []
+    return [table_of_rows("strata_comparisons", labels, rows)] if rows else []
 
 
 def _of_stratum(grouping: Grouping, key: Key, stratum: Stratum, measure: str) -> tuple[Cell, ...]:
     strata = grouping.strata[key]
     scores = strata[stratum][measure]
     shown = reported_interval(scores, grouping.intervals[key][stratum][measure])
-    mean = Marked(reported(scores), OF_FEW) if scores.n_queries < strata.smallest else as_cell(scores)
+    mean = Number(reported(scores), marks=OF_FEW) if scores.n_queries < strata.smallest else as_cell(scores)
     return scores.n_queries, mean, Span(shown.low, shown.high, shown.is_known)
 
 

@@ -17,7 +17,8 @@ from deadheat.comparison.compare_languages import languages_of
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.languages import Languages
 from deadheat.comparison.pairs import Design
-from deadheat.data.shown import Numbers, Shown
+from deadheat.data.flat import Numbers
+from deadheat.data.shown import Shown
 from deadheat.errors import ParameterError, UnlabelledQueriesWarning
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
@@ -118,11 +119,7 @@ class Grouping:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class BenchResult(
-    Shown,
-    reported_by="deadheat.benchmark.report:report_main",
-    paged_by="deadheat.benchmark.report:page_of_bench",
-):
+class BenchResult(Shown):
     """Retrievers on labelled cases, each set and each language by itself. Made by :func:`bench`.
 
     Attributes
@@ -334,7 +331,7 @@ class BenchResult(
 
     def report(self) -> str:
         """Return everything as Markdown: means with intervals, comparisons, languages and strata."""
-        return self._written("as_markdown:as_markdown", None, full=True)
+        return self._written("markdown", None, full=True)
 
     def plot(
         self,

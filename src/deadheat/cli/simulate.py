@@ -171,7 +171,7 @@ def _simulate(files: Sequence[str], options: dict[str, Any]) -> None:
 
 
 def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:
-    from deadheat.report.of_coarsening import report_coarsening
+    from deadheat.report.of_simulation import report_coarsening
     from deadheat.simulation.coarse_profile import coarsening_profile
 
     if len(files) < 2:

@@ -78,8 +78,7 @@ def ties(  # noqa: PLR0917 - click passes by name
     csv holds one table: of the queries with --per-query, else of the measures, or of the cutoffs without QRELS.
     """
     from deadheat.profile import CUTOFFS, tie_profile
-    from deadheat.report.of_profile import report_profile
-    from deadheat.report.of_second_key import with_second_key
+    from deadheat.report.of_profile import report_profile, with_second_key
 
     _check_usage(qrels, notations, missing, no_relevant, beside)
     given = [input_path(path) for path in (run, qrels) if path is not None]

@@ -10,9 +10,10 @@ import polars as pl
 
 from deadheat.arguments import as_count, level
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
+from deadheat.data.flat import Numbers
 from deadheat.data.positions import positions
 from deadheat.data.precision import ScorePrecision
-from deadheat.data.shown import Numbers, Shown
+from deadheat.data.shown import Shown
 from deadheat.data.tables import Run, Source
 from deadheat.errors import DataError, DeadheatWarning
 from deadheat.io.forking import check_threads
@@ -36,7 +37,7 @@ BOUNDS = {"rbo_w": "unseen", "rbo_a": "unseen", "rbo_b": "unseen", "overlap": "t
 
 
 @dataclass(frozen=True, eq=False)
-class Agreement(Shown, reported_by="deadheat.report.of_agreement:of_agreement"):
+class Agreement(Shown):
     """How far two runs agree on the queries that both have.
 
     Attributes

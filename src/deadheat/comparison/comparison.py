@@ -21,8 +21,9 @@ from deadheat.comparison.ranking import rank_intervals
 from deadheat.comparison.sides import side_of
 from deadheat.comparison.verdict import QUERY, Judge, Lacking, Verdict, Within
 from deadheat.data.drawn import Drawn
+from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
-from deadheat.data.shown import Numbers, Shown
+from deadheat.data.shown import Shown
 from deadheat.data.tables import Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
@@ -62,12 +63,7 @@ N_COLUMNS = 17  # fields of a pair that every table shows; the others are detail
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(
-    Drawn,
-    Shown,
-    reported_by="deadheat.report.of_shown:of_comparison",
-    paged_by="deadheat.report.page:page_of_comparison",
-):
+class Comparison(Drawn, Shown):
     """Systems compared by pairs. Made by :func:`compare`.
 
     Attributes
@@ -274,7 +270,7 @@ class Comparison(
         compact : bool, default False
             One table: systems by measures, the best bold, with marks of significance and a caption.
         """
-        return self._written("as_markdown:as_markdown", digits, compact=compact)
+        return self._written("markdown", digits, compact=compact)
 
     def to_latex(self, *, digits: int | None = None, compact: bool = False) -> str:
         """Return the tables as LaTeX, for the packages booktabs and textcomp; what is said of them is in comments.
@@ -284,7 +280,7 @@ class Comparison(
         digits, compact
             As for :meth:`to_markdown`; the compact table is a float with caption and label.
         """
-        return self._written("as_latex:as_latex", digits, compact=compact)
+        return self._written("latex", digits, compact=compact)
 
     def to_html(self, *, full: bool = False, digits: int | None = None, compact: bool = False) -> str:
         """Return what prints as a piece of HTML without scripts, for light and dark pages; or a whole page.
@@ -300,7 +296,7 @@ class Comparison(
             raise ParameterError(argument="compact", given=True, allowed="False for a page, which has all tables")
         if full:
             return super().to_html(full=True, digits=digits)
-        return self._written("as_html:fragment", digits, compact=compact)
+        return self._written("html", digits, compact=compact)
 
     def by(
         self, columns: str | Sequence[str], queries: Source, *, pool_languages: bool = False

@@ -13,8 +13,9 @@ import polars as pl
 from deadheat.arguments import as_count, check_choice
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.comparison.compare import named_runs
+from deadheat.data.flat import Numbers
 from deadheat.data.precision import ScorePrecision
-from deadheat.data.shown import Numbers, Shown
+from deadheat.data.shown import Shown
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import MeasureError, ParameterError
 from deadheat.evaluation.conventions import Conventions
@@ -40,7 +41,7 @@ AT_ONCE = 1 << 20  # rows of copied judgments, placements and ties that are held
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Holes(Shown, reported_by="deadheat.report.of_holes:of_holes"):
+class Holes(Shown):
     """The unjudged documents of some runs, those first that should be judged first.
 
     Attributes

@@ -19,7 +19,8 @@ from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_sides, least_
 from deadheat.comparison.sides import Side, gap_of, side_of
 from deadheat.comparison.verdict import QUERY, doubt, favoured, number, probability, signed
 from deadheat.data.drawn import Drawn
-from deadheat.data.shown import Numbers, Shown
+from deadheat.data.flat import Numbers
+from deadheat.data.shown import Shown
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN
 from deadheat.io.forking import check_threads
@@ -140,7 +141,7 @@ class Interaction:
 
 
 @dataclass(frozen=True, eq=False)
-class Languages(Drawn, Shown, reported_by="deadheat.report.of_languages:of_languages"):
+class Languages(Drawn, Shown):
     """Systems on the same queries in several languages. Made by :func:`compare_languages`.
 
     Attributes

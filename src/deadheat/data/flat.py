@@ -5,8 +5,13 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+from collections.abc import Iterable
+from typing import TypeAlias
 
-from deadheat.data.shown import Numbers, Part
+Part: TypeAlias = "str | tuple[str, ...]"
+"""A part of a name: a text, or several that are read as "one vs other"."""
+Numbers: TypeAlias = "Iterable[tuple[tuple[Part, ...], float | None]]"
+"""Numbers with the parts of their names."""
 
 LONGEST = 48  # characters of a part: five of them fit into the 250 that MLflow allows
 DIGITS = 8  # of a hash

@@ -4,42 +4,28 @@ from __future__ import annotations
 
 import shutil
 from abc import abstractmethod
-from collections.abc import Iterable
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from deadheat.data.flat import Numbers, flat
 from deadheat.errors import MissingDependencyError, ParameterError
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-Part: TypeAlias = "str | tuple[str, ...]"
-"""A part of a name: a text, or several that are read as "one vs other"."""
-Numbers: TypeAlias = "Iterable[tuple[tuple[Part, ...], float | None]]"
-"""Numbers with the parts of their names."""
-
 
 class Shown:
     """The base of what prints as the table that the command line prints.
 
-    Reports are on a higher floor: a class names the function there that makes its report, ``"module:function"``, and
-    it is loaded when an object is first shown.
+    Reports are on a higher floor: :mod:`deadheat.report.shown` has the report of each class, and the package says here
+    how it is loaded, when an object is first shown.
     """
 
-    _reported_by: ClassVar[str]
-    _paged_by: ClassVar[str] = ""
-
-    def __init_subclass__(cls, *, reported_by: str = "", paged_by: str = "", **others: Any) -> None:  # noqa: ANN401 - what other bases take
-        super().__init_subclass__(**others)
-        if reported_by:
-            cls._reported_by = reported_by
-        if paged_by:
-            cls._paged_by = paged_by
+    presenting: ClassVar[Callable[[], Any]]
 
     def __str__(self) -> str:
-        width = shutil.get_terminal_size().columns
-        text: str = _load("deadheat.report.text:as_text")(self._report(), width=width).plain
+        text: str = Shown.presenting().text_of(self, shutil.get_terminal_size().columns)
         return text
 
     def _repr_html_(self) -> str:
@@ -78,8 +64,7 @@ class Shown:
         The names are all different: of small letters, digits and underscores, with points between their parts, as
         ``"ndcg_at_10.tie_min"``. A number that does not exist (NaN, or infinity) is left out.
         """
-        found: dict[str, float] = _load("deadheat.data.flat:flat")(self.named_numbers())
-        return found
+        return flat(self.named_numbers())
 
     def to_markdown(self, *, digits: int | None = None) -> str:
         """Return what prints as GitHub-flavoured Markdown.
@@ -89,7 +74,7 @@ class Shown:
         digits : int, optional
             Decimals, by default 4.
         """
-        return self._written("as_markdown:as_markdown", digits)
+        return self._written("markdown", digits)
 
     def to_latex(self, *, digits: int | None = None) -> str:
         """Return the tables as LaTeX, for the packages booktabs and textcomp; what is said of them is in comments.
@@ -99,7 +84,7 @@ class Shown:
         digits : int, optional
             Decimals, by default 4.
         """
-        return self._written("as_latex:as_latex", digits)
+        return self._written("latex", digits)
 
     def to_html(self, *, full: bool = False, digits: int | None = None) -> str:
         """Return what prints as a piece of HTML without scripts, for light and dark pages; or a whole page.
@@ -119,20 +104,16 @@ class Shown:
             There is no page of such an object, or it is asked for with other decimals.
         """
         if not full:
-            return self._written("as_html:fragment", digits)
-        if not self._paged_by:
-            raise ParameterError(argument="full", given=True, allowed=f"False for a {type(self).__name__}")
+            return self._written("html", digits)
         if digits is not None:
             raise ParameterError(argument="digits", given=digits, allowed="None for a page, which has 4")
-        page: str = _load(self._paged_by)(self)
+        page: str | None = Shown.presenting().page_of(self)
+        if page is None:
+            raise ParameterError(argument="full", given=True, allowed=f"False for a {type(self).__name__}")
         return page
 
-    def _report(self, **options: bool) -> Any:  # noqa: ANN401 - a Report, of a higher floor
-        return _load(self._reported_by)(self, **options)
-
-    def _written(self, form: str, digits: int | None, *, compact: bool = False, **options: bool) -> str:
-        report = _load("deadheat.report.of_shown:of_compact")(self, digits) if compact else self._report(**options)
-        text: str = _load(f"deadheat.report.{form}")(report, digits=digits)
+    def _written(self, form: str, digits: int | None, **options: bool) -> str:
+        text: str = Shown.presenting().written(self, form, digits, **options)
         return text
 
 
@@ -146,8 +127,3 @@ def _pandas_type(column: pl.Series) -> str | None:
     if str(column.dtype) == "Boolean":
         return "boolean" if has_gaps else "bool"
     return "object" if column.null_count() == len(column) else None
-
-
-def _load(place: str) -> Any:  # noqa: ANN401 - a function of any kind
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)

@@ -15,8 +15,9 @@ import polars as pl
 from deadheat.arguments import Rng
 from deadheat.arrays import BoolArray, TextArray
 from deadheat.data.drawn import Drawn
+from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
-from deadheat.data.shown import Numbers, Shown
+from deadheat.data.shown import Shown
 from deadheat.data.tables import Qrels, Source, hash_of_ids
 from deadheat.errors import DataError, MeasureError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.conventions import Conventions
@@ -43,12 +44,7 @@ from deadheat.placements.placements import Placements
 from deadheat.wording import did_you_mean
 
 
-class Evaluation(
-    Drawn,
-    Shown,
-    reported_by="deadheat.report.of_shown:of_evaluation",
-    paged_by="deadheat.report.page:page_of_evaluation",
-):
+class Evaluation(Drawn, Shown):
     """Scores of one run on one set of qrels, by measure.
 
     Returned by :func:`evaluate`. ``ev["nDCG@10"]`` gives the `Scores` of a measure; the key is the measure, its
@@ -363,7 +359,7 @@ def _bounds(scores: Scores) -> dict[str, pl.Series]:
     return {name: pl.Series(getattr(scores, name) if is_known else nothing, dtype=pl.Float64) for name in names}
 
 
-class Strata(Mapping[Stratum, "Evaluation"], Drawn, Shown, reported_by="deadheat.report.of_shown:of_strata"):
+class Strata(Mapping[Stratum, "Evaluation"], Drawn, Shown):
     """An evaluation of each stratum of queries. Returned by :meth:`Evaluation.by`.
 
     A sorted mapping of stratum to `Evaluation`: first levels (easy, medium, hard; low, medium, high) from low to high,

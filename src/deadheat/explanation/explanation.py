@@ -8,7 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.data.shown import Numbers, Shown
+from deadheat.data.flat import Numbers
+from deadheat.data.shown import Shown
 from deadheat.explanation.reported import Reported
 from deadheat.explanation.settings import describe
 from deadheat.wording import counted
@@ -81,7 +82,7 @@ class Range:
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation(Shown, reported_by="deadheat.report.of_explanation:of_explanation"):
+class Explanation(Shown):
     """Which conventions reproduce reported values.
 
     Attributes

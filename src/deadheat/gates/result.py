@@ -9,7 +9,8 @@ from functools import partial
 import polars as pl
 
 from deadheat import arguments
-from deadheat.data.shown import Numbers, Shown
+from deadheat.data.flat import Numbers
+from deadheat.data.shown import Shown
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Estimation
@@ -183,7 +184,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class GateResult(Shown, reported_by="deadheat.report.of_shown:of_gate"):
+class GateResult(Shown):
     """Checks of an evaluation; true if all passed. Made by :func:`gate`.
 
     Attributes

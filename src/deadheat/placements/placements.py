@@ -11,7 +11,8 @@ import numpy as np
 
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray, run_starts
 from deadheat.data.alike import nearly_equal
-from deadheat.data.shown import Numbers, Shown
+from deadheat.data.flat import Numbers
+from deadheat.data.shown import Shown
 from deadheat.errors import DataError
 from deadheat.io.forking import check_threads
 from deadheat.placements.subtopics import Subtopics, subtopics_of
@@ -47,7 +48,7 @@ class Relevant:
 
 
 @dataclass(frozen=True, eq=False)
-class Placements(Shown, reported_by="deadheat.report.of_shown:of_placements"):
+class Placements(Shown):
     """Where the judged documents of a run are ranked.
 
     Rows are sorted by query, then rank, then relevance (highest first).

@@ -12,9 +12,10 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, TextArray
+from deadheat.data.flat import Numbers
 from deadheat.data.positions import positions
 from deadheat.data.precision import ScorePrecision
-from deadheat.data.shown import Numbers, Shown
+from deadheat.data.shown import Shown
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
 from deadheat.io.forking import check_threads
@@ -25,7 +26,7 @@ OF_RUN = ("coverage", "gini", "entropy")
 
 
 @dataclass(frozen=True, eq=False)
-class ItemProfile(Shown, reported_by="deadheat.report.of_items:of_items"):
+class ItemProfile(Shown):
     """Which items the top k of all lists hold.
 
     Where the cutoff cuts a tie, each of its documents is in the top k with the same probability: numbers are means over

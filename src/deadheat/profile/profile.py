@@ -11,7 +11,8 @@ import polars as pl
 from deadheat.arguments import whole
 from deadheat.arrays import IntArray
 from deadheat.data.drawn import Drawn
-from deadheat.data.shown import Numbers, Shown
+from deadheat.data.flat import Numbers
+from deadheat.data.shown import Shown
 from deadheat.data.tables import Run, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.beside import check_rule, differences, evaluate_beside
@@ -126,7 +127,7 @@ class WorstQuery:
 
 
 @dataclass(frozen=True, repr=False)
-class TieProfile(Drawn, Shown, reported_by="deadheat.report.of_shown:of_profile"):
+class TieProfile(Drawn, Shown):
     """What is known about the ties of a run.
 
     Attributes

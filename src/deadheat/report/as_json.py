@@ -7,7 +7,7 @@ from typing import Any
 
 from deadheat.measures.base import Asked
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Cell, Report, Table, Words, named
+from deadheat.report.model import Report, Table, named
 from deadheat.report.numbers import plain
 from deadheat.wording import printable
 
@@ -33,15 +33,11 @@ def _nested(table: Table, digits: int | None) -> dict[str, Any]:
         for text in (*labels, *cells):  # a label of its own is the key already
             place |= named(text) if isinstance(text, Asked) else {}
         place |= {
-            column.key: _held(cell, digits)
+            column.key: list(cell) if isinstance(cell, tuple) else plain(cell, digits)
             for column, cell in zip(table.columns, cells, strict=True)
             if not isinstance(cell, Asked)
         }
     return nested
-
-
-def _held(cell: Cell, digits: int | None) -> object:
-    return cell.split() if isinstance(cell, Words) else plain(cell, digits)
 
 
 register(ReportFormat(name="json", suffixes=(".json",), write=as_json, place=1))

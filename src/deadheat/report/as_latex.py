@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Cell, Ranked, Report, Table
+from deadheat.report.model import Cell, Number, Report, Table
 from deadheat.report.numbers import format_cell
 from deadheat.wording import printable
 
@@ -33,6 +33,15 @@ ESCAPES = {
 PRINTED = "ßæÆøØœŒłŁı·±£§¶©®°¡¿…\u00d7\u2013\u2014\u2018\u2019\u201c\u201d"
 ACCENTS = "\u0300\u0301\u0302\u0303\u0308\u030a\u0327\u030c"
 LATIN_END = 0x180
+FLOAT = r"""\begin{table}
+\centering
+\caption{%s}
+\label{tab:%s}
+\medskip
+\small
+\setlength{\tabcolsep}{4pt}
+%s
+\end{table}"""
 LONGEST_NAME = 24  # of a label that stays on one line
 NAME_COLUMN = r"p{0.27\linewidth}"
 PART_OF_NAME = re.compile(r"[^\W_]{1,12}[-_./:@ ]*|[\W_]+?(?=[^\W_]|$)|[\W_]")
@@ -47,23 +56,16 @@ def as_latex(report: Report, *, digits: int | None = None) -> str:
     """
     said = [text for text in (report.heading, report.opening) if text]
     facts = [f"% {printable(text)}" for text in (*said, *(fact.sentence for fact in report.shown))]  # each is one line
-    tables = ["\n".join(_float(table.for_people(), digits)) for table in report.tables]
+    tables = [_float(table.for_people(), digits) for table in report.tables]
     return "\n".join(["% needs \\usepackage{booktabs,textcomp}", *facts, *tables])
 
 
-def _float(table: Table, digits: int | None) -> Iterator[str]:
+def _float(table: Table, digits: int | None) -> str:
+    lines = "\n".join(_lines(table, digits))
     if not table.caption:
-        yield from _lines(table, digits)
-        return
-    yield r"\begin{table}"
-    yield r"\centering"
-    yield rf"\caption{{{' '.join(map(_breakable, table.caption.split(' ')))}}}"
-    yield rf"\label{{tab:{table.key}}}"
-    yield r"\medskip"
-    yield r"\small"
-    yield r"\setlength{\tabcolsep}{4pt}"
-    yield from _lines(table, digits)
-    yield r"\end{table}"
+        return lines
+    caption = " ".join(map(_breakable, table.caption.split(" ")))
+    return FLOAT % (caption, table.key, lines)
 
 
 def _lines(table: Table, digits: int | None) -> Iterator[str]:
@@ -106,7 +108,8 @@ def _lines(table: Table, digits: int | None) -> Iterator[str]:
 
 def _is_ranked(table: Table, place: int) -> bool:
     """Whether a column takes two of LaTeX's: numbers flush right, and marks behind them."""
-    return any(isinstance(group[place], Ranked) for row in table.rows for group in row.cells)
+    cells = (group[place] for row in table.rows for group in row.cells)
+    return any(isinstance(cell, Number) and cell.kind == "ranked" for cell in cells)
 
 
 def _breaks(table: Table, place: int) -> bool:
@@ -126,9 +129,9 @@ def _breakable(text: str) -> str:
 
 
 def _ranked(cell: Cell, digits: int | None) -> str:
-    if not isinstance(cell, Ranked):
+    if not isinstance(cell, Number):
         return _cell(cell, digits) + " & "
-    number = escaped(format_cell(float(cell), digits, empty="--"))
+    number = escaped(format_cell(cell.value, digits, empty="--"))
     marks = rf"\textsuperscript{{{escaped(cell.marks).replace('-', '--')}}}" if cell.marks else ""
     return (rf"\textbf{{{number}}}" if cell.is_best else number) + f" & {marks}"
 
@@ -172,12 +175,4 @@ def _whole(row: str) -> str:
     return "{}" + row if row.startswith(("[", "*")) else row
 
 
-register(
-    ReportFormat(
-        name="latex",
-        suffixes=(".tex",),
-        write=as_latex,
-        needs="scores",
-        place=4,
-    )
-)
+register(ReportFormat(name="latex", suffixes=(".tex",), write=as_latex, needs="scores", place=4))

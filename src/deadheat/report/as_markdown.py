@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Cell, Column, Fact, Ranked, Report, Span, Table
+from deadheat.report.model import Cell, Column, Number, Report, Span, Table
 from deadheat.report.numbers import format_cell
 from deadheat.wording import printable
 
@@ -26,14 +26,10 @@ def as_markdown(report: Report, *, digits: int | None = None) -> str:
         tables += [f"### {title}" if table.is_section else f"**{title}**"] if title else []
         tables.append("\n".join(_lines(table.for_people().with_groups_as_rows(), digits)))
         tables += [_escaped(table.caption)] if table.caption else []
-    facts = ["\n".join(f"- {_told(fact)}" for fact in report.shown)] if report.shown else []
+    told = [(BLOCK.sub(r"\1\\\2", _escaped(fact.sentence)), "**" * fact.is_warning) for fact in report.shown]
+    facts = ["\n".join(f"- {bold}{text}{bold}" for text, bold in told)] if told else []
     heading = [f"**{_escaped(text)}**" for text in (report.heading, report.opening) if text]
     return "\n\n".join(heading + (facts + tables if report.facts_first else tables + facts))
-
-
-def _told(fact: Fact) -> str:
-    text = BLOCK.sub(r"\1\\\2", _escaped(fact.sentence))
-    return f"**{text}**" if fact.is_warning else text
 
 
 def _lines(table: Table, digits: int | None) -> Iterator[str]:
@@ -45,9 +41,9 @@ def _lines(table: Table, digits: int | None) -> Iterator[str]:
 
 
 def _cell(cell: Cell, digits: int | None) -> str:
-    if not isinstance(cell, Ranked):
+    if not isinstance(cell, Number) or cell.kind != "ranked":
         return _escaped(format_cell(cell, digits))
-    number = _escaped(format_cell(float(cell), digits))
+    number = _escaped(format_cell(cell.value, digits))
     return f"**{number}** {cell.marks}".rstrip() if cell.is_best else f"{number} {_escaped(cell.marks)}".rstrip()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.base import trec_names
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Cell, Report, Table
+from deadheat.report.model import Cell, Number, Report, Table
 from deadheat.wording import printable
 
 ALL = "all"  # in the place of a query
@@ -71,6 +71,7 @@ def _run(summary: Table, per_query: Table | None, place: int, digits: int | None
 
 
 def _line(name: str, query: str, cell: Cell, digits: int | None) -> str:
+    cell = cell.value if isinstance(cell, Number) else cell
     value = f"{cell:.{4 if digits is None else digits}f}" if isinstance(cell, float) else str(cell)
     return f"{name:<22}\t{query}\t{value}"
 

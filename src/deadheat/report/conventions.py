@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from deadheat.arguments import BOUNDED
-from deadheat.data.precision import ScorePrecision
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.facts import NOTABLE, TOP
 from deadheat.evaluation.intervals import MANY, Interval
 from deadheat.measures import Measure
 from deadheat.measures.gains import LOWEST_POSITIVE
 from deadheat.measures.words import is_doubted, meaning
-from deadheat.report.model import Fact, Share
-from deadheat.report.numbers import DOUBT, format_cell, listed
-from deadheat.wording import BY_DOC_ID, counted
+from deadheat.report.model import Fact, share
+from deadheat.report.numbers import DOUBT, format_cell
+from deadheat.wording import BY_DOC_ID, counted, three
 
 if TYPE_CHECKING:
     from deadheat.comparison.pairs import Pair
     from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.profile import TieProfile
 
+T = TypeVar("T")
 COUNTED = {"empty": "counted as empty rankings", "skip": "left out", "error": ""}  # --missing; an error is raised
 LEFT_OUT = "left out, not in the qrels"
 EXPLAINED = {
@@ -38,7 +39,7 @@ RULES = {"doc_id": BY_DOC_ID, "input": "input", "worst": "worst", "best": "best"
 """What columns of values under a tie policy are headed."""
 METHODS = {
     "bca": "BCa bootstrap",
-    "bootstrap-t": "bootstrap-t, no narrower than Student's t,",
+    "bootstrap-t": "bootstrap-t (no narrower than Student's t)",
     "gaffke": "Gaffke's bounds",
     "percentile": "percentile bootstrap",
     "t": "Student's t",
@@ -55,12 +56,51 @@ def nothing_judged(name: str) -> str:
 
 def drawn_with(seed: int | None) -> str:
     """Return the seed for the end of a sentence about something that was drawn, so that it can be reproduced."""
-    return "" if seed is None else f" (--rng {seed})"
+    return "" if seed is None else f" (rng {seed})"
 
 
 def broken_by(ties: str, seed: int | None) -> str:
     """Return how ties were counted or broken; `seed` is that of the draws, if they are random."""
     return EXPLAINED[ties] + (drawn_with(seed) if ties == "random" else "")
+
+
+def tell_ties(ties: str, seed: int | None) -> Iterator[Fact]:
+    """Say how ties were counted or broken."""
+    # only its seed reproduces an order that was drawn
+    yield Fact("ties", ties, "ties", broken_by(ties, seed), is_note=ties != "expected")
+
+
+def tell_unshared(
+    found: Sequence[Evaluation | TieProfile], missing: str, *, is_alone: bool = False, is_note: bool = True
+) -> Iterator[Fact]:
+    """Name the queries that only the qrels or only a run has, and say how they count.
+
+    Parameters
+    ----------
+    found : sequence of Evaluation or TieProfile
+        Of each run.
+    missing : str
+        How the queries that a run lacks were counted.
+    is_alone : bool, default False
+        Whether JSON has the ids of the only run, or of each run by its name.
+    is_note : bool, default True
+    """
+    for key, effect in (("missing_queries", COUNTED[missing]), ("unjudged_queries", LEFT_OUT)):
+        ids = {one.name: list(getattr(one, key)) for one in found}
+        yield Fact(key, ids[found[0].name] if is_alone else ids)
+        for own, runs in gathered((run, tuple(own)) for run, own in ids.items() if own).items():
+            whose = "" if is_alone else f"{', '.join(runs)}: "
+            is_warning = not is_note and missing == "skip" and key == "missing_queries"
+            text = f"{whose}{len(own):,} ({three(own)}), {effect}"
+            yield Fact("", None, key.replace("_", " "), text, is_warning=is_warning, is_note=is_note)
+
+
+def gathered(pairs: Iterable[tuple[str, T]]) -> dict[T, list[str]]:
+    """Return the names that share a value, by value."""
+    found: dict[T, list[str]] = {}
+    for name, value in pairs:
+        found.setdefault(value, []).append(name)
+    return found
 
 
 def estimated_by(methods: Iterable[tuple[str, str]], units: str, n_resamples: int, seed: int | None) -> str:
@@ -76,14 +116,12 @@ def estimated_by(methods: Iterable[tuple[str, str]], units: str, n_resamples: in
     n_resamples : int
     seed : int or None
     """
-    names: dict[str, list[str]] = {}
-    for name, method in dict.fromkeys(methods):
-        names.setdefault(method, []).append(name)
-    of_many = set(names.get("bca", ()))
+    names = gathered(dict.fromkeys(methods))
     drawn = f", {n_resamples:,} resamples{drawn_with(seed)}"
     told: list[str] = []
     for method in sorted(names, key=METHOD_ORDER.index):
-        few = f" of fewer than {MANY} {units}" if method == BOUNDED and of_many.intersection(names[method]) else ""
+        is_of_few = method == BOUNDED and not set(names[method]).isdisjoint(names.get("bca", ()))
+        few = f" of fewer than {MANY} {units}" if is_of_few else ""
         of = "others" if len(told) == len(names) - 1 else ", ".join(names[method])
         text = METHODS[method] + (f" over {units}" if of == "others" else "") + (drawn if method in RESAMPLED else "")
         told.append(text if len(names) == 1 else f"{of}{few}: {text}")
@@ -99,34 +137,30 @@ def cannot_be_known(named: Iterable[tuple[str, Interval | Pair]]) -> Iterator[Fa
         All that have ends, with what they are of.
     """
     having = list(named)
-    found: dict[str, list[str]] = {}
-    for name, one in having:
-        if not one.is_known:
-            found.setdefault(one.unknown, []).append(name)
-    if found:
-        are_all = len(found) == 1 and len(next(iter(found.values()))) == len(having)
-        told = [why + ("" if are_all else f" ({listed(names)})") for why, names in found.items()]
-        yield Fact("", None, DOUBT, f"cannot be known: {'; '.join(told)}", is_note=True)
+    found = gathered((name, one.unknown) for name, one in having if not one.is_known)
+    are_all = len(found) == 1 and sum(map(len, found.values())) == len(having)
+    told = [why + ("" if are_all else f" ({three(names)})") for why, names in found.items()]
+    yield Fact("", None, DOUBT, f"cannot be known: {'; '.join(told)}" if told else "", is_note=True)
 
 
 def made_under(conventions: Conventions) -> Iterator[Fact]:
     """Give the facts about the options of an evaluation but for the ties."""
-    precision = conventions.score_precision
-    yield Fact("score_precision", precision, "scores", _rounded_to(precision), is_note=precision is not None)
+    precision, top = conventions.score_precision, conventions.unjudged_max_rel
+    to = counted(precision, "decimal") if isinstance(precision, int) else precision
+    text = "compared as float64, not rounded" if precision is None else f"rounded to {to} first"
+    yield Fact("score_precision", precision, "scores", text, is_note=precision is not None)
     yield Fact("missing", conventions.missing)
     yield Fact("no_relevant", conventions.no_relevant)
     if conventions.rel is not None:
         level = f"from relevance {conventions.rel:g} on, where a measure names no other"
         yield Fact("rel", conventions.rel, "relevant", level, is_note=True)
     if conventions.depth is not None:
-        yield Fact(
-            "depth", conventions.depth, "lists", f"cut after {counted(conventions.depth, 'document')}", is_note=True
-        )
+        cut = f"cut after {counted(conventions.depth, 'document')}"
+        yield Fact("depth", conventions.depth, "lists", cut, is_note=True)
     if conventions.unjudged == "bounds":
-        top = conventions.unjudged_max_rel
-        told = "the highest in the qrels" if top is None else f"{top:g}"
+        to = "the highest in the qrels" if top is None else f"{top:g}"
         yield Fact(
-            "unjudged", "bounds", "if judged", f"if each retrieved unjudged document had any relevance, 0 to {told}"
+            "unjudged", "bounds", "if judged", f"if each retrieved unjudged document had any relevance, 0 to {to}"
         )
         yield Fact("unjudged_max_rel", top)
     if conventions.judged_only:
@@ -149,15 +183,9 @@ def without_bounds(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         yield Fact("without_bounds", lacking, "no bound", text, is_note=True)
 
 
-def _rounded_to(precision: ScorePrecision) -> str:
-    if precision is None:
-        return "compared as float64, not rounded"
-    return f"rounded to {counted(precision, 'decimal') if isinstance(precision, int) else precision} first"
-
-
 def named(ids: Sequence[str]) -> str:
     """Return how many queries there are, and the first ones."""
-    return f"{counted(len(ids), 'query', 'queries')} ({listed(ids)})"
+    return f"{counted(len(ids), 'query', 'queries')} ({three(ids)})"
 
 
 def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
@@ -166,18 +194,13 @@ def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     yield from _not_retrieved(evaluations)
     found = {one.name: one.facts for one in evaluations}
     shares = {name: facts.unjudged_share for name, facts in found.items()}
-    shown = [
-        f"{name} {format_cell(Share(share))}"
-        for name, share in shares.items()
-        if share is not None and share >= NOTABLE
-    ]
-    text = f"of the top {TOP} documents: {', '.join(shown)}" if shown else ""
+    told = [f"{name} {format_cell(share(one))}" for name, one in shares.items() if one is not None and one >= NOTABLE]
+    text = f"of the top {TOP} documents: {', '.join(told)}" if told else ""
     yield Fact("unjudged_share", shares, "unjudged", text)
     cut = {
-        name: None
-        if facts.n_cut is None
-        else {"n_queries": facts.n_cut, "depth": facts.depth, "n_ending_in_ties": facts.n_open}
+        name: {"n_queries": facts.n_cut, "depth": facts.depth, "n_ending_in_ties": facts.n_open}
         for name, facts in found.items()
+        if facts.n_cut is not None
     }
     told = [
         f"{name} in {facts.n_open:,} of {counted(facts.n_queries, 'query', 'queries')}"
@@ -187,9 +210,8 @@ def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     ]
     unknown = [name for name, facts in found.items() if facts.n_cut is None and facts.n_queries]
     told += [f"not counted for {', '.join(unknown)}"] if told and unknown else []
-    text = f"the last score ties: {', '.join(told)}; documents with that score are missing if a run was cut there, and"
-    text += " none if it holds all that were scored"
-    yield Fact("cut_in_ties", cut, "list ends", text if told else "")
+    text = f"the last score ties: {', '.join(told)}; if a run was cut there, documents with that score are missing"
+    yield Fact("cut_in_ties", dict.fromkeys(found) | cut, "list ends", text if told else "")
 
 
 def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
@@ -214,12 +236,9 @@ def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
 
 def _assumed(evaluations: Sequence[Evaluation]) -> str:
     """Return what was assumed of qrels and runs, each once, with the runs that it is about if it is not about all."""
-    runs: dict[str, list[str]] = {}
-    for one in evaluations:
-        for note in one.notes:
-            runs.setdefault(note, []).append(one.name)
+    runs = gathered((one.name, note) for one in evaluations for note in one.notes)
     of_all = len(evaluations)
-    return "; ".join(note + ("" if len(names) == of_all else f" ({listed(names)})") for note, names in runs.items())
+    return "; ".join(note + ("" if len(names) == of_all else f" ({three(names)})") for note, names in runs.items())
 
 
 def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from itertools import chain
-from typing import Self, TypeAlias
+from typing import Any, TypeAlias
 
 from deadheat.measures.base import Asked
 
@@ -13,84 +13,45 @@ MARK, OF_FEW, LACKING, BEYOND = "*", "°", "#", "!"
 """Behind a number, one meaning each: significant, of few queries, without some queries, out of reach."""
 MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
 
-Cell: TypeAlias = "bool | float | str | Span | Bar | None"
+Cell: TypeAlias = "bool | float | str | tuple[str, ...] | Number | Span | Bar | None"
 """A float is rounded where it is printed, an int (a count) is not; None and NaN mean "no value"."""
 
 
-class Share(float):
-    """A number from 0 to 1 that is printed as a percentage, with its error if it has one.
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number that is not printed as a plain decimal, or has something behind it.
 
     Attributes
     ----------
+    value : float
+    kind : str
+        "share": printed as a percentage. "p": a p value, of which a small one is printed as a bound, such as <.0001.
+        "ranked": in a column in which the best one is bold. Empty: a decimal.
     error : float
-    """
-
-    error: float
-
-    def __new__(cls, number: float, error: float = 0.0) -> Self:
-        """Return the number with its error."""
-        share = super().__new__(cls, number)
-        share.error = error
-        return share
-
-
-class Words(str):
-    """Words with spaces between, which JSON holds as a list."""
-
-    __slots__ = ()
-
-
-class Marked(float):
-    """A number that facts below the table explain: it is printed with their marks.
-
-    Attributes
-    ----------
+        Of a share.
     marks : str
-    """
-
-    marks: str
-
-    def __new__(cls, number: float, marks: str = MARK) -> Self:
-        """Return the number with its marks, by default that of significance."""
-        marked = super().__new__(cls, number)
-        marked.marks = marks
-        return marked
-
-
-class Ranked(float):
-    """A number in a column in which the best one is bold, with marks behind it.
-
-    Attributes
-    ----------
+        Printed behind it; facts below the table, or its caption, say what they mean.
     is_best : bool
-    marks : str
-        Such as a dagger, or the letters of other rows; what they mean is in the caption of the table.
     room : int
-        What the longest marks of the column take, so that text can leave as much.
+        What the longest marks of a column of ranked numbers take, so that text can leave as much.
     """
 
-    is_best: bool
-    marks: str
-    room: int
-
-    def __new__(cls, number: float, *, is_best: bool = False, marks: str = "", room: int = 0) -> Self:
-        """Return the number with its rank."""
-        ranked = super().__new__(cls, number)
-        ranked.is_best, ranked.marks, ranked.room = is_best, marks, room
-        return ranked
+    value: float
+    kind: str = ""
+    error: float = 0.0
+    marks: str = ""
+    is_best: bool = False
+    room: int = 0
 
 
-class PValue(float):
-    """A p value: a small one is printed as a bound, such as <.0001, never as a power of ten or as zero."""
+def share(value: float | None, error: float = 0.0) -> Number | None:
+    """Return a number from 0 to 1 as a cell that is printed as a percentage."""
+    return None if value is None else Number(value, "share", error)
 
 
-class MarkedPValue(Marked, PValue):
-    """A p value that a fact below the table explains."""
-
-
-def p_value(number: float | None, *, is_significant: bool = False) -> Cell:
+def p_value(value: float | None, *, is_significant: bool = False) -> Number | None:
     """Return a p value as a cell; a significant one is marked."""
-    return None if number is None else MarkedPValue(number) if is_significant else PValue(number)
+    return None if value is None else Number(value, "p", marks=MARK if is_significant else "")
 
 
 def named(measure: str) -> dict[str, str]:
@@ -148,6 +109,8 @@ class Column:
         Its name in CSV and JSON.
     heading : str
         Its heading where people read it.
+    of : callable, optional
+        Takes an item that :func:`tabulate` lists and returns its cell; by default what the item holds as `key`.
     ends : tuple of two str
         Of a column of `Span`: the names of its ends in CSV and JSON.
     is_data : bool
@@ -161,13 +124,20 @@ class Column:
 
     key: str
     heading: str
+    of: Callable[[Any], Cell] | None = None
     ends: tuple[str, str] = ("low", "high")
     is_data: bool = False
     is_detail: bool = False
     spare: int = 0
 
+    def cell(self, item: Any) -> Any:  # noqa: ANN401 - what a table lists, and a cell or a label of it
+        """Return what the column has of an item."""
+        if self.of is not None:
+            return self.of(item)
+        return item[self.key] if isinstance(item, Mapping) else getattr(item, self.key)
 
-MEASURE, QUERY = Column("measure", "measure"), Column("query_id", "query")
+
+MEASURE, QUERY, SYSTEM = Column("measure", "measure"), Column("query_id", "query"), Column("system", "system")
 
 
 @dataclass(frozen=True)
@@ -234,7 +204,7 @@ class Table:
 
     def holds_words(self, place: int) -> bool:
         """Whether a column holds text in every cell: it is flush left."""
-        return all(isinstance(group[place], str) for row in self.rows for group in row.cells)
+        return all(isinstance(group[place], str | tuple) for row in self.rows for group in row.cells)
 
     def with_groups_as_rows(self) -> Table:
         """Return the table with the name of the group as the last label, and a row for each; without groups, itself."""
@@ -277,22 +247,6 @@ class Table:
         rows = tuple(replace(row, cells=tuple(_split(cells, split) for cells in row.cells)) for row in table.rows)
         return replace(table, columns=tuple(chain.from_iterable(columns)), rows=rows)
 
-    def with_texts(self, change: Callable[[str], str]) -> Table:
-        """Return the table with every text of it changed."""
-        rows = tuple(
-            Row(
-                tuple(map(change, row.labels)),
-                tuple(tuple(change(one) if isinstance(one, str) else one for one in cells) for cells in row.cells),
-            )
-            for row in self.rows
-        )
-        labels, columns = (
-            tuple(replace(column, heading=change(column.heading)) for column in own)
-            for own in (self.labels, self.columns)
-        )
-        groups, title, caption = tuple(map(change, self.groups)), change(self.title), change(self.caption)
-        return replace(self, labels=labels, columns=columns, rows=rows, groups=groups, title=title, caption=caption)
-
     def records(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], tuple[Cell, ...]]]:
         """Give (group, labels, cells) of each row of each group in turn; the group is one label, or none."""
         for place, group in enumerate(self.groups):
@@ -305,6 +259,29 @@ def _split(cells: Sequence[Cell], split: Sequence[bool]) -> tuple[Cell, ...]:
     ends = [(cell.low, cell.high) if isinstance(cell, Span) else (None, None) for cell in cells]
     found = (two if is_split else (cell,) for cell, two, is_split in zip(cells, ends, split, strict=True))
     return tuple(chain.from_iterable(found))
+
+
+def tabulate(
+    key: str,
+    labels: Iterable[Column],
+    columns: Iterable[Column],
+    items: Iterable[object],
+    **others: Any,  # noqa: ANN401 - attributes of the table
+) -> Table:
+    """Return a table with a row for each item, which its columns know how to read; `others` are attributes of it."""
+    labels, columns = tuple(labels), tuple(columns)
+    rows = tuple(
+        Row(tuple(one.cell(item) for one in labels), (tuple(one.cell(item) for one in columns),)) for item in items
+    )
+    return Table(key, labels, columns, rows, **others)
+
+
+def table_of_rows(key: str, labels: Iterable[Column | str], rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return a table for programs: the labels of rows, and all else that any of them has."""
+    leading = [Column(one, one) if isinstance(one, str) else one for one in labels]
+    known = {one.key for one in leading}
+    others = dict.fromkeys(name for row in rows for name in row if name not in known)
+    return tabulate(key, leading, [Column(name, name, lambda row, name=name: row.get(name)) for name in others], rows)
 
 
 @dataclass(frozen=True)
@@ -374,11 +351,18 @@ class Report:
 
     def with_texts(self, change: Callable[[str], str]) -> Report:
         """Return the report with every text that people read changed; lines of the closing stay lines."""
-        return replace(
-            self,
-            tables=tuple(table.with_texts(change) for table in self.tables),
-            facts=tuple(replace(fact, heading=change(fact.heading), text=change(fact.text)) for fact in self.facts),
-            heading=change(self.heading),
-            opening=change(self.opening),
-            closing="\n".join(map(change, self.closing.split("\n"))),
-        )
+        texts = {name: change(getattr(self, name)) for name in ("heading", "opening")}
+        closing = "\n".join(map(change, self.closing.split("\n")))
+        tables, facts = _changed((self.tables, self.facts), change)
+        return replace(self, tables=tables, facts=facts, closing=closing, **texts)
+
+
+def _changed(found: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 - a part of a report
+    """Return a part of a report with every text in it changed."""
+    if isinstance(found, str):
+        return change(found)
+    if isinstance(found, tuple):
+        return tuple(_changed(one, change) for one in found)
+    if isinstance(found, Table | Row | Column | Fact):
+        return replace(found, **{one.name: _changed(getattr(found, one.name), change) for one in fields(found)})
+    return found

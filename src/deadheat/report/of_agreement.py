@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from deadheat.arrays import FloatArray
 from deadheat.comparison.agreement import BOUNDS, KINDS, Agreement
-from deadheat.report.model import QUERY, Cell, Column, Fact, Report, Row, Share, Span, Table
-from deadheat.report.numbers import format_cell, listed
-from deadheat.wording import counted
+from deadheat.report.model import QUERY, Column, Fact, Report, Span, share, tabulate
+from deadheat.report.numbers import format_cell
+from deadheat.wording import counted, three
 
 KIND, PAIR = Column("agreement", "agreement"), Column("runs", "runs")
 COLUMNS = (
@@ -34,11 +35,6 @@ RANGE = (
 )
 
 
-def of_agreement(found: Agreement) -> Report:
-    """Return the report of two runs."""
-    return report_agreements([found])
-
-
 def report_agreements(found: Sequence[Agreement], *, per_query: bool = False) -> Report:
     """Return the report of pairs of runs.
 
@@ -48,10 +44,17 @@ def report_agreements(found: Sequence[Agreement], *, per_query: bool = False) ->
     per_query : bool, default False
         Whether a table of all queries comes after.
     """
-    rows = tuple(Row((pair_of(one), name), (_cells(one, name),)) for one in found for name in KINDS)
-    tables = [Table("agreement", (PAIR, KIND), COLUMNS, rows, has_blocks=True)]
+    rows = [_row(one, name) for one in found for name in KINDS]
+    tables = [tabulate("agreement", (PAIR, KIND), COLUMNS, rows, has_blocks=True)]
     if per_query:
-        tables.append(_per_query(found))
+        by_query = [
+            {"runs": pair_of(one), "query_id": str(query), "n_common": int(one.n_common[n])}
+            | {name: _number(values, n) for name, values in one.values.items()}
+            for one in found
+            for n, query in enumerate(one.query_ids.tolist())
+        ]
+        columns = (Column("n_common", "common"), *(Column(name, name, spare=n) for n, name in enumerate(KINDS)))
+        tables.append(tabulate("queries", (PAIR, QUERY), columns, by_query, title="Queries", has_blocks=True))
     first = found[0]
     facts = (
         *_facts(found),
@@ -67,70 +70,55 @@ def pair_of(found: Agreement) -> str:
     return f"{found.first}, {found.second}"
 
 
-def _cells(found: Agreement, name: str) -> tuple[Cell, ...]:
-    values = found.values[name]
-    kept = values[~np.isnan(values)]
+def _row(found: Agreement, name: str) -> dict[str, Any]:
+    """Return the numbers over queries of one kind of agreement."""
+    kept = found.values[name][~np.isnan(found.values[name])]
+    row = {"runs": pair_of(found), "agreement": name, "n_queries": len(kept)}
     if not len(kept):
-        return (None, None, None, None, None, 0)
+        return row | dict.fromkeys(("mean", "range", "std", "min", "max"))
     span = Span(float(found.low[name].mean()), float(found.high[name].mean())) if name in BOUNDS else None
     std = float(np.std(kept, ddof=1)) if len(kept) > 1 else math.nan
-    return float(kept.mean()), span, std, float(kept.min()), float(kept.max()), len(kept)
+    return row | {
+        "mean": float(kept.mean()),
+        "range": span,
+        "std": std,
+        "min": float(kept.min()),
+        "max": float(kept.max()),
+    }
 
 
 def _facts(found: Sequence[Agreement]) -> Iterator[Fact]:
     """Say what the values are of, pair by pair where pairs differ."""
     yield Fact("pairs", {pair_of(one): _numbers(one) for one in found})
-    sizes = {pair_of(one): _size(one) for one in found}
+    sizes = {
+        pair_of(one): f"{counted(len(one.query_ids), 'query', 'queries')}, {one.n_common.mean():.1f} documents in both"
+        for one in found
+    }
     if len(found) > 1 and len(set(sizes.values())) == 1:
-        sizes = {f"each of {len(found)} pairs": _size(found[0])}
+        sizes = {f"each of {len(found)} pairs": sizes[pair_of(found[0])]}
     for name, size in sizes.items():
         yield Fact("", None, "in both", f"{name}: {size}")
-    tied = {name: share for one in found for name, share in zip((one.first, one.second), one.tied, strict=True)}
-    yield Fact("tied", tied, "in ties", _shares(tied))
+    tied = {name: one_share for one in found for name, one_share in zip((one.first, one.second), one.tied, strict=True)}
+    shares = [f"{format_cell(share(of_run))} of {run}" for run, of_run in tied.items()]
+    yield Fact("tied", tied, "in ties", f"of the documents: {', '.join(shares)}")
     for one in found:
-        name = pair_of(one)
-        for run, queries in ((one.first, one.only_first), (one.second, one.only_second)):
-            if queries:
-                text = f"{counted(len(queries), 'query', 'queries')} that only {run} has"
-                text += f", not {one.second if run == one.first else one.first}" * (len(found) > 1)
-                yield Fact("", None, "left out", f"{text}: {listed([*map(repr, queries)])}", is_note=True)
-        few = _n_without_tau(one)
-        if few:
-            text = f"{counted(few, 'query', 'queries')} of {name} with fewer than two documents in both has no tau"
-            yield Fact("", None, "no tau", text, is_note=True)
+        for run, other, queries in (
+            (one.first, one.second, one.only_first),
+            (one.second, one.first, one.only_second),
+        ):
+            text = f"{counted(len(queries), 'query', 'queries')} that only {run} has"
+            text += f", not {other}" * (len(found) > 1) + f": {three([*map(repr, queries)])}"
+            yield Fact("", None, "left out", text if queries else "", is_note=True)
+        few = int((one.n_common < 2).sum())
+        text = f"{counted(few, 'query', 'queries')} of {pair_of(one)} with fewer than two documents in both has no tau"
+        yield Fact("", None, "no tau", text if few else "", is_note=True)
 
 
 def _numbers(found: Agreement) -> dict[str, object]:
     """Return what JSON holds of a pair beside the values."""
     left_out = {found.first: list(found.only_first), found.second: list(found.only_second)}
-    return {"n_queries": len(found.query_ids), "left_out": left_out, "n_without_tau": _n_without_tau(found)}
-
-
-def _n_without_tau(found: Agreement) -> int:
-    return int((found.n_common < 2).sum())
-
-
-def _size(found: Agreement) -> str:
-    return f"{counted(len(found.query_ids), 'query', 'queries')}, {found.n_common.mean():.1f} documents in both"
-
-
-def _shares(tied: Mapping[str, float]) -> str:
-    (name, share), *others = tied.items()
-    rest = [f"{format_cell(Share(one))} of {run}" for run, one in others]
-    return ", ".join([f"{format_cell(Share(share))} of the documents of {name}", *rest])
-
-
-def _per_query(found: Sequence[Agreement]) -> Table:
-    columns = (Column("n_common", "common"), *(Column(name, name, spare=place) for place, name in enumerate(KINDS)))
-    rows = tuple(
-        Row(
-            (pair_of(one), str(query)),
-            ((int(one.n_common[n]), *(_number(values, n) for values in one.values.values())),),
-        )
-        for one in found
-        for n, query in enumerate(one.query_ids.tolist())
-    )
-    return Table("queries", (PAIR, QUERY), columns, rows, title="Queries", has_blocks=True)
+    n_without_tau = int((found.n_common < 2).sum())
+    return {"n_queries": len(found.query_ids), "left_out": left_out, "n_without_tau": n_without_tau}
 
 
 def _number(values: FloatArray, n: int) -> float | None:

@@ -12,20 +12,13 @@ from deadheat.arrays import FloatArray
 from deadheat.evaluation.columns import Scored
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.measures import Measure
-from deadheat.report.conventions import (
-    COUNTED,
-    LEFT_OUT,
-    broken_by,
-    made_under,
-    nothing_judged,
-    without_relevant,
-)
-from deadheat.report.model import Cell, Column, Fact, Report, Row, Share, Table
-from deadheat.report.numbers import format_cell, listed
+from deadheat.report.conventions import made_under, nothing_judged, tell_ties, tell_unshared, without_relevant
+from deadheat.report.model import Cell, Column, Fact, Report, share, tabulate
+from deadheat.report.numbers import format_cell
 from deadheat.report.totals import as_cell, tell_counts
 from deadheat.stats.selection import Selection, resample_choice
 from deadheat.version import __version__
-from deadheat.wording import NOISE, counted
+from deadheat.wording import NOISE, counted, three
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,42 +98,26 @@ def report_columns(columns: Sequence[ColumnScores], first: Evaluation, context: 
     """
     measure, *others = first.measures
     sign = -1.0 if measure.higher_is_better else 1.0
-    known = [np.nan_to_num(sign * _number(one.cells[0]), nan=np.inf) for one in columns]
-    order = sorted(range(len(columns)), key=known.__getitem__)  # stable: equal ones as in the table
-    ranked = [columns[n] for n in order]
+    ranked = sorted(columns, key=lambda one: np.nan_to_num(sign * _number(one.cells[0]), nan=np.inf))  # stable
     values = np.array([one.values for one in ranked])
-    choice = resample_choice(values, higher_is_better=measure.higher_is_better) if _is_choice(values) else None
+    is_choice = values.shape[0] > 1 and values.shape[1] > 1 and not np.isnan(values).all(0).any()
+    choice = resample_choice(values, higher_is_better=measure.higher_is_better) if is_choice else None
+    shares = dict(zip((one.name for one in ranked), choice.shares.tolist() if choice else (), strict=False))
     heads = [
-        Column(str(measure), str(measure)),
+        Column(str(measure), str(measure), lambda one: one.cells[0]),
         Column("tie_min", "tie min", spare=1),
         Column("tie_max", "tie max", spare=1),
-        Column("tied", "tied", spare=1),
+        Column("tied", "tied", lambda one: share(one.tied), spare=1),
         Column("reversed", "descending" if context.is_ascending else "ascending", spare=2),
-        *([Column("best_share", "best", spare=3)] if choice else []),
-        *(Column(str(one), str(one), spare=4 + n) for n, one in enumerate(others)),
+        *([Column("best_share", "best", lambda one: share(shares[one.name]), spare=3)] if choice else []),
+        *(Column(str(one), str(one), lambda one, n=n: one.cells[n], spare=3 + n) for n, one in enumerate(others, 1)),
     ]
-    shares: Sequence[float | None] = choice.shares.tolist() if choice else [None] * len(ranked)
-    rows = tuple(
-        Row((one.name,), (_cells(one, None if share is None else Share(share)),))
-        for one, share in zip(ranked, shares, strict=True)
-    )
-    table = Table("columns", (Column("column", "column"),), tuple(heads), rows)
+    table = tabulate("columns", [Column("column", "column", lambda one: one.name)], heads, ranked)
     return Report((table,), tuple(_facts(ranked, first, choice, context)))
 
 
 def _number(cell: Cell) -> float:
     return float(cell) if isinstance(cell, int | float) else float("nan")
-
-
-def _is_choice(values: FloatArray) -> bool:
-    """Tell whether there is something to choose from, and queries to resample."""
-    return values.shape[0] > 1 and values.shape[1] > 1 and not np.isnan(values).all(0).any()
-
-
-def _cells(one: ColumnScores, share: Share | None) -> tuple[Cell, ...]:
-    mean, *others = one.cells
-    best = () if share is None else (share,)
-    return (mean, one.tie_min, one.tie_max, Share(one.tied), one.reversed, *best, *others)
 
 
 def _facts(
@@ -156,7 +133,7 @@ def _facts(
     text = f"{counted(len(ranked), 'column')} of {context.table}, {counted(n_queries, 'query', 'queries')}"
     yield Fact("n_columns", len(ranked), "columns", f"{text} in {context.qrels}")
     yield Fact("n_queries", n_queries)
-    yield Fact("ties", first.ties, "ties", broken_by(first.ties, context.seed), is_note=first.ties != "expected")
+    yield from tell_ties(first.ties, context.seed)
     if first.ties == "random":
         yield Fact("rng", context.seed)
     yield from _effect(ranked, first.measures[0], context.digits)
@@ -165,11 +142,7 @@ def _facts(
         yield from _chosen(ranked, first, choice, context.digits)
     yield from tell_counts(first.measures)
     yield from made_under(first.conventions)
-    effects = (("missing_queries", COUNTED[first.conventions.missing]), ("unjudged_queries", LEFT_OUT))
-    for key, effect in effects:
-        ids = list(getattr(first, key))
-        text = f"{len(ids):,} ({listed(ids)}), {effect}" if ids else ""
-        yield Fact(key, ids, key.replace("_", " "), text, is_note=True)
+    yield from tell_unshared([first], first.conventions.missing, is_alone=True)
     yield from without_relevant([first])
     yield Fact("notes", list(first.notes), "data", "; ".join(first.notes))
 
@@ -183,15 +156,13 @@ def _effect(ranked: Sequence[ColumnScores], measure: Measure, digits: int | None
         return
     best, higher = _number(ranked[0].cells[0]), measure.higher_is_better
     reach = [one.name for one in ranked[1:] if (_number(one.tie_max) > best if higher else _number(one.tie_min) < best)]
-    span = format_cell(spans[widest], digits)
-    text = f"tie order alone moves {measure} of column {ranked[widest].name} by up to {span}"
-    lucky = (
-        f"; {counted(len(reach), 'column')} could pass column {ranked[0].name} by tie order ({listed(reach)})"
-        if reach
-        else ""
+    text = (
+        f"tie order alone moves {measure} of column {ranked[widest].name} by up to {format_cell(spans[widest], digits)}"
     )
+    if reach:
+        text += f"; {counted(len(reach), 'column')} could pass column {ranked[0].name} by tie order ({three(reach)})"
     value = {"column": ranked[widest].name, "range": spans[widest], "could_pass_the_best": reach}
-    yield Fact("effect_of_ties", value, "", text + lucky)
+    yield Fact("effect_of_ties", value, "", text)
 
 
 def _reversed(ranked: Sequence[ColumnScores], measure: Measure, context: ColumnsContext) -> Iterator[Fact]:
@@ -201,26 +172,26 @@ def _reversed(ranked: Sequence[ColumnScores], measure: Measure, context: Columns
         one.name for one in ranked if one.reversed is not None and sign * (one.reversed - _number(one.cells[0])) > NOISE
     ]
     way = "descending, without --ascending" if context.is_ascending else "ascending, as --ascending does"
-    text = f"{counted(len(found), 'column')} would rank better {way}: {listed(found)}" if found else ""
+    text = f"{counted(len(found), 'column')} would rank better {way}: {three(found)}" if found else ""
     yield Fact("better_reversed", found, "direction", text)
 
 
 def _chosen(ranked: Sequence[ColumnScores], first: Evaluation, choice: Selection, digits: int | None) -> Iterator[Fact]:
     """Warn that the best of many was chosen on the queries that it is judged by."""
-    measure, best, share = first.measures[0], ranked[0].name, float(choice.shares[0])
+    measure, best, best_share = first.measures[0], ranked[0].name, float(choice.shares[0])
     value = {
         "best": best,
         "n_columns": len(ranked),
         "n_queries": len(first.query_ids),
-        "share": share,
+        "share": best_share,
         "optimism": None if measure.geometric or measure.total else choice.optimism,
         "n_resamples": choice.n_resamples,
     }
     by = "" if value["optimism"] is None else f" by about {format_cell(choice.optimism, digits)}"
-    queries = counted(len(first.query_ids), "query", "queries")
+    queries, shown = counted(len(first.query_ids), "query", "queries"), format_cell(share(best_share))
     text = (
         f"column {best} is the best of {counted(len(ranked), 'column')} on the {queries} that it is chosen by, so its"
-        f" {measure} is too good{by}; it is best in {format_cell(Share(share))} of {choice.n_resamples:,} resamples of"
+        f" {measure} is too good{by}; it is best in {shown} of {choice.n_resamples:,} resamples of"
         " the queries (column best). Choose on some queries and report others, or test the best with deadheat compare,"
         " which corrects for the number of runs"
     )

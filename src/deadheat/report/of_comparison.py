@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,33 +17,44 @@ from deadheat.comparison.verdict import ENOUGH, Verdict, judge_strata
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval
 from deadheat.evaluation.strata import keys_of, label
 from deadheat.measures import Measure
-from deadheat.report.bars import bars
 from deadheat.report.conventions import (
-    COUNTED,
-    broken_by,
     cannot_be_known,
     estimated_by,
     made_under,
-    named,
     of_runs,
+    tell_ties,
+    tell_unshared,
     without_bounds,
     without_relevant,
 )
-from deadheat.report.model import MARK, MEASURE, Bar, Cell, Column, Fact, Report, Row, Share, Span, Table, p_value
-from deadheat.report.model import named as notation_of
-from deadheat.report.numbers import QUERY, error_of_share, few_units, format_cell, listed
-from deadheat.report.of_systems import (
+from deadheat.report.model import (
+    MARK,
+    MEASURE,
     SYSTEM,
-    StratumComparison,
-    counts_vary,
-    level,
-    list_systems,
-    systems_as_data,
+    Cell,
+    Column,
+    Fact,
+    Report,
+    Span,
+    Table,
+    p_value,
+    share,
+    tabulate,
 )
-from deadheat.report.score_tables import inside, unexplained
-from deadheat.report.totals import TOTALS, totals_of_row
+from deadheat.report.model import named as notation_of
+from deadheat.report.numbers import QUERY, bars, error_of_share, few_units, format_cell, span_of
+from deadheat.report.score_tables import inside, level_heading, unexplained
+from deadheat.report.totals import (
+    TOTALS,
+    as_cell,
+    mean_heading,
+    reported_interval,
+    reported_pairs,
+    span_of_ties,
+    totals_of_row,
+)
 from deadheat.version import __version__
-from deadheat.wording import BY_DOC_ID, counted, joined
+from deadheat.wording import BY_DOC_ID, counted, joined, three
 
 BASELINE = Column("baseline", "baseline")
 LIKELY = 0.05  # probability of a reversal that is worth saying
@@ -71,6 +83,29 @@ FLIP_METHODS = {
 VAGUE = 0.05  # a probability that may be off by more gets a note
 DATA = {name: name for name in [one.name for one in fields(Pair)][3:] if name not in KNOWN.values()} | KNOWN
 """Columns behind measure, system and baseline, and the attributes of a pair."""
+
+
+@dataclass(frozen=True)
+class StratumComparison:
+    """A comparison of one stratum, or of all queries."""
+
+    stratum: tuple[str, ...]
+    comparison: Comparison
+
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The pairs as they are reported: of counts, with totals."""
+        return reported_pairs(self.comparison)
+
+    def of(self, measure: Measure) -> list[Pair]:
+        """Return the pairs of one measure."""
+        return [pair for pair in self.pairs if pair.measure == measure.label]
+
+    @property
+    def counts(self) -> set[int]:
+        """The numbers of queries with a value, of systems and of pairs: these share fewer if each lacks another."""
+        of_systems = {scores.n_queries for one in self.comparison.evaluations.values() for scores in one}
+        return of_systems | {pair.n_queries for pair in self.comparison.pairs}
 
 
 def report_comparison(
@@ -103,11 +138,11 @@ def report_comparison(
     """
     named = {(): comparison} if strata is None else strata
     parts = [StratumComparison(keys_of(key), part) for key, part in named.items()]
-    leading = tuple(Column(name, name) for name in columns)
+    leading = columns_of_strata(columns)
     said, verdict = judged(comparison, strata, columns, margin)
     facts = (verdict, *_facts(comparison, parts, qrels, among))
     if not for_people:
-        return Report((_pairs_as_data(parts, leading), systems_as_data(parts, leading)), facts, opening=said)
+        return Report((_pairs_as_data(parts, leading), _systems_as_data(parts, leading)), facts, opening=said)
     tables = []
     for measure in comparison.measures:
         tables += [list_systems(parts, leading, measure), _differences(parts, leading, measure)]
@@ -136,112 +171,180 @@ def as_data(verdict: Verdict) -> dict[str, Any]:
     return {**verdict.to_dict(), **notation_of(verdict.measure)}
 
 
-def _pairs_as_data(parts: Sequence[StratumComparison], leading: tuple[Column, ...]) -> Table:
+def columns_of_strata(names: Sequence[str]) -> list[Column]:
+    """Return the columns of the stratum that each row has."""
+    return [Column(name, name, lambda row, n=n: row["stratum"][n]) for n, name in enumerate(names)]
+
+
+def counts_vary(parts: Sequence[StratumComparison]) -> bool:
+    """Tell whether the numbers of queries differ: between strata, or as some have no value."""
+    return len(set().union(*(part.counts for part in parts))) > 1
+
+
+def _level(parts: Sequence[StratumComparison]) -> str:
+    """Return the heading of intervals, with the number of queries where it is the same everywhere."""
+    counts = set().union(*(part.counts for part in parts))
+    return level_heading(parts[0].comparison.design.confidence_level, counts)
+
+
+def list_systems(parts: Sequence[StratumComparison], leading: Iterable[Column], measure: Measure) -> Table:
+    """Return the systems by one measure, for people; in each part the best one first."""
+    heading = mean_heading([measure])
+    title, columns = f"{measure.label}: {heading}s", _columns(parts, heading)
+    return tabulate("systems", (*leading, SYSTEM), columns, _systems(parts, measure), title=title, main=1)
+
+
+def _systems_as_data(parts: Sequence[StratumComparison], leading: Iterable[Column]) -> Table:
+    """Return the systems by all measures, for programs; counts have a total where others have a mean."""
+    measures = parts[0].comparison.measures
+    totals = [Column("total", "total", is_data=True)] if any(one.total for one in measures) else []
+    rows = [
+        {**row, "mean": None, "total": row["mean"]} if measure.total else {**row, "total": None}
+        for measure in measures
+        for row in _systems(parts, measure)
+    ]
+    return tabulate("systems", (*leading, SYSTEM, MEASURE), (*_columns(parts), *totals), rows)
+
+
+def _columns(parts: Sequence[StratumComparison], heading: str = "mean") -> list[Column]:
+    return [
+        Column("n_queries", "queries", is_data=not counts_vary(parts)),
+        Column("mean", heading),
+        Column("ci", _level(parts)),
+        Column("bar", "", spare=1),
+        Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=2),
+        Column("standard_error", "std err", spare=3),
+        Column("tie_standard_error", "tie std err", is_data=True),
+        *(Column(key, key, is_data=True) for key in KNOWN),
+    ]
+
+
+def _systems(parts: Sequence[StratumComparison], measure: Measure) -> list[dict[str, Any]]:
+    """Return a row for every system, in each part the best one first; their bars share one scale."""
+    rows: list[dict[str, Any]] = []
+    for part in parts:
+        for name in best_first(part.comparison, measure):
+            scores = part.comparison.evaluations[name][measure]
+            one = reported_interval(scores, part.comparison.intervals[name, measure.label])
+            own = {key: getattr(one, attribute) for key, attribute in KNOWN.items()}
+            own |= {key: getattr(one, key) for key in ("n_queries", "standard_error", "tie_standard_error")}
+            own |= {"stratum": part.stratum, "system": name, "measure": measure.label}
+            rows.append(own | {"mean": as_cell(scores), "ci": span_of(one), "ties": span_of_ties(scores)})
+    drawn = bars([row["ci"] for row in rows], [float(row["mean"]) for row in rows])
+    return [{**row, "bar": bar} for row, bar in zip(rows, drawn, strict=True)]
+
+
+def best_first(comparison: Comparison, measure: Measure) -> list[str]:
+    """Return the names of the systems; one without a mean comes last."""
+    sign = -1 if measure.higher_is_better else 1
+    means = {name: sign * evaluation[measure].mean for name, evaluation in comparison.evaluations.items()}
+    return sorted(means, key=lambda name: (math.isnan(means[name]), means[name]))
+
+
+def _pairs_as_data(parts: Sequence[StratumComparison], leading: Iterable[Column]) -> Table:
     """Return all pairs with all numbers: totals for counts, means for other measures."""
     counts = {measure.label for measure in parts[0].comparison.measures if measure.total}
-    names = (*DATA, *(TOTALS if counts else ()))
+    keys = {"system": "system", "baseline": "baseline", "measure": "measure", **DATA}
     rows = [
-        Row((*part.stratum, pair.system, pair.baseline, pair.measure), (tuple(row[name] for name in names),))
+        {"stratum": part.stratum, **totals_of_row(own, counts, pair.n_queries)}
         for part in parts
         for pair in part.comparison.pairs
-        for own in [{"measure": pair.measure, **{name: getattr(pair, of_pair) for name, of_pair in DATA.items()}}]
-        for row in [totals_of_row(own, counts, pair.n_queries)]
+        for own in [{name: getattr(pair, of_pair) for name, of_pair in keys.items()}]
     ]
-    columns = tuple(Column(name, name) for name in names)
-    return Table("pairs", (*leading, SYSTEM, BASELINE, MEASURE), columns, tuple(rows))
+    columns = [Column(name, name) for name in (*DATA, *(TOTALS if counts else ()))]
+    return tabulate("pairs", (*leading, SYSTEM, BASELINE, MEASURE), columns, rows)
 
 
-def _title(comparison: Comparison, measure: Measure) -> str:
-    of_numbers = " of totals" if measure.total else " of logarithms" if measure.geometric else ""
-    baseline = comparison.design.baseline
-    of_what = ", system - baseline" if baseline is None else f" from {baseline}"
-    return f"{measure.label}: differences{of_numbers}{of_what}"
+def _rows(parts: Sequence[StratumComparison], measure: Measure) -> list[dict[str, Any]]:
+    """Return a row for every pair."""
+    return [
+        {"stratum": part.stratum, "one": pair, "system": pair.system, "baseline": pair.baseline}
+        for part in parts
+        for pair in part.of(measure)
+    ]
 
 
-def _differences(parts: Sequence[StratumComparison], leading: tuple[Column, ...], measure: Measure) -> Table:
+def of_pair(
+    key: str, heading: str, read: Callable[[Pair], Cell] | None = None, *, spare: int = 0, is_data: bool = False
+) -> Column:
+    """Return a column that reads the pair of a row: by default its attribute of this name."""
+    return Column(
+        key,
+        heading,
+        lambda row: getattr(row["one"], key) if read is None else read(row["one"]),
+        spare=spare,
+        is_data=is_data,
+    )
+
+
+def _differences(parts: Sequence[StratumComparison], leading: Iterable[Column], measure: Measure) -> Table:
     """Return each pair with its difference, and how certain that is."""
     design = parts[0].comparison.design
     is_tukey = design.test == "tukey"  # one p value, which accounts for all pairs
+    rows = _rows(parts, measure)
+    drawn = bars([span_of(row["one"]) for row in rows], [row["one"].difference for row in rows])
     columns = (
-        Column("n_queries", "queries", spare=1, is_data=not counts_vary(parts)),
-        Column("difference", "difference"),
-        Column("ci", level(parts), spare=1),
+        of_pair("n_queries", "queries", spare=1, is_data=not counts_vary(parts)),
+        of_pair("difference", "difference"),
+        of_pair("ci", _level(parts), span_of, spare=1),
         Column("bar", "", spare=6),
-        *(() if is_tukey else (Column("p_value", "p", spare=2),)),
-        Column("p_adjusted", "p" if is_tukey else "p adj"),
-        Column("effect_size", "effect", spare=5),
-        Column("wins", "wins", spare=3),
-        Column("draws", "draws", spare=4),
-        Column("losses", "losses", spare=3),
+        *(() if is_tukey else (of_pair("p_value", "p", lambda pair: p_value(pair.p_value), spare=2),)),
+        of_pair("p_adjusted", "p" if is_tukey else "p adj", adjusted),
+        of_pair("effect_size", "effect", spare=5),
+        of_pair("wins", "wins", spare=3),
+        of_pair("draws", "draws", spare=4),
+        of_pair("losses", "losses", spare=3),
     )
-    named = [(part.stratum, pair) for part in parts for pair in part.of(measure)]
-    drawn = bars([Span(pair.low, pair.high) for _, pair in named], [pair.difference for _, pair in named])
-    rows = [
-        Row((*stratum, *_names(pair, design)), (_cells(pair, bar, is_tukey=is_tukey),))
-        for (stratum, pair), bar in zip(named, drawn, strict=True)
-    ]
     labels = (*leading, *((BASELINE, SYSTEM) if design.baseline is None else (SYSTEM,)))
-    return Table("pairs", labels, columns, tuple(rows), title=_title(parts[0].comparison, measure), main=1)
+    of_numbers = " of totals" if measure.total else " of logarithms" if measure.geometric else ""
+    of_what = ", system - baseline" if design.baseline is None else f" from {design.baseline}"
+    title = f"{measure.label}: differences{of_numbers}{of_what}"
+    shown = [{**row, "bar": bar} for row, bar in zip(rows, drawn, strict=True)]
+    return tabulate("pairs", labels, columns, shown, title=title, main=1)
 
 
-def _cells(pair: Pair, bar: Bar, *, is_tukey: bool) -> tuple[Cell, ...]:
-    return (
-        pair.n_queries,
-        pair.difference,
-        Span(pair.low, pair.high, pair.is_known),
-        bar,
-        *(() if is_tukey else (p_value(pair.p_value),)),
-        p_value(pair.p_adjusted, is_significant=pair.significant),
-        pair.effect_size,
-        *(pair.wins, pair.draws, pair.losses),
-    )
+def adjusted(pair: Pair) -> Cell:
+    """Return the corrected p value of a pair, marked if it is significant."""
+    return p_value(pair.p_adjusted, is_significant=pair.significant)
 
 
-def _names(pair: Pair, design: Design) -> tuple[str, ...]:
-    return (pair.baseline, pair.system) if design.baseline is None else (pair.system,)
+def reversal(pair: Pair) -> Cell:
+    """Return the probability that ties reverse a pair."""
+    return share(pair.flip_probability, pair.flip_standard_error)
 
 
-def _reversals(parts: Sequence[StratumComparison], leading: tuple[Column, ...], measure: Measure) -> list[Table]:
-    """List the pairs whose order ties may well reverse, the likeliest first."""
-    design = parts[0].comparison.design
+def _reversals(parts: Sequence[StratumComparison], leading: Iterable[Column], measure: Measure) -> list[Table]:
+    """List the pairs whose order ties may well reverse, the likeliest first in each part."""
     rows = [
-        Row(
-            (*part.stratum, " / ".join(reversed(_names(pair, design)))),
-            (
-                (
-                    Share(pair.flip_probability, pair.flip_standard_error),
-                    pair.expected_difference,
-                    pair.tie_standard_error,
-                    pair.doc_id_difference,
-                ),
-            ),
-        )
+        row
         for part in parts
-        for pair in sorted(part.of(measure), key=lambda pair: -np.nan_to_num(pair.flip_probability))
-        if pair.flip_probability >= LIKELY or pair.doc_id_reverses
+        for row in sorted(_rows([part], measure), key=lambda row: -np.nan_to_num(row["one"].flip_probability))
+        if row["one"].flip_probability >= LIKELY or row["one"].doc_id_reverses
     ]
-    if not rows:
-        return []
     columns = (
-        Column("flip_probability", "reversed"),
-        Column("expected_difference", "exact", spare=1),
-        Column("tie_standard_error", "tie std err", spare=2),
-        Column("doc_id_difference", BY_DOC_ID),
+        of_pair("flip_probability", "reversed", reversal),
+        of_pair("expected_difference", "exact", spare=1),
+        of_pair("tie_standard_error", "tie std err", spare=2),
+        of_pair("doc_id_difference", BY_DOC_ID),
     )
+    both = Column("pair", "system / baseline", lambda row: f"{row['system']} / {row['baseline']}")
+    labels = (*leading, both if parts[0].comparison.design.baseline is None else SYSTEM)
     title = f"{measure.label}: what ties can reverse"
-    label = SYSTEM if design.baseline is not None else Column("pair", "system / baseline")
-    return [Table("ties", (*leading, label), columns, tuple(rows), title=title)]
+    return [tabulate("ties", labels, columns, rows, title=title)] if rows else []
 
 
 def _facts(comparison: Comparison, parts: Sequence[StratumComparison], qrels: str, among: str) -> Iterator[Fact]:
     design = comparison.design
     evaluations = list(comparison.evaluations.values())
-    seed, ties = arguments.whole(design.rng), evaluations[0].ties
+    n_clusters = clusters_of(comparison)
+    by_pair = ", by pair" if counts_vary([StratumComparison((), comparison)]) else ""
+    grouped = "" if n_clusters is None else f", in {counted(n_clusters, 'cluster')}"
+    text = f"{size_of(comparison.pairs)}{by_pair} in {qrels}{grouped}"
     yield Fact("deadheat", __version__)
     yield Fact("qrels", qrels)
-    yield from _of_queries(comparison, qrels)
-    yield Fact("ties", ties, "ties", broken_by(ties, seed), is_note=ties != "expected")
-    has_clusters = comparison.cluster is not None
+    yield Fact("n_queries", max(pair.n_queries for pair in comparison.pairs), "queries", text)
+    yield Fact("n_clusters", n_clusters)
+    yield from tell_ties(evaluations[0].ties, arguments.whole(design.rng))
     found = [
         (measure, f"{measure} of {system}{inside(part.stratum)}", one)
         for part in parts
@@ -252,28 +355,32 @@ def _facts(comparison: Comparison, parts: Sequence[StratumComparison], qrels: st
         for part in parts
         for pair in part.comparison.pairs
     ]
-    yield from tell_intervals(design, found, differences, clusters="clusters" if has_clusters else "")
+    yield from tell_intervals(design, found, differences, clusters="" if n_clusters is None else "clusters")
     placed = [(label(part.stratum), pair) for part in parts for pair in part.comparison.pairs]
-    has_strata = bool(parts[0].stratum)
-    yield from tell_tests(design, placed, has_clusters=has_clusters, has_strata=has_strata, among=among)
+    grouping = {"has_clusters": n_clusters is not None, "has_strata": bool(parts[0].stratum)}
+    yield from tell_tests(design, placed, **grouping, among=among)
     yield from _of_ties(parts)
     yield from made_under(evaluations[0].conventions)
     yield from _of_labels(parts)
     yield from without_bounds(evaluations)
-    yield from _left_out(comparison)
+    yield from tell_unshared(evaluations, evaluations[0].conventions.missing)
+    for one in evaluations:
+        lacking = [scores.measure.label for scores in one if unexplained(one, scores)]
+        text = f"{', '.join(lacking)} of {one.name}: without the queries that it lacks" if lacking else ""
+        yield Fact("", None, "left out", text, is_note=True)
     yield from without_relevant(evaluations)
     yield from of_runs(evaluations)
 
 
-def _of_queries(comparison: Comparison, qrels: str) -> Iterator[Fact]:
-    """Give the numbers of queries and of clusters."""
-    n_queries = sorted({pair.n_queries for pair in comparison.pairs})
-    shown = " to ".join(f"{end:,}" for end in dict.fromkeys((n_queries[0], n_queries[-1])))
-    by_pair = ", by pair" if counts_vary([StratumComparison((), comparison)]) else ""
-    n_clusters = None if comparison.cluster is None else len(set(comparison.cluster.tolist()))
-    grouped = "" if n_clusters is None else f", in {counted(n_clusters, 'cluster')}"
-    yield Fact("n_queries", n_queries[-1], "queries", f"{shown}{by_pair} in {qrels}{grouped}")
-    yield Fact("n_clusters", n_clusters)
+def size_of(pairs: Iterable[Pair]) -> str:
+    """Return the number of queries of pairs, or its least and its most."""
+    sizes = [pair.n_queries for pair in pairs]
+    return " to ".join(f"{end:,}" for end in dict.fromkeys((min(sizes), max(sizes))))
+
+
+def clusters_of(comparison: Comparison) -> int | None:
+    """Return the number of clusters; None if there are none."""
+    return None if comparison.cluster is None else len(set(comparison.cluster.tolist()))
 
 
 def tell_intervals(
@@ -349,17 +456,23 @@ def tell_tests(
     total = joined(counted(len(pairs), "difference"), between)
     tested = _test(design, pairs, by, has_strata=has_strata) + (f", in each {apart} by itself" if apart else "")
     yield Fact("", None, "test", f"{between}: {tested}" if between else tested)
-    if skewed := [(place, pair) for place, pair in placed if pair.doubtful]:
-        yield Fact("", None, "skewed", _skewed(design, skewed, total, units), is_note=True)
+    skewed = [name_of(place, pair, f": {pair.skewness:+.1f}") for place, pair in placed if pair.doubtful]
+    if skewed:
+        other = "" if design.test == "bootstrap-t" else "; the test bootstrap-t is nearer to its level"
+        said = f"{len(skewed)} of {total} too skewed for so few {units} to hold the level {alpha:.3g}: {three(skewed)}"
+        yield Fact("", None, "skewed", f"{said}; take p near {alpha:.3g} as undecided{other}", is_note=True)
     least = [(place, pair, least_p(pair, design)) for place, pair in placed if pair.wins + pair.losses]
     if few := [name_of(place, pair, f": {n_differing(pair)}, {p:.4f}") for place, pair, p in least if p >= alpha]:
         said = f"too few {units} differ for p of {len(few)} of {total} to fall below {alpha:.3g}, however much they do"
-        yield Fact("", None, "few differ", f"{said} (how many, least p): {listed(few)}", is_note=True)
+        yield Fact("", None, "few differ", f"{said} (how many, least p): {three(few)}", is_note=True)
     enough = ENOUGH.get(design.test, FEWEST)
     few = [name_of(place, pair) for place, pair in placed if pair.significant and n_units(pair) < enough]
     if few:
-        counted_few = f"{len(few)} of {total} significant with fewer than {enough} {units}"
-        yield Fact("", None, "few", f"{counted_few}, which {_too_few(design)}: {listed(few)}", is_note=True)
+        why = (
+            "are too few for this test; the test t is nearer to its level" if design.test in ENOUGH else "prove little"
+        )
+        said = f"{len(few)} of {total} significant with fewer than {enough} {units}, which {why}: {three(few)}"
+        yield Fact("", None, "few", said, is_note=True)
     n_significant = sum(pair.significant for pair in pairs)
     yield Fact("", None, MARK, f"p below {alpha:.3g}: {n_significant} of {total}")
 
@@ -381,21 +494,6 @@ def _test(design: Design, pairs: Sequence[Pair], by: str, *, has_strata: bool) -
 def name_of(place: str, pair: Pair, more: str = "") -> str:
     """Name a pair with its measure and, if it is of one, its stratum."""
     return f"{pair.system} / {pair.baseline} ({pair.measure}{f'; {place}' if place else ''}{more})"
-
-
-def _too_few(design: Design) -> str:
-    return "are too few for this test; --test t is nearer to its level" if design.test in ENOUGH else "prove little"
-
-
-def _skewed(design: Design, skewed: Sequence[tuple[str, Pair]], total: str, units: str) -> str:
-    """Say which differences are too skewed for their number to trust the level of the test, and what to do."""
-    named = listed([name_of(place, pair, f": {pair.skewness:+.1f}") for place, pair in skewed])
-    alpha = f"{1 - design.confidence_level:.3g}"
-    other = "" if design.test == "bootstrap-t" else "; --test bootstrap-t is nearer to its level"
-    return (
-        f"{len(skewed)} of {total} too skewed for so few {units} to hold the level {alpha}:"
-        f" {named}; take p near {alpha} as undecided{other}"
-    )
 
 
 def _corrected(design: Design, *, has_strata: bool) -> str:
@@ -428,7 +526,7 @@ def _of_ties(parts: Sequence[StratumComparison]) -> Iterator[Fact]:
         yield Fact("", None, "reversed", vague, is_note=True)
     reversed_ = [name_of(label(stratum), pair) for stratum, pair in placed if pair.doc_id_reverses]
     if reversed_:
-        said = f"ties broken {BY_DOC_ID}, put {counted(len(reversed_), 'pair')} the other way: {listed(reversed_)}"
+        said = f"ties broken {BY_DOC_ID}, put {counted(len(reversed_), 'pair')} the other way: {three(reversed_)}"
         yield Fact("", None, "by id", said)
 
 
@@ -447,7 +545,7 @@ def _of_labels(parts: Sequence[StratumComparison]) -> Iterator[Fact]:
         for stratum, one in placed
         if not one.is_safe
     ]
-    text = f"{len(open_)} of {counted(len(placed), 'difference')}: {listed(open_)}" if open_ else "no difference"
+    text = f"{len(open_)} of {counted(len(placed), 'difference')}: {three(open_)}" if open_ else "no difference"
     yield Fact("", None, "if judged", f"labels of unjudged documents could reverse {text} (outer bounds)")
 
 
@@ -463,20 +561,3 @@ def _how_found(pairs: Sequence[Pair]) -> str:
         for method, own in errors.items()
         if own
     )
-
-
-def _left_out(comparison: Comparison) -> Iterator[Fact]:
-    """Name the queries that are left out: a run lacks them, or they are not judged."""
-    for name, evaluation in comparison.evaluations.items():
-        if evaluation.missing_queries:
-            ids = evaluation.missing_queries
-            made = COUNTED[evaluation.conventions.missing]
-            lacking = [one.measure.label for one in evaluation if unexplained(evaluation, one)]
-            made += f"; left out of {', '.join(lacking)}" if lacking else ""
-            yield Fact("", None, f"missing in {name}", f"{named(ids)}, {made}", is_note=True)
-    missing = {name: list(one.missing_queries) for name, one in comparison.evaluations.items()}
-    unjudged = {name: list(one.unjudged_queries) for name, one in comparison.evaluations.items()}
-    yield Fact("missing_queries", missing)
-    left_out = sorted(set().union(*unjudged.values()))
-    text = f"{named(left_out)} of the runs, left out" if left_out else ""
-    yield Fact("unjudged_queries", unjudged, "not judged", text, is_note=True)

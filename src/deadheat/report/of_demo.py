@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.report.conventions import RULES
-from deadheat.report.model import Column, Fact, Report, Row, Table
+from deadheat.report.model import MEASURE, SYSTEM, Column, Fact, Report, tabulate
 from deadheat.wording import BY_DOC_ID
 
 EXACT = list(RULES).index("expected")
@@ -26,17 +26,22 @@ def report_demo(systems: Mapping[str, Mapping[str, Evaluation]], source: Fact, c
     closing : str
         What to try next.
     """
-    columns = (*(Column(rule, HEADINGS[rule]) for rule in RULES), Column("tie_std", "tie std", spare=1))
-    labels = (Column("measure", "measure"), Column("system", "system"))
+    columns = (
+        *(Column(rule, HEADINGS[rule], lambda row, rule=rule: row["by_rule"][rule].mean) for rule in RULES),
+        Column("tie_std", "tie std", lambda row: row["by_rule"]["expected"].mean_tie_std, spare=1),
+    )
     rows = [
-        Row(
-            (measure, name),
-            ((*(by_rule[rule][measure].mean for rule in RULES), by_rule["expected"][measure].mean_tie_std),),
-        )
+        {"measure": measure, "system": name, "by_rule": {rule: one[measure] for rule, one in by_rule.items()}}
         for measure in MEASURES
-        for name, by_rule in _by_exact_value(systems, measure)
+        for name, by_rule in sorted(systems.items(), key=lambda item: -item[1]["expected"][measure].mean)
     ]
-    table = Table("scores", labels, columns, tuple(rows), main=EXACT)
+    table = tabulate("scores", (MEASURE, SYSTEM), columns, rows, main=EXACT)
+    measure = MEASURES[0]
+    best = {rule: max(systems, key=lambda name: systems[name][rule][measure].mean) for rule in RULES}
+    said = ", ".join(
+        f"{name} ({', '.join(HEADINGS[rule] for rule in RULES if best[rule] == name)})"
+        for name in dict.fromkeys(best.values())
+    )
     facts = (
         Fact(
             "",
@@ -45,24 +50,8 @@ def report_demo(systems: Mapping[str, Mapping[str, Evaluation]], source: Fact, c
             f"doc_id: {BY_DOC_ID}; input: order of the file; exact: mean over all orders; tie std: their"
             " standard deviation",
         ),
-        Fact("best_system", *_winners(systems, MEASURES[0])),
+        Fact("best_system", best, "best system", f"by {measure}: {said}"),
         source,
     )
     heading = "Four LLM rerankers, grades 0 to 3: only the order of equal scores differs"
     return Report((table,), facts, heading=heading, closing=closing)
-
-
-def _by_exact_value(
-    systems: Mapping[str, Mapping[str, Evaluation]], measure: str
-) -> Iterable[tuple[str, Mapping[str, Evaluation]]]:
-    return sorted(systems.items(), key=lambda item: -item[1]["expected"][measure].mean)
-
-
-def _winners(systems: Mapping[str, Mapping[str, Evaluation]], measure: str) -> tuple[dict[str, str], str, str]:
-    """Return the best system by each rule: for JSON, and as heading and text."""
-    best = {rule: max(systems, key=lambda name: systems[name][rule][measure].mean) for rule in RULES}
-    said = ", ".join(
-        f"{name} ({', '.join(HEADINGS[rule] for rule in RULES if best[rule] == name)})"
-        for name in dict.fromkeys(best.values())
-    )
-    return best, "best system", f"by {measure}: {said}"

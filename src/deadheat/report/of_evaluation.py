@@ -9,34 +9,36 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from deadheat import arguments
+from deadheat.arrays import FloatArray
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import Interval, IntervalOptions
+from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.measures import Measure
 from deadheat.report.conventions import (
-    COUNTED,
-    LEFT_OUT,
     RULES,
     broken_by,
     cannot_be_known,
     doubted_names,
     estimated_by,
+    gathered,
     made_under,
     named,
     nothing_judged,
     of_runs,
+    tell_ties,
+    tell_unshared,
     without_bounds,
     without_relevant,
 )
-from deadheat.report.model import LACKING, Fact, Report, Share
+from deadheat.report.model import LACKING, Fact, Report, share
 from deadheat.report.model import named as measure_named
-from deadheat.report.numbers import few_units, format_cell, listed
+from deadheat.report.numbers import few_units, format_cell
 from deadheat.report.of_strata import Grouping, average, tell
 from deadheat.report.score_tables import (
     StratumEvaluations,
     inside,
     list_queries,
     parts_of,
-    tabulate,
+    tabulate_scores,
     unexplained,
     whole,
 )
@@ -94,7 +96,7 @@ def report_evaluations(
     """
     strata = grouping.strata if grouping else ()
     parts = parts_of(strata, context.intervals) if strata else whole(evaluations, context.intervals)
-    summary = tabulate(
+    summary = tabulate_scores(
         parts,
         [evaluation.name for evaluation in evaluations],
         evaluations[0].measures,
@@ -120,8 +122,7 @@ def _facts(
     yield Fact("deadheat", __version__)
     yield Fact("qrels", context.qrels)
     yield Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {context.qrels}{_nothing_wrong(evaluations)}")
-    # only its seed reproduces an order that was drawn
-    yield Fact("ties", first.ties, "ties", broken_by(first.ties, context.seed), is_note=first.ties != "expected")
+    yield from tell_ties(first.ties, context.seed)
     if first.ties == "random":
         yield Fact("rng", context.seed)
     if context.beside:
@@ -135,58 +136,44 @@ def _facts(
     yield from made_under(first.conventions)
     yield from without_bounds(evaluations)
     yield from doubted_names(first.measures)
-    yield from _by_run("missing_queries", evaluations, COUNTED[first.conventions.missing])
-    yield from _by_run("unjudged_queries", evaluations, LEFT_OUT)
+    yield from tell_unshared(evaluations, first.conventions.missing)
     yield from without_relevant(evaluations)
     yield from of_runs(evaluations)
     yield from _without_value(evaluations)
 
 
 def _beside(evaluations: Sequence[Evaluation], context: EvaluationContext) -> Iterator[Fact]:
-    """Say which rule is beside the exact values, and for which measures another run leads by it."""
+    """Say which rule is beside the exact values, where another run leads by it, and how many pairs of runs it swaps."""
     rule = context.beside[0].ties
     yield Fact("beside", rule, "beside", f"{broken_by(rule, None)}; difference: from exact")
     if len(evaluations) < 2:
         return
-    led = {str(one): (_leader(evaluations, one), _leader(context.beside, one)) for one in evaluations[0].measures}
-    changed = {name: {"exact": exact, rule: by_rule} for name, (exact, by_rule) in led.items() if exact != by_rule}
-    yield Fact("leader_changes", changed)
+    changed: dict[str, dict[str, list[str]]] = {}
+    swapped: dict[str, int] = {}
+    for measure in evaluations[0].measures:
+        values = [np.array([reported(one[measure]) for one in each]) for each in (evaluations, context.beside)]
+        apart = [np.subtract.outer(own, own) for own in values]
+        exact, by_rule = (np.where(np.abs(each) > NOISE, np.sign(each), 0) for each in apart)
+        swapped[measure.label] = int(np.count_nonzero(exact * by_rule < 0)) // 2
+        leaders = [_leaders(evaluations, measure, own) for own in values]
+        if leaders[0] != leaders[1]:
+            changed[str(measure)] = {"exact": leaders[0], rule: leaders[1]}
     told = [
         f"{measure}: {' and '.join(best['exact'])} (exact), {' and '.join(best[rule])} ({RULES[rule]})"
         for measure, best in changed.items()
     ]
-    yield Fact("", None, "best run", "; ".join(told), is_note=True)
-    yield from _swapped(evaluations, context)
-
-
-def _swapped(evaluations: Sequence[Evaluation], context: EvaluationContext) -> Iterator[Fact]:
-    """Count the pairs of runs that a rule ranks the other way round."""
+    yield Fact("leader_changes", changed, "best run", "; ".join(told), is_note=True)
     n_pairs = math.comb(len(evaluations), 2)
-    found = {
-        measure.label: _count_swapped(
-            *([reported(one[measure]) for one in each] for each in (evaluations, context.beside))
-        )
-        for measure in evaluations[0].measures
-    }
-    yield Fact("swapped_pairs", {"n_pairs": n_pairs, "n_swapped": found})
-    told = [f"{n:,} ({measure})" for measure, n in found.items() if n]
-    text = f"{', '.join(told)} of {counted(n_pairs, 'pair')} of runs are the other way round"
-    yield Fact("", None, "order", text if told else "", is_note=True)
+    told = [f"{n:,} ({measure})" for measure, n in swapped.items() if n]
+    text = f"{', '.join(told)} of {counted(n_pairs, 'pair')} of runs are the other way round" if told else ""
+    yield Fact("swapped_pairs", {"n_pairs": n_pairs, "n_swapped": swapped}, "order", text, is_note=True)
 
 
-def _count_swapped(exact: Sequence[float], by_rule: Sequence[float]) -> int:
-    """Count the pairs of which each of two lists has another one in front, by more than rounding."""
-    apart = [np.subtract.outer(np.array(values), np.array(values)) for values in (exact, by_rule)]
-    one, other = (np.where(np.abs(each) > NOISE, np.sign(each), 0) for each in apart)
-    return int(np.count_nonzero(one * other < 0)) // 2
-
-
-def _leader(evaluations: Sequence[Evaluation], measure: Measure) -> list[str]:
+def _leaders(evaluations: Sequence[Evaluation], measure: Measure, values: FloatArray) -> list[str]:
     """Return the runs with the best value; several if their values are equal."""
-    sign = 1 if measure.higher_is_better else -1
-    found = {one.name: sign * reported(one[measure]) for one in evaluations}
-    best = max((value for value in found.values() if not math.isnan(value)), default=math.nan)
-    return [name for name, value in found.items() if best - value <= NOISE]
+    quality = values if measure.higher_is_better else -values
+    is_best = np.fmax.reduce(quality) - quality <= NOISE
+    return [one.name for one, best in zip(evaluations, is_best, strict=True) if best]
 
 
 def _unmatched(context: EvaluationContext) -> Iterator[Fact]:
@@ -256,63 +243,43 @@ def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> Iterato
 
 
 def _intervals(parts: Sequence[StratumEvaluations], options: IntervalOptions, digits: int | None) -> Iterator[Fact]:
-    """Say how the intervals were made, and where ties have the largest share in the error."""
+    """Say how the intervals were made, and where ties have the largest share in the error; totals have none."""
     units = f"values of {options.cluster}" if options.cluster else "queries"
-    found = list(_placed_intervals(parts))
+    found = [
+        (measure, one.name, part.labels, interval)
+        for part in parts
+        for one, intervals in zip(part.evaluations, part.intervals, strict=True)
+        for measure, interval in intervals.items()
+        if one is not None and not one[measure].measure.total
+    ]
     methods = [(measure, interval.method) for measure, *_, interval in found]
     how = estimated_by(methods, units, options.n_resamples, arguments.whole(options.rng)) if found else "none of counts"
+    known = [one for one in found if not math.isnan(one[-1].low)]
     yield Fact("intervals", options.to_dict(), "intervals", how)
-    if any(math.isnan(interval.low) for *_, interval in found):
+    if len(known) < len(found):
         yield Fact("", None, "intervals", f"none where there are fewer than two {units}")
     yield Fact("", None, "intervals", few_units(interval for *_, interval in found), is_note=True)
-    yield from cannot_be_known(
-        (f"{measure} of {run}{inside(labels)}", interval)
-        for measure, run, labels, interval in found
-        if not math.isnan(interval.low)
-    )
-    yield from _errors(found, digits)
-
-
-def _placed_intervals(parts: Sequence[StratumEvaluations]) -> Iterator[tuple[str, str, tuple[str, ...], Interval]]:
-    """Give each interval behind its measure, run and stratum; totals have none."""
-    for part in parts:
-        for one, intervals in zip(part.evaluations, part.intervals, strict=True):
-            for measure, interval in intervals.items():
-                if one is not None and not one[measure].measure.total:
-                    yield measure, one.name, part.labels, interval
-
-
-def _errors(found: Sequence[tuple[str, str, tuple[str, ...], Interval]], digits: int | None) -> Iterator[Fact]:
+    yield from cannot_be_known((f"{measure} of {run}{inside(labels)}", one) for measure, run, labels, one in known)
     shares = [(one[-1].tie_share, *one) for one in found if math.isfinite(one[-1].tie_share)]
     if not shares:
         return
-    share, measure, run, labels, interval = max(shares, key=lambda one: one[:4])
-    value = {"run": run, **_stratum(labels), **measure_named(measure), "tie_share": share}
-    of_queries = format_cell(interval.query_standard_error, digits)
-    of_ties = format_cell(interval.tie_standard_error, digits)
+    of_error, measure, run, labels, interval = max(shares, key=lambda one: one[:4])
+    value = {"run": run, **_stratum(labels), **measure_named(measure), "tie_share": of_error}
+    of_queries, of_ties = (
+        format_cell(error, digits) for error in (interval.query_standard_error, interval.tie_standard_error)
+    )
     text = (
         f"{measure} of {run}{inside(labels)}: {of_queries} from the choice of queries; breaking its ties at random"
-        f" would add {of_ties}, {format_cell(Share(share))} of the squared error"
+        f" would add {of_ties}, {format_cell(share(of_error))} of the squared error"
         + (", the largest share here" if len(shares) > 1 else "")
     )
-    yield Fact("largest_tie_share", value, "errors", text if share else "none would grow if ties were broken at random")
+    yield Fact(
+        "largest_tie_share", value, "errors", text if of_error else "none would grow if ties were broken at random"
+    )
 
 
 def _stratum(labels: tuple[str, ...]) -> dict[str, object]:
     return {"stratum": list(labels)} if labels else {}
-
-
-def _by_run(key: str, evaluations: Sequence[Evaluation], effect: str) -> Iterator[Fact]:
-    """Give one fact for JSON with all ids, and a line for each run that has any; `key` is the attribute too."""
-    found = {evaluation.name: list(getattr(evaluation, key)) for evaluation in evaluations}
-    yield Fact(key, found)
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for run, ids in found.items():
-        if ids:
-            alike.setdefault(tuple(ids), []).append(run)
-    for alike_ids, runs in alike.items():
-        text = f"{', '.join(runs)}: {len(alike_ids):,} ({listed(alike_ids)}), {effect}"
-        yield Fact("", None, key.replace("_", " "), text, is_note=True)
 
 
 def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
@@ -320,19 +287,16 @@ def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     found: dict[str, dict[str, list[str]]] = {}
     alike: dict[tuple[tuple[str, ...], tuple[str, ...], bool], list[str]] = {}
     for evaluation in evaluations:
-        marked: dict[tuple[str, ...], list[str]] = {}
-        for scores in evaluation:
-            ids = scores.query_ids[~scores.kept].tolist()
-            if ids:
-                found.setdefault(evaluation.name, {})[scores.measure.label] = ids
-            if lacking := unexplained(evaluation, scores):
-                marked.setdefault(tuple(lacking), []).append(scores.measure.label)
-        for alike_ids, names in marked.items():
-            are_lacking = set(evaluation.missing_queries).issuperset(alike_ids)
-            alike.setdefault((tuple(names), alike_ids, are_lacking), []).append(evaluation.name)
+        ids = {one.measure.label: one.query_ids[~one.kept].tolist() for one in evaluation}
+        found |= {evaluation.name: {name: own for name, own in ids.items() if own}} if any(ids.values()) else {}
+        marked = gathered((one.measure.label, tuple(unexplained(evaluation, one))) for one in evaluation)
+        for lacking, names in marked.items():
+            are_missing = set(evaluation.missing_queries).issuperset(lacking)
+            alike.setdefault((tuple(names), lacking, are_missing), []).append(evaluation.name)
     yield Fact("queries_without_value", found)
-    for (measures, alike_ids, are_lacking), runs in alike.items():
-        lack = f" that {', '.join(runs)} lack{'s' if len(runs) == 1 else ''}" if are_lacking else ""
-        why = f"which {'has' if len(alike_ids) == 1 else 'have'} no value for {'it' if len(measures) == 1 else 'them'}"
-        text = f"{', '.join(measures)}: without the {named(alike_ids)}{lack}, {why}"
-        yield Fact("", None, LACKING, text, is_note=True)
+    for (measures, lacking, are_missing), runs in alike.items():
+        if lacking:
+            lack = f" that {', '.join(runs)} lack{'s' if len(runs) == 1 else ''}" if are_missing else ""
+            has, them = "has" if len(lacking) == 1 else "have", "it" if len(measures) == 1 else "them"
+            text = f"{', '.join(measures)}: without the {named(lacking)}{lack}, which {has} no value for {them}"
+            yield Fact("", None, LACKING, text, is_note=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from deadheat.report.model import Cell, Column, Fact, Report, Row, Table
-from deadheat.report.numbers import format_cell, listed
+from deadheat.report.model import Cell, Column, Fact, Report, tabulate
+from deadheat.report.numbers import format_cell
 from deadheat.report.totals import count_cell
-from deadheat.wording import counted
+from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
     from deadheat.explanation.explanation import Explanation, Match
@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 MOST = 10  # ways that people are shown
 DOUBTFUL = 0.05  # a chance of a match by accident that is mentioned
 NO_TOOL = "no known tool"
-
-
-def of_explanation(explanation: Explanation) -> Report:
-    """Return the report that an explanation is printed as."""
-    return report_explanation(explanation)
 
 
 def report_explanation(explanation: Explanation, qrels: str = "", *, for_people: bool = True) -> Report:
@@ -38,36 +33,26 @@ def report_explanation(explanation: Explanation, qrels: str = "", *, for_people:
     shown = explanation.matches or explanation.nearest
     if for_people:
         shown = shown[:MOST]
-    names = [one.measure.label for one in explanation.reported]
-    table = Table(
-        "matches" if explanation.matches else "nearest",
-        (Column("tool", "tool"), Column("settings", "settings")),
-        (*(Column(name, name) for name in names), Column("fits", "fits", is_data=True)),
-        tuple(Row(_labels(one), ((*_values(explanation, one), bool(explanation.matches)),)) for one in shown),
-        title="" if explanation.matches else "The nearest ways",
+    is_match = bool(explanation.matches)
+    columns = (
+        *(
+            Column(one.label, one.label, lambda match, one=one: _cell(one, match.values[one.label]))
+            for one in (reported.measure for reported in explanation.reported)
+        ),
+        Column("fits", "fits", lambda _: is_match, is_data=True),
     )
-    return Report(
-        (table,),
-        tuple(_facts(explanation, qrels, for_people=for_people)),
-        heading=_heading(explanation),
-        facts_first=False,
-    )
-
-
-def _values(explanation: Explanation, found: Match) -> Iterator[Cell]:
-    """Give the value of each measure; of a count, as a whole number."""
-    for one in explanation.reported:
-        yield _cell(one.measure, found.values[one.measure.label])
+    labels = (Column("tool", "tool", lambda one: one.tool or NO_TOOL), Column("settings", "settings", _settings))
+    title, key = ("", "matches") if is_match else ("The nearest ways", "nearest")
+    facts = tuple(_facts(explanation, qrels, for_people=for_people))
+    return Report((tabulate(key, labels, columns, shown, title=title),), facts, heading=_heading(explanation))
 
 
 def _cell(measure: Measure, value: float) -> Cell:
     return count_cell(value) if measure.total else value
 
 
-def _labels(one: Match) -> tuple[str, str]:
-    if one.tool:
-        return one.tool, one.told
-    return NO_TOOL, f"as {one.nearest}, but {one.told}" if one.changes else one.told
+def _settings(one: Match) -> str:
+    return f"as {one.nearest}, but {one.told}" if not one.tool and one.changes else one.told
 
 
 def _heading(explanation: Explanation) -> str:
@@ -83,7 +68,13 @@ def _heading(explanation: Explanation) -> str:
 def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> Iterator[Fact]:
     yield Fact("run", explanation.name, "run", explanation.name + (f" on {qrels}" if qrels else ""))
     yield Fact("reported", {one.measure.label: one.text for one in explanation.reported})
-    yield from _missing(explanation)
+    lacking = explanation.missing_queries  # what many numbers differ in
+    yield Fact("n_queries", explanation.n_queries)
+    text = (
+        f"{len(lacking):,} of {counted(explanation.n_queries, 'query', 'queries')} in the qrels ({three(lacking)}):"
+        " some tools count them as 0, others leave them out"
+    )
+    yield Fact("missing_queries", list(lacking), "missing queries", text if lacking else "", is_note=True)
     percent = [one.measure.label for one in explanation.reported if one.is_percent]
     yield Fact("percent", percent, "percent", f"read as percentages: {', '.join(percent)}" if percent else "")
     tools = len(explanation.tools)
@@ -101,7 +92,7 @@ def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> Iterato
         f" them with a probability of {chance:.0%}; give more digits, or more measures"
     )
     yield Fact("chance", chance, "chance", doubt if chance >= DOUBTFUL and explanation.matches else "")
-    n_held = explanation.n_queries - len(explanation.missing_queries)
+    n_held = explanation.n_queries - len(lacking)
     for one in explanation.reported:
         name, found = one.measure.label, explanation.ranges[one.measure.label]
         low, mean, high = (format_cell(_cell(one.measure, end)) for end in (found.low, found.mean, found.high))
@@ -126,14 +117,3 @@ def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> Iterato
             yield Fact("", None, "no match", f"{_heading(explanation)}; the rows are the nearest ways", is_note=True)
         hint = "other judgments, another run or other queries, or a convention that deadheat does not know"
         yield Fact("", None, "what else", hint)
-
-
-def _missing(explanation: Explanation) -> Iterator[Fact]:
-    """Say which queries the run lacks, as that is what many numbers differ in."""
-    lacking = explanation.missing_queries
-    yield Fact("n_queries", explanation.n_queries)
-    text = (
-        f"{len(lacking):,} of {counted(explanation.n_queries, 'query', 'queries')} in the qrels ({listed(lacking)}):"
-        " some tools count them as 0, others leave them out"
-    )
-    yield Fact("missing_queries", list(lacking), "missing queries", text if lacking else "", is_note=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.gates import Check, GateResult
-from deadheat.report.conventions import COUNTED, EXPLAINED, LEFT_OUT, estimated_by
-from deadheat.report.model import BEYOND, Cell, Column, Fact, Marked, Report, Row, Table, p_value
-from deadheat.report.numbers import BOOTSTRAPS, QUERY, format_cell, listed, too_narrow
+from deadheat.report.conventions import EXPLAINED, estimated_by, gathered, tell_unshared
+from deadheat.report.model import BEYOND, MEASURE, Column, Fact, Number, Report, Table, p_value, tabulate
+from deadheat.report.numbers import BOOTSTRAPS, QUERY, format_cell, too_narrow
 from deadheat.version import __version__
 from deadheat.wording import counted
 
@@ -23,6 +24,17 @@ OPTIONS = (
 DETECTABLE = "the loss that would be found with a power of 80%; a smaller one may well go unseen"
 AT_BEST = "at best: the value of the ideal ranking of the judged documents, over the same queries"
 ALL = "(all)"  # the stratum of checks over all queries, beside those of strata
+NAMED = 5  # failed gates whose worst queries are named
+# the questions that a baseline is asked: their tables in JSON, and the columns that people do not need
+QUESTIONS = {"no_regression": ("regressions", ()), "no_worse_than": ("no_worse_than", ("detectable",))}
+ONE_PART, STRATA = ("p_adjusted",), ("p_value",)
+
+
+def _result(check: Check) -> str:
+    return FAILED if not check.passed else WEAK if check.proves_little else PASSED
+
+
+STRATUM = Column("stratum", "stratum", lambda check: check.stratum if check.by else ALL)
 REASON = (
     Column("reason", "reason", is_data=True),
     Column("proves_little", "proves little", is_data=True),
@@ -30,34 +42,34 @@ REASON = (
 )
 THRESHOLDS = (
     Column("value", "value"),
-    Column("threshold", "threshold"),
+    Column(
+        "threshold",
+        "threshold",
+        lambda check: Number(check.threshold, marks=BEYOND) if check.is_beyond else check.threshold,
+    ),
     Column("reachable", "at best", spare=1),
     Column("n_queries", "queries"),
-    Column("result", "result"),
+    Column("result", "result", _result),
     Column("measure", "measure", is_data=True),
     Column("quantity", "quantity", is_data=True),
     Column("operator", "operator", is_data=True),
     Column("confidence_level", "level", is_data=True),
-    Column("method", "method", is_data=True),
+    Column("method", "method", lambda check: check.method or None, is_data=True),
     *REASON,
 )
 REGRESSIONS = (
-    Column("baseline", "baseline", spare=2),
+    Column("baseline", "baseline", lambda check: check.baseline_mean, spare=2),
     Column("mean", "mean", spare=1),
-    Column("difference", "difference"),
+    Column("difference", "difference", lambda check: check.value),
     Column("bound", "bound", spare=3),
-    Column("p_value", "p value"),
-    Column("p_adjusted", "p adjusted"),
+    Column("p_value", "p value", lambda check: p_value(check.p_value)),
+    Column("p_adjusted", "p adjusted", lambda check: p_value(check.p_adjusted)),
     Column("detectable", "detectable"),
     Column("n_queries", "queries"),
-    Column("result", "result"),
+    Column("result", "result", _result),
     Column("gate", "gate", is_data=True),
     *REASON,
 )
-# the questions that a baseline is asked: their tables in JSON, and the columns that people do not need
-QUESTIONS = {"no_regression": ("regressions", ()), "no_worse_than": ("no_worse_than", ("detectable",))}
-NAMED = 5  # failed gates whose worst queries are named
-ONE_PART, STRATA = ("p_adjusted",), ("p_value",)
 
 
 def report_gate(
@@ -83,20 +95,17 @@ def report_gate(
         What the file asks of a baseline, if there is none.
     """
     thresholds = [check for check in result.checks if not check.is_regression]
-    words = MARKS if marks else {word: word for word in MARKS}
-    tables = [_table("checks", Column("gate", "gate"), THRESHOLDS, thresholds, words)] if thresholds else []
+    tables = [_table("checks", Column("gate", "gate"), THRESHOLDS, thresholds, marks=marks)] if thresholds else []
     for question, (key, spared) in QUESTIONS.items():
         checks = [check for check in result.checks if check.question == question]
         if checks:
             hidden = {*spared, *(STRATA if any(check.by for check in checks) else ONE_PART)}
-            columns = tuple(
-                one if one.key not in hidden else Column(one.key, one.heading, is_data=True) for one in REGRESSIONS
-            )
-            asked = (
-                "No regression" if key == "regressions" else f"No loss of {result.options.no_worse_than:.15g} or more"
-            )
+            columns = [replace(one, is_data=one.is_data or one.key in hidden) for one in REGRESSIONS]
+            asked = "No regression"
+            if key == "no_worse_than":
+                asked = f"No loss of {result.options.no_worse_than:.15g} or more"
             title = f"{asked} against {result.baseline}"
-            tables.append(_table(key, Column("measure", "measure"), columns, checks, words, title=title, main=2))
+            tables.append(_table(key, MEASURE, columns, checks, marks=marks, title=title, main=2))
     weak = result.proving_little or not_asked
     mark = "" if not marks else "❌ " if not result.passed else "⚠️ " if weak else "✅ "
     summary = result.summary + (f"; not checked: {_unasked(sources, not_asked)}" if not_asked else "")
@@ -109,40 +118,24 @@ def _unasked(sources: str, not_asked: Sequence[str]) -> str:
     return f"{' and '.join(not_asked)} of {sources}: there is no baseline"
 
 
-def _table(  # noqa: PLR0917 - all of a table
+def _table(
     key: str,
     label: Column,
-    columns: tuple[Column, ...],
+    columns: Sequence[Column],
     checks: Sequence[Check],
-    words: dict[str, str],
+    *,
+    marks: bool,
     title: str = "",
     main: int = 0,
 ) -> Table:
     """Return a table of checks, with their strata if some have one."""
+    if marks:
+        columns = [
+            replace(one, of=lambda check: MARKS[_result(check)]) if one.of is _result else one for one in columns
+        ]
     has_strata = any(check.by for check in checks)
-    rows = tuple(
-        Row(
-            (getattr(check, label.key), *([check.stratum if check.by else ALL] if has_strata else [])),
-            (_cells(check, columns, words),),
-        )
-        for check in checks
-    )
-    labels = (label, *([Column("stratum", "stratum")] if has_strata else []))
-    return Table(key, labels, columns, rows, title=title, main=main, has_blocks=has_strata)
-
-
-def _cells(check: Check, columns: Sequence[Column], words: dict[str, str]) -> tuple[Cell, ...]:
-    """Return what columns show of a check: its attributes of the same name, but for these."""
-    shown: dict[str, Cell] = {
-        "result": words[FAILED if not check.passed else WEAK if check.proves_little else PASSED],
-        "threshold": Marked(check.threshold, BEYOND) if check.is_beyond else check.threshold,
-        "method": check.method or None,
-        "baseline": check.baseline_mean,
-        "difference": check.value,
-        "p_value": p_value(check.p_value),
-        "p_adjusted": p_value(check.p_adjusted),
-    }
-    return tuple(shown[one.key] if one.key in shown else getattr(check, one.key) for one in columns)
+    labels = (label, STRATUM) if has_strata else (label,)
+    return tabulate(key, labels, columns, checks, has_blocks=has_strata, title=title, main=main)
 
 
 def _facts(
@@ -168,29 +161,26 @@ def _facts(
     yield Fact("not_asked", list(not_asked), "not checked", text, is_warning=True)
     yield Fact("n_queries", result.n_queries, "queries", f"{result.n_queries:,}")
     yield Fact("notes", list(evaluation.notes), "data", "; ".join(evaluation.notes))
-    for key, heading, ids, effect in (
-        ("missing_queries", "missing queries", evaluation.missing_queries, COUNTED[evaluation.conventions.missing]),
-        ("unjudged_queries", "unjudged queries", evaluation.unjudged_queries, LEFT_OUT),
-    ):
-        is_warning = key == "missing_queries" and evaluation.conventions.missing == "skip"
-        text = f"{len(ids):,} ({listed(ids)}), {effect}" if ids else ""
-        yield Fact(key, list(ids), heading, text, is_warning=is_warning)
+    yield from tell_unshared([evaluation], evaluation.conventions.missing, is_alone=True, is_note=False)
     yield from _sizes(result)
     yield Fact("ties", evaluation.ties, "ties", EXPLAINED[evaluation.ties], is_warning=evaluation.ties == "random")
     yield Fact("options", {name: getattr(result.options, name) for name in OPTIONS})
     if not all(check.is_regression for check in result.checks):
         yield Fact("", None, "judgments", AT_BEST)
-    yield from _strata(result)
+    kept = "checked together (pool languages)" if result.options.pool_languages else "checked apart"
+    text = f"{', '.join(result.languages)}: {kept}" if result.languages else ""
+    yield Fact("languages", list(result.languages), "languages", text)
+    if found := list(dict.fromkeys(check.by for check in result.checks if check.by)):
+        over_all = f", beside {ALL}, which is over all queries" if any(not check.by for check in result.checks) else ""
+        text = f"by {'; by '.join(found)}{over_all}; p values and intervals are corrected over the strata of each check"
+        yield Fact("", None, "strata", text)
     yield from _intervals(result)
     yield from _baseline(result)
 
 
 def _worst(failures: Sequence[Check]) -> Iterator[Fact]:
     """Name the queries behind the first failures, once for those that they share."""
-    found: dict[str, list[str]] = {}
-    for check in failures:
-        if check.worst:
-            found.setdefault(check.worst, []).append(check.title)
+    found = gathered((check.title, check.worst) for check in failures if check.worst)
     for worst, titles in list(found.items())[:NAMED]:
         yield Fact("", None, "worst", f"{', '.join(titles)}: {worst}", is_warning=True)
     if len(found) > NAMED:
@@ -199,13 +189,13 @@ def _worst(failures: Sequence[Check]) -> Iterator[Fact]:
 
 def _sizes(result: GateResult) -> Iterator[Fact]:
     """Name the measures that some queries have no value of."""
-    found: dict[tuple[int, bool], dict[str, None]] = {}  # the names in order, each once
-    for check in result.checks:
-        if not check.by and check.n_queries < result.n_queries:
-            found.setdefault((check.n_queries, check.is_regression), {})[check.measure] = None
+    fewer = [check for check in result.checks if not check.by and check.n_queries < result.n_queries]
+    found = gathered((check.measure, (check.n_queries, check.is_regression)) for check in fewer)
     for (n_queries, is_compared), names in found.items():
         both = " in both" if is_compared else ""
-        text = f"{', '.join(names)}: over the {counted(n_queries, 'query', 'queries')} with a value{both}"
+        text = (
+            f"{', '.join(dict.fromkeys(names))}: over the {counted(n_queries, 'query', 'queries')} with a value{both}"
+        )
         yield Fact("", None, "note", text)
 
 
@@ -217,17 +207,6 @@ def _is_plain(check: Check) -> bool:
         is_told = check.p_value is not None and not math.isnan(check.p_value) and "too skewed" not in check.reason
         return check.question == "no_regression" and is_told
     return format_cell(check.value) not in {format_cell(None), format_cell(check.threshold)}
-
-
-def _strata(result: GateResult) -> Iterator[Fact]:
-    kept = "checked together (--pool-languages)" if result.options.pool_languages else "checked apart"
-    text = f"{', '.join(result.languages)}: {kept}" if result.languages else ""
-    yield Fact("languages", list(result.languages), "languages", text)
-    found = list(dict.fromkeys(check.by for check in result.checks if check.by))
-    if found:
-        over_all = f", beside {ALL}, which is over all queries" if any(not check.by for check in result.checks) else ""
-        text = f"by {'; by '.join(found)}{over_all}; p values and intervals are corrected over the strata of each check"
-        yield Fact("", None, "strata", text)
 
 
 def _intervals(result: GateResult) -> Iterator[Fact]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deadheat.report.conventions import named
-from deadheat.report.model import QUERY, Cell, Column, Fact, Report, Row, Table
+from deadheat.report.model import QUERY, Column, Fact, Report, tabulate
 from deadheat.report.numbers import format_cell
 from deadheat.wording import counted
 
@@ -19,11 +19,6 @@ MEANT = {
 }
 
 
-def of_holes(found: Holes) -> Report:
-    """Return the report that holes are printed as."""
-    return report_holes(found)
-
-
 def report_holes(found: Holes, *, for_people: bool = True) -> Report:
     """Return the report of holes.
 
@@ -35,16 +30,9 @@ def report_holes(found: Holes, *, for_people: bool = True) -> Report:
     """
     frame = found.documents.head(MOST) if for_people else found.documents
     ranks = [name for name in frame.columns if name.startswith("rank ")]
-    rows = [
-        Row((str(row["query_id"]), str(row["doc_id"])), (tuple[Cell, ...](row[name] for name in ("weight", *ranks)),))
-        for row in frame.iter_rows(named=True)
-    ]
-    table = Table(
-        "documents",
-        (QUERY, Column("doc_id", "document")),
-        (Column("weight", "weight"), *(Column(name, name, spare=n) for n, name in enumerate(ranks))),
-        tuple(rows),
-    )
+    rows = frame.to_dicts()
+    columns = (Column("weight", "weight"), *(Column(name, name, spare=n) for n, name in enumerate(ranks)))
+    table = tabulate("documents", (QUERY, Column("doc_id", "document")), columns, rows)
     shown = f", the first {len(rows):,} are shown" if len(rows) < len(found.documents) else ""
     below = f"; {found.n_below:,} more below that rank count too, and are not listed" if found.n_below else ""
     ranges = {name: {"low": low, "high": high} for name, (low, high) in found.ranges.items()}

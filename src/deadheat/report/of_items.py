@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from deadheat.profile.items import OF_RUN, ItemProfile
-from deadheat.report.model import Cell, Column, Fact, Report, Row, Span, Table
+from deadheat.report.model import Cell, Column, Fact, Report, Span, tabulate
 from deadheat.wording import counted
 
 MEANINGS = {
@@ -18,18 +18,17 @@ MEANINGS = {
     "tail_share": "share of the top k that is in the tail",
     "novelty": "mean of -log2(popularity / users) in the top k",
 }
-COLUMNS = (
-    Column("value", "value"),
-    Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=1),
-    Column("meaning", "", spare=2),
-)
 
 
 def of_items(profile: ItemProfile) -> Report:
     """Return the report of an item profile."""
     values = profile.means()
-    rows = tuple(Row((name,), ((value, _range(profile, name), MEANINGS[name]),)) for name, value in values.items())
-    table = Table("items", (Column("number", "number"),), COLUMNS, rows)
+    columns = (
+        Column("value", "value", values.get),
+        Column("ties", "tie orders", lambda name: _range(profile, name), ("tie_min", "tie_max"), spare=1),
+        Column("meaning", "", MEANINGS.get, spare=2),
+    )
+    table = tabulate("items", [Column("number", "number", str)], columns, values)
     heading = (
         f"{profile.name}: top {profile.cutoff} of {counted(profile.n_queries, 'list')},"
         f" catalogue of {counted(profile.n_items, 'item')}"

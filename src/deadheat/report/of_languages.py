@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
 import polars as pl
 
 from deadheat.comparison.languages import Across, Languages, judge_languages
-from deadheat.comparison.pairs import Pair
 from deadheat.measures import Measure
-from deadheat.report.conventions import broken_by, cannot_be_known
-from deadheat.report.model import MEASURE, Cell, Column, Fact, Report, Row, Share, Span, Table, p_value
-from deadheat.report.numbers import QUERY, format_cell
-from deadheat.report.of_comparison import tell_intervals, tell_tests
+from deadheat.report.conventions import cannot_be_known, tell_ties
+from deadheat.report.model import (
+    MEASURE,
+    SYSTEM,
+    Column,
+    Fact,
+    Report,
+    Span,
+    Table,
+    p_value,
+    table_of_rows,
+    tabulate,
+)
+from deadheat.report.numbers import QUERY, format_cell, span_of
+from deadheat.report.of_comparison import adjusted, of_pair, reversal, tell_intervals, tell_tests
 from deadheat.report.of_planning import doubt_margin
-from deadheat.report.of_shown import in_python
-from deadheat.report.of_systems import SYSTEM
 from deadheat.report.score_tables import level_heading
 from deadheat.version import __version__
 from deadheat.wording import counted
 
-BASELINE = Column("baseline", "against")
-LANGUAGE, OTHER = Column("language", "language"), Column("against", "against")
 POWER = 0.8
 AMONG = "languages"
-MOST_ROWS = 12  # of differences on a screen: more languages or systems are in the other formats
 
 
 def of_languages(found: Languages) -> Report:
@@ -40,12 +45,12 @@ def of_languages(found: Languages) -> Report:
         Fact("language_verdicts", {found.name: list(judge_languages(found))}),
         *tell_languages(found),
         *facts_of_languages({found.name: found}),
-        Fact("ties", ties, "ties", broken_by(ties, None), is_note=ties != "expected"),
+        *tell_ties(ties, None),
         *tell_intervals(design, [], [(f"{p.measure} of {name}, {p.system} - {p.baseline}", p) for name, p in pairs]),
         *tell_tests(design, pairs, has_clusters=found.cluster is not None),
         *tell_gaps(found),
     ]
-    return in_python(Report(tuple(tables), tuple(facts), opening=" ".join(judge_languages(found))))
+    return Report(tuple(tables), tuple(facts), opening=" ".join(judge_languages(found)))
 
 
 def list_languages(
@@ -77,9 +82,9 @@ def list_languages(
         What a query is called.
     """
     shown = [one.label for one in measures if not one.total]
-    rows = [one for name in shown for one in found.across if one.measure == name]
-    if rows:
-        yield _means(found, rows, system, unit)
+    across = [one for name in shown for one in found.across if one.measure == name]
+    if across:
+        yield _means(found, across, system, unit)
     shown = shown if tested is None else [one.label for one in tested if not one.total]
     if not shown:
         return
@@ -92,25 +97,25 @@ def list_languages(
 
 def _means(found: Languages, across: Sequence[Across], system: Column, unit: tuple[str, str]) -> Table:
     """Return the mean of each system in each language, and what is said across them."""
-    level = level_heading(found.design.confidence_level, set())
     columns = (
         Column("n_queries", unit[1], is_data=True),
-        *(Column(f"mean_{code}", code) for code in found.languages),
+        *(Column(f"mean_{code}", code, lambda one, code=code: one.means[code]) for code in found.languages),
         Column("mean", "mean", spare=3),
         Column("variance", "variance"),
-        Column("variance_ci", level, ("variance_low", "variance_high"), spare=1),
+        Column(
+            "variance_ci",
+            level_heading(found.design.confidence_level, set()),
+            lambda one: Span(one.variance_low, one.variance_high, one.is_known),
+            ("variance_low", "variance_high"),
+            spare=1,
+        ),
         Column("worst", "worst", spare=2),
     )
-    rows = tuple(Row((one.measure, one.system), (_across(one),)) for one in across)
     n = sorted({one.n_queries for one in across})
     shared = f"the same {counted(n[-1], *unit)}" if len(n) == 1 else f"the same {n[0]:,} to {n[-1]:,} {unit[1]}"
     title = f"{found.name}: {shared} in {len(found.languages)} languages"
-    return Table("across_languages", (MEASURE, system), columns, rows, title=title, main=1, is_section=True)
-
-
-def _across(one: Across) -> tuple[Cell, ...]:
-    interval = Span(one.variance_low, one.variance_high, one.is_known)
-    return one.n_queries, *one.means.values(), one.mean, one.variance, interval, one.worst
+    labels = (MEASURE, replace(system, of=lambda one: one.system))
+    return tabulate("across_languages", labels, columns, across, title=title, main=1, is_section=True)
 
 
 def _differences(
@@ -118,78 +123,63 @@ def _differences(
 ) -> Table:
     """Return each system's differences between languages."""
     counts = {one.pair.n_queries for one in found.differences}
-    columns = (
-        Column("n_queries", unit[1], spare=1, is_data=len(counts) == 1),
-        Column("difference", "difference"),
-        Column("ci", level_heading(found.design.confidence_level, counts), spare=1),
-        _p_column(found),
-        *((Column("p_equivalent", f"p within {margin:g}"),) if margin else ()),
-        Column("flip_probability", "ties reverse", spare=3),
-        Column("wins", "wins", spare=2),
-        Column("losses", "losses", spare=2),
-    )
-    tested = found.equivalence(margin) if margin else [None] * len(found.differences)
-    rows = tuple(
-        Row(
-            (one.pair.measure, one.system, one.pair.system, one.pair.baseline),
-            (_cells(one.pair, None if own is None else p_value(own[0], is_significant=own[1])),),
-        )
+    tested = found.equivalence(margin) if margin else [(None, False)] * len(found.differences)
+    rows = [
+        {"measure": one.pair.measure, system.key: one.system, "one": one.pair, "equivalent": own}
         for one, own in zip(found.differences, tested, strict=True)
         if one.pair.measure in measures
+    ]
+    within = Column(
+        "p_equivalent",
+        f"p within {margin or 0:g}",
+        lambda row: p_value(row["equivalent"][0], is_significant=row["equivalent"][1]),
     )
+    columns = (
+        of_pair("n_queries", unit[1], spare=1, is_data=len(counts) == 1),
+        of_pair("difference", "difference"),
+        of_pair("ci", level_heading(found.design.confidence_level, counts), span_of, spare=1),
+        _p_column(found),
+        *((within,) if margin else ()),
+        of_pair("flip_probability", "ties reverse", reversal, spare=3),
+        of_pair("wins", "wins", spare=2),
+        of_pair("losses", "losses", spare=2),
+    )
+    languages = (
+        of_pair("language", "language", lambda pair: pair.system),
+        of_pair("against", "against", lambda pair: pair.baseline),
+    )
+    labels = (MEASURE, system, *languages)
     title = f"{found.name}: differences between languages"
-    labels = (MEASURE, system, LANGUAGE, OTHER)
-    return Table("language_differences", labels, columns, rows, title=title, main=1, is_section=True)
+    return tabulate("language_differences", labels, columns, rows, title=title, main=1, is_section=True)
 
 
 def _p_column(found: Languages) -> Column:
-    return Column("p_adjusted", "p" if found.design.test == "tukey" else "p adj")
-
-
-def _cells(pair: Pair, equivalent: Cell) -> tuple[Cell, ...]:
-    return (
-        pair.n_queries,
-        pair.difference,
-        Span(pair.low, pair.high, pair.is_known),
-        p_value(pair.p_adjusted, is_significant=pair.significant),
-        *(() if equivalent is None else (equivalent,)),
-        Share(pair.flip_probability, pair.flip_standard_error),
-        pair.wins,
-        pair.losses,
-    )
+    return of_pair("p_adjusted", "p" if found.design.test == "tukey" else "p adj", adjusted)
 
 
 def _interactions(found: Languages, measures: Sequence[str], system: Column) -> Table:
     """Return the gaps of systems between languages, each against that of another system."""
-    columns = (
-        Column("gap", "gap", spare=1),
-        Column("baseline_gap", "other gap", spare=1),
-        Column("difference", "difference"),
-        Column("ci", level_heading(found.design.confidence_level, set()), spare=2),
-        _p_column(found),
-        Column("flip_probability", "ties reverse", spare=3),
-    )
-    rows = tuple(
-        Row(
-            (pair.measure, f"{one.language} - {one.baseline}", pair.system, pair.baseline),
-            (
-                (
-                    pair.mean,
-                    pair.baseline_mean,
-                    pair.difference,
-                    Span(pair.low, pair.high, pair.is_known),
-                    p_value(pair.p_adjusted, is_significant=pair.significant),
-                    Share(pair.flip_probability, pair.flip_standard_error),
-                ),
-            ),
-        )
+    rows = [
+        {
+            "measure": one.pair.measure,
+            "languages": f"{one.language} - {one.baseline}",
+            system.key: one.pair.system,
+            "one": one.pair,
+        }
         for one in found.interactions
-        for pair in [one.pair]
-        if pair.measure in measures
+        if one.pair.measure in measures
+    ]
+    columns = (
+        of_pair("gap", "gap", lambda pair: pair.mean, spare=1),
+        of_pair("baseline_gap", "other gap", lambda pair: pair.baseline_mean, spare=1),
+        of_pair("difference", "difference"),
+        of_pair("ci", level_heading(found.design.confidence_level, set()), span_of, spare=2),
+        _p_column(found),
+        of_pair("flip_probability", "ties reverse", reversal, spare=3),
     )
     title = f"{found.name}: gaps between languages, {system.heading} against {system.heading}"
-    labels = (MEASURE, Column("languages", "languages"), system, BASELINE)
-    return Table("language_interactions", labels, columns, rows, title=title, main=2, is_section=True)
+    labels = (MEASURE, Column("languages", "languages"), system, of_pair("baseline", "against"))
+    return tabulate("language_interactions", labels, columns, rows, title=title, main=2, is_section=True)
 
 
 def tell_languages(found: Languages, *, unit: tuple[str, str] = QUERY, margin: float | None = None) -> Iterator[Fact]:
@@ -216,33 +206,21 @@ def tell_languages(found: Languages, *, unit: tuple[str, str] = QUERY, margin: f
             f" one here, which leaves {counted(len(set(found.cluster.tolist())), 'cluster')}"
         )
         yield Fact("", None, "clusters", text, is_note=True)
-    yield from _of_variance(found, unit)
-    yield from _of_power(found)
-    if margin:
-        yield Fact("", None, "margin", f"p within {margin:g}: two one-sided t tests that languages differ by less")
-        yield from doubt_margin([(one.system, one.pair) for one in found.differences])
-
-
-def _of_variance(found: Languages, unit: tuple[str, str]) -> Iterator[Fact]:
     chance = [one.variance_by_chance for one in found.across if one.is_known]
-    if not chance:
-        return
-    n = len(found.languages)
-    text = (
-        f"of the means of {n} languages (divisor {n}); languages of equal means would have {_range(chance)} on average,"
-        f" by the choice of {unit[1]}; its interval is for these languages and other {unit[1]}"
-    )
-    yield Fact("", None, "variance", text)
-
-
-def _of_power(found: Languages) -> Iterator[Fact]:
-    """Say which difference by the first measure is likely to be found."""
-    ends = found.detectable(POWER)
+    if chance:
+        n_languages = len(found.languages)
+        text = f"of the means of {n_languages} languages (divisor {n_languages}); languages of equal means would have"
+        text += f" {_range(chance)} on average, by the choice of {unit[1]}; its interval is for these languages and"
+        yield Fact("", None, "variance", f"{text} other {unit[1]}")
+    ends = found.detectable(POWER)  # of the first measure that has means
     measure = next((one.label for one in found.measures if one.label in ends and not one.total), None)
     if measure is not None:
         test = f"paired t test, p below {1 - found.design.confidence_level:.3g} before correction"
         text = f"a difference between languages of {_range(ends[measure])} in {measure}"
         yield Fact("", None, "power", f"{text} is found with a probability of {POWER:.0%} ({test})")
+    if margin:
+        yield Fact("", None, "margin", f"p within {margin:g}: two one-sided t tests that languages differ by less")
+        yield from doubt_margin([(one.system, one.pair) for one in found.differences])
 
 
 def _range(numbers: Sequence[float]) -> str:
@@ -282,15 +260,10 @@ def tell_gaps(found: Languages) -> Iterator[Fact]:
     """Say how many gaps differ between systems."""
     pairs = [one.pair for one in found.interactions]
     if pairs:
-        n = sum(pair.significant for pair in pairs)
-        below = f"{1 - found.design.confidence_level:.3g}"
-        yield Fact(
-            "",
-            None,
-            "gaps",
-            f"a gap is one language less another; where two have one sign, the difference says whose is smaller:"
-            f" {n} of {counted(len(pairs), 'pair')} of gaps differ with p below {below}, corrected on their own",
-        )
+        n, below = sum(pair.significant for pair in pairs), f"{1 - found.design.confidence_level:.3g}"
+        text = "a gap is one language less another; where two have one sign, the difference says whose is smaller:"
+        text += f" {n} of {counted(len(pairs), 'pair')} of gaps differ with p below {below}, corrected on their own"
+        yield Fact("", None, "gaps", text)
 
 
 def data_of_languages(named: Mapping[str, Languages], *, leading: Column, margin: float | None) -> Iterator[Table]:
@@ -315,15 +288,6 @@ def data_of_languages(named: Mapping[str, Languages], *, leading: Column, margin
         ),
     }
     for key, (keys, held) in frames.items():
-        rows = [(name, row) for name, frame in held.items() for row in frame.iter_rows(named=True)]
+        rows = [{leading.key: name, **row} for name, frame in held.items() for row in frame.iter_rows(named=True)]
         if rows:
-            yield _data(key, leading, keys, rows)
-
-
-def _data(key: str, leading: Column, keys: Sequence[str], rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Table:
-    others = list(dict.fromkeys(name for _, row in rows for name in row if name not in keys))
-    cells = tuple(
-        Row((name, *(row[one] for one in keys)), (tuple(row.get(one) for one in others),)) for name, row in rows
-    )
-    labels = (leading, *(Column(one, one) for one in keys))
-    return Table(key, labels, tuple(Column(one, one) for one in others), cells)
+            yield table_of_rows(key, (leading, *keys), rows)

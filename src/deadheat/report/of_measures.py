@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from deadheat.measures import Measure, measures, words
 from deadheat.measures.base import other_names, trec_names
 from deadheat.measures.guide import USES, Reading, Use, reading
-from deadheat.report.model import MEASURE, Column, Fact, Report, Row, Table, Words
+from deadheat.report.model import Column, Fact, Report, tabulate
 
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 
@@ -20,14 +20,10 @@ def report_catalogue() -> Report:
     """Return the report of all measures."""
     columns = (
         Column("title", "title"),
-        Column("range", "range", spare=1),
-        Column("better", "better", spare=2),
-        Column("aliases", "aliases", spare=3),
+        Column("range", "range", _range, spare=1),
+        Column("better", "better", _direction, spare=2),
+        Column("aliases", "aliases", lambda one: tuple(other_names(one)), spare=3),
     )
-    rows = [
-        Row((name,), ((one.title, _range(one), _direction(one), Words(" ".join(other_names(one)))),))
-        for name, one in measures().items()
-    ]
     parameters = {name: _parameters(measure) for name, measure in measures().items()}
     closing = (
         "A cutoff follows @, parameters are in parentheses: nDCG@10, P(rel=2)@5.\n"
@@ -35,7 +31,8 @@ def report_catalogue() -> Report:
         "  deadheat measures nDCG\n"
         "  deadheat measures --for top3"
     )
-    table = Table("measures", (MEASURE,), columns, tuple(rows))
+    name = Column("measure", "measure", lambda one: one.__name__)
+    table = tabulate("measures", [name], columns, measures().values())
     return Report((table,), (Fact("parameters", parameters),), closing=closing)
 
 
@@ -142,7 +139,7 @@ def _targets(values: dict[str, float]) -> Fact:
 
 
 def _name(notation: str) -> str:
-    return notation.partition("@")[0].partition("(")[0]
+    return re.split("[@(]", notation)[0]
 
 
 def _parameters(measure: type[Measure]) -> dict[str, dict[str, object]]:
@@ -165,10 +162,9 @@ def _parameter_facts(measure: type[Measure]) -> Iterator[Fact]:
 
 def report_uses(uses: Sequence[Use]) -> Report:
     """Return the report of which measures suit which use."""
-    columns = (Column("measures", "measures"), Column("title", "use"))
-    rows = [Row((use.key,), ((Words(" ".join(use.measures)), use.title),)) for use in uses]
+    columns = (Column("measures", "measures", lambda use: tuple(use.measures)), Column("title", "use"))
     closing = "The reasons:\n  deadheat measures --for top3"
-    return Report((Table("uses", (Column("use", "--for"),), columns, tuple(rows)),), closing=closing)
+    return Report((tabulate("uses", [Column("use", "--for", lambda use: use.key)], columns, uses),), closing=closing)
 
 
 def report_use(use: Use, *, asked: str = "") -> Report:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 
-from deadheat.profile import Correlation, Cut, Decided, Spread, TieProfile
-from deadheat.profile.stability import RULE_OF_THUMB, VISIBLE
-from deadheat.report.conventions import COUNTED, LEFT_OUT, RULES, broken_by, nothing_judged
-from deadheat.report.model import MEASURE, QUERY, Cell, Column, Fact, Report, Row, Share, Table
-from deadheat.report.numbers import format_cell, listed
-from deadheat.report.totals import TOTAL, count_cell, mean_heading, reported, tell_counts
+from deadheat.profile import Decided, Spread, TieProfile
+from deadheat.profile.stability import RULE_OF_THUMB, VISIBLE, Stability
+from deadheat.report.conventions import RULES, broken_by, gathered, nothing_judged, tell_unshared
+from deadheat.report.model import MEASURE, QUERY, Cell, Column, Fact, Report, Span, Table, share, tabulate
+from deadheat.report.numbers import format_cell
+from deadheat.report.totals import TOTAL, as_cell, count_cell, mean_heading, span_of_ties, tell_counts
 from deadheat.wording import BROKEN_BY, counted
 
 FEW_DECIMALS = 3  # with so few, and a thousand documents, ties are to be expected
@@ -25,13 +24,23 @@ OF_QUERY = (
     Column("n_ties", "ties"),
     Column("n_tied", "tied", is_data=True),
     Column("largest_tie", "largest"),
-    Column("tie_ratio", "ratio"),
+    Column("tie_ratio", "ratio", lambda row: share(row["tie_ratio"])),
 )
 VALUE = (
     Column("value", "mean"),
     Column("tie_std", "tie std"),
     Column("tie_min", "tie min"),
     Column("tie_max", "tie max"),
+)
+
+
+ENDS = ("mean", "tie_std", "tie_min", "tie_max")
+SECOND_KEY = (
+    Column("value", "averaged"),
+    Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=1),
+    Column("then_value", "then by it"),
+    Column("then_ties", "what still ties", ends=("then_tie_min", "then_tie_max"), spare=2),
+    Column("difference", "difference", lambda row: row["then_value"] - row["value"]),
 )
 
 
@@ -58,19 +67,39 @@ def report_profile(
         Decimals of the numbers in sentences.
     """
     tables = [_per_query(profile)] if per_query else []
-    tables += [_cutoffs(profile.cuts)] if profile.cuts else []
+    if profile.cuts:
+        columns = (Column("n_queries", "queries"), Column("share", "share", lambda cut: share(cut.share)))
+        cutoff = Column("cutoff", "cutoff", lambda cut: str(cut.cutoff))
+        title = "Queries in which the cutoff cuts a tie"
+        tables.append(tabulate("cutoffs", [cutoff], columns, profile.cuts, title=title))
     if profile.decided:
-        listed = profile.decided if every_measure else profile.decided[:1]
-        tables += [_measures(profile.decided), *([_worst(listed)] if any(one.worst for one in listed) else [])]
+        tables.append(_measures(profile.decided))
+        worst = [
+            {"measure": one.measure.label, "query": query}
+            for one in (profile.decided if every_measure else profile.decided[:1])
+            for query in one.worst
+        ]
+        labels = (MEASURE, replace(QUERY, of=lambda row: row["query"].query_id))
+        columns = [
+            replace(one, of=lambda row, name=name: getattr(row["query"], name))
+            for one, name in zip(VALUE, ENDS, strict=True)
+        ]
+        title = "Queries that depend on it most"
+        tables += [tabulate("worst_queries", labels, columns, worst, title=title)] if worst else []
         tables += [_stability(profile), _correlations(profile)]
     heading = (
         f"{profile.name}: {counted(profile.n_queries, 'query', 'queries')}, {counted(profile.n_documents, 'document')}"
     )
-    closing = f"{SHARES}\n{_sizes(profile)}" if profile.decided else ""
+    sizes = (
+        f"difference: {RULES[profile.rule or '']}, less exact; mean size and max size: of the queries' differences;"
+        " std: over queries (n - 1)."
+        if profile.decided
+        else ""
+    )
     of_counts = tell_counts([one.measure for one in profile.decided])
     of_stability = (*_recommended(profile, digits), *_beside(profile))
     facts = (*of_stability, *_facts(profile), *_coarse(profile), *_not_shared(profile, missing), *of_counts)
-    return Report(tuple(tables), facts, heading, closing, facts_first=True)
+    return Report(tuple(tables), facts, heading, f"{SHARES}\n{sizes}" if sizes else "", facts_first=True)
 
 
 def _recommended(profile: TieProfile, digits: int | None) -> Iterator[Fact]:
@@ -106,7 +135,7 @@ def _rule_of_thumb(profile: TieProfile) -> Iterator[Fact]:
     is_exact, n_with_ties, n_of_run = found.is_exact_by_rule_of_thumb, found.n_with_ties, found.n_of_run
     value = {"is_exact": is_exact, "percent": RULE_OF_THUMB, "n_queries_with_ties": n_with_ties, "agrees": found.agrees}
     limit = f"{RULE_OF_THUMB}%"
-    text = f"{n_with_ties:,} of {counted(n_of_run, 'query', 'queries')} ({format_cell(Share(n_with_ties / n_of_run))})"
+    text = f"{n_with_ties:,} of {counted(n_of_run, 'query', 'queries')} ({format_cell(share(n_with_ties / n_of_run))})"
     text += f" {'has' if n_with_ties == 1 else 'have'} ties, "
     text += f"more than {limit}: count ties exactly" if is_exact else f"not more than {limit}: any rule will do"
     if not found.agrees:
@@ -119,11 +148,12 @@ def _beside(profile: TieProfile) -> Iterator[Fact]:
     if profile.rule is None:
         return
     yield Fact("beside", profile.rule, "beside", broken_by(profile.rule, None))
-    reasons: dict[str, list[str]] = {}
-    for one in profile.stability:
-        for found in (one.with_tie_ratio, one.with_largest_tie):
-            if found.undefined:
-                reasons.setdefault(found.undefined, []).append(one.difference.measure.label)
+    reasons = gathered(
+        (one.difference.measure.label, found.undefined)
+        for one in profile.stability
+        for found in (one.with_tie_ratio, one.with_largest_tie)
+        if found.undefined
+    )
     told = [f"{', '.join(dict.fromkeys(measures))}: {why}" for why, measures in reasons.items()]
     yield Fact("", None, "no correlation", "; ".join(told))
 
@@ -166,7 +196,10 @@ def _coarse(profile: TieProfile) -> Iterator[Fact]:
     elif profile.grid:
         written = "" if profile.decimals is None else f", written with {counted(profile.decimals, 'decimal')}"
         signs.append(f"{profile.grid} numbers{written}")
-    for sign in signs or [_fine(profile)]:
+    if not signs:
+        decimals = "more than 15 decimals" if profile.decimals is None else counted(profile.decimals, "decimal")
+        signs.append(f"{counted(profile.n_levels, 'distinct score')} in the whole run, {decimals}")
+    for sign in signs:
         yield Fact("", None, "scores", sign)
 
 
@@ -177,20 +210,11 @@ def _not_shared(profile: TieProfile, missing: str) -> Iterator[Fact]:
         return
     text = "" if profile.is_judged else nothing_judged(profile.name)
     yield Fact("nothing_judged", not profile.is_judged, "WARNING", text, is_warning=True)
-    for key, heading, ids, effect in (
-        ("missing_queries", "missing queries", profile.missing_queries, COUNTED[missing]),
-        ("unjudged_queries", "unjudged queries", profile.unjudged_queries, LEFT_OUT),
-    ):
-        yield Fact(key, list(ids), heading, f"{len(ids):,} ({listed(ids)}), {effect}" if ids else "")
-
-
-def _fine(profile: TieProfile) -> str:
-    decimals = "more than 15 decimals" if profile.decimals is None else counted(profile.decimals, "decimal")
-    return f"{counted(profile.n_levels, 'distinct score')} in the whole run, {decimals}"
+    yield from tell_unshared([profile], missing, is_alone=True, is_note=False)
 
 
 def _part(part: int, whole: int) -> str:
-    return f"{part:,} of {whole:,} ({format_cell(Share(part / whole))})"
+    return f"{part:,} of {whole:,} ({format_cell(share(part / whole))})"
 
 
 def _spread(spread: Spread) -> str:
@@ -199,104 +223,76 @@ def _spread(spread: Spread) -> str:
     return f"{spread.min:,} to {spread.max:,}, median {spread.median:g}"
 
 
-def _cutoffs(cuts: tuple[Cut, ...]) -> Table:
-    rows = tuple(Row((str(cut.cutoff),), ((cut.n_queries, Share(cut.share)),)) for cut in cuts)
-    columns = (Column("n_queries", "queries"), Column("share", "share"))
-    title = "Queries in which the cutoff cuts a tie"
-    return Table("cutoffs", (Column("cutoff", "cutoff"),), columns, rows, title=title)
-
-
 def _measures(decided: tuple[Decided, ...]) -> Table:
-    mean, tie_std, *extremes = VALUE
-    columns: tuple[Column, ...] = (
+    mean, tie_std, tie_min, tie_max = (
+        replace(column, of=lambda one, end=end: as_cell(one.scores, end))
+        for column, end in zip(VALUE, ("", *ENDS[1:]), strict=True)
+    )
+    n_queries = {n for one in decided for n in (one.scores.n_queries, len(one.scores.query_ids))}
+    columns = (
         replace(mean, heading=mean_heading([one.measure for one in decided])),
         replace(tie_std, spare=1),
-        *extremes,
-        Column("range", "range", spare=3),
+        tie_min,
+        tie_max,
+        Column("range", "range", _range, spare=3),
         Column("n_queries", "queries", spare=2),
-        Column("share_of_queries", "share"),
-        Column("share_of_error", "of error"),
+        Column("share_of_queries", "share", lambda one: share(one.share_of_queries)),
+        Column("share_of_error", "of error", lambda one: share(one.share_of_error)),
+        Column("n_evaluated", "n", lambda one: one.scores.n_queries, is_detail=len(n_queries) < 2),
+        *([TOTAL] if any(one.measure.total for one in decided) else []),
     )
-    has_counts = any(one.measure.total for one in decided)
-    n_queries = {n for one in decided for n in (one.scores.n_queries, len(one.scores.query_ids))}
-    columns += (Column("n_evaluated", "n", is_detail=len(n_queries) < 2), *([TOTAL] if has_counts else []))
-    rows = tuple(Row((one.measure.label,), (_of_measure(one, has_counts=has_counts),)) for one in decided)
-    return Table("measures", (MEASURE,), columns, rows, title="What the order of ties decides")
+    labels = [replace(MEASURE, of=lambda one: one.measure.label)]
+    return tabulate("measures", labels, columns, decided, title="What the order of ties decides")
 
 
-def _of_measure(one: Decided, *, has_counts: bool) -> tuple[Cell, ...]:
-    numbers = [reported(one.scores, name) for name in ("", "tie_std", "tie_min", "tie_max")]
-    numbers.append(numbers[-1] - numbers[-2])
-    cells = [count_cell(number) if one.measure.total else number for number in numbers]
-    total = [cells[0] if one.measure.total else None] if has_counts else []
-    shares = one.n_queries, Share(one.share_of_queries), Share(one.share_of_error)
-    return (*cells, *shares, one.scores.n_queries, *total)
-
-
-def _worst(decided: tuple[Decided, ...]) -> Table:
-    rows = [
-        Row((one.measure.label, query.query_id), ((query.mean, query.tie_std, query.tie_min, query.tie_max),))
-        for one in decided
-        for query in one.worst
-    ]
-    return Table("worst_queries", (MEASURE, QUERY), VALUE, tuple(rows), title="Queries that depend on it most")
-
-
-def _sizes(profile: TieProfile) -> str:
-    return (
-        f"difference: {RULES[profile.rule or '']}, less exact; mean size and max size: of the queries' differences;"
-        " std: over queries (n - 1)."
-    )
+def _range(one: Decided) -> Cell:
+    ends = span_of_ties(one.scores)
+    return count_cell(ends.high - ends.low) if one.measure.total else ends.high - ends.low
 
 
 def _stability(profile: TieProfile) -> Table:
     rule = RULES[profile.rule or ""]
     columns = (
-        Column("exact", "exact"),
-        Column("traditional", rule),
-        Column("difference", "difference"),
-        Column("mean_difference", "mean size", spare=1),
-        Column("max_difference", "max size", spare=1),
-        Column("max_query", "query", is_data=True),
+        _of_level("exact", "exact"),
+        _of_level("traditional", rule),
+        _of_level("difference", "difference"),
+        Column("mean_difference", "mean size", lambda one: one.mean, spare=1),
+        Column("max_difference", "max size", lambda one: one.max, spare=1),
+        Column("max_query", "query", lambda one: one.query_id or None, is_data=True),
         Column("std", "std", spare=2),
         Column("traditional_std", f"std {rule}", spare=3),
         Column("n_queries", "n", is_data=True),
     )
     title = f"Ties broken {BROKEN_BY[profile.rule or '']}, beside the exact values"
-    rows = []
-    for found in (one.difference for one in profile.stability):
-        levels: tuple[float, ...] = (found.exact, found.traditional, found.difference)
-        shown = tuple(map(count_cell, levels)) if found.measure.total else levels
-        sizes = (found.mean, found.max, found.query_id or None, found.std, found.traditional_std)
-        rows.append(Row((found.measure.label,), ((*shown, *sizes, found.n_queries),)))
-    return Table("stability", (MEASURE,), columns, tuple(rows), title=title)
+    labels = [replace(MEASURE, of=lambda one: one.measure.label)]
+    return tabulate("stability", labels, columns, [one.difference for one in profile.stability], title=title)
+
+
+def _of_level(key: str, heading: str) -> Column:
+    """Return the column of a mean, or of the total of a count."""
+    return Column(key, heading, lambda one: count_cell(getattr(one, key)) if one.measure.total else getattr(one, key))
 
 
 def _correlations(profile: TieProfile) -> Table:
     columns = (
-        Column("tie_ratio", "tie ratio"),
-        Column("largest_tie", "largest tie"),
-        Column("n_queries", "n"),
-        Column("undefined", "undefined", is_detail=True),
+        Column("tie_ratio", "tie ratio", lambda one: one.with_tie_ratio.value),
+        Column("largest_tie", "largest tie", lambda one: one.with_largest_tie.value),
+        Column("n_queries", "n", lambda one: one.with_tie_ratio.n_queries),
+        Column("undefined", "undefined", _undefined, is_detail=True),
     )
-    rows = tuple(
-        Row((one.difference.measure.label,), (_correlated(one.with_tie_ratio, one.with_largest_tie),))
-        for one in profile.stability
-    )
-    return Table("correlations", (MEASURE,), columns, rows, title=CORRELATED)
+    labels = [replace(MEASURE, of=lambda one: one.difference.measure.label)]
+    return tabulate("correlations", labels, columns, profile.stability, title=CORRELATED)
 
 
-def _correlated(ratio: Correlation, largest: Correlation) -> tuple[Cell, ...]:
-    why = "; ".join(dict.fromkeys(one.undefined for one in (ratio, largest) if one.undefined))
-    return ratio.value, largest.value, ratio.n_queries, why or None
+def _undefined(one: Stability) -> str | None:
+    found = one.with_tie_ratio.undefined, one.with_largest_tie.undefined
+    return "; ".join(dict.fromkeys(filter(None, found))) or None
 
 
 def _per_query(profile: TieProfile) -> Table:
-    frame = profile.per_query()
-    labels: tuple[Column, ...] = (QUERY,)
-    columns: tuple[Column, ...] = OF_QUERY
+    frame, labels, columns = profile.per_query(), [QUERY], OF_QUERY
     if profile.rule is not None:
-        labels = (QUERY, MEASURE)
+        labels = [QUERY, MEASURE]
         columns = (
             OF_QUERY[0],
             Column("n_relevant", "rel"),
@@ -309,20 +305,43 @@ def _per_query(profile: TieProfile) -> Table:
         )
         frame = frame.sort("query_id", maintain_order=True)
     counts = {one.measure.label for one in profile.decided if one.measure.total}
-    rows = tuple(
-        Row(
-            tuple(str(row[label.key]) for label in labels),
-            (tuple(_of_query(row, column.key, counts) for column in columns),),
+    rows = frame.to_dicts()
+    for row in rows:
+        if row.get("measure") in counts:
+            row |= {
+                key: count_cell(value) for key, value in row.items() if isinstance(value, float) and key != "tie_ratio"
+            }
+    return tabulate("per_query", labels, columns, rows, title="Queries")
+
+
+def with_second_key(report: Report, profile: TieProfile, keyed: TieProfile, name: str) -> Report:
+    """Return the report of a tie profile with what a second key would decide.
+
+    Parameters
+    ----------
+    report : Report
+        Of `profile`.
+    profile : TieProfile
+        Of the run by its own scores alone.
+    keyed : TieProfile
+        Of the same run with its ties ordered.
+    name : str
+        Of the second key.
+    """
+    left = f"{keyed.n_tied:,} of {counted(profile.n_tied, 'tied document')} still tie"
+    value = {"name": name, "n_tied": keyed.n_tied, "n_queries_with_ties": keyed.n_queries_with_ties}
+    facts = [Fact("then_by", value, f"then by {name}", left if profile.n_tied else "nothing: no document is in a tie")]
+    facts += [Fact("", None, "second key", note) for note in keyed.notes if note not in profile.notes]
+    if not profile.decided:
+        return replace(report, facts=(*report.facts, *facts))
+    rows = []
+    for one, then in zip(profile.decided, keyed.decided, strict=True):
+        kind = "total" if one.measure.total else "mean"
+        value, low, high, *others = (
+            getattr(decided.scores, f"{kind}{end}") for decided in (one, then) for end in ("", "_tie_min", "_tie_max")
         )
-        for row in frame.iter_rows(named=True)
-    )
-    return Table("per_query", labels, columns, rows, title="Queries")
-
-
-def _of_query(row: dict[str, Cell], key: str, counts: set[str]) -> Cell:
-    value = row[key]
-    if isinstance(value, float) and not math.isnan(value):
-        if key == "tie_ratio":
-            return Share(value)
-        return count_cell(value) if row.get("measure") in counts else value
-    return value
+        ties = {"ties": Span(low, high), "then_ties": Span(*others[1:])}
+        rows.append({"measure": one.measure.label, "value": value, "then_value": others[0], **ties})
+    title = f"what {name} decides as a second key"
+    table = tabulate("second_key", [MEASURE], SECOND_KEY, rows, title=title, main=2)
+    return replace(report, tables=(*report.tables, table), facts=(*report.facts, *facts))

@@ -1,18 +1,54 @@
-"""The report of a simulation: what ties do to rerankers that were made up."""
+"""The reports of simulations: what coarser scores cost, and what ties do to rerankers that were made up."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 
-from deadheat.report.model import MEASURE, Column, Fact, Report, Row, Share, Table
+from deadheat.report.conventions import nothing_judged, of_runs, tell_unshared, without_relevant
+from deadheat.report.model import MEASURE, SYSTEM, Column, Fact, Report, Table, share, tabulate
+from deadheat.simulation.coarse_profile import CoarseningProfile, CoarseScores
 from deadheat.simulation.simulated import Simulation
-from deadheat.wording import counted
+from deadheat.wording import BY_DOC_ID, counted
 
+RUN, SCORES = Column("run", "run"), Column("scores", "scores")
 COLUMNS = (
     Column("n_queries", "queries", is_data=True),
+    Column("n_distinct", "distinct", spare=6),
+    Column("share_tied", "tied", lambda row: share(row.share_tied)),
+    Column("value", "exact"),
+    Column("tie_std", "tie std", spare=5),
+    Column("tie_min", "tie min", spare=2),
+    Column("tie_max", "tie max", spare=2),
+    Column("doc_id", BY_DOC_ID, spare=4),
+    Column("original", "original", is_data=True),
+    Column("error", "error"),
+    Column("change", "change", spare=3),
+)
+WRONG = Column("wrong_winner", "wrong winner", lambda row: share(row.wrong_winner))
+PAIR = (
+    Column("original", "difference as given"),
+    Column("difference", "difference"),
+    WRONG,
+    Column("no_winner", "no winner", lambda row: share(row.no_winner)),
+    Column("method", "method", is_detail=True),
+    Column("standard_error", "error", is_detail=True),
+)
+OF_ERROR = (
+    f"exact: mean over all orders of the ties. error: the value with ties broken {BY_DOC_ID}, less the exact value of"
+    " the scores as given. change: the exact value less that one."
+)
+OF_WINNER = (
+    " wrong winner: the probability that ties broken at random put the run on the wrong side of another one, the"
+    " highest over the others; the winner is that of the exact values of the scores as given. Whether these differ by"
+    " more than chance, deadheat compare says."
+)
+
+SIMULATED = (
+    Column("n_queries", "queries", is_data=True),
     Column("levels", "levels", spare=2),
-    Column("tie_probability", "p(tie)", spare=1),
-    Column("tie_ratio", "tied"),
+    Column("tie_probability", "p(tie)", lambda row: share(row["tie_probability"]), spare=1),
+    Column("tie_ratio", "tied", lambda row: share(row["tie_ratio"])),
     Column("tie_ratio_std", "std", is_data=True),
     Column("input_order", "input"),
     Column("input_order_std", "std", is_data=True),
@@ -21,11 +57,64 @@ COLUMNS = (
     Column("mean_difference", "mean diff"),
     Column("max_difference", "max diff"),
 )
-CLOSING = (
+OF_SIMULATED = (
     "tied: share of a query's documents that share their score, mean over queries. input: ties are broken by"
     " the order of the documents, as traditional measures do. exact: mean over all orders of the ties. diff: absolute"
     " difference of the two in a query."
 )
+
+
+def report_coarsening(found: CoarseningProfile, *, for_people: bool = True) -> Report:
+    """Return the report of runs with coarser scores.
+
+    Parameters
+    ----------
+    found : CoarseningProfile
+    for_people : bool, default True
+        Without the table of all pairs, and without the name of a single run beside each row.
+    """
+    runs = list(dict.fromkeys(row.run for row in found.rows))
+    is_single = len(runs) == 1
+    tables = [_scores(found.rows, has_run=not (is_single and for_people), has_winner=bool(found.pairs))]
+    if found.pairs and not for_people:
+        labels = (MEASURE, SYSTEM, Column("baseline", "baseline"), SCORES)
+        tables.append(tabulate("pairs", labels, PAIR, found.pairs, title="The winner of each pair"))
+    whose = runs[0] if is_single else counted(len(runs), "run")
+    heading = f"{whose} with coarser scores: {counted(found.n_queries, 'query', 'queries')}"
+    closing = OF_ERROR + (OF_WINNER if found.pairs else "")
+    return Report(tuple(tables), tuple(_facts(found)), heading=heading, closing=closing, subject=found)
+
+
+def _scores(rows: Sequence[CoarseScores], *, has_run: bool, has_winner: bool) -> Table:
+    # of two runs, the other one is the rival
+    rival = Column("rival", "against", is_data=len({row.run for row in rows}) < 3, spare=1)
+    columns = (*COLUMNS, *((WRONG, rival) if has_winner else ()))
+    labels = (MEASURE, RUN, SCORES) if has_run else (MEASURE, SCORES)
+    return tabulate("scores", labels, columns, rows, main=3, has_blocks=True)
+
+
+def _facts(found: CoarseningProfile) -> Iterator[Fact]:
+    yield Fact("n_queries", found.n_queries)
+    text = "between the lowest and the highest score of each query" if found.per_query else ""
+    yield Fact("per_query", found.per_query, "levels", text)
+    evaluations = list(found.evaluations.values())
+    for one in evaluations:
+        if not len(one.placements.query):
+            yield Fact("nothing_judged", one.name, "WARNING", nothing_judged(one.name), is_warning=True)
+    yield from tell_unshared(evaluations, evaluations[0].conventions.missing)
+    yield from without_relevant(evaluations)
+    yield from of_runs(evaluations)
+    if totals := [str(one) for one in evaluations[0].measures if one.total]:
+        yield Fact("", None, "counts", f"{', '.join(totals)}: means over queries")
+    if found.pairs and any(math.isnan(row.wrong_winner) for row in found.rows):
+        yield Fact("", None, "winner", "-: the exact values of the scores as given are equal, so that neither wins")
+    n_sampled = sum(pair.method == "sampled" for pair in found.pairs)
+    if n_sampled:
+        most = max(pair.standard_error for pair in found.pairs if pair.method == "sampled")
+        text = (
+            f"{n_sampled} of {counted(len(found.pairs), 'pair')} from drawn orders, standard error at most {most:.1%}"
+        )
+        yield Fact("", None, "wrong winner", text)
 
 
 def report_simulation(simulation: Simulation, *, seed: object = None, files: Sequence[str] = ()) -> Report:
@@ -39,13 +128,8 @@ def report_simulation(simulation: Simulation, *, seed: object = None, files: Seq
     files : sequence of str
         What was written.
     """
-    rows = []
-    for row in simulation.summary().sort("measure", descending=True, maintain_order=True).iter_rows(named=True):
-        row |= {name: Share(row[name]) for name in ("tie_ratio", "tie_probability")}
-        cells = tuple(row[column.key] for column in COLUMNS)
-        rows.append(Row((row["measure"], row["reranker"]), (cells,)))
-    labels = (MEASURE, Column("reranker", "reranker"))
-    table = Table("rerankers", labels, COLUMNS, tuple(rows), main=7, has_blocks=True)
+    rows = simulation.summary().sort("measure", descending=True, maintain_order=True).to_dicts()
+    table = tabulate("rerankers", (MEASURE, Column("reranker", "reranker")), SIMULATED, rows, main=7, has_blocks=True)
     types = [one.name for one in simulation.query_types]
     n_queries, n_documents = simulation.queries.height, simulation.qrels.to_polars().height
     heading = (
@@ -59,4 +143,4 @@ def report_simulation(simulation: Simulation, *, seed: object = None, files: Seq
         Fact("seed", seed, "seed", "" if seed is None else str(seed)),
         Fact("files", list(files), "written", ", ".join(files)),
     )
-    return Report((table,), facts, heading=heading, closing=CLOSING, subject=simulation)
+    return Report((table,), facts, heading=heading, closing=OF_SIMULATED, subject=simulation)

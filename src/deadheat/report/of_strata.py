@@ -9,7 +9,7 @@ from deadheat.evaluation.evaluation import Strata
 from deadheat.evaluation.strata import NONE, label, order
 from deadheat.report.conventions import named
 from deadheat.report.model import MEASURE, OF_FEW, Column, Fact, Row, Table
-from deadheat.report.numbers import listed
+from deadheat.wording import three
 
 LOWEST = (Column("lowest", "lowest", spare=1), Column("highest", "highest", spare=1))
 OF_LANGUAGES = "mean of languages: each counts the same; variance, std: of the languages' means (divisor: n)"
@@ -78,14 +78,21 @@ def average(grouping: Grouping) -> list[Table]:
         {(row.get(within or ""), row["measure"]): row for row in of_run.averages(within).rows(named=True)}
         for of_run in grouping.strata
     ]
-    columns = _columns(grouping)
-    shared = {value for of_run in found for value, _ in of_run}
+    columns = (
+        Column("macro", "mean of languages" if grouping.is_by_language else "macro"),
+        # the mean over all queries would be one over languages
+        *([] if grouping.is_by_language and not grouping.pool_languages else [Column("micro", "micro")]),
+        Column("n_strata", "strata", is_data=True),
+        *VARIANCE,
+        *LOWEST,
+    )
+    values = {value for of_run in found for value, _ in of_run}
     rows = [
         Row(
             (*([value] if value else []), measure),
             tuple(tuple(of_run.get((value, measure), {}).get(column.key) for column in columns) for of_run in found),
         )
-        for value in sorted(shared, key=lambda value: order(value or ""))
+        for value in sorted(values, key=lambda value: order(value or ""))
         for measure in measures
     ]
     others = [column for column in grouping.columns if column != within]
@@ -95,68 +102,47 @@ def average(grouping: Grouping) -> list[Table]:
     return [Table("averages", labels, columns, tuple(rows), names, title=title, has_blocks=bool(within))]
 
 
-def _columns(grouping: Grouping) -> tuple[Column, ...]:
-    macro = Column("macro", "mean of languages" if grouping.is_by_language else "macro")
-    # the mean over all queries would be one over languages
-    micro = () if grouping.is_by_language and not grouping.pool_languages else (Column("micro", "micro"),)
-    return (macro, *micro, Column("n_strata", "strata", is_data=True), *VARIANCE, *LOWEST)
-
-
 def tell(grouping: Grouping) -> Iterator[Fact]:
     """Give the facts about strata and languages."""
+    columns, names = " and ".join(grouping.columns), ", ".join(grouping.languages)
+    by = f"by {columns}, from {grouping.source}"
+    if not grouping.strata:
+        is_known = grouping.languages or grouping.has_clusters
+        by = "" if is_known else f"none: --by names no column of {grouping.source}, which tells no language"
+    lacking, alone = grouping.without_language, len(grouping.languages) < 2
+    of_languages = f"{names}: kept apart; --pool-languages averages over them"
+    if alone:
+        is_mixed = names and lacking and not grouping.strata
+        of_languages = f"{names}; {named(lacking)} without one averaged with it" if is_mixed else ""
+    elif grouping.language_column is None:
+        of_languages = f"{names}: averaged together (pool languages)"
+    elif grouping.language_column in grouping.asked:
+        of_languages = ""
     yield Fact("queries_table", grouping.source)
-    yield Fact("by", list(grouping.columns), "strata", _by(grouping))
-    yield Fact("languages", list(grouping.languages), "languages", _languages(grouping))
+    yield Fact("by", list(grouping.columns), "strata", by)
+    yield Fact("languages", list(grouping.languages), "languages", of_languages)
     if not grouping.strata:
         return
-    counts = [one.label for one in grouping.strata[0].whole.measures if one.total]
-    if len(counts) < len(grouping.strata[0].whole.measures):
+    measures, smallest = grouping.strata[0].whole.measures, grouping.strata[0].smallest
+    counts = [one.label for one in measures if one.total]
+    if len(counts) < len(measures):
         yield Fact("", None, "averages", OF_LANGUAGES if grouping.is_by_language else OF_STRATA)
     none = f"none of {', '.join(counts)}: totals of strata of different sizes cannot be averaged" if counts else ""
     yield Fact("", None, "averages", none)
-    yield _unassigned(grouping)
-    yield _small(grouping)
-
-
-def _by(grouping: Grouping) -> str:
-    if grouping.strata:
-        return f"by {' and '.join(grouping.columns)}, from {grouping.source}"
-    if grouping.languages or grouping.has_clusters:
-        return ""
-    return f"none: --by names no column of {grouping.source}, which tells no language of these queries"
-
-
-def _languages(grouping: Grouping) -> str:
-    listed, lacking = ", ".join(grouping.languages), grouping.without_language
-    if len(grouping.languages) == 1 and lacking and not grouping.strata:
-        return f"{listed}; {named(lacking)} without one averaged with it"
-    if len(grouping.languages) < 2:
-        return ""
-    if grouping.language_column is None:
-        return f"{listed}: averaged together (--pool-languages)"
-    if grouping.language_column in grouping.asked:
-        return ""
-    return f"{listed}: kept apart; --pool-languages averages over them"
-
-
-def _unassigned(grouping: Grouping) -> Fact:
     ids = sorted(set().union(*(of_run.unassigned for of_run in grouping.strata)))
-    text = f"{named(ids)} without {' or '.join(grouping.columns)}, not in macro and variance" if ids else ""
-    return Fact("unassigned_queries", ids, NONE, text, is_note=True)
-
-
-def _small(grouping: Grouping) -> Fact:
-    """Name the strata in which a mean is of few queries."""
+    columns = " or ".join(grouping.columns)
+    text = f"{named(ids)} without {columns}, not in macro and variance" if ids else ""
+    yield Fact("unassigned_queries", ids, NONE, text, is_note=True)
     found: dict[str, int] = {}
     for of_run in grouping.strata:
         for stratum in sorted(of_run, key=order):
-            fewest = min(scores.n_queries for scores in of_run[stratum])
+            fewest, name = min(scores.n_queries for scores in of_run[stratum]), label(stratum)
             if fewest < of_run.smallest:
-                found[label(stratum)] = min(fewest, found.get(label(stratum), fewest))
-    return Fact("small_strata", found, OF_FEW, few_queries(found, grouping.strata[0].smallest))
+                found[name] = min(fewest, found.get(name, fewest))
+    yield Fact("small_strata", found, OF_FEW, few_queries(found, smallest))
 
 
 def few_queries(found: Mapping[str, int], smallest: int, unit: str = "queries") -> str:
     """Name strata with fewer than so many queries, with their numbers of queries; an empty string if there are none."""
-    names = listed([f"{name} ({n})" for name, n in found.items()], between="; ")
+    names = three([f"{name} ({n})" for name, n in found.items()], between="; ")
     return f"fewer than {smallest} {unit}: {names}" if found else ""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TypeAlias
 
 from deadheat.arrays import members
 from deadheat.evaluation.beside import Difference, difference_of, differences
@@ -15,9 +13,9 @@ from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.strata import keys_of, order
 from deadheat.measures import Measure
-from deadheat.report.bars import bars
 from deadheat.report.conventions import RULES
-from deadheat.report.model import LACKING, MEASURE, OF_FEW, QUERY, Bar, Cell, Column, Marked, Row, Span, Table
+from deadheat.report.model import LACKING, MEASURE, OF_FEW, QUERY, Bar, Cell, Column, Number, Row, Span, Table
+from deadheat.report.numbers import bars, span_of
 from deadheat.report.totals import TOTAL, as_cell, count_cell, mean_heading
 
 BY_QUERY = (
@@ -26,16 +24,12 @@ BY_QUERY = (
     Column("tie_min", "tie min", spare=-1),
     Column("tie_max", "tie max", spare=-1),
 )
-DIFFERENCE = Column("difference", "difference")
-APART = ("mean_difference", "mean"), ("max_difference", "max"), ("std", "std"), ("traditional_std", "traditional_std")
+APART = {"mean_difference": "mean", "max_difference": "max", "std": "std", "traditional_std": "traditional_std"}
 """What CSV and JSON hold of a rule beside the exact values, and the attribute of a `Difference`."""
 NOTHING = Span(math.nan, math.nan)
-UNJUDGED = Column("unjudged", "if judged", ends=("unjudged_min", "unjudged_max"))
+UNJUDGED_ENDS = ("unjudged_min", "unjudged_max")
 DETAILS = {**{name: name for name in ("standard_error", "query_standard_error", "tie_share")}, **KNOWN}
 """What CSV and JSON hold of an interval beside its ends, and the attribute of it."""
-
-Places: TypeAlias = "dict[tuple[int, int, str], Entry]"
-"""The entries of a table by part, run and measure."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,28 +57,13 @@ def inside(labels: tuple[str, ...]) -> str:
 
 
 def whole(evaluations: Sequence[Evaluation], options: IntervalOptions | None) -> list[StratumEvaluations]:
-    """Return all queries as one part.
-
-    Parameters
-    ----------
-    evaluations : sequence of Evaluation
-    options : IntervalOptions or None
-        None if no intervals are wanted.
-    """
+    """Return all queries as one part; without options there are no intervals."""
     intervals = [{} if options is None else one.estimate(options) for one in evaluations]
     return [StratumEvaluations((), tuple(evaluations), tuple(intervals))]
 
 
 def parts_of(strata: Sequence[Strata], options: IntervalOptions | None) -> list[StratumEvaluations]:
-    """Return a part for each stratum that a run has.
-
-    Parameters
-    ----------
-    strata : sequence of Strata
-        Of each run, by the same columns.
-    options : IntervalOptions or None
-        None if no intervals are wanted.
-    """
+    """Return a part for each stratum that a run has, of runs by the same columns; without options no intervals."""
     found = [{} if options is None else of_run.estimate(options) for of_run in strata]
     return [
         StratumEvaluations(
@@ -104,66 +83,34 @@ class Entry:
     ----------
     scores : Scores
     interval : Interval or None
+        None of a count, whose total has none.
     is_small, is_lacking : bool
         Whether there are too few queries, or some lack a value though nobody asked to skip them: the mean is marked.
+    apart : Difference or None
+        How far a rule for ties is from the exact values, if it is shown beside them.
     bar : Bar or None
-    traditional : Scores or None
-        The same queries with their ties broken by a rule, if that is beside the exact values.
-    rule : str
     """
 
     scores: Scores
     interval: Interval | None
     is_small: bool
     is_lacking: bool
+    apart: Difference | None = None
     bar: Bar | None = None
-    traditional: Scores | None = None
-    rule: str = ""
-
-    @cached_property
-    def apart(self) -> Difference | None:
-        """How far a rule is from the scores, if there is one beside them."""
-        return None if self.traditional is None else difference_of(self.scores, self.traditional, self.rule)
-
-    def of_rule(self, attribute: str) -> Cell:
-        """Return a number of :attr:`apart`."""
-        found = None if self.apart is None else float(getattr(self.apart, attribute))
-        is_count = self.is_total and attribute in {"traditional", "difference"}
-        return count_cell(found) if found is not None and is_count else found
-
-    @property
-    def is_total(self) -> bool:
-        """Whether a total is shown, which has no interval."""
-        return self.scores.measure.total
 
     @property
     def span(self) -> Span:
         """The ends of the interval."""
-        one = self.interval
-        return NOTHING if one is None or self.is_total else Span(one.low, one.high, one.is_known)
-
-    @property
-    def labels(self) -> Span:
-        """The ends over all relevance of unjudged documents."""
-        one = self.scores
-        return Span(one.mean_unjudged_min, one.mean_unjudged_max) if one.has_unjudged_bounds else NOTHING
+        return NOTHING if self.interval is None else span_of(self.interval)
 
     def mean(self) -> Cell:
-        """Return the mean, of a count the total."""
-        marks = (OF_FEW if self.is_small else "") + (LACKING if self.is_lacking else "")
-        return Marked(self.scores.mean, marks) if marks and not self.is_total else self.shown()
-
-    def shown(self, of_ties: str = "") -> Cell:
-        """Return a number of the mean, or of the total."""
-        return as_cell(self.scores, of_ties)
-
-    def of_interval(self, attribute: str) -> Cell:
-        """Return a number of the interval."""
-        found = None if self.interval is None or self.is_total else getattr(self.interval, attribute)
-        return found if isinstance(found, bool | str) or found is None else float(found)
+        """Return the mean with its marks, of a count the total."""
+        marks = OF_FEW * self.is_small + LACKING * self.is_lacking
+        is_marked = marks and not self.scores.measure.total
+        return Number(self.scores.mean, marks=marks) if is_marked else as_cell(self.scores)
 
 
-def tabulate(
+def tabulate_scores(
     parts: Sequence[StratumEvaluations],
     names: Sequence[str],
     measures: Sequence[Measure],
@@ -190,26 +137,30 @@ def tabulate(
     beside : sequence of Evaluation, default ()
         Of each run, with ties broken by a rule that is shown beside the exact values.
     """
-    entries = _with_bars(_entries(parts, measures, smallest, beside))
-    has_bars = level is not None and len(entries) > len(measures)  # a single one has nothing to be compared with
-    counts = {n for one in entries.values() for n in (one.scores.n_queries, len(one.scores.query_ids))}
-    shown = list(_columns(measures, level, counts, is_stratified=bool(columns), has_bars=has_bars))
-    if any(one.scores.unjudged is not None for one in entries.values()):
-        place = 1 + next(n for n, (column, _) in enumerate(shown) if column.key == "tie_max")
-        shown.insert(place, (UNJUDGED, lambda one: one.labels))
-    if beside:
-        place = next(n for n, (column, _) in enumerate(shown) if column.key == "value")
-        shown[place : place + 1] = _beside(beside[0].ties)
+    entries: dict[tuple[int, int, str], Entry] = {}
+    for name in (one.label for one in measures):
+        own = {
+            (place, run, name): _entry(evaluation, part.intervals[run], name, smallest, beside[run : run + 1])
+            for place, part in enumerate(parts)
+            for run, evaluation in enumerate(part.evaluations)
+            if evaluation is not None
+        }
+        means = [math.nan if one.scores.measure.total else one.scores.mean for one in own.values()]
+        drawn = bars([one.span for one in own.values()], means)  # on one scale
+        entries |= {key: replace(one, bar=bar) for (key, one), bar in zip(own.items(), drawn, strict=True)}
+    shown = _columns(
+        measures, list(entries.values()), level, beside[0].ties if beside else "", is_stratified=bool(columns)
+    )
     rows = []
     for place, part in enumerate(parts):
         for name in (one.label for one in measures):
             of_runs = [entries.get((place, run, name)) for run in range(len(names))]
-            groups = tuple(tuple(None if one is None else cell(one) for _, cell in shown) for one in of_runs)
+            groups = tuple(tuple(None if one is None else column.cell(one) for column in shown) for one in of_runs)
             rows.append(Row((*part.labels, name), groups))
     return Table(
         "strata" if columns else "scores",
         (*(Column(column, column) for column in columns), MEASURE),
-        tuple(column for column, _ in shown),
+        shown,
         tuple(rows),
         tuple(names),
         main=1 if columns else 0,
@@ -217,41 +168,77 @@ def tabulate(
     )
 
 
+def _entry(
+    evaluation: Evaluation, intervals: Mapping[str, Interval], name: str, smallest: int, beside: Sequence[Evaluation]
+) -> Entry:
+    scores = evaluation[name]
+    interval = None if scores.measure.total else intervals.get(name)
+    entry = Entry(scores, interval, scores.n_queries < smallest, bool(unexplained(evaluation, scores)))
+    for other in beside:
+        own = other[name].select(members(other.query_ids, evaluation.query_ids))
+        entry = replace(entry, apart=difference_of(scores, own, other.ties))
+    return entry
+
+
 def _columns(
-    measures: Sequence[Measure], level: float | None, counts: set[int], *, is_stratified: bool, has_bars: bool
-) -> Iterator[tuple[Column, Callable[[Entry], Cell]]]:
-    """Give the columns of a group, and how to fill each; `counts` are the numbers of queries."""
+    measures: Sequence[Measure], entries: Sequence[Entry], level: float | None, rule: str, *, is_stratified: bool
+) -> tuple[Column, ...]:
+    """Return the columns of a group, which know how to read an entry."""
+    counts = {n for one in entries for n in (one.scores.n_queries, len(one.scores.query_ids))}
     is_wide = is_stratified or level is not None  # a narrow screen leaves something out
-    is_counted = is_stratified or len(counts) > 1
-    if is_stratified:
-        yield Column("n_queries", "n"), lambda one: one.scores.n_queries
-    yield Column("value", mean_heading(measures)), Entry.mean
+    spares = {"tie_std": 1 if is_wide else -2, "tie_min": 2 if is_wide else -1, "tie_max": 2 if is_wide else -1}
+    n_queries = Column("n_queries", "n", lambda one: one.scores.n_queries)
+    shown = [n_queries] if is_stratified else []
+    shown.append(Column("value", RULES["expected"] if rule else mean_heading(measures), Entry.mean))
+    if rule:
+        shown += _columns_of_rule(rule)
     if level is not None:
-        yield Column("interval", level_heading(level, set() if is_counted else counts)), lambda one: one.span
-        if has_bars:
-            yield Column("bar", ""), lambda one: one.bar
-        for key, name in DETAILS.items():
-            yield Column(key, key, is_data=True), lambda one, name=name: one.of_interval(name)  # type: ignore[misc]
-        if not is_stratified:
-            yield Column("n_queries", "n", is_data=not is_counted), lambda one: one.scores.n_queries
-    yield Column("tie_std", "tie std", spare=1 if is_wide else -2), lambda one: one.shown("tie_std")
-    yield Column("tie_min", "tie min", spare=2 if is_wide else -1), lambda one: one.shown("tie_min")
-    yield Column("tie_max", "tie max", spare=2 if is_wide else -1), lambda one: one.shown("tie_max")
-    if not is_stratified and level is None:  # people read it where it differs: some measures leave queries out
-        yield Column("n_queries", "n", is_detail=len(counts) < 2), lambda one: one.scores.n_queries
+        has_bars = len(entries) > len(measures)  # a single one has nothing to be compared with
+        shown += _columns_of_intervals(level_heading(level, set() if is_stratified else counts), has_bars=has_bars)
+        shown += [] if is_stratified else [replace(n_queries, is_data=len(counts) < 2)]
+    for key, spare in spares.items():
+        shown.append(Column(key, key.replace("_", " "), lambda one, key=key: as_cell(one.scores, key), spare=spare))
+    if any(one.scores.unjudged is not None for one in entries):
+        shown.append(Column("unjudged", "if judged", _if_judged, UNJUDGED_ENDS))
+    if not is_wide:  # people read it where it differs: some measures leave queries out
+        shown.append(replace(n_queries, is_detail=len(counts) < 2))
     if any(measure.total for measure in measures):
-        yield TOTAL, lambda one: one.shown() if one.is_total else None
-    if is_stratified:
-        yield Column("is_small", "small", is_data=True), lambda one: one.is_small
+        shown.append(TOTAL)
+    return (*shown, Column("is_small", "small", is_data=True)) if is_stratified else tuple(shown)
 
 
-def _beside(rule: str) -> Iterator[tuple[Column, Callable[[Entry], Cell]]]:
-    """Give the columns of exact values and of a rule beside them, and how to fill each."""
-    yield Column("value", RULES["expected"]), Entry.mean
-    yield Column("traditional", RULES[rule]), lambda one: one.of_rule("traditional")
-    yield DIFFERENCE, lambda one: one.of_rule("difference")
-    for key, name in APART:
-        yield Column(key, key, is_data=True), lambda one, name=name: one.of_rule(name)  # type: ignore[misc]
+def _columns_of_rule(rule: str) -> list[Column]:
+    return [
+        Column("traditional", RULES[rule], lambda one: _of_rule(one, "traditional")),
+        Column("difference", "difference", lambda one: _of_rule(one, "difference")),
+        *(
+            Column(key, key, lambda one, name=name: float(getattr(one.apart, name)), is_data=True)
+            for key, name in APART.items()
+        ),
+    ]
+
+
+def _columns_of_intervals(heading: str, *, has_bars: bool) -> list[Column]:
+    details = (
+        Column(key, key, lambda one, name=name: _of_interval(one, name), is_data=True) for key, name in DETAILS.items()
+    )
+    return [Column("interval", heading, lambda one: one.span), *([Column("bar", "")] if has_bars else []), *details]
+
+
+def _of_rule(one: Entry, attribute: str) -> Cell:
+    found = float(getattr(one.apart, attribute))
+    return count_cell(found) if one.scores.measure.total else found
+
+
+def _of_interval(one: Entry, attribute: str) -> Cell:
+    found = None if one.interval is None else getattr(one.interval, attribute)
+    return found if isinstance(found, bool | str) or found is None else float(found)
+
+
+def _if_judged(one: Entry) -> Span:
+    """Return the ends over all relevance of unjudged documents."""
+    scores = one.scores
+    return Span(scores.mean_unjudged_min, scores.mean_unjudged_max) if scores.has_unjudged_bounds else NOTHING
 
 
 def level_heading(level: float, counts: set[int]) -> str:
@@ -263,36 +250,6 @@ def level_heading(level: float, counts: set[int]) -> str:
     ('95% CI (n=25)', '95% CI')
     """
     return f"{100 * level:g}% CI" + (f" (n={next(iter(counts)):,})" if len(counts) == 1 else "")
-
-
-def _entries(
-    parts: Sequence[StratumEvaluations], measures: Sequence[Measure], smallest: int, beside: Sequence[Evaluation]
-) -> Places:
-    entries: Places = {}
-    for place, part in enumerate(parts):
-        for run, evaluation in enumerate(part.evaluations):
-            if evaluation is None:
-                continue
-            for name in (one.label for one in measures):
-                scores, interval = evaluation[name], part.intervals[run].get(name)
-                entry = Entry(scores, interval, scores.n_queries < smallest, bool(unexplained(evaluation, scores)))
-                if beside:
-                    whole_run = beside[run]
-                    own = whole_run[name].select(members(whole_run.query_ids, evaluation.query_ids))
-                    entry = replace(entry, traditional=own, rule=whole_run.ties)
-                entries[place, run, name] = entry
-    return entries
-
-
-def _with_bars(entries: Places) -> Places:
-    """Draw the intervals of each measure on one scale."""
-    found: Places = {}
-    for name in dict.fromkeys(name for *_, name in entries):
-        own = {key: entry for key, entry in entries.items() if key[2] == name}
-        means = [math.nan if entry.is_total else entry.scores.mean for entry in own.values()]
-        drawn = bars([entry.span for entry in own.values()], means)
-        found |= {key: replace(entry, bar=bar) for (key, entry), bar in zip(own.items(), drawn, strict=True)}
-    return found
 
 
 def list_queries(
@@ -308,68 +265,49 @@ def list_queries(
     beside : sequence of Evaluation, default ()
         Of each run, with ties broken by a rule that is shown beside the exact values.
     """
-    labels = _labels_of_queries(evaluations, strata)
-    shown = _with_rule(beside[0].ties) if beside else BY_QUERY
+    shown = list(BY_QUERY)
+    if beside:
+        exact, by_rule = replace(BY_QUERY[0], heading=RULES["expected"]), RULES[beside[0].ties]
+        shown[:1] = [exact, Column("traditional", by_rule), Column("difference", "difference")]
     if evaluations[0].conventions.unjudged == "bounds":
-        shown = (*shown, UNJUDGED)
-    others: Sequence[Evaluation | None] = beside or [None] * len(evaluations)
-    columns = [_by_query(*both) for both in zip(evaluations, others, strict=True)]
+        shown.append(Column("unjudged", "if judged", ends=UNJUDGED_ENDS))
+    columns = [_by_query(one, beside[n : n + 1]) for n, one in enumerate(evaluations)]
+    stratum_of = {
+        query: stratum for of_run in strata for stratum, part in of_run.items() for query in part.query_ids.tolist()
+    }
+    ids = sorted(set().union(*(evaluation.query_ids.tolist() for evaluation in evaluations)))
+    if strata:
+        ids.sort(key=lambda query: order(stratum_of[query]))
     rows = [
         Row(
-            (*labels[query], query, measure.label),
+            (*(keys_of(stratum_of[query]) if strata else ()), query, measure.label),
             tuple(column.get((query, str(measure)), (None,) * len(shown)) for column in columns),
         )
-        for query in labels
+        for query in ids
         for measure in evaluations[0].measures
     ]
     of_strata = [Column(name, name) for one in strata[:1] for name in one.columns]
     names = tuple(evaluation.name for evaluation in evaluations)
-    return Table("per_query", (*of_strata, QUERY, MEASURE), shown, tuple(rows), names)
+    return Table("per_query", (*of_strata, QUERY, MEASURE), tuple(shown), tuple(rows), names)
 
 
-def _with_rule(rule: str) -> tuple[Column, ...]:
-    """Return the columns of queries with a rule beside the exact values."""
-    exact, *spread = BY_QUERY
-    return (replace(exact, heading=RULES["expected"]), Column("traditional", RULES[rule]), DIFFERENCE, *spread)
-
-
-def _labels_of_queries(evaluations: Sequence[Evaluation], strata: Sequence[Strata]) -> dict[str, tuple[str, ...]]:
-    """Return the stratum of each query, sorted by stratum and query; without strata there are no labels."""
-    ids = sorted(set().union(*(evaluation.query_ids.tolist() for evaluation in evaluations)))
-    if not strata:
-        return dict.fromkeys(ids, ())
-    found = {
-        query: keys_of(stratum)
-        for of_run in strata
-        for stratum, part in of_run.items()
-        for query in part.query_ids.tolist()
-    }
-    return {query: found[query] for query in sorted(ids, key=lambda query: (order(found[query]), query))}
-
-
-def _by_query(evaluation: Evaluation, beside: Evaluation | None) -> dict[tuple[str, str], tuple[Cell, ...]]:
+def _by_query(evaluation: Evaluation, beside: Sequence[Evaluation]) -> dict[tuple[str, str], tuple[Cell, ...]]:
+    """Return the cells of each query and measure."""
     found: dict[tuple[str, str], tuple[Cell, ...]] = {}
     for scores in evaluation:
-        other = None if beside is None else beside[scores.measure]
-        of_rule = () if other is None else (other.values, differences(scores, other))
-        columns = (scores.values, *of_rule, scores.tie_std, scores.tie_min, scores.tie_max)
-        name, shown = str(scores.measure), count_cell if scores.measure.total else _number
-        spans = _bounds_by_query(scores)
-        for query, *cells, span in zip(
-            scores.query_ids.tolist(), *(column.tolist() for column in columns), spans, strict=True
-        ):
-            found[query, name] = (*map(shown, cells), *span)
+        others = [one[scores.measure] for one in beside]
+        of_rule = [column for other in others for column in (other.values, differences(scores, other))]
+        numbers = [scores.values, *of_rule, scores.tie_std, scores.tie_min, scores.tie_max]
+        shown = count_cell if scores.measure.total else _number
+        cells: list[list[Cell]] = [list(map(shown, column.tolist())) for column in numbers]
+        if scores.has_unjudged_bounds:
+            ends = scores.unjudged_min.tolist(), scores.unjudged_max.tolist()
+            cells.append([Span(*both) for both in zip(*ends, strict=True)])
+        elif scores.unjudged is not None:
+            cells.append([NOTHING] * len(scores.query_ids))
+        name = str(scores.measure)
+        found |= {(query, name): row for query, *row in zip(scores.query_ids.tolist(), *cells, strict=True)}
     return found
-
-
-def _bounds_by_query(scores: Scores) -> list[tuple[Cell, ...]]:
-    """Return the bounds over unjudged documents of each query as cells; none if they were not asked for."""
-    n_queries = len(scores.query_ids)
-    if scores.unjudged is None:
-        return [()] * n_queries
-    if not scores.has_unjudged_bounds:
-        return [(NOTHING,)] * n_queries
-    return [(Span(*both),) for both in zip(scores.unjudged_min.tolist(), scores.unjudged_max.tolist(), strict=True)]
 
 
 def unexplained(evaluation: Evaluation, scores: Scores) -> list[str]:

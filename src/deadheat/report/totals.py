@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from deadheat.report.model import Cell, Column, Fact
+from deadheat.report.model import Cell, Column, Fact, Span
 
 if TYPE_CHECKING:
     from deadheat.comparison.comparison import Comparison
@@ -22,7 +22,6 @@ OF_MEANS = {
     *("mean", "baseline_mean", "difference", "low", "high", "expected_difference", "doc_id_difference"),
     *("standard_error", "query_standard_error", "tie_standard_error", "tie_std", "tie_min", "tie_max"),
 }  # numbers that are as many times as large of a total as it has queries; a test and its p value do not change
-TOTAL = Column("total", "total", is_data=True)
 TOTALS = ("total", "baseline_total")  # of a pair
 
 
@@ -36,6 +35,15 @@ def as_cell(scores: Scores, of_ties: str = "") -> Cell:
     """Return what `reported` does, of a count an int where it is a whole number."""
     number = reported(scores, of_ties)
     return count_cell(number) if scores.measure.total else number
+
+
+TOTAL = Column("total", "total", lambda one: as_cell(one.scores) if one.scores.measure.total else None, is_data=True)
+"""Of what has scores: where others have a mean, this has the total of a count."""
+
+
+def span_of_ties(scores: Scores) -> Span:
+    """Return the ends that tie orders give to the mean of scores, of a count to the total."""
+    return Span(reported(scores, "tie_min"), reported(scores, "tie_max"))
 
 
 def count_cell(value: float) -> Cell:

@@ -19,7 +19,6 @@ from deadheat.comparison.orders import MAX_ORDERS, listed_values
 from deadheat.data.precision import round_scores
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
 from deadheat.placements.placements import Placements
 from deadheat.report.page.subject import Subject
@@ -65,18 +64,10 @@ def _values(subject: Subject, system: str, measure: Measure, digits: int | None)
     found = {name: subject.of_all_queries(scores, column) for name, column in columns.items()}
     if not (found["high"] - found["low"] > NOISE).any():
         del found["low"], found["high"]
-    by_doc_id = _by_doc_id(subject, system, scores)
-    if by_doc_id is not None:
-        found["id"] = by_doc_id
+    by_doc_id = subject.by_doc_id(system, measure)
+    if by_doc_id is not None and not np.allclose(by_doc_id, scores.values, rtol=0, atol=NOISE, equal_nan=True):
+        found["id"] = subject.of_all_queries(scores, by_doc_id)
     return {name: _numbers(column, digits) for name, column in found.items()}
-
-
-def _by_doc_id(subject: Subject, system: str, scores: Scores) -> FloatArray | None:
-    """Return the values with ties broken by document id, where they are known and differ."""
-    values = subject.by_doc_id(system, scores.measure)
-    if values is None or np.allclose(values, scores.values, rtol=0, atol=NOISE, equal_nan=True):
-        return None
-    return subject.of_all_queries(scores, values)
 
 
 def _numbers(column: FloatArray, digits: int | None) -> list[float | None]:

@@ -106,11 +106,11 @@ def compact(svg: str) -> str:
     """
     if found := ACTIVE.search(svg):
         raise ValueError(f"a figure holds {found[0]}")
-    return TAG.sub(lambda tag: PLACES.sub(_rounded, LABELS.sub("", tag[0])), svg[svg.index("<svg") :])
 
+    def short(tag: re.Match[str]) -> str:
+        return PLACES.sub(lambda found: DECIMALS.sub(r"\1", found[0]), LABELS.sub("", tag[0]))
 
-def _rounded(found: re.Match[str]) -> str:
-    return DECIMALS.sub(r"\1", found[0])
+    return TAG.sub(short, svg[svg.index("<svg") :])
 
 
 def vega() -> str:

@@ -26,7 +26,6 @@ from deadheat.profile.grouping import grouped
 from deadheat.profile.queries import QueryTies, ties_of_queries
 
 N_DECIDING = 20  # queries whose rankings a page holds
-CHUNK = 1 << 20  # bytes that are hashed at a time
 
 
 @dataclass(frozen=True)
@@ -54,12 +53,9 @@ class Input:
         """Look at a file; `shown` is its name for people."""
         if not Path(path).is_file():
             return cls(role, shown or path)
-        found, size = hashlib.sha256(), 0
         with Path(path).open("rb") as file:
-            while block := file.read(CHUNK):
-                found.update(block)
-                size += len(block)
-        return cls(role, shown or path, size, found.hexdigest())
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return cls(role, shown or path, Path(path).stat().st_size, digest)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -124,9 +120,7 @@ class Subject:
             return None
         baseline = None if self.comparison is None else self.comparison.design.baseline
         leader, second, *_ = self.ranked
-        if baseline is None or baseline == leader:
-            return leader, second
-        return leader, baseline
+        return leader, second if baseline is None or baseline == leader else baseline
 
     @cached_property
     def query_ids(self) -> list[str]:
@@ -136,14 +130,13 @@ class Subject:
     @cached_property
     def texts(self) -> list[str] | None:
         """The text of each query; None if it is not known of any."""
-        if self.queries is None:
+        columns = () if self.queries is None else self.queries.columns
+        name = next((one for one in ("query", "text", "title", "question") if one in columns), None)
+        if self.queries is None or name is None:
             return None
-        name = next((one for one in ("query", "text", "title", "question") if one in self.queries.columns), None)
-        if name is None:
-            return None
-        known = set(self.queries.query_ids)
-        found = self.queries.column(name, [query for query in self.query_ids if query in known])
-        texts = dict(zip([query for query in self.query_ids if query in known], found, strict=True))
+        held = set(self.queries.query_ids)
+        known = [query for query in self.query_ids if query in held]
+        texts = dict(zip(known, self.queries.column(name, known), strict=True))
         return [texts.get(query) or "" for query in self.query_ids]
 
     @cache  # noqa: B019 - a subject lives as long as its page is made
@@ -200,28 +193,18 @@ class Subject:
     @cached_property
     def deciding(self) -> list[int]:
         """The queries that decide most between the duel's systems, then between all; of one system the worst."""
-        span = self._span()
-        if self.duel is None:
-            scores = self.evaluations[self.ranked[0]][self.main]
-            values = self.of_all_queries(scores, scores.values)
-            keys = [values if self.main.higher_is_better else -values, -span]
+        span, names = np.zeros(len(self.query_ids)), self.duel or self.ranked[:1]
+        for name in names:  # how far tie order alone can move their values
+            scores = self.evaluations[name][self.main]
+            span += np.nan_to_num(self.of_all_queries(scores, scores.tie_max - scores.tie_min))
+        every = {
+            name: self.of_all_queries(one[self.main], one[self.main].values) for name, one in self.evaluations.items()
+        }
+        values = [every[name] for name in names]
+        if len(names) == 1:
+            keys = [values[0] if self.main.higher_is_better else -values[0], -span]
         else:
-            one, other = (self.evaluations[name][self.main] for name in self.duel)
-            apart = np.abs(self.of_all_queries(one, one.values) - self.of_all_queries(other, other.values))
-            keys = [-np.round(apart, 12), -np.round(self._spread(), 12), -span]
+            spread = np.nan_to_num(np.fmax.reduce(list(every.values())) - np.fmin.reduce(list(every.values())))
+            keys = [-np.round(np.abs(values[0] - values[1]), 12), -np.round(spread, 12), -span]
         order = np.lexsort((np.arange(len(span)), *reversed([np.nan_to_num(key, nan=np.inf) for key in keys])))
         return [int(n) for n in order[:N_DECIDING]]
-
-    def _spread(self) -> FloatArray:
-        """Return how far apart all systems are, query by query."""
-        every = [self.of_all_queries(one[self.main], one[self.main].values) for one in self.evaluations.values()]
-        lowest, highest = np.fmin.reduce(every), np.fmax.reduce(every)
-        return np.nan_to_num(highest - lowest)
-
-    def _span(self) -> FloatArray:
-        """Return how far tie order alone can move the values of the duel's systems, query by query."""
-        found = np.zeros(len(self.query_ids))
-        for name in self.duel or self.ranked[:1]:
-            scores = self.evaluations[name][self.main]
-            found += np.nan_to_num(self.of_all_queries(scores, scores.tie_max - scores.tie_min))
-        return found

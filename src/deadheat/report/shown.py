@@ -1,0 +1,142 @@
+"""How objects show themselves in Python: the report and the page of each class, as the commands make them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from deadheat.comparison.agreement import Agreement
+from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.holes import Holes
+from deadheat.comparison.languages import Languages
+from deadheat.evaluation.evaluation import Evaluation, Strata
+from deadheat.explanation.explanation import Explanation
+from deadheat.gates import GateResult
+from deadheat.placements.placements import Placements
+from deadheat.profile import TieProfile
+from deadheat.profile.items import ItemProfile
+from deadheat.report.as_html import fragment
+from deadheat.report.as_latex import as_latex
+from deadheat.report.as_markdown import as_markdown
+from deadheat.report.conventions import nothing_judged
+from deadheat.report.model import QUERY, Column, Fact, Report, share, tabulate
+from deadheat.report.numbers import format_cell
+from deadheat.report.of_agreement import report_agreements
+from deadheat.report.of_compact import report_compact
+from deadheat.report.of_comparison import report_comparison
+from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
+from deadheat.report.of_explanation import report_explanation
+from deadheat.report.of_gate import report_gate
+from deadheat.report.of_holes import report_holes
+from deadheat.report.of_items import of_items
+from deadheat.report.of_languages import of_languages
+from deadheat.report.of_planning import planned
+from deadheat.report.of_profile import report_profile
+from deadheat.report.of_strata import Grouping
+from deadheat.report.page import page_of_comparison, page_of_evaluation
+from deadheat.report.totals import count_cell
+from deadheat.wording import counted
+
+MOST_ROWS = 20  # of placements: more are no table to read
+WRITERS = {"markdown": as_markdown, "latex": as_latex, "html": fragment}
+
+
+def _of_evaluation(evaluation: Evaluation) -> Report:
+    return _warned(report_evaluations([evaluation], EvaluationContext(evaluation.qrels_name)), evaluation)
+
+
+def _of_strata(strata: Strata) -> Report:
+    """Return the report of strata, with the averages over them."""
+    whole, queries = strata.whole, strata.queries
+    ids = whole.query_ids.tolist()
+    languages = queries.languages(ids)
+    grouping = Grouping(
+        queries.where,
+        (strata,),
+        asked=strata.columns,
+        languages=languages,
+        without_language=queries.without_language(ids),
+        pool_languages=len(languages) > 1 and queries.language_column not in strata.columns,
+    )
+    return _warned(report_evaluations([whole], EvaluationContext(whole.qrels_name), grouping=grouping), whole)
+
+
+def _warned(report: Report, evaluation: Evaluation) -> Report:
+    """Return a report that begins with a warning if nothing that is retrieved is judged."""
+    if len(evaluation.placements.query):
+        return report
+    fact = Fact("", None, "WARNING", nothing_judged(evaluation.name), is_warning=True)
+    return replace(report, facts=(fact, *report.facts))
+
+
+def _of_comparison(comparison: Comparison, *, compact: bool = False) -> Report:
+    first = next(iter(comparison.evaluations.values()))
+    if compact:
+        return report_compact(comparison, qrels=first.qrels_name)
+    report = report_comparison(comparison, qrels=first.qrels_name, margin=comparison.margin)
+    tables, facts = planned({(): comparison}, (), comparison.margin, comparison.detect)
+    return replace(report, tables=(*report.tables, *tables), facts=(*report.facts, *facts))
+
+
+def _of_placements(placements: Placements) -> Report:
+    """Return the report of placements: where the first judged documents are ranked."""
+    columns = (
+        Column("relevance", "relevance", lambda row: count_cell(row["relevance"])),
+        Column("above", "above"),
+        Column("tied", "tied"),
+    )
+    rows, n_rows = placements.to_polars().head(MOST_ROWS).to_dicts(), len(placements.query)
+    n_tied, n_missing = int((placements.tied > 1).sum()), int(placements.missing.sum())
+    n_retrieved = int(placements.n_retrieved.sum())
+    in_ties = f"{n_tied:,} of {n_rows:,} ({format_cell(share(n_tied / n_rows))})" if n_rows else ""
+    facts = (
+        Fact("n_retrieved", n_retrieved, "retrieved", f"{n_retrieved:,} documents"),
+        Fact("n_tied", n_tied, "in ties", in_ties),
+        Fact("n_missing", n_missing, "missing", counted(n_missing, "query", "queries") if n_missing else ""),
+        Fact("", None, "above, tied", "documents of the query with a higher score, and with exactly this one"),
+        Fact("", None, "rows", f"the first {MOST_ROWS} of {n_rows:,}" if n_rows > MOST_ROWS else ""),
+    )
+    judged = counted(n_rows, "judged document")
+    heading = f"{counted(placements.n_queries, 'query', 'queries')}, {judged} retrieved"
+    return Report((tabulate("placements", (QUERY, Column("doc_id", "document")), columns, rows),), facts, heading)
+
+
+REPORTS: dict[type, Callable[..., Report]] = {
+    Agreement: lambda found: report_agreements([found]),
+    Comparison: _of_comparison,
+    Evaluation: _of_evaluation,
+    Explanation: report_explanation,
+    GateResult: report_gate,
+    Holes: report_holes,
+    ItemProfile: of_items,
+    Languages: of_languages,
+    Placements: _of_placements,
+    Strata: _of_strata,
+    TieProfile: report_profile,
+}
+"""The report of each class that shows itself; the classes of a benchmark are added where they are defined."""
+PAGES: dict[type, Callable[[Any], str]] = {Comparison: page_of_comparison, Evaluation: page_of_evaluation}
+
+
+def report_of(shown: Any, **options: bool) -> Report:  # noqa: ANN401 - of any kind
+    """Return the report of an object that shows itself; some have other ones, such as `compact` of a comparison."""
+    return next(REPORTS[one] for one in type(shown).__mro__ if one in REPORTS)(shown, **options)
+
+
+def text_of(shown: object, width: int) -> str:
+    """Return the report of an object as a terminal of this width shows it."""
+    from deadheat.report.text import as_text  # Rich takes long to load
+
+    return as_text(report_of(shown), width=width).plain
+
+
+def written(shown: object, form: str, digits: int | None, **options: bool) -> str:
+    """Return the report of an object as markdown, latex or html."""
+    return WRITERS[form](report_of(shown, **options), digits=digits)
+
+
+def page_of(shown: object) -> str | None:
+    """Return the page of an object; None if there is none of such an object."""
+    make = next((PAGES[one] for one in type(shown).__mro__ if one in PAGES), None)
+    return None if make is None else make(shown)
