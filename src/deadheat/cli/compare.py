@@ -260,7 +260,7 @@ def _compare(
     **options: Any,  # noqa: ANN401 - of clusters and duplicates
 ) -> Comparison:
     from deadheat.comparison.compare import compare_under
-    from deadheat.evaluation.evaluate import warn_of_one_table, warn_of_unequal
+    from deadheat.evaluation.warned import warn_of_form
 
     with progress([qrels, *named.values()]) as begin:
         begin(qrels)
@@ -271,8 +271,7 @@ def _compare(
             runs[name] = open_run(path, name, keyed=name != alone)
         found = compare_under(design, conventions, judgments, runs, measures, **options)
     for name, run in runs.items():
-        warn_of_unequal(found.evaluations[name], judgments, run)
-        warn_of_one_table(judgments, run, found.evaluations[name])
+        warn_of_form(found.evaluations[name], judgments, run)
     return found
 
 

@@ -241,7 +241,7 @@ def _evaluate(
 
     Adds to `unmatched` a document of the run and one of the qrels, if they share none.
     """
-    from deadheat.evaluation.evaluate import warn_of_one_table, warn_of_unequal
+    from deadheat.evaluation.warned import warn_of_form
 
     with progress([qrels, *runs.values()]) as begin:
         begin(qrels)
@@ -254,8 +254,7 @@ def _evaluate(
             if check_duplicates:
                 run.check_duplicates()
             evaluation = score(judgments, run)
-            warn_of_unequal(evaluation, judgments, run)
-            warn_of_one_table(judgments, run, evaluation)
+            warn_of_form(evaluation, judgments, run)
             if not len(evaluation.placements.query):
                 shared = next(iter(evaluation.query_ids[evaluation.placements.n_retrieved > 0]))
                 unmatched[name] = (_a_document(run, shared), _a_document(judgments, shared))

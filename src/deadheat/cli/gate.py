@@ -319,7 +319,8 @@ def _first(given: Any, of_file: Any) -> Any:  # noqa: ANN401 - of whatever type 
 def _evaluate(
     given: Sequence[str], measures: Sequence[Measure], conventions: Conventions, options: Mapping[str, Any]
 ) -> Evaluation:
-    from deadheat.evaluation.evaluate import evaluate_under, warn_of_one_table, warn_of_unequal
+    from deadheat.evaluation.evaluate import evaluate_under
+    from deadheat.evaluation.warned import warn_of_form
     from deadheat.placements.place import open_pair
 
     qrels, run = given
@@ -330,8 +331,7 @@ def _evaluate(
         found = open_run(run, label(run, "run"))
         pair = open_pair(judgments, found, check_duplicates=options["check_duplicates"])
     evaluation = evaluate_under(conventions, *pair, measures)
-    warn_of_unequal(evaluation, *pair)
-    warn_of_one_table(*pair, evaluation)
+    warn_of_form(evaluation, *pair)
     warn_of_nothing_judged([evaluation])
     return evaluation
 

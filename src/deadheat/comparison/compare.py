@@ -21,13 +21,10 @@ from deadheat.evaluation.evaluate import (
     keys_of,
     opened,
     parse_measures,
-    warn_of_levels,
-    warn_of_missing,
-    warn_of_one_table,
-    warn_of_unmatched,
 )
 from deadheat.evaluation.evaluation import Evaluation, check_alike
 from deadheat.evaluation.intervals import Cluster
+from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.placements import policies
@@ -170,14 +167,11 @@ def compare(
         queries=queries,
         check_duplicates=check_duplicates,
     )
-    lacking = {name: one.missing_queries for name, one in found.evaluations.items() if one.missing_queries}
-    if lacking and missing is None:
-        warn_of_missing(lacking, len(found.query_ids))
-    warn_of_levels(next(iter(found.evaluations.values())), judgments)
-    given = runs.values() if isinstance(runs, Mapping) else runs
-    for source, (name, run) in zip(given, named.items(), strict=False):  # a single run stands beside its other order
-        warn_of_unmatched(found.evaluations[name], judgments, run)
-        warn_of_one_table(qrels, source, found.evaluations[name])
+    given = list(runs.values() if isinstance(runs, Mapping) else runs)
+    warned = dict(list(named.items())[: len(given)])  # a single run stands beside its other order
+    warn(found.evaluations, judgments, warned, missing=missing)
+    for source, name in zip(given, warned, strict=True):
+        warn_of_one_table(found.evaluations[name], qrels, source)
     return replace(found, margin=margin, detect=detect)
 
 

@@ -17,15 +17,9 @@ from deadheat.data.precision import ScorePrecision, round_and_warn
 from deadheat.data.scorings import Scorings
 from deadheat.data.tables import Qrels, Source, path_of
 from deadheat.evaluation.conventions import Conventions
-from deadheat.evaluation.evaluate import (
-    Measures,
-    evaluate_under,
-    parse_measures,
-    warn_of_levels,
-    warn_of_missing,
-    warn_of_unmatched,
-)
+from deadheat.evaluation.evaluate import Measures, evaluate_under, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.warned import warn
 from deadheat.measures import Custom, Measure
 from deadheat.placements.columns import Column, Columns
 from deadheat.placements.policies import LOOK_AT_RUN
@@ -117,10 +111,7 @@ def evaluate_columns(
     seed = int(arguments.generator(rng).integers(2**62)) if isinstance(rng, np.random.Generator) else rng
     found = {one.name: one.evaluation for one in evaluate_each(conventions, judged, scorings, chosen, seed)}
     first = next(iter(found.values()))
-    warn_of_levels(first, judged)
-    if first.missing_queries and missing is None:
-        warn_of_missing({scorings.where: first.missing_queries}, len(first.query_ids))
-    warn_of_unmatched(first, judged, scorings.run(first.name))
+    warn({scorings.where: first}, judged, {scorings.where: scorings.run(first.name)}, missing=missing)
     return found
 
 

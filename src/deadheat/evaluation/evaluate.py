@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,32 +11,29 @@ from pathlib import Path
 from typing import TypeAlias, TypedDict, TypeGuard, Unpack, cast, overload
 
 import numpy as np
-import polars as pl
 
 from deadheat import arguments
 from deadheat.arguments import Rng, by_name
 from deadheat.data.alike import alike
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import UnreadRows
-from deadheat.data.tables import Qrels, Run, Source, Table, path_of
-from deadheat.errors import DataError, DeadheatWarning, NothingJudgedWarning, ParameterError
+from deadheat.data.tables import Qrels, Run, Source, Table
+from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
-from deadheat.io.formats import format_of
+from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.io.mappings import is_id
 from deadheat.io.phases import phase
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
 from deadheat.measures.notation import MeasureLike, split_notation
 from deadheat.placements import policies
-from deadheat.placements.place import Engine, engine_of, looks_swapped, open_pair
-from deadheat.placements.placements import Placements, lost_zeros
+from deadheat.placements.place import Engine, engine_of, open_pair
+from deadheat.placements.placements import Placements
 from deadheat.placements.shortened import Shortened, shortened
 from deadheat.placements.unjudged import as_placed, unjudged_documents, with_ties
 from deadheat.wording import Advice, Plain, counted, three
 
-LOOKED = 100  # documents, among which one with zeros in front is looked for
-PADDED = re.compile("0+[0-9]+")
 DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
 
 
@@ -182,31 +177,6 @@ def evaluate(
     >>> evaluate(qrels, run, "RR", then_by={"q1": {"d1": 7, "d2": 9}}).means()
     {'RR': 0.5}
     """
-    if are_runs(run, qrels):
-        judged = Qrels.of(qrels)
-        named = by_name((name, Run.of(one, ascending=ascending).renamed(str(name))) for name, one in run.items())
-        options = Options(
-            ties=ties,
-            rng=rng,
-            missing=missing,
-            no_relevant=no_relevant,
-            score_precision=score_precision,
-            check_duplicates=check_duplicates,
-            then_by=then_by,
-            rel=rel,
-            judged_only=judged_only,
-            depth=depth,
-            unjudged=unjudged,
-            unjudged_max_rel=unjudged_max_rel,
-            normalize_ids=normalize_ids,
-        )
-        judged = checked(judged.normalized(normalize_ids), collection, rel, strict=strict)
-        chosen = parse_measures(measures)
-        several = {name: evaluate(judged, one, chosen, **options) for name, one in named.items()}
-        for given, evaluation in zip(run.values(), several.values(), strict=True):
-            if given is qrels and _path_of(qrels) is None:  # of paths it is said
-                warn_of_one_table(qrels, given, evaluation)
-        return several
     conventions = Conventions(
         ties,
         "empty" if missing is None else missing,
@@ -218,22 +188,27 @@ def evaluate(
         unjudged,
         unjudged_max_rel,
     )
-    generator = arguments.generator(rng) if ties == "random" else None
     chosen = parse_measures(measures)
-    keys = keys_of(run, then_by)
-    sources = qrels, run
-    qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates, ascending=ascending)
-    if keys:
-        run = run.then_by(*keys, score_precision=conventions.score_precision)
-    qrels, run = checked(qrels.normalized(normalize_ids), collection, rel, strict=strict), run.normalized(normalize_ids)
-    found = evaluate_under(conventions, qrels, run, chosen, generator)
-    if not looks_swapped(qrels, run):  # then the advice on levels would mislead
-        warn_of_levels(found, qrels)
-    if found.missing_queries and missing is None:
-        warn_of_missing({run.where: found.missing_queries}, len(found.query_ids))
-    warn_of_unmatched(found, qrels, run)
-    warn_of_one_table(*sources, found)
-    return found
+    is_several = are_runs(run, qrels)
+    sources = list(run.values()) if is_several else [run]
+    runs: Mapping[str, Source] = {"": run}
+    if is_several:
+        runs = by_name((name, Run.of(one, ascending=ascending).renamed(str(name))) for name, one in run.items())
+    judged: Source = Qrels.of(qrels) if is_several else qrels
+    found: dict[str, Evaluation] = {}
+    for (name, one), source in zip(runs.items(), sources, strict=True):
+        keys = keys_of(one, then_by)
+        judgments, opened = open_pair(judged, one, check_duplicates=check_duplicates, ascending=ascending)
+        if not found:
+            judged = checked(judgments.normalized(normalize_ids), collection, rel, strict=strict)
+        if keys:
+            opened = opened.then_by(*keys, score_precision=conventions.score_precision)
+        opened = opened.normalized(normalize_ids)
+        generator = arguments.generator(rng) if ties == "random" else None
+        found[name] = evaluate_under(conventions, judged, opened, chosen, generator)
+        warn({opened.where: found[name]}, judged, {opened.where: opened}, missing=missing)
+        warn_of_one_table(found[name], qrels, source)
+    return found if is_several else found[""]
 
 
 def checked(qrels: Qrels, collection: Source | None, rel: float | None, *, strict: bool) -> Qrels:
@@ -247,29 +222,6 @@ def checked(qrels: Qrels, collection: Source | None, rel: float | None, *, stric
             "is about ids that are not in the collection", argument="strict", hint=Advice("collection")
         )
     return qrels
-
-
-def warn_of_one_table(qrels: Source, run: Source, evaluation: Evaluation) -> None:
-    """Warn the user if qrels and run are one table, and so are its judged and retrieved documents: others are missing.
-
-    Ragas has two columns of documents in one table, and LETOR has all documents of a query.
-    """
-    path = _path_of(qrels)
-    if not (run is qrels if path is None else path == _path_of(run) and path.is_file()):
-        return
-    placed = evaluation.placements
-    are_all = len(placed.query) == len(placed.judged_query) == int(placed.n_retrieved.sum())
-    if are_all and (path is None or format_of(path, None).name != "letor"):
-        warnings.warn(
-            f"{path or 'one table'}: qrels and run are the same, so only retrieved documents are judged, and recall, AP"
-            " and nDCG are higher than they are among all relevant documents: give these as qrels",
-            DeadheatWarning,
-            stacklevel=3,
-        )
-
-
-def _path_of(source: Source) -> Path | None:
-    return source.path if isinstance(source, Table) else path_of(source)
 
 
 def are_runs(source: Source, qrels: Source | None = None) -> TypeGuard[Mapping[object, Source]]:
@@ -470,90 +422,3 @@ def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tupl
                 f"two different measures are named {name!r}", hint="give each custom measure a name of its own"
             )
     return chosen
-
-
-def warn_of_missing(lacking: Mapping[str, Sequence[str]], n_queries: int) -> None:
-    """Warn the user that runs lack most queries, which then count as empty rankings by default.
-
-    Search engines leave some queries without a result, and `Evaluation` shows these. A mean of mostly empty rankings
-    usually means wrong ids or an incomplete run. The warning points at the caller of the calling function.
-    """
-    named = "; ".join(
-        f"{run} lacks {len(ids):,} of {counted(n_queries, 'query', 'queries')} of the qrels"
-        f" ({three([*map(repr, ids)])})"
-        for run, ids in lacking.items()
-        if 2 * len(ids) > n_queries
-    )
-    if named:
-        warnings.warn(
-            f"{named}: they count as empty rankings, 0 by most measures. missing='empty' confirms that this is"
-            " intended; missing='skip' leaves them out",
-            DeadheatWarning,
-            stacklevel=3,
-        )
-
-
-def warn_of_levels(evaluation: Evaluation, qrels: Qrels) -> None:
-    """Warn the user if no relevance reaches the level that measures have by default: they find nothing anywhere.
-
-    Who names a level knows of it.
-    """
-    highest = evaluation.placements.max_relevance
-    levels = {one: float(getattr(one, "rel", 0)) for one in evaluation.measures}
-    missed = {one: rel for one, rel in levels.items() if 0 < highest < rel and "rel=" not in str(one)}
-    if missed:
-        first, rel = next(iter(missed.items()))
-        warnings.warn(
-            f"{qrels.where}: the highest relevance is {highest:g}, and {three([one.label for one in missed])} count"
-            f" documents as relevant from rel={rel:g}: they find none. Lower it, as in"
-            f" {type(first).__name__}(rel={highest:g})",
-            DeadheatWarning,
-            stacklevel=3,
-        )
-
-
-def warn_of_unmatched(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
-    """Warn the user if no retrieved document is judged: usually run and qrels write the ids in different ways."""
-    warn_of_unequal(evaluation, qrels, run)
-    if len(evaluation.placements.query):
-        warn_of_lost_zeros(evaluation, qrels, run)
-    else:
-        some = {table.where: table.rows.some_documents(3) for table in (run, qrels)}
-        examples = [f"{where} has {', '.join(map(repr, ids))}" for where, ids in some.items()]
-        warnings.warn(
-            "no retrieved document is judged: are the document ids written alike?"
-            f" {'; '.join(examples)}{lost_zeros(*some.values())}",
-            NothingJudgedWarning,
-            stacklevel=3,
-        )
-
-
-def warn_of_unequal(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
-    """Warn the user of ids that differ in their form alone."""
-    for found in alike(qrels, run, evaluation.missing_queries, evaluation.unjudged_queries):
-        warnings.warn(f"{run.where}: {found}; they count as different", DeadheatWarning, stacklevel=4)
-
-
-def _has_padded(table: Qrels | Run) -> bool:
-    return any(map(PADDED.fullmatch, table.rows.some_documents(LOOKED)))
-
-
-def warn_of_lost_zeros(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
-    """Warn the user if some judged documents have zeros in front that the run lost, so that they are not found."""
-    # what follows reads all rows; who reads ids as numbers loses the zeros of all of them
-    if not _has_padded(qrels) or _has_padded(run):
-        return
-    judged, found = (
-        qrels.to_polars()["doc_id"].unique(),
-        pl.Series(evaluation.placements.doc_ids.tolist(), dtype=pl.String),
-    )
-    padded = judged.filter(judged.str.contains(f"^{PADDED.pattern}$") & ~judged.is_in(found.implode()))
-    retrieved = run.rows.which_documents(padded.str.strip_chars_start("0").unique())
-    lost = padded.filter(padded.str.strip_chars_start("0").is_in(retrieved.implode()))
-    if len(lost):
-        warnings.warn(
-            f"{counted(len(lost), 'judged document')} such as {lost[0]!r} of {qrels.where} is not retrieved, and"
-            f" {lost[0].lstrip('0')!r} is: zeros in front were lost in {run.where}, read ids as text",
-            NothingJudgedWarning,
-            stacklevel=4,
-        )

@@ -10,7 +10,6 @@ from deadheat.profile.profile import (
     WorstQuery,
     tie_profile,
 )
-from deadheat.profile.queries import QueryTies
 from deadheat.profile.stability import Correlation, Recommendation, Stability
 
 __all__ = [
@@ -19,7 +18,6 @@ __all__ = [
     "Cut",
     "Decided",
     "LargestTie",
-    "QueryTies",
     "Recommendation",
     "Spread",
     "Stability",

@@ -1,44 +1,84 @@
-"""A run as groups of equal scores: the ties themselves, and of all groups how many there are of each kind."""
+"""The scores of a run: grouped where they are equal, the ties of each query, and how coarse scores are."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import reduce
+from typing import cast
 
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray
+from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.data.passes import QUERY, of_kind, said
+from deadheat.data.precision import round_scores
 from deadheat.data.rows import Blocks, UnreadRows
 from deadheat.data.streamed import NotAdjacentError, by_query
 from deadheat.data.tables import Run
-from deadheat.profile.scores import Groups, group_scores
+from deadheat.io.forking import check_threads
 
 TIE, KIND = "tie", "kind"  # what a worker says
+FEW_LEVELS = 20  # a scale that a person or a language model grades on has fewer
+GRIDS = {"bfloat16": 2.0**-7, "float16": 2.0**-10, "float32": 2.0**-23}  # steps relative to the score, coarsest first
+MAX_DECIMALS = 15
+SAMPLE = 10_000  # scores that settle most questions about all of them
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Grouped:
     """The groups of equal scores in a run, without the ids of documents.
 
     Attributes
     ----------
-    ties : Groups
-        Those of two or more documents; `names` has all queries.
+    query, above, size : ndarray of int, shape (n_ties,)
+        Of each group of two or more documents, sorted by query and score (highest first): query code, documents with a
+        higher score, documents.
+    score : ndarray of float, shape (n_ties,)
+    query_ids : polars.Series of str, shape (n_queries,)
     n_documents, n_groups : ndarray of int, shape (n_queries,)
         Of each query.
-    score : ndarray of float, shape (n_groups in all,)
+    scores : ndarray of float, shape (n_groups in all,)
         Of every group, in any order.
-    size : ndarray of int, shape (n_groups in all,)
+    sizes : ndarray of int, shape (n_groups in all,)
         Its documents.
     """
 
-    ties: Groups
+    query: IntArray
+    above: IntArray
+    size: IntArray
+    score: FloatArray
+    query_ids: pl.Series
     n_documents: IntArray
     n_groups: IntArray
-    score: FloatArray
-    size: IntArray
+    scores: FloatArray
+    sizes: IntArray
+
+    def by_query(self) -> pl.DataFrame:
+        """Return query_id, n_documents, n_ties, n_tied (documents in ties), largest_tie and tie_ratio of each query.
+
+        The largest tie is 1 where no two documents tie; the ratio is null without documents.
+        """
+        n = len(self.query_ids)
+        largest = np.ones(n, np.int64)
+        np.maximum.at(largest, self.query, self.size)
+        columns = {
+            "query_id": self.query_ids,
+            "n_documents": self.n_documents,
+            "n_ties": np.bincount(self.query, minlength=n),
+            "n_tied": np.bincount(self.query, self.size, n).astype(np.int64),
+            "largest_tie": largest,
+        }
+        return pl.DataFrame(columns).with_columns(tie_ratio=pl.col("n_tied") / pl.col("n_documents"))
+
+
+def ties_of(ties: pl.DataFrame, query_ids: list[str]) -> pl.DataFrame:
+    """Return what :meth:`Grouped.by_query` says of some queries, in their order; one that it lacks has no documents."""
+    check_threads()
+    asked = pl.DataFrame({"query_id": query_ids}, schema={"query_id": pl.String})
+    return asked.join(ties, on="query_id", how="left", maintain_order="left").with_columns(
+        pl.col(pl.Int64).fill_null(0)
+    )
 
 
 def grouped(run: Run) -> Grouped:
@@ -46,15 +86,39 @@ def grouped(run: Run) -> Grouped:
     with suppress(NotAdjacentError):
         if isinstance(run.rows, UnreadRows):
             return _by_workers(run)
-    return _of_groups(group_scores(run.to_polars()))
+    return group_scores(run.to_polars())
 
 
-def _of_groups(groups: Groups) -> Grouped:
-    tied, n = np.flatnonzero(groups.size > 1), groups.n_queries
-    n_documents = np.bincount(groups.query, groups.size, n).astype(np.int64)
-    n_groups = np.bincount(groups.query, minlength=n)
-    ties = Groups(groups.query[tied], groups.above[tied], groups.size[tied], groups.score[tied], groups.names)
-    return Grouped(ties, n_documents, n_groups, groups.score, groups.size)
+def group_scores(frame: pl.DataFrame) -> Grouped:
+    """Group rows with query_id and score, without sorting where they are sorted already."""
+    check_threads()
+    block, first, names, scores = _columns(frame)
+    rises = scores[1:] > scores[:-1]
+    rises[first[1:] - 1] = False  # from one query to the next it may
+    if rises.any() or names.n_unique() < len(names):
+        frame = frame.select("query_id", "score").sort("query_id", "score", descending=[False, True])
+        block, first, names, scores = _columns(frame)
+    start, n = run_starts(block, scores), len(names)
+    query, size, score = block[start], np.diff(np.append(start, len(scores))), scores[start]
+    tied = np.flatnonzero(size > 1)
+    return Grouped(
+        query[tied],
+        (start - first[query])[tied],
+        size[tied],
+        score[tied],
+        names,
+        n_documents=np.bincount(block, minlength=n),
+        n_groups=np.bincount(query, minlength=n),
+        scores=score,
+        sizes=size,
+    )
+
+
+def _columns(frame: pl.DataFrame) -> tuple[IntArray, IntArray, pl.Series, FloatArray]:
+    """Return the block of equal query ids that each row is in, the first row and the id of each block, and scores."""
+    block = frame["query_id"].rle_id().to_numpy().astype(np.int64)
+    first = run_starts(block)
+    return block, first, frame["query_id"].gather(first.tolist()), frame["score"].to_numpy()
 
 
 def _by_workers(run: Run) -> Grouped:
@@ -66,27 +130,85 @@ def _by_workers(run: Run) -> Grouped:
     kinds = kinds.sort("value", "above")
     n = kinds["tied"].to_numpy()
     return Grouped(
-        Groups(
-            ties["code"].cast(pl.Int64).to_numpy(),
-            ties["above"].to_numpy(),
-            ties["tied"].to_numpy(),
-            ties["value"].to_numpy(),
-            queries["query_id"],
-        ),
-        queries["above"].to_numpy(),
-        queries["tied"].to_numpy(),
-        np.repeat(kinds["value"].to_numpy(), n),
-        np.repeat(kinds["above"].to_numpy(), n),
+        ties["code"].cast(pl.Int64).to_numpy(),
+        *(ties[name].to_numpy() for name in ("above", "tied", "value")),
+        queries["query_id"],
+        *(queries[name].to_numpy() for name in ("above", "tied")),
+        *(np.repeat(kinds[name].to_numpy(), n) for name in ("value", "above")),
     )
 
 
 def group(blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:  # noqa: ARG001 - as every task
     """Say the ties of some queries, and how many groups there are of each score and size."""
-    found = _of_groups(group_scores(blocks.frame))
-    ties = found.ties
-    kinds = pl.DataFrame({"value": found.score, "above": found.size}).group_by("value", "above").agg(tied=pl.len())
+    found = group_scores(blocks.frame)
+    of_tie = found.query_ids.gather(found.query.tolist())
+    kinds = pl.DataFrame({"value": found.scores, "above": found.sizes}).group_by("value", "above").agg(tied=pl.len())
     return [
-        said(QUERY, query_id=ties.names, above=found.n_documents, tied=found.n_groups),
-        said(TIE, query_id=ties.names.gather(ties.query.tolist()), above=ties.above, tied=ties.size, value=ties.score),
+        said(QUERY, query_id=found.query_ids, above=found.n_documents, tied=found.n_groups),
+        said(TIE, query_id=of_tie, above=found.above, tied=found.size, value=found.score),
         said(KIND, **kinds.to_dict()),
     ]
+
+
+def find_levels(scores: FloatArray, sizes: IntArray) -> tuple[int, tuple[tuple[float, int], ...]]:
+    """Return the number of distinct scores, and each with its documents if there are few.
+
+    Parameters
+    ----------
+    scores : ndarray of float, shape (n_groups,)
+        Of groups of documents.
+    sizes : ndarray of int, shape (n_groups,)
+        How many documents they have.
+    """
+    frame = pl.DataFrame({"score": scores, "size": sizes})
+    n_levels = frame["score"].n_unique()
+    if n_levels > FEW_LEVELS:
+        return n_levels, ()
+    counts = frame.group_by("score").agg(pl.col("size").sum()).sort("score", descending=True)
+    return n_levels, tuple(cast("list[tuple[float, int]]", counts.rows()))
+
+
+def is_kept(scores: FloatArray, *precisions: str | int) -> bool:
+    """Tell whether rounding, once or several times over, leaves every score; a few mostly tell that it does not."""
+    parts = (scores[:SAMPLE], scores[SAMPLE:])
+    return all(np.array_equal(reduce(round_scores, precisions, part), part) for part in parts)
+
+
+def is_on_grid(scores: FloatArray, grid: str, decimals: int | None) -> bool:
+    """Tell whether a format holds every score, as it is or as it was before it was written with fewer digits."""
+    if is_kept(scores, grid):
+        return True
+    # digits that are coarser than the grid say nothing about it
+    step = float(np.median(np.abs(scores))) * GRIDS[grid]
+    if decimals is None or step <= 2 * 10.0**-decimals:
+        return False
+    return is_kept(scores, grid, decimals) or _is_shortest(scores, grid)
+
+
+def _is_shortest(scores: FloatArray, grid: str) -> bool:
+    """Tell whether every score is the shortest text of a number of the format, which is how Python writes float16."""
+    for part in (scores[:SAMPLE], scores):
+        distinct = pl.Series(part).unique()
+        if grid != "float32" and len(distinct) > 2**16:
+            return False
+        if grid == "float16":
+            with np.errstate(over="ignore"):  # what is beyond the format is not kept, and found so
+                half = distinct.to_numpy().astype(np.float16)
+            text = pl.Series(half.astype(str).tolist())
+        elif grid == "float32":
+            text = distinct.cast(pl.Float32).cast(pl.String)
+        else:
+            return False  # NumPy has no bfloat16 that could write itself
+        if not text.cast(pl.Float64).equals(distinct, check_names=False):
+            return False
+    return True
+
+
+def find_decimals(scores: FloatArray) -> int | None:
+    """Return the decimals that suffice to write every score, if 15 do."""
+    return next((n for n in range(MAX_DECIMALS + 1) if is_kept(scores, n)), None)
+
+
+def find_grid(scores: FloatArray, decimals: int | None) -> str | None:
+    """Return the coarsest floating-point format that holds every score."""
+    return next((grid for grid in GRIDS if is_on_grid(scores, grid, decimals)), None)

@@ -17,18 +17,17 @@ from deadheat.data.tables import Run, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.beside import check_rule, differences, evaluate_beside
 from deadheat.evaluation.conventions import Conventions
-from deadheat.evaluation.evaluate import keys_of, parse_measures, warn_of_levels, warn_of_unmatched
+from deadheat.evaluation.evaluate import keys_of, parse_measures
 from deadheat.evaluation.scores import Scores
+from deadheat.evaluation.warned import warn
 from deadheat.measures import Measure
 from deadheat.measures.gains import LOWEST_POSITIVE
 from deadheat.measures.notation import MeasureLike
 from deadheat.placements.place import open_pair
 from deadheat.placements.placements import Placements
-from deadheat.profile.grouping import Grouped, grouped
-from deadheat.profile.queries import QueryTies, ties_of_queries
-from deadheat.profile.scores import find_decimals, find_grid, find_levels
+from deadheat.profile.grouping import Grouped, find_decimals, find_grid, find_levels, grouped, ties_of
 from deadheat.profile.stability import Recommendation, Stability, recommend, stability_of
-from deadheat.wording import NOISE, Plain, counted, rounded
+from deadheat.wording import NOISE, Plain, counted
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 N_WORST = 5
@@ -44,7 +43,7 @@ class Spread:
     max: int
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Cut:
     """What a cutoff does to ties.
 
@@ -61,9 +60,6 @@ class Cut:
     n_queries: int
     share: float
 
-    def __repr__(self) -> str:
-        return f"Cut(cutoff={self.cutoff}, n_queries={self.n_queries}, share={round(self.share, 4)})"
-
 
 @dataclass(frozen=True)
 class LargestTie:
@@ -74,7 +70,7 @@ class LargestTie:
     n_documents: int
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Decided:
     """How much of a measure is decided by the order of ties.
 
@@ -105,13 +101,8 @@ class Decided:
     worst: tuple[WorstQuery, ...]
     scores: Scores = field(repr=False, compare=False)
 
-    def __repr__(self) -> str:
-        ends = f"[{rounded(self.tie_min)}, {rounded(self.tie_max)}]"
-        queries = f"{self.n_queries} of {counted(self.scores.n_queries, 'query', 'queries')}"
-        return f"<Decided {self.measure.label}: {rounded(self.mean)} {ends} over tie orders, which decide {queries}>"
 
-
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class WorstQuery:
     """A query and the range of its value over tie orders."""
 
@@ -120,10 +111,6 @@ class WorstQuery:
     tie_std: float
     tie_min: float
     tie_max: float
-
-    def __repr__(self) -> str:
-        ends = f"[{rounded(self.tie_min)}, {rounded(self.tie_max)}]"
-        return f"<WorstQuery {self.query_id}: {rounded(self.mean)} {ends}, std {rounded(self.tie_std)}>"
 
 
 @dataclass(frozen=True, repr=False)
@@ -171,7 +158,7 @@ class TieProfile(Drawn, Shown):
         By measure, as in `decided`: the rule beside the exact values.
     recommendation : Recommendation or None
         None without qrels, or without a retrieved document that they judge.
-    queries : QueryTies
+    queries : polars.DataFrame
         The ties of each query of the run.
     placements : Placements or None
         None without qrels.
@@ -199,7 +186,7 @@ class TieProfile(Drawn, Shown):
     rule: str | None = None
     stability: tuple[Stability, ...] = ()
     recommendation: Recommendation | None = None
-    queries: QueryTies = field(kw_only=True, repr=False, compare=False)
+    queries: pl.DataFrame = field(kw_only=True, repr=False, compare=False)
     placements: Placements | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
@@ -260,8 +247,8 @@ class TieProfile(Drawn, Shown):
         (3, 2, 0.75, 0.5, -0.25)
         """
         if self.placements is None or self.rule is None:
-            return self.queries.to_polars()
-        ties = self.queries.of(self.placements.query_ids.tolist()).to_polars()
+            return self.queries
+        ties = ties_of(self.queries, self.placements.query_ids.tolist())
         frames = [
             ties.with_columns(
                 measure=pl.lit(str(one.measure.label)),
@@ -350,9 +337,8 @@ def tie_profile(
         qrels.check_duplicates()
     conventions = Conventions("expected", missing, no_relevant, None)
     exact, traditional = evaluate_beside(conventions, qrels, run, parse_measures(measures), beside)
-    warn_of_levels(exact, qrels)
-    warn_of_unmatched(exact, qrels, run)
-    ties = profile.queries.of(exact.query_ids.tolist())
+    warn({run.where: exact}, qrels, {run.where: run})
+    ties = ties_of(profile.queries, exact.query_ids.tolist())
     is_judged = len(exact.placements.query) > 0
     with_ties = profile.n_queries_with_ties, profile.n_queries
     return replace(
@@ -376,36 +362,31 @@ def n_relevant(measure: Measure, placements: Placements) -> IntArray:
 
 
 def _describe(name: str, found: Grouped, at: Sequence[int]) -> TieProfile:
-    ties, n_queries = found.ties, found.ties.n_queries
-    largest = None
-    if len(ties.size):
-        place = ties.size.argmax()
-        largest = LargestTie(ties.names[int(ties.query[place])], float(ties.score[place]), int(ties.size[place]))
-    n_levels, levels = find_levels(found.score, found.size)
-    decimals = find_decimals(found.score)
+    n_queries, largest = len(found.query_ids), None
+    if len(found.size):
+        place = int(found.size.argmax())
+        query_id = found.query_ids[int(found.query[place])]
+        largest = LargestTie(query_id, float(found.score[place]), int(found.size[place]))
+    cuts = [(int(cutoff), int(((found.above < cutoff) & (found.above + found.size > cutoff)).sum())) for cutoff in at]
+    n_levels, levels = find_levels(found.scores, found.sizes)
+    decimals = find_decimals(found.scores)
     return TieProfile(
         name=name,
         n_queries=n_queries,
         n_documents=int(found.n_documents.sum()),
-        n_queries_with_ties=len(np.unique(ties.query)),
-        n_ties=len(ties.size),
-        n_tied=int(ties.size.sum()),
-        tie_size=_spread(ties.size) if len(ties.size) else None,
+        n_queries_with_ties=len(np.unique(found.query)),
+        n_ties=len(found.size),
+        n_tied=int(found.size.sum()),
+        tie_size=_spread(found.size) if len(found.size) else None,
         largest=largest,
         distinct_scores=_spread(found.n_groups),
-        cuts=tuple(_cut(int(cutoff), ties.above, ties.size, n_queries) for cutoff in at),
+        cuts=tuple(Cut(cutoff, n, n / n_queries) for cutoff, n in cuts),  # a query has at most one such tie
         n_levels=n_levels,
         levels=levels,
         decimals=decimals,
-        grid=find_grid(found.score, decimals),
-        queries=ties_of_queries(found),
+        grid=find_grid(found.scores, decimals),
+        queries=found.by_query(),
     )
-
-
-def _cut(cutoff: int, above: IntArray, size: IntArray, n_queries: int) -> Cut:
-    """Count the queries with a tie that begins above a cutoff and ends below it; a query has at most one."""
-    n = int(((above < cutoff) & (above + size > cutoff)).sum())
-    return Cut(cutoff, n, n / n_queries)
 
 
 def _spread(counts: IntArray) -> Spread:
@@ -418,6 +399,7 @@ def _of_measure(scores: Scores) -> Decided:
     n_queries = scores.n_queries
     of_ties = (scores.total_tie_std / n_queries) ** 2 if n_queries else 0.0
     of_queries = scores.std**2 / n_queries if n_queries > 1 else 0.0
+    columns = (scores.values, scores.tie_std, scores.tie_min, scores.tie_max)
     widest = [place for place in np.argsort(-span, kind="stable").tolist() if span[place] > NOISE][:N_WORST]
     return Decided(
         scores.measure,
@@ -428,11 +410,6 @@ def _of_measure(scores: Scores) -> Decided:
         n_decided,
         n_decided / n_queries if n_queries else float("nan"),
         of_ties / (of_ties + of_queries) if of_ties > 0 else 0.0,
-        tuple(_worst_query(scores, place) for place in widest),
+        tuple(WorstQuery(str(scores.query_ids[n]), *(float(one[n]) for one in columns)) for n in widest),
         scores,
     )
-
-
-def _worst_query(scores: Scores, place: int) -> WorstQuery:
-    columns = (scores.values, scores.tie_std, scores.tie_min, scores.tie_max)
-    return WorstQuery(str(scores.query_ids[place]), *(float(column[place]) for column in columns))

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import polars as pl
 
 from deadheat.arrays import FloatArray
 from deadheat.evaluation.beside import Difference, difference_of, differences
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
-from deadheat.profile.queries import QueryTies
 from deadheat.wording import NOISE
 
 FEWEST = 3  # queries: a line goes through any two points
@@ -118,22 +118,23 @@ def correlate(one: FloatArray, other: FloatArray, names: tuple[str, str]) -> Cor
     return Correlation(min(1.0, max(-1.0, value)), n)
 
 
-def stability_of(exact: Scores, traditional: Scores, ties: QueryTies, rule: str) -> Stability:
+def stability_of(exact: Scores, traditional: Scores, ties: pl.DataFrame, rule: str) -> Stability:
     """Return how far a rule is from the exact values, and how that goes with the ties of the queries.
 
     Parameters
     ----------
     exact, traditional : Scores
         Of the same queries.
-    ties : QueryTies
+    ties : polars.DataFrame
         Of these queries, in their order. Those without documents are in no correlation.
     rule : str
     """
     apart = np.abs(differences(exact, traditional))
-    largest = np.where(ties.n_documents > 0, ties.largest, np.nan)
+    ratio = ties["tie_ratio"].to_numpy()
+    largest = np.where(np.isnan(ratio), np.nan, ties["largest_tie"])
     return Stability(
         difference_of(exact, traditional, rule),
-        correlate(ties.tie_ratio, apart, ("the tie ratio", "the difference")),
+        correlate(ratio, apart, ("the tie ratio", "the difference")),
         correlate(largest, apart, ("the largest tie", "the difference")),
         traditional,
     )
@@ -151,14 +152,12 @@ def recommend(scores: Sequence[Scores], n_with_ties: int, n_of_run: int) -> Reco
     n_with_ties, n_of_run : int
         Queries of the run with ties, and all of them.
     """
-    found: list[tuple[bool, bool, float, Scores, float, float]] = []
+    found = []
     for one in scores:
-        ends = (one.mean_tie_min, one.mean_tie_max)
-        if one.measure.total:
-            ends = (one.total_tie_min, one.total_tie_max)
-        moved = ends[1] - ends[0]
+        level = "total" if one.measure.total else "mean"
+        low, high = (getattr(one, f"{level}_{end}") for end in ("tie_min", "tie_max"))
         if one.has_relevant[one.kept].any():
-            found.append((moved >= VISIBLE, math.isfinite(one.measure.range[1]), moved, one, *ends))
+            found.append((high - low >= VISIBLE, math.isfinite(one.measure.range[1]), high - low, one, low, high))
     if not found:
         return None
     is_exact, _, _, one, low, high = max(found, key=lambda each: each[:3])

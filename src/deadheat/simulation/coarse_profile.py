@@ -18,23 +18,14 @@ from deadheat.comparison.sides import TieSums, side_of
 from deadheat.data.drawn import Drawn
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
+from deadheat.evaluation.beside import evaluate_beside
 from deadheat.evaluation.conventions import Conventions
-from deadheat.evaluation.evaluate import (
-    are_runs,
-    evaluate_under,
-    parse_measures,
-    score_of,
-    warn_of_levels,
-    warn_of_missing,
-    warn_of_unmatched,
-)
+from deadheat.evaluation.evaluate import are_runs, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.scores import Scores
+from deadheat.evaluation.warned import warn
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
-from deadheat.placements.place import engine_of
-from deadheat.placements.policies import by_rule
 from deadheat.simulation.coarsening import check_coarse, coarse_name, coarsen
 from deadheat.simulation.winners import winner
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
@@ -242,7 +233,7 @@ def coarsening_profile(
     """
     check_threads()
     check_rng(rng)
-    ways = _ways(levels, decimals, dtypes, per_query=per_query)
+    ways = _ways(per_query=per_query, levels=levels, decimals=decimals, dtypes=dtypes)
     conventions = Conventions("expected", "empty" if missing is None else missing, no_relevant, None)
     chosen, judged, named = parse_measures(measures), Qrels.of(qrels), _named(runs, ascending=ascending)
     places = _places_of_pairs(list(named), baseline)
@@ -256,13 +247,32 @@ def coarsening_profile(
         steps[scores] = {}
         for name, given in named.items():
             run = coarsen(given, **way, per_query=per_query) if way else given
-            engine = engine_of(judged, run)
-            steps[scores][name] = one = evaluate_under(conventions, judged, run, chosen, engine=engine)
-            ranked = by_rule(one.placements, engine, "doc_id")
-            by_doc_id = [score_of(measure, one.placements, ranked, no_relevant) for measure in chosen]
-            rows += _rows_of(run, name, scores, found=one, by_doc_id=by_doc_id, as_given=steps[AS_GIVEN][name])
+            exact, traditional = evaluate_beside(conventions, judged, run, chosen, "doc_id")
+            steps[scores][name] = exact
+            frame = run.to_polars()
+            is_tied = frame.select(tied=pl.struct("query_id", "score").is_duplicated())["tied"]
+            n_distinct, share_tied = frame["score"].n_unique(), float(is_tied.sum()) / max(frame.height, 1)
+            rows += [
+                CoarseScores(
+                    run=name,
+                    scores=scores,
+                    measure=str(own.measure),
+                    n_queries=own.n_queries,
+                    n_distinct=n_distinct,
+                    share_tied=share_tied,
+                    value=own.mean,
+                    tie_std=own.mean_tie_std,
+                    tie_min=own.mean_tie_min,
+                    tie_max=own.mean_tie_max,
+                    doc_id=doc_id.mean,
+                    original=original.mean,
+                    error=doc_id.mean - original.mean,
+                    change=own.mean - original.mean,
+                )
+                for own, doc_id, original in zip(exact, traditional, steps[AS_GIVEN][name], strict=True)
+            ]
         if not way:
-            _warn(steps[AS_GIVEN], judged, named, warns_of_missing=missing is None)
+            warn(steps[AS_GIVEN], judged, named, missing=missing)
     pairs = tuple(pair for measure in chosen for pair in _compare(measure, steps, places, rng))
     order = {str(measure): n for n, measure in enumerate(chosen)}
     rows.sort(key=lambda row: (order[row.measure], list(named).index(row.run)))
@@ -271,44 +281,22 @@ def coarsening_profile(
     return CoarseningProfile(tuple(_with_rivals(rows, pairs)), pairs, n_queries, per_query, first)
 
 
-def _warn(
-    evaluations: Mapping[str, Evaluation], qrels: Qrels, runs: Mapping[str, Run], *, warns_of_missing: bool
-) -> None:
-    """Give the warnings that :func:`evaluate` gives."""
-    first = next(iter(evaluations.values()))
-    lacking = {name: one.missing_queries for name, one in evaluations.items() if one.missing_queries}
-    if lacking and warns_of_missing:
-        warn_of_missing(lacking, len(first.query_ids))
-    warn_of_levels(first, qrels)
-    for name, run in runs.items():
-        warn_of_unmatched(evaluations[name], qrels, run)
-
-
-def _ways(
-    levels: Iterable[int] | None, decimals: Iterable[int] | None, dtypes: Iterable[str] | None, *, per_query: bool
-) -> list[dict[str, Any]]:
+def _ways(*, per_query: bool, **asked: Iterable[object] | None) -> list[dict[str, Any]]:
     """Return the ways to make scores coarser, as arguments of :func:`coarsen`: checked, each once."""
-    asked: dict[str, Iterable[object] | None] = {"levels": levels, "decimals": decimals, "dtypes": dtypes}
-    given = {name: one for name, one in asked.items() if one is not None}
+    given = {name: one for name, one in asked.items() if one is not None} or {"levels": LEVELS}
     if len(given) > 1:
         names = Plain(" and ".join(given))
         raise ParameterError(argument="levels, decimals and dtypes", given=names, allowed="one of them, not the others")
-    if per_query and given.keys() - {"levels"}:
-        raise ParameterError("per_query is for levels", given=Plain(next(iter(given))))
-    name, values = next(iter(given.items()), ("levels", LEVELS))
-    ways = [{"dtype" if name == "dtypes" else name: one} for one in _each(name, values)]
+    ((name, values),) = given.items()
+    if per_query and name != "levels":
+        raise ParameterError("per_query is for levels", given=Plain(name))
+    is_single = isinstance(values, str) or not isinstance(cast("object", values), Iterable)
+    ways = [{name.replace("dtypes", "dtype"): one} for one in dict.fromkeys([values] if is_single else values)]
+    if not ways:
+        raise ParameterError(argument=name, given=[], allowed="at least one")
     for way in ways:
         check_coarse(**way)
     return ways
-
-
-def _each(name: str, given: Iterable[object]) -> list[Any]:
-    """Return what was given, each once; a single one is a list of it."""
-    is_single = isinstance(given, str) or not isinstance(cast("object", given), Iterable)
-    listed = [given] if is_single else list(dict.fromkeys(given))
-    if not listed:
-        raise ParameterError(argument=name, given=listed, allowed="at least one")
-    return listed
 
 
 def _named(runs: Source | Mapping[str, Source] | Sequence[Source], *, ascending: bool) -> dict[str, Run]:
@@ -332,32 +320,6 @@ def _places_of_pairs(names: list[str], baseline: str | None) -> Places:
             hint="give baseline, the run to compare the others with",
         )
     return places
-
-
-def _rows_of(
-    run: Run, name: str, scores: str, *, found: Evaluation, by_doc_id: Sequence[Scores], as_given: Evaluation
-) -> Iterator[CoarseScores]:
-    """Yield the row of a run for each measure."""
-    frame = run.to_polars()
-    is_tied = frame.select(pl.struct("query_id", "score").is_duplicated().alias("tied"))["tied"]
-    n_distinct, share_tied = frame["score"].n_unique(), float(is_tied.sum()) / max(frame.height, 1)
-    for own, doc_id, original in zip(found, by_doc_id, as_given, strict=True):
-        yield CoarseScores(
-            run=name,
-            scores=scores,
-            measure=str(own.measure),
-            n_queries=own.n_queries,
-            n_distinct=n_distinct,
-            share_tied=share_tied,
-            value=own.mean,
-            tie_std=own.mean_tie_std,
-            tie_min=own.mean_tie_min,
-            tie_max=own.mean_tie_max,
-            doc_id=doc_id.mean,
-            original=original.mean,
-            error=doc_id.mean - original.mean,
-            change=own.mean - original.mean,
-        )
 
 
 def _compare(
@@ -399,15 +361,11 @@ def _difference(winners: TieSums, a: int, b: int) -> float:
 
 def _with_rivals(rows: Iterable[CoarseScores], pairs: Iterable[CoarsePair]) -> Iterator[CoarseScores]:
     """Yield each row with the other run for which random orders of ties are most likely to name the wrong winner."""
-    known = [pair for pair in pairs if not math.isnan(pair.wrong_winner)]
-    worst: dict[tuple[str, str, str], CoarsePair] = {}
-    for pair in sorted(known, key=lambda pair: -pair.wrong_winner):
-        for run in (pair.system, pair.baseline):
-            worst.setdefault((pair.measure, pair.scores, run), pair)
+    worst: dict[tuple[str, str, str], tuple[float, str]] = {}
+    for pair in sorted(pairs, key=lambda pair: -pair.wrong_winner):
+        if not math.isnan(pair.wrong_winner):
+            for run, rival in ((pair.system, pair.baseline), (pair.baseline, pair.system)):
+                worst.setdefault((pair.measure, pair.scores, run), (pair.wrong_winner, rival))
     for row in rows:
-        of_row = worst.get((row.measure, row.scores, row.run))
-        if of_row is None:
-            yield row
-        else:
-            rival = of_row.baseline if of_row.system == row.run else of_row.system
-            yield replace(row, wrong_winner=of_row.wrong_winner, rival=rival)
+        wrong, rival = worst.get((row.measure, row.scores, row.run), (math.nan, None))
+        yield replace(row, wrong_winner=wrong, rival=rival)

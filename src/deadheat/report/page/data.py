@@ -80,8 +80,8 @@ def _ties(subject: Subject, system: str) -> dict[str, list[int]] | None:
     found = subject.ties_of(system)
     if found is None:
         return None
-    columns = {"docs": found.n_documents, "tied": found.n_tied, "ties": found.n_ties, "largest": found.largest}
-    return {name: column.tolist() for name, column in columns.items()}
+    columns = {"docs": "n_documents", "tied": "n_tied", "ties": "n_ties", "largest": "largest_tie"}
+    return {name: found[column].to_list() for name, column in columns.items()}
 
 
 def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]]:

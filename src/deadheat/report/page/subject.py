@@ -22,8 +22,7 @@ from deadheat.errors import UnlabelledQueriesWarning
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
-from deadheat.profile.grouping import grouped
-from deadheat.profile.queries import QueryTies, ties_of_queries
+from deadheat.profile.grouping import grouped, ties_of
 
 N_DECIDING = 20  # queries whose rankings a page holds
 
@@ -140,10 +139,10 @@ class Subject:
         return [texts.get(query) or "" for query in self.query_ids]
 
     @cache  # noqa: B019 - a subject lives as long as its page is made
-    def ties_of(self, system: str) -> QueryTies | None:
+    def ties_of(self, system: str) -> pl.DataFrame | None:
         """Return the ties of all queries in a run; None if it is not at hand."""
         run = self.runs.get(system)
-        return None if run is None else ties_of_queries(grouped(run)).of(self.query_ids)
+        return None if run is None else ties_of(grouped(run).by_query(), list(self.query_ids))
 
     def by_doc_id(self, system: str, measure: Measure) -> FloatArray | None:
         """Return the values of a system with its ties broken by document id, NaN where it has none; None: unknown."""
@@ -169,9 +168,7 @@ class Subject:
                 exact, traditional = (self.of_all_queries(scores, each) for each in (scores.tie_mean, values))
                 columns = {"exact": exact, "traditional": traditional, "difference": traditional - exact}
                 named = {"run": name, "measure": str(measure.label), "rule": "doc_id"}
-                frames.append(
-                    ties.to_polars().with_columns(**columns, **{key: pl.lit(text) for key, text in named.items()})
-                )
+                frames.append(ties.with_columns(**columns, **{key: pl.lit(text) for key, text in named.items()}))
         return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None)) if frames else None
 
     def strata(self) -> dict[str, Strata]:

@@ -1,0 +1,147 @@
+"""What usually means wrong data, as a warning: ids that do not match, missing queries, levels that nothing reaches."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+import polars as pl
+
+from deadheat.data.alike import alike
+from deadheat.data.tables import Qrels, Run, Source, Table, path_of
+from deadheat.errors import DeadheatWarning, NothingJudgedWarning
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.io.formats import format_of
+from deadheat.placements.place import looks_swapped
+from deadheat.placements.placements import lost_zeros
+from deadheat.wording import counted, three
+
+Warned: TypeAlias = tuple[str, type[DeadheatWarning]]
+
+LOOKED = 100  # documents, among which one with zeros in front is looked for
+PADDED = re.compile("0+[0-9]+")
+
+
+def warn(
+    evaluations: Mapping[str, Evaluation], qrels: Qrels, runs: Mapping[str, Run], *, missing: str | None = "empty"
+) -> None:
+    """Warn the caller of the calling function.
+
+    Parameters
+    ----------
+    evaluations, runs : mapping of str to Evaluation, to Run
+    qrels : Qrels
+    missing : str or None
+        As the user gave it: None did not confirm that missing queries count as empty rankings.
+    """
+    lacking = _missing(evaluations) if missing is None else ()
+    # of what looks swapped the advice on levels would mislead
+    is_swapped = any(looks_swapped(qrels, run) for run in runs.values())
+    of_levels = () if is_swapped else _levels(next(iter(evaluations.values())), qrels)
+    _tell([*of_levels, *lacking, *(told for name, run in runs.items() for told in _ids(evaluations[name], qrels, run))])
+
+
+def warn_of_form(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
+    """Warn of what no report says: ids that differ in their form alone, and one table for qrels and run."""
+    _tell([*_unequal(evaluation, qrels, run), *_one_table(evaluation, qrels, run)])
+
+
+def warn_of_one_table(evaluation: Evaluation, qrels: Source, run: Source) -> None:
+    """Warn of qrels and run that are one table, as the caller gave them."""
+    _tell(_one_table(evaluation, qrels, run))
+
+
+def _tell(told: Iterable[Warned]) -> None:
+    for text, cause in told:
+        warnings.warn(text, cause, stacklevel=4)
+
+
+def _missing(evaluations: Mapping[str, Evaluation]) -> Iterator[Warned]:
+    """Find runs that lack most queries, which then count as empty rankings by default.
+
+    Search engines leave some queries without a result, and `Evaluation` shows these. A mean of mostly empty rankings
+    usually means wrong ids or an incomplete run.
+    """
+    named = "; ".join(
+        f"{name} lacks {len(one.missing_queries):,} of {counted(len(one.query_ids), 'query', 'queries')} of the qrels"
+        f" ({three([*map(repr, one.missing_queries)])})"
+        for name, one in evaluations.items()
+        if 2 * len(one.missing_queries) > len(one.query_ids)
+    )
+    if named:
+        text = (
+            f"{named}: they count as empty rankings, 0 by most measures. missing='empty' confirms that this is"
+            " intended; missing='skip' leaves them out"
+        )
+        yield text, DeadheatWarning
+
+
+def _levels(evaluation: Evaluation, qrels: Qrels) -> Iterator[Warned]:
+    """Find that no relevance reaches the level that measures have by default; who names a level knows of it."""
+    highest = evaluation.placements.max_relevance
+    levels = {one: float(getattr(one, "rel", 0)) for one in evaluation.measures}
+    missed = {one: rel for one, rel in levels.items() if 0 < highest < rel and "rel=" not in str(one)}
+    for first, rel in list(missed.items())[:1]:
+        text = (
+            f"{qrels.where}: the highest relevance is {highest:g}, and {three([one.label for one in missed])} count"
+            f" documents as relevant from rel={rel:g}: they find none. Lower it, as in"
+            f" {type(first).__name__}(rel={highest:g})"
+        )
+        yield text, DeadheatWarning
+
+
+def _ids(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[Warned]:
+    """Find that no retrieved document is judged, or some are not found: usually ids are written in different ways."""
+    yield from _unequal(evaluation, qrels, run)
+    if len(evaluation.placements.query):
+        yield from _lost_zeros(evaluation, qrels, run)
+        return
+    some = {table.where: table.rows.some_documents(3) for table in (run, qrels)}
+    examples = "; ".join(f"{where} has {', '.join(map(repr, ids))}" for where, ids in some.items())
+    text = (
+        f"no retrieved document is judged: are the document ids written alike? {examples}{lost_zeros(*some.values())}"
+    )
+    yield text, NothingJudgedWarning
+
+
+def _unequal(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[Warned]:
+    for found in alike(qrels, run, evaluation.missing_queries, evaluation.unjudged_queries):
+        yield f"{run.where}: {found}; they count as different", DeadheatWarning
+
+
+def _lost_zeros(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[Warned]:
+    """Find judged documents with zeros in front that the run lost."""
+    # what follows reads all rows; who reads ids as numbers loses the zeros of all of them
+    has_zeros = (any(map(PADDED.fullmatch, table.rows.some_documents(LOOKED))) for table in (qrels, run))
+    if not next(has_zeros) or next(has_zeros):
+        return
+    judged = qrels.to_polars()["doc_id"].unique()
+    found = pl.Series(evaluation.placements.doc_ids.tolist(), dtype=pl.String)
+    padded = judged.filter(judged.str.contains(f"^{PADDED.pattern}$") & ~judged.is_in(found.implode()))
+    retrieved = run.rows.which_documents(padded.str.strip_chars_start("0").unique())
+    lost = padded.filter(padded.str.strip_chars_start("0").is_in(retrieved.implode()))
+    if len(lost):
+        text = (
+            f"{counted(len(lost), 'judged document')} such as {lost[0]!r} of {qrels.where} is not retrieved, and"
+            f" {lost[0].lstrip('0')!r} is: zeros in front were lost in {run.where}, read ids as text"
+        )
+        yield text, NothingJudgedWarning
+
+
+def _one_table(evaluation: Evaluation, qrels: Source, run: Source) -> Iterator[Warned]:
+    """Find that qrels and run are one table, and so are its judged and retrieved documents: others are missing.
+
+    Ragas has two columns of documents in one table, and LETOR has all documents of a query.
+    """
+    path, other = (one.path if isinstance(one, Table) else path_of(one) for one in (qrels, run))
+    is_one = run is qrels if path is None else path == other and path.is_file()
+    placed = evaluation.placements
+    are_all = len(placed.query) == len(placed.judged_query) == int(placed.n_retrieved.sum())
+    if is_one and are_all and (path is None or format_of(path, None).name != "letor"):
+        text = (
+            f"{path or 'one table'}: qrels and run are the same, so only retrieved documents are judged, and recall, AP"
+            " and nDCG are higher than they are among all relevant documents: give these as qrels"
+        )
+        yield text, DeadheatWarning
