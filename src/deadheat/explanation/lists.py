@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, cached_property
@@ -45,7 +44,6 @@ class Lists:
         self._whole = cache(lambda precision: self._engine(precision).place())
         self._ranked = cache(self._make_ranked)
         self._shortened = cache(self._make_shortened)
-        self._placed: dict[bytes, Placements] = {}
         self.plain: Placements = self._whole(None)
 
     @cached_property
@@ -144,13 +142,4 @@ class Lists:
         if judgments == "above 0":
             is_below = found.above >= self._n_above_0[found.query]
             found = replace(found, relevance=np.where(is_below, np.minimum(found.relevance, 0.0), found.relevance))
-        return self._placed.setdefault(_content(found), found)
-
-
-def _content(placements: Placements) -> bytes:
-    """Return a hash of all that measures look at."""
-    arrays = ("n_retrieved", "query", "relevance", "above", "tied", "judged_query", "judged_relevance")
-    digest = hashlib.blake2b(digest_size=16)
-    for name in arrays:
-        digest.update(np.ascontiguousarray(getattr(placements, name)).data)
-    return digest.digest()
+        return found

@@ -217,7 +217,8 @@ def _checked(
         "skewness": skewness,
         "p": f"{p} = {p_adjusted:.2g}" if p_adjusted >= LEAST_P else f"{p} < .0001",
     }
-    reason = "; ".join(REASONS[key].format_map(words) for key, holds in why.items() if holds)
+    causes = tuple(key for key, holds in why.items() if holds)
+    reason = "; ".join(REASONS[key].format_map(words) for key in causes)
     if passed and reason:
         reason = f"proves {'nothing' if needs else 'little'}: {reason}"
     sign, margin = (1.0, "-") if measure.higher_is_better else (-1.0, "+")
@@ -240,8 +241,9 @@ def _checked(
         question=question,
         p_adjusted=p_adjusted,
         detectable=detectable,
-        proves_little=passed and bool(reason),
+        proves_little=passed and bool(causes),
         worst="" if passed else lowest(pairs.query_ids, column, "losses", below=0),
+        causes=causes,
     )
 
 

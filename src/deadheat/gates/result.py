@@ -127,6 +127,8 @@ class Check:
     worst : str
         Of a failed gate: the three queries that pulled the value furthest to the wrong side, with their values, or
         differences from the baseline; empty if it passed, or if all are equal.
+    causes : tuple of str
+        What `reason` says, as words that a program can look for, such as "unknown", "missed" or "significant".
     """
 
     gate: str
@@ -153,6 +155,7 @@ class Check:
     confidence_level: float | None = None
     method: str = ""
     worst: str = ""
+    causes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         result = f"passed with {rounded(self.value)}" if self.passed else "failed"
@@ -259,6 +262,6 @@ class GateResult(Shown):
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each check, with the fields of `Check`; null where there is no number."""
         types = {"float": pl.Float64, "bool": pl.Boolean, "int": pl.Int64, "float | None": pl.Float64}
-        schema = {one.name: types.get(str(one.type), pl.String) for one in fields(Check)}
+        schema = {one.name: types.get(str(one.type), pl.String) for one in fields(Check) if one.name != "causes"}
         columns = {name: [getattr(check, name) for check in self.checks] for name in schema}
         return pl.DataFrame(columns, schema=schema).with_columns(pl.col(pl.Float64).fill_nan(None))

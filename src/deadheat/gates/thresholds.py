@@ -23,6 +23,20 @@ ENDS = ("low", "high")  # of a confidence interval
 NAMED = 3  # queries behind a failure
 EQUAL = 1e-12  # values this near are equal
 MISSED = {">=": "below", ">": "not above", "<=": "above", "<": "not below"}
+# why a threshold failed, or why its passing proves little: the first that holds is said
+FAILED = {
+    "no query": "no query has a value",
+    "unknown": "cannot be known: {unknown}",
+    "no interval": "no interval: it takes two queries with a value, or two clusters, and there is {unknown}",
+    "missed": "{value:.{digits}g} is {missed} {bound:.15g}",
+}
+PASSED = {
+    "unknown": "proves nothing: {unknown}",
+    "trivial": "proves nothing: no ranking is {side} {least:.4g}",
+    "luck": "proves little: one random order of the ties gave this value",
+    "missing": "proves little: {missing} left out, with which as empty rankings it fails",
+}
+BEYOND_REACH = ", which cannot be reached: the judgments allow at {end} {reachable:.4g}"
 
 
 def check_family(
@@ -84,57 +98,78 @@ def _checked(
     evaluation: Evaluation,
     options: GateOptions,
 ) -> Check:
-    quantity, measure = threshold.quantity, scores.measure
-    is_higher = quantity not in LOWER_IS_BETTER and measure.higher_is_better
-    value, reachable = _value(quantity, scores, interval), _reachable(threshold, scores)
+    quantity, bound, measure = threshold.quantity, threshold.bound, scores.measure
+    is_spread, is_end, rises = quantity in LOWER_IS_BETTER, quantity in ENDS, threshold.operator[0] == ">"
+    is_higher = not is_spread and measure.higher_is_better
+    level = "total" if measure.total else "mean"
+    if interval is not None:
+        value = interval.low if quantity == "low" else interval.high
+    else:
+        name = level if quantity == "mean" else f"{level}_{quantity}"
+        value = float(getattr(scores, name)) if scores.n_queries else math.nan
     unknown = "" if interval is None else interval.unknown
     passed = threshold.holds(value) and (not unknown or options.allow_unknown)
-    is_beyond = not passed and _is_beyond(threshold, reachable, is_higher=is_higher)
+    # the best value that the judgments allow, NaN where they set no limit; of the spread by ties, which may be none, 0
+    best = 0.0 if is_spread else scores.reachable * (scores.n_queries if measure.total else 1)
+    has_limit = not math.isnan(best)
+    # an interval may well go beyond its mean: of the end on that side nothing is said
+    is_near_end = quantity == ("high" if is_higher else "low")
+    is_beyond = not passed and has_limit and is_higher == rises and not is_near_end and not threshold.holds(best)
+    low, high = (0.0, math.inf) if is_spread else measure.range
+    if has_limit:
+        low, high = (low, best) if is_higher else (best, high)
+    least = low if rises else high
+    n_missing, conventions = len(evaluation.missing_queries), evaluation.conventions
+    # of a mean that leaves missing queries out, whose other values are known to be 0
+    may_lack = is_higher and measure.range[0] == 0 and not measure.total and quantity in {"mean", "low"}
+    is_lacking = may_lack and not subset.by and conventions.missing == "skip" and conventions.no_relevant == "zero"
+    digits = next((n for n in range(4, 15) if f"{value:.{n}g}" != f"{bound:.{n}g}"), 15)  # until they can be told apart
     if passed:
-        reason = (
-            f"proves nothing: {unknown}" if unknown else _why_trivial(threshold, scores, reachable, is_higher=is_higher)
-        )
-        reason = reason or _why_little(threshold, scores, evaluation, subset, is_higher=is_higher)
+        holds = {
+            "unknown": bool(unknown),
+            "trivial": not is_end and math.isfinite(least) and threshold.holds(least),
+            "luck": evaluation.ties == "random" and not quantity.startswith("tie_") and bool(scores.mean_tie_std),
+            "missing": is_lacking
+            and n_missing > 0
+            and not threshold.holds(scores.mean * scores.n_queries / (scores.n_queries + n_missing)),
+        }
     else:
-        reason = _reason(threshold, value, scores, unknown=unknown, allow_unknown=options.allow_unknown)
-        limit = f"at {'most' if measure.higher_is_better else 'least'}"
-        reason += f", which cannot be reached: the judgments allow {limit} {reachable:.4g}" if is_beyond else ""
+        is_unknown = bool(unknown) and not options.allow_unknown
+        holds = {"no query": not scores.n_queries, "unknown": is_unknown, "no interval": math.isnan(value)}
+        holds["missed"] = True
+    cause = next((key for key, does in holds.items() if does), "")
+    reason = (PASSED if passed else FAILED).get(cause, "") + BEYOND_REACH * is_beyond
     return Check(
         gate=threshold.text,
         measure=threshold.label,
         quantity=quantity,
         value=value,
         operator=threshold.operator,
-        threshold=threshold.bound,
+        threshold=bound,
         passed=passed,
-        reason=reason,
+        reason=reason.format(
+            unknown=unknown,
+            value=value,
+            digits=digits,
+            missed=MISSED[threshold.operator],
+            bound=bound,
+            side="below" if rises else "above",
+            least=least,
+            missing=counted(n_missing, "missing query", "missing queries"),
+            end="most" if measure.higher_is_better else "least",
+            reachable=best,
+        ),
         n_queries=scores.n_queries,
-        reachable=reachable,
+        reachable=best if has_limit else None,
         is_beyond=is_beyond,
-        proves_little=passed and bool(reason),
+        proves_little=passed and bool(cause),
         by=subset.by,
         stratum=subset.stratum,
         confidence_level=None if interval is None else interval.confidence_level,
         method="" if interval is None else interval.method,
         worst="" if passed else _worst(threshold, scores),
+        causes=(cause,) if cause else (),
     )
-
-
-def _why_little(
-    threshold: Threshold, scores: Scores, evaluation: Evaluation, subset: Subset, *, is_higher: bool
-) -> str:
-    """Say that one random order of ties decided, or that missing queries, which are left out, may have."""
-    if evaluation.ties == "random" and not threshold.quantity.startswith("tie_") and scores.mean_tie_std:
-        return "proves little: one random order of the ties gave this value"
-    n_missing, conventions = len(evaluation.missing_queries), evaluation.conventions
-    is_counted = conventions.missing == "skip" and conventions.no_relevant == "zero"  # all of them, if they were kept
-    rises = is_higher and scores.measure.range[0] == 0 and not scores.measure.total
-    if subset.by or not (n_missing and is_counted and rises and threshold.quantity in {"mean", "low"}):
-        return ""
-    if threshold.holds(scores.mean * scores.n_queries / (scores.n_queries + n_missing)):
-        return ""
-    without = counted(n_missing, "missing query", "missing queries")
-    return f"proves little: {without} left out, with which as empty rankings it fails"
 
 
 def _worst(threshold: Threshold, scores: Scores) -> str:
@@ -143,59 +178,6 @@ def _worst(threshold: Threshold, scores: Scores) -> str:
     sign = 1 if threshold.operator[0] == ">" else -1
     bound = math.inf if scores.measure.total else sign * threshold.bound  # a total is of all queries together
     return lowest(scores.query_ids, sign * values, "lowest" if sign > 0 else "highest", below=bound)
-
-
-def _value(quantity: str, scores: Scores, interval: Interval | None) -> float:
-    """Return what is held against the number; of counts it is of the total, and NaN if no query counts."""
-    if interval is not None:
-        return interval.low if quantity == "low" else interval.high
-    level = "total" if scores.measure.total else "mean"
-    name = level if quantity == "mean" else f"{level}_{quantity}"
-    return float(getattr(scores, name)) if scores.n_queries else math.nan
-
-
-def _reachable(threshold: Threshold, scores: Scores) -> float | None:
-    """Return the best value that the judgments allow, if they set a limit; of ties, whose spread may be none, 0."""
-    if threshold.quantity in LOWER_IS_BETTER:
-        return 0.0
-    found = scores.reachable
-    if math.isnan(found):
-        return None
-    return found * scores.n_queries if scores.measure.total else found
-
-
-def _is_beyond(threshold: Threshold, reachable: float | None, *, is_higher: bool) -> bool:
-    """Tell whether even the ideal ranking misses a threshold.
-
-    Its interval may well go beyond its mean: of the end on that side nothing is said.
-    """
-    if reachable is None or is_higher != (threshold.operator[0] == ">"):
-        return False
-    return threshold.quantity != ("high" if is_higher else "low") and not threshold.holds(reachable)
-
-
-def _why_trivial(threshold: Threshold, scores: Scores, reachable: float | None, *, is_higher: bool) -> str:
-    """Say that every ranking passes, if that is so; nothing is said of the ends of intervals."""
-    low, high = (0.0, math.inf) if threshold.quantity in LOWER_IS_BETTER else scores.measure.range
-    if reachable is not None:
-        low, high = (low, reachable) if is_higher else (reachable, high)
-    least, word = (low, "below") if threshold.operator[0] == ">" else (high, "above")
-    if threshold.quantity in ENDS or not math.isfinite(least) or not threshold.holds(least):
-        return ""
-    return f"proves nothing: no ranking is {word} {least:.4g}"
-
-
-def _reason(threshold: Threshold, value: float, scores: Scores, *, unknown: str, allow_unknown: bool) -> str:
-    if not scores.n_queries:
-        return "no query has a value"
-    if unknown and not allow_unknown:
-        return f"cannot be known: {unknown}"
-    if math.isnan(value):
-        return f"no interval: it takes two queries with a value, or two clusters, and there is {unknown}"
-    digits = 4
-    while digits < 15 and f"{value:.{digits}g}" == f"{threshold.bound:.{digits}g}":
-        digits += 1  # until the two can be told apart
-    return f"{value:.{digits}g} is {MISSED[threshold.operator]} {threshold.bound:.15g}"
 
 
 def lowest(query_ids: TextArray, values: FloatArray, what: str = "lowest", *, below: float = math.inf) -> str:

@@ -201,10 +201,10 @@ def _sizes(result: GateResult) -> Iterator[Fact]:
 
 def _is_plain(check: Check) -> bool:
     """Tell whether the numbers in the table explain a failure: they can be told apart."""
-    if check.is_beyond or check.reason.startswith("cannot be known"):
+    if check.is_beyond or "unknown" in check.causes:
         return False
     if check.is_regression:
-        is_told = check.p_value is not None and not math.isnan(check.p_value) and "too skewed" not in check.reason
+        is_told = check.p_value is not None and not math.isnan(check.p_value) and "finds" not in check.causes
         return check.question == "no_regression" and is_told
     return format_cell(check.value) not in {format_cell(None), format_cell(check.threshold)}
 
