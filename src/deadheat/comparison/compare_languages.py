@@ -133,13 +133,6 @@ def split_by_language(
         of_query = list(zip(ids, table.column(column, ids), table.column(PAIR, ids), strict=True))
         for language in sorted({language for _, language, pair in of_query if language and pair}):
             own = {query: pair for query, of, pair in of_query if of == language and pair}
-            of_pair = {pair: query for query, pair in own.items()}
-            if other := next((query for query, pair in own.items() if of_pair[pair] != query), None):
-                raise DataError(
-                    f"queries {other!r} and {of_pair[own[other]]!r} have the {PAIR} {own[other]!r}, both in {language}",
-                    hint="one query of each language may have it",
-                    path=table.where,
-                )
             found.setdefault(language, {})[name] = one.select(np.array([query in own for query in ids], np.bool_))
             pairs.setdefault(language, {}).update(own)
     return found, pairs
@@ -181,7 +174,8 @@ def languages_of(
             if len(ids[language]) < len(held):
                 twice = next(shared for shared, n in Counter(held).items() if n > 1)
                 raise DataError(
-                    f"two queries of {one.name} are called {twice!r} across languages", hint="pair each once"
+                    f"two queries of {one.name} in {language} are called {twice!r} across languages",
+                    hint="pair each once",
                 )
         counts.update(ids[language])
     shared = {one for one, n in counts.items() if n > 1}

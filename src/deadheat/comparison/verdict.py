@@ -627,11 +627,8 @@ def judge_strata(verdicts: Mapping[str, Verdict], columns: Sequence[str]) -> tup
 
 def number(value: float) -> str:
     """Return a number with four decimals, as tables have it."""
-    if math.isnan(value):
-        return "-"
-    if float(value).is_integer() and abs(value) >= 10:
-        return f"{value:,.0f}"
-    return rounded(value, DIGITS)
+    is_large_whole = float(value).is_integer() and abs(value) >= 10
+    return "-" if math.isnan(value) else f"{value:,.0f}" if is_large_whole else rounded(value, DIGITS)
 
 
 def signed(value: float) -> str:

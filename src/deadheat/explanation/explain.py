@@ -18,18 +18,7 @@ from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.explanation.explanation import Explanation, Match, Range
 from deadheat.explanation.lists import Lists
 from deadheat.explanation.reported import Reported, all_reported
-from deadheat.explanation.settings import (
-    AP_NORMS,
-    DISCOUNTS,
-    GAINS,
-    IDEALS,
-    P_NORMS,
-    R_NORMS,
-    Settings,
-    open_settings,
-    under,
-    values_of,
-)
+from deadheat.explanation.settings import WORDS, Settings, open_settings, under, values_of
 from deadheat.explanation.tools import Tool, entries_of
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
@@ -207,12 +196,8 @@ class Search:
             "missing": ["empty", "skip"] if plain.missing.any() else ["empty"],
             "no_relevant": ["zero", "skip"] if some_lack_relevant else ["zero"],
             "rel": [1.0, *(one for one in self.levels if one != 1)][:LEVELS],
-            "gain": [*GAINS] if any(one != 1 for one in self.levels) else ["linear"],
-            "discount": [*DISCOUNTS],
-            "ideal": [*IDEALS],
-            "ap_norm": [*AP_NORMS],
-            "p_norm": [*P_NORMS],
-            "r_norm": [*R_NORMS],
+            "gain": [*WORDS["gain"]] if any(one != 1 for one in self.levels) else ["linear"],
+            **{name: [*WORDS[name]] for name in ("discount", "ideal", "ap_norm", "p_norm", "r_norm")},
             "max_rel": [None, *(one for one in SCALES if one > max(self.levels, default=0))],
         }
         mattering = {*ALWAYS, *(name for one in measures for name in open_settings(one))}
@@ -236,10 +221,8 @@ class Search:
         """Give the tools that compute all measures, with their options; those with fewer options set first."""
         for n_set in range(MOST_OPTIONS + 1):
             for entries in self._tools:
-                options = dict.fromkeys(name for tool in entries for name in tool.options)
-                for names in combinations(options, n_set):
-                    for values in product(*(self.choices[name] for name in names)):
-                        yield entries[0].name, entries, dict(zip(names, values, strict=True))
+                options = {name: self.choices[name] for tool in entries for name in tool.options}
+                yield from ((entries[0].name, entries, changes) for changes in _changes(options, n_set))
 
     @cached_property
     def _tools(self) -> list[tuple[Tool, ...]]:
@@ -254,12 +237,9 @@ class Search:
 
     def _near_tools(self) -> Iterator[tuple[str, tuple[Tool, ...], dict[str, Any]]]:
         """Give the settings that no tool is known to have, but that are near one."""
+        known = self.choices | {"judgments": [one for one in self.choices["judgments"] if one != "above 0"]}
         for n_changed, tools in ((1, self._tools), (2, [one for one in self._tools if one[0].name in ROUNDLY])):
-            for entries in tools:
-                known = self.choices | {"judgments": [one for one in self.choices["judgments"] if one != "above 0"]}
-                for names in combinations(known, n_changed):
-                    for values in product(*(known[name] for name in names)):
-                        yield "", entries, dict(zip(names, values, strict=True))
+            yield from (("", entries, changes) for entries in tools for changes in _changes(known, n_changed))
 
     def _canonical(self, settings: Settings, changes: dict[str, Any], tool: Tool | None) -> Settings:
         """Return changed settings, with the usual value wherever it makes no difference for these measures and data.
@@ -328,3 +308,10 @@ class Search:
                 for one, own in zip(self.wanted, way.settings, strict=True)
             },
         )
+
+
+def _changes(choices: Mapping[str, Sequence[Any]], n: int) -> Iterator[dict[str, Any]]:
+    """Give all values of each `n` settings."""
+    for names in combinations(choices, n):
+        for values in product(*(choices[name] for name in names)):
+            yield dict(zip(names, values, strict=True))

@@ -13,35 +13,52 @@ from deadheat.kernels.segments import ratio
 from deadheat.measures import AP, DCG, ERR, Measure, P, R, nDCG
 from deadheat.placements.placements import Placements
 
-TIES = {
-    "doc_id": "equal scores by document id, descending",
-    "doc_id ascending": "equal scores by document id, ascending",
-    "input": "equal scores in the order of the file",
-    "input reversed": "equal scores in the reverse order of the file",
-    "quicksort": "equal scores as an unstable quicksort leaves them",
-    "quicksort twice": "equal scores as an unstable quicksort leaves them, sorted twice",
-    "unstable": "equal scores in an order that is not repeated here",
-    "expected": "the mean over all orders of equal scores",
-    "best": "relevant documents first among equal scores",
-    "worst": "relevant documents last among equal scores",
+WORDS: dict[str, dict[Any, str]] = {
+    "ties": {
+        "doc_id": "equal scores by document id, descending",
+        "doc_id ascending": "equal scores by document id, ascending",
+        "input": "equal scores in the order of the file",
+        "input reversed": "equal scores in the reverse order of the file",
+        "quicksort": "equal scores as an unstable quicksort leaves them",
+        "quicksort twice": "equal scores as an unstable quicksort leaves them, sorted twice",
+        "unstable": "equal scores in an order that is not repeated here",
+        "expected": "the mean over all orders of equal scores",
+        "best": "relevant documents first among equal scores",
+        "worst": "relevant documents last among equal scores",
+    },
+    "gain": {
+        "linear": "gain rel",
+        "exp": "gain 2^rel - 1",
+        "binary": "gain 1 for every relevant document",
+        "linear_from": "gain rel of relevant documents, 0 below",
+        "exp_from": "gain 2^rel - 1 of relevant documents, 0 below",
+    },
+    "discount": {"log(2)": "discount log2(rank + 1)", "linear": "discount 1 / rank"},
+    "ideal": {"cutoff": "ideal cut at k", "whole": "ideal not cut at k"},
+    "ap_norm": {
+        "R": "AP divided by all relevant documents",
+        "min": "AP divided by min(R, k)",
+        "retrieved": "AP divided by the relevant documents in the top k",
+        "steps": "AP by steps: precision at the end of each tie",
+    },
+    "p_norm": {"k": "P divided by k", "retrieved": "P divided by min(k, retrieved)"},
+    "r_norm": {"R": "R divided by all relevant documents", "min": "R divided by min(R, k)"},
+    "score_precision": {None: "scores in all bits", "float32": "scores in 32 bits"},
+    "depth": {None: "whole lists"},
+    "max_rel": {None: "a scale up to the highest relevance", 4: "a scale up to relevance 4"},
+    "judged_only": {False: "unjudged documents stay in the lists", True: "unjudged documents taken out"},
+    "judgments": {
+        "all": "all judgments known",
+        "retrieved": "only the judgments of retrieved documents known",
+        "above 0": "only the judgments of retrieved documents known, of which scores of 0 or below find nothing",
+    },
+    "missing": {"empty": "queries that the run lacks count 0", "skip": "queries that the run lacks left out"},
+    "no_relevant": {
+        "zero": "queries without a relevant document count 0",
+        "skip": "queries without a relevant document left out",
+    },
 }
-GAINS = {
-    "linear": "gain rel",
-    "exp": "gain 2^rel - 1",
-    "binary": "gain 1 for every relevant document",
-    "linear_from": "gain rel of relevant documents, 0 below",
-    "exp_from": "gain 2^rel - 1 of relevant documents, 0 below",
-}
-DISCOUNTS = {"log(2)": "discount log2(rank + 1)", "linear": "discount 1 / rank"}
-IDEALS = {"cutoff": "ideal cut at k", "whole": "ideal not cut at k"}
-AP_NORMS = {
-    "R": "AP divided by all relevant documents",
-    "min": "AP divided by min(R, k)",
-    "retrieved": "AP divided by the relevant documents in the top k",
-    "steps": "AP by steps: precision at the end of each tie",
-}
-P_NORMS = {"k": "P divided by k", "retrieved": "P divided by min(k, retrieved)"}
-R_NORMS = {"R": "R divided by all relevant documents", "min": "R divided by min(R, k)"}
+"""What each setting can be, in words; a number that is not here says it itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +68,7 @@ class Settings:
     Attributes
     ----------
     ties : str
-        One of `TIES`.
+        One of ``WORDS["ties"]``.
     score_precision : str or None
         To which scores are rounded.
     depth : int or None
@@ -103,32 +120,8 @@ def describe(name: str, value: Any) -> str:  # noqa: ANN401 - of any setting
     >>> describe("gain", "exp"), describe("depth", 100), describe("missing", "skip")
     ('gain 2^rel - 1', 'lists cut after 100 documents', 'queries that the run lacks left out')
     """
-    words = {
-        "ties": TIES,
-        "gain": GAINS,
-        "discount": DISCOUNTS,
-        "ideal": IDEALS,
-        "ap_norm": AP_NORMS,
-        "p_norm": P_NORMS,
-        "r_norm": R_NORMS,
-        "score_precision": {None: "scores in all bits", "float32": "scores in 32 bits"},
-        "depth": {None: "whole lists"},
-        "max_rel": {None: "a scale up to the highest relevance", 4: "a scale up to relevance 4"},
-        "judged_only": {False: "unjudged documents stay in the lists", True: "unjudged documents taken out"},
-        "judgments": {
-            "all": "all judgments known",
-            "retrieved": "only the judgments of retrieved documents known",
-            "above 0": "only the judgments of retrieved documents known, of which scores of 0 or below find nothing",
-        },
-        "missing": {"empty": "queries that the run lacks count 0", "skip": "queries that the run lacks left out"},
-        "no_relevant": {
-            "zero": "queries without a relevant document count 0",
-            "skip": "queries without a relevant document left out",
-        },
-    }
-    known: Any = words.get(name, {})
-    if value in known:
-        return str(known[value])
+    if value in WORDS.get(name, {}):
+        return WORDS[name][value]
     return f"lists cut after {value:,} documents" if name == "depth" else f"relevant from {value:g} on"
 
 

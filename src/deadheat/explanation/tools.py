@@ -55,12 +55,12 @@ class Tool:
 
     def computes(self, measure: Measure) -> bool:
         """Tell whether the tool computes a measure in this way."""
-        if self.measures and type(measure) not in self.measures:
-            return False
-        if any(getattr(measure, name) != value for name, value in self.parameters.items()):
-            return False
-        cutoff = getattr(measure, "cutoff", None)
-        return self.has_cutoff is None or (cutoff is not None) == self.has_cutoff
+        has_cutoff = getattr(measure, "cutoff", None) is not None
+        return (
+            (not self.measures or type(measure) in self.measures)
+            and all(getattr(measure, name) == value for name, value in self.parameters.items())
+            and self.has_cutoff in {None, has_cutoff}
+        )
 
 
 OF_TREC = Settings(ties="doc_id", score_precision="float32", missing="skip")

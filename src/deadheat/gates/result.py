@@ -241,14 +241,11 @@ class GateResult(Shown):
     @property
     def summary(self) -> str:
         """What came of it, in a few words; that a gate passed without proving much comes first."""
-        n_failed, weak = len(self.failures), list(self.proving_little)
-        gates = counted(len(self.checks), "gate")
-        if n_failed:
-            return f"{self.name}: {n_failed} of {gates} failed"
-        if not weak:
-            return f"{self.name}: {gates} passed"
+        weak, gates = self.proving_little, counted(len(self.checks), "gate")
+        if self.failures:
+            return f"{self.name}: {len(self.failures)} of {gates} failed"
         more = f", and {len(weak) - 1} more" if len(weak) > 1 else ""
-        return f"{self.name}: {gates} passed, but {weak[0].title} {weak[0].reason}{more}"
+        return f"{self.name}: {gates} passed" + (f", but {weak[0].title} {weak[0].reason}{more}" if weak else "")
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
