@@ -229,7 +229,7 @@ class Comparison(Drawn, Shown):
             scores, other_scores = (bounded(one, measure) for one in both)
             found = scores and other_scores and difference_bounds(scores, other_scores, self.query_ids, n_both)
             ends = found[1:] if found else (math.nan, math.nan)
-        return Lacking(depth, *shares, *ends)
+        return Lacking(depth, shares[0], shares[1], low=ends[0], high=ends[1])
 
     def to_polars(self, *, details: bool = False) -> pl.DataFrame:
         """Return a row for each pair and measure; null where there is no number.

@@ -126,12 +126,24 @@ def side_of(
         Of random orders.
     """
     scores = evaluation[str(measure)]
-    columns = np.full((6, len(own)), np.nan)
-    columns[:5, own] = scores.values, scores.tie_mean, scores.tie_std**2, scores.tie_min, scores.tie_max
+    known = [scores.values, scores.tie_mean, scores.tie_std**2, scores.tie_min, scores.tie_max]
     if by_doc_id is not None:
-        columns[5, own] = by_doc_id[evaluation.measures.index(scores.measure)]
-    is_exact = not np.nan_to_num(scores.standard_error).any()
-    return Side(scores.measure, evaluation, own, *columns, is_exact, rng)
+        known.append(by_doc_id[evaluation.measures.index(scores.measure)])
+    columns = np.full((6, len(own)), np.nan)
+    columns[: len(known), own] = known
+    return Side(
+        measure=scores.measure,
+        evaluation=evaluation,
+        own=own,
+        values=columns[0],
+        mean=columns[1],
+        variance=columns[2],
+        low=columns[3],
+        high=columns[4],
+        by_doc_id=columns[5],
+        is_exact=not np.nan_to_num(scores.standard_error).any(),
+        rng=rng,
+    )
 
 
 def gap_of(one: Side, other: Side) -> Side:

@@ -122,7 +122,7 @@ def explain_reported(qrels: Qrels, run: Run, wanted: Sequence[Reported]) -> Expl
             one.measure.label: sum(one.is_printed_from(way.values[n]) for way in found) for n, one in enumerate(wanted)
         },
         ranges={
-            one.measure.label: _tie_range(one, plain, likeliest and likeliest.settings[n].missing == "skip")
+            one.measure.label: _tie_range(one, plain, likeliest is not None and likeliest.settings[n].missing == "skip")
             for n, one in enumerate(wanted)
         },
         n_queries=plain.n_queries,
@@ -130,7 +130,7 @@ def explain_reported(qrels: Qrels, run: Run, wanted: Sequence[Reported]) -> Expl
     )
 
 
-def _tie_range(one: Reported, plain: Placements, skips_missing: bool | None) -> Range:  # noqa: FBT001 - of a Range
+def _tie_range(one: Reported, plain: Placements, skips_missing: bool) -> Range:  # noqa: FBT001 - of a Range
     """Return what the order of ties alone makes of a measure."""
     if skips_missing:
         plain = plain.select(~plain.missing)
@@ -139,7 +139,7 @@ def _tie_range(one: Reported, plain: Placements, skips_missing: bool | None) -> 
     level = "total" if one.measure.total else "mean"
     mean, low, high = (getattr(scores, name) for name in (level, f"{level}_tie_min", f"{level}_tie_max"))
     is_inside = low - one.half_unit <= one.value <= high + one.half_unit
-    return Range(one.printed(mean), one.printed(low), one.printed(high), is_inside, bool(skips_missing))
+    return Range(one.printed(mean), one.printed(low), one.printed(high), is_inside, skips_missing)
 
 
 @dataclass(frozen=True)

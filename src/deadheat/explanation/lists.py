@@ -137,8 +137,8 @@ class Lists:
             found = condense(found)
         if judgments != "all":  # as if no other document than those retrieved were judged
             order = np.lexsort((-found.relevance, found.query))
-            judged = {"judged_query": found.query[order], "judged_relevance": found.relevance[order]}
-            found = replace(found, **judged, _of_judgments={})
+            query, relevance = found.query[order], found.relevance[order]
+            found = replace(found, judged_query=query, judged_relevance=relevance, _of_judgments={})
         if judgments == "above 0":
             is_below = found.above >= self._n_above_0[found.query]
             found = replace(found, relevance=np.where(is_below, np.minimum(found.relevance, 0.0), found.relevance))

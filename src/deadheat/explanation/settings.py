@@ -154,8 +154,8 @@ def under(measure: Measure, settings: Settings, levels: Sequence[float]) -> Meas
     """
     gain: Any = settings.gain
     if gain not in {"linear", "exp"}:
-        of_level = {"binary": lambda _: 1.0, "linear_from": float, "exp_from": lambda level: 2.0**level - 1}[gain]
-        gain = {level: of_level(level) if level >= settings.rel else 0.0 for level in levels} or "linear"
+        of_level = {level: {"binary": 1.0, "linear_from": level, "exp_from": 2.0**level - 1}[gain] for level in levels}
+        gain = {level: own if level >= settings.rel else 0.0 for level, own in of_level.items()} or "linear"
     known = {
         "rel": settings.rel if hasattr(measure, "rel") and settings.rel != 1 else None,
         "gain": gain,

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from deadheat import arguments
-from deadheat.comparison.comparison import Comparison, n_units
-from deadheat.comparison.pairs import Design, Pair, least_p, n_differing
+from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.pairs import Design, Pair, least_p, n_differing, n_units
 from deadheat.comparison.verdict import ENOUGH, Verdict, judge_strata
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval
 from deadheat.evaluation.strata import keys_of, label

@@ -10,8 +10,8 @@ import numpy as np
 from polars import DataFrame
 
 from deadheat import stats
-from deadheat.comparison.comparison import Comparison, n_units
-from deadheat.comparison.pairs import Pair
+from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.pairs import Pair, n_units
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.evaluation.strata import keys_of, label
 from deadheat.report.conventions import gathered
