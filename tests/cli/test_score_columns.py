@@ -131,7 +131,7 @@ def test_ties_that_may_change_the_best_are_told() -> None:
         (["labels.txt", "x.csv", "--score-columns", "all", "--ci"], 2, "--ci is not for columns"),
         (["labels.txt", "x.csv", "--score-columns", "all", "--then-by", "low"], 2, "--then-by is not for columns"),
         (["labels.txt", "x.csv", "--score-columns", "all", "--format", "trec"], 2, "no place for columns"),
-        (["train.txt", "--score-columns", "4"], 3, "no feature '4' in the file, expected 1, 2, 3"),
+        (["train.txt", "--score-columns", "4"], 3, "no column '4' in the table, expected one of '1', '2', '3'"),
         (["labels.txt", "nowhere.csv", "--score-columns", "all"], 3, "no such file"),
     ],
 )

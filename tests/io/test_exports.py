@@ -183,7 +183,7 @@ def test_numbers_beyond_float64(text: str, message: str, tmp_path: Path) -> None
 
 SEVERAL = (
     r"several subsets or splits, expected one, got default/test, de/test; write"
-    r" dh.read_run\(json.load\(open\('.*'\)\)\['default'\]\['test'\]\), or in a shell jq"
+    r" dh.read_run\(json.load\(open\('.*'\)\)\['default'\]\['test'\]\)"
 )
 REFUSED_RUNS: list[tuple[Any, type[Exception], str]] = [
     (RANK_EVAL, SwappedFilesError, "request holds judgments, expected results: the run is in the response"),
@@ -199,7 +199,7 @@ REFUSED_RUNS: list[tuple[Any, type[Exception], str]] = [
     (
         {"q1": [{"chunk": "a", "sim": 0.5}]},
         dh.DeadheatError,
-        r'got dict with \'chunk\', \'sim\'; write dh.Run.of_results\(results, id="chunk"\)',
+        r'got dict .*; write dh.Run.of_results\(results, id="chunk"\)',
     ),
     (IMPORTED, SwappedFilesError, "a list of judgments of OpenSearch holds judgments, expected results"),
     (EVALUATED | {"details": {"q1": []}}, DataError, r"details.q1 is \[\], expected an object with 'hits'"),
@@ -231,7 +231,7 @@ REFUSED_QRELS: list[tuple[Any, type[Exception], str]] = [
     ({"requests": [{"ratings": []}]}, DataError, r"requests\[0\] has no 'id': it has 'ratings'"),
     ({"requests": [{"id": ["q"], "ratings": []}]}, DataError, r"requests\[0\].id is \['q'\], expected text or a whole"),
     ({"requests": [{"id": "q", "ratings": 5}]}, DataError, r"requests\[0\].ratings is 5, expected a list"),
-    ({"requests": [RANK_EVAL["requests"][0]] * 2}, DuplicateError, "request id 'q1' appears twice"),
+    ({"requests": [RANK_EVAL["requests"][0]] * 2}, DuplicateError, "id 'q1' appears twice in requests"),
     (
         {"judgmentRatings": [{"query": "q", "ratings": [{"docId": "a", "rating": "good"}]}]},
         DataError,
@@ -245,7 +245,7 @@ REFUSED_QRELS: list[tuple[Any, type[Exception], str]] = [
     ),
     ({"judgmentRatings": [{"query": "q", "ratings": [[]]}]}, DataError, r"judgmentRatings\[0\].ratings\[0\] is \[\]"),
     ({"judgmentRatings": [5]}, DataError, r"judgmentRatings\[0\] is 5, expected an object with 'query'"),
-    ({"judgmentRatings": [{"query": "q", "ratings": []}] * 2}, DuplicateError, "expected each query once"),
+    ({"judgmentRatings": [{"query": "q", "ratings": []}] * 2}, DuplicateError, "query 'q' appears twice in"),
     ({"hits": {"hits": [{"_source": IMPORTED}] * 2}}, DataError, "2 lists of judgments: Imported"),
     ({"queries": [{"query": "q", "ratings": {}}] * 2}, DuplicateError, "query 'q' appears twice"),
     *(
@@ -320,7 +320,7 @@ def test_a_document_that_quepid_rates_twice_is_an_error(tmp_path: Path) -> None:
     rated = [{"doc_id": "c", "rating": 3}, {"doc_id": "z", "rating": 1}, {"doc_id": "c", "rating": 0}]
     held = {"queries": [{"query": "q0", "ratings": {}}, {"query": "q1", "ratings": rated}]}
     (tmp_path / "x.json").write_text(json.dumps(held))
-    message = r"document 'c' is rated twice, in queries\[1\].ratings\[0\] and queries\[1\].ratings\[2\], expected once"
+    message = r"document 'c' is rated twice in queries\[1\].ratings, expected once"
     for source in (held, tmp_path / "x.json"):
         with pytest.raises(DuplicateError, match=message):
             dh.read_qrels(source)

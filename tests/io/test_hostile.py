@@ -20,7 +20,6 @@ from deadheat.io import limits, source
 from deadheat.io.formats import scan
 from deadheat.io.records import read_records
 from deadheat.io.source import blocks, check_lines_of, read_all
-from deadheat.io.zstandard import largest_content
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -371,19 +370,6 @@ def test_the_limit_is_a_number() -> None:
             pass
 
 
-@pytest.mark.parametrize("size", [0, 1, 1000, 131_072, 131_073, 5_000_000])
-def test_the_size_of_zstandard_is_known_before_it_is_unpacked(tmp_path: Path, size: int) -> None:
-    block = 1 << 17
-    for data in (bytes(size), bytes(range(256)) * (size // 256)):
-        packed = pa.Codec("zstd").compress(data).to_pybytes()
-        assert len(data) <= largest_content(packed) <= len(data) + block
-        assert largest_content(packed + b"\x50\x2a\x4d\x18\3\0\0\0abc" + packed) == 2 * largest_content(packed)
-        path = tmp_path / "x.zst"
-        with pa.CompressedOutputStream(str(path), "zstd") as stream:  # of unknown length, when it begins
-            stream.write(data)
-        assert len(data) <= largest_content(path) <= len(data) + block
-
-
 def test_gzip_of_several_members_and_with_zeros_behind(tmp_path: Path) -> None:
     content = b"".join(b"%d\r\n" % n for n in range(100_000))
     packed = gzip.compress(content[:300_001]) + gzip.compress(b"") + gzip.compress(content[300_001:])
@@ -426,12 +412,7 @@ def test_blocks_do_not_copy_a_long_line_again_and_again(tmp_path: Path) -> None:
     assert source.BLOCK <= limits.LONGEST_LINE
 
 
-@pytest.mark.parametrize("has_pyarrow", [True, False])
-def test_zstandard_with_pyarrow_and_without(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_pyarrow: bool
-) -> None:
-    if not has_pyarrow:
-        monkeypatch.setitem(sys.modules, "pyarrow", None)
+def test_zstandard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [f"q{n} Q0 d{n} 1 {n}.5 t" for n in range(1000)]
     expected = [(f"q{n}", f"d{n}", n + 0.5) for n in range(1000)]
     for end in ("\n", "\r\n", "\r\r\n"):

@@ -170,7 +170,7 @@ def test_a_run_takes_one_feature(tmp_path: Path) -> None:
     path = written(tmp_path, TEXT)
     with pytest.raises(ColumnError, match="the file has 3 features, expected one of them as the score"):
         dh.read_run(path)
-    with pytest.raises(ColumnError, match="no feature '3' in the file, expected 1, 2, 5"):
+    with pytest.raises(ColumnError, match="no column '3' in the table, expected one of '1', '2', '5'"):
         dh.Run(path, columns={"score": "3"})
     with pytest.raises(DuplicateError, match=r"\(lines 1, 3\)"):
         dh.Qrels(
@@ -199,7 +199,7 @@ def test_features_are_evaluated_at_once(tmp_path: Path, monkeypatch: pytest.Monk
     rows = pl.DataFrame({"query_id": ["10", "10", "x"], "doc_id": ["GX-1", "GX-2", "GX-1"], "score": [0.5, 0.25, 0.0]})
     assert found["1"].means() == dh.evaluate(path, rows, ["nDCG", "RR"]).means()
     assert list(dh.evaluate_columns(path, path, "RR", ["5"])) == ["5"]
-    with pytest.raises(ColumnError, match="no feature 'bm25'"):
+    with pytest.raises(ColumnError, match="no column 'bm25'"):
         dh.evaluate_columns(path, columns=["bm25"])
     monkeypatch.setattr(letor, "MOST_CELLS", 5)
     with pytest.raises(DataError, match="3 features of 3 documents are too many at once"):

@@ -93,7 +93,7 @@ def test_a_page_of_less_than_nothing(name: str, tmp_path: Path) -> None:
     whole = path.read_bytes()
     assert whole[4:8:2] == b"\x15\x15"  # two integers: the kind of the page, and its size unpacked
     path.write_bytes(whole[:7] + bytes([whole[7] | 1]) + whole[8:])  # the last bit is the sign
-    with pytest.raises(DataError, match=r"damaged: a column from byte \d+ on has impossible sizes"):
+    with pytest.raises(DataError, match=r"damaged: its sizes are impossible"):
         read_records(path) if name == "labels.parquet" else dh.read_run(path)
 
 
@@ -108,7 +108,7 @@ def test_parquet_files_that_were_joined(writer: str, tmp_path: Path) -> None:
         else:
             pq.write_table(frame.to_arrow(), tmp_path / text, write_page_index=True)
     path.write_bytes((tmp_path / "a").read_bytes() + (tmp_path / "b").read_bytes())
-    with pytest.raises(DataError, match="footer does not account for all bytes"):
+    with pytest.raises(DataError, match="or files were joined"):
         dh.read_run(path)
 
 
@@ -121,7 +121,7 @@ def test_a_footer_of_nested_lists(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     footer = b"\x19" + b"\x19" * 10_000  # a list with a list with a list
     path.write_bytes(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1")
-    with pytest.raises(DataError, match="damaged: its footer has impossible sizes"):
+    with pytest.raises(DataError, match="damaged: its sizes are impossible"):
         dh.read_run(path)
 
 

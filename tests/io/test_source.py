@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import sys
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -152,18 +151,6 @@ def test_a_file_that_is_compressed_twice_says_so(name: str, inner: str, tmp_path
     reading = read_settings if name == "x.toml" else read
     with pytest.raises(FileFormatError, match=r"compressed twice .unpack it once|is compressed twice, expected once"):
         reading(path)
-
-
-@pytest.mark.parametrize("outer", ["gzip", "zstd"])
-@pytest.mark.parametrize("inner", ["gzip", "zstd"])
-def test_a_file_that_is_compressed_twice_says_so_without_pyarrow(
-    inner: str, outer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    data = pa.compress(pa.compress(many_rows(20), codec=inner, asbytes=True), codec=outer, asbytes=True)
-    path = written(tmp_path, data, "x.run")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(FileFormatError, match="compressed twice"):
-        read(path)
 
 
 def test_parquet_that_is_compressed_says_so(tmp_path: Path) -> None:

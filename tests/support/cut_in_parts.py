@@ -13,7 +13,7 @@ import pyarrow as pa
 import deadheat as dh
 from deadheat.data.passes import SCHEMA
 from deadheat.data.rows import UnreadRows
-from deadheat.io.reading import Reading, UnreadFrame
+from deadheat.io.reading import Reading, Unread
 
 _OF_ARROW = (pa.string(), pa.string(), pa.string(), pa.float64(), pa.int64(), pa.int64())
 AS_SAID = pa.schema(list(zip(SCHEMA, _OF_ARROW, strict=True)))
@@ -45,7 +45,7 @@ class Parts:
         return pa.concat_tables([pl.DataFrame(schema=SCHEMA).to_arrow().cast(AS_SAID), *self.parts])
 
 
-class UnreadParts(UnreadFrame):
+class UnreadParts(Unread):
     """Rows without an order, as those of Spark; the frame they are in is one of Polars all the same."""
 
     is_ordered = False

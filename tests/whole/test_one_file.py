@@ -52,16 +52,11 @@ register(
 """
 
 EXPORTS = """
-from deadheat.io.exports.base import Export, register
 
-register(
-    Export(
-        name="mine",
-        kind="run",
-        matches=lambda held: "mine" in held,
-        read=lambda held, where: ({held["mine"]: {"d": 1.0}}, ("mine is read",)),
-    )
-)
+
+@export("mine", "run", lambda held: "mine" in held)
+def _read_mine(held: Document, where: str) -> Found:
+    return {held["mine"]: {"d": 1.0}}, ("mine is read",)
 """
 
 REPORTS = """
@@ -90,11 +85,12 @@ def folder(tmp_path: Path) -> Path:
     for name, content in {
         "measures/mine.py": MEASURE,
         "io/formats/mine.py": FILES,
-        "io/exports/mine.py": EXPORTS,
         "report/as_mine.py": REPORTS,
         "figures/draw_mine.py": FIGURES,
     }.items():
         (package / name).write_text(content, encoding="utf-8")
+    with (package / "io" / "exports.py").open("a", encoding="utf-8") as exports:
+        exports.write(EXPORTS)
     (tmp_path / "x.json").write_text('{"mine": "q"}', encoding="utf-8")
     (tmp_path / "x.qrels").write_text("q 0 d 1\n", encoding="utf-8")
     (tmp_path / "x.run").write_text("q Q0 d 1 2.5 t\nq Q0 e 2 2.5 t\n", encoding="utf-8")

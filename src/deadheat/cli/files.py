@@ -139,8 +139,8 @@ def check_inputs(paths: Sequence[str]) -> None:
     from deadheat.errors import DataError
     from deadheat.io.engines import is_remote, parquet_files
     from deadheat.io.folders import file_in, responses_in
-    from deadheat.io.foreign import in_catalogue
     from deadheat.io.source import readable
+    from deadheat.io.sources import in_catalogue
 
     wrong, in_engine = [], has_engine()
     for path in dict.fromkeys(paths):

@@ -25,23 +25,19 @@ from deadheat.data.ranks import warn_of_order, warn_of_ranks
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows, UnreadRows
 from deadheat.data.second_keys import ordered_by, rank_tuples
 from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
-from deadheat.io.exports import exported
 from deadheat.io.folders import file_in, read_responses, responses_in
-from deadheat.io.foreign import CATALOGUE, in_catalogue, unwrapped
 from deadheat.io.forking import check_threads
 from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, is_too_large, locate, scan
 from deadheat.io.guarding import guarded
-from deadheat.io.kinds import VALUE_COLUMN, Kind, LabelledCases, check_given
-from deadheat.io.limits import exceeds, is_bounded
-from deadheat.io.lists import RANKED_BY_COLUMN, nested_of
-from deadheat.io.mappings import FORMS, check_mapping, is_plain, normalized_keys
+from deadheat.io.kinds import Kind, check_given
+from deadheat.io.limits import exceeds
+from deadheat.io.mappings import FORMS, check_mapping, normalized_keys
 from deadheat.io.naming import path_named
 from deadheat.io.phases import phase
-from deadheat.io.results import RANKED, Pick, Reader, Repeated
+from deadheat.io.results import RANKED, RANKED_BY_COLUMN, Pick, Reader, Repeated
+from deadheat.io.sources import CATALOGUE, OF_CASES, in_catalogue, read_object
 from deadheat.wording import counted, three
 
-CASES_MODULE = "deadheat.benchmark.cases.model"  # on a higher floor: its cases are known by name
-OF_CASES = "judgments are the expected ids of labelled cases"
 HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
 LOWER_FIRST = "lower scores rank first, as asked"
 OF_TUPLES = "scores are tuples: the second part orders what ties by the first, and so on"
@@ -88,23 +84,13 @@ class Table:
             self.rows = self._read(source, progress)
 
     def _read(self, source: Source, progress: Callable[[int, int], None] | None) -> Rows:
-        content = self._unwrap(source) if self.path is None else self._scan(self.path, progress)
-        if isinstance(content.rows, Mapping) and not is_plain(content.rows):
-            content = Content(*nested_of(content.rows, self.kind, self.where))
-        is_read = self.path is not None and isinstance(content.rows, pl.DataFrame)  # and checked, its columns renamed
-        is_unread = self.path is not None and hasattr(content.rows, "batches")  # its class would load Narwhals
-        if (
-            not isinstance(content.rows, Mapping)
-            and not is_unread
-            and not (is_read and VALUE_COLUMN[self.kind] in content.rows.columns)
-        ):
-            from deadheat.io.frames import canonical
-
-            is_large = content.is_large or (isinstance(content.rows, pl.LazyFrame) and is_bounded())
-            made = canonical(content.rows, self.kind, self.where, {} if is_read else self.columns, is_large=is_large)
-            content = replace(made, notes=(*content.notes, *made.notes))
+        if self.path is None:
+            content = read_object(source, self.kind, self.where, self.columns)
+        else:
+            content = self._scan(self.path, progress)
         self.notes = content.notes
-        if is_read and self.kind == "run" and exceeds(int(content.rows.estimated_size())):
+        is_held = self.path is not None and self.kind == "run" and isinstance(content.rows, pl.DataFrame)
+        if is_held and exceeds(int(content.rows.estimated_size())):
             self.notes = (*self.notes, HELD)
         if (
             self.kind == "run"
@@ -122,36 +108,27 @@ class Table:
 
         return UnreadRows(content.rows) if isinstance(content.rows, Unread) else LazyRows(content.rows)
 
-    def _unwrap(self, source: Source) -> Content:
-        """Return what is inside the objects and documents of other tools, and the judgments of labelled cases."""
-        if self.kind == "qrels" and type(source).__module__ == CASES_MODULE and hasattr(source, "qrels"):
-            return Content(cast("Any", source).qrels().to_dict(), (OF_CASES,))
-        rows, notes = unwrapped(source, self.kind, self.where)
-        if isinstance(rows, Mapping) and (known := exported(rows, self.kind, self.where)):
-            rows, notes = known
-        return Content(rows, notes)
-
     def _look_at(self, content: Content) -> None:
         """Warn the user of what looks wrong; a run does."""
 
     def _scan(self, path: Path, progress: Callable[[int, int], None] | None) -> Content:
-        try:
-            if path.is_dir():
-                if responses := responses_in(path, self.kind):
-                    return read_responses(responses, path)
-                path, note = file_in(path, self.kind)
-                self.path = path
-                content = self._scan(path, progress)
-                return replace(content, notes=(note, *content.notes))
-            if self.kind == "run" and is_too_large(path, self.format):
-                from deadheat.data.trec_blocks import in_blocks  # it needs Narwhals, and few runs are so large
+        if path.is_dir():
+            if responses := responses_in(path, self.kind):
+                return read_responses(responses, path)
+            path, note = file_in(path, self.kind)
+            self.path = path
+            content = self._scan(path, progress)
+            return replace(content, notes=(note, *content.notes))
+        if self.kind == "run" and is_too_large(path, self.format):
+            from deadheat.data.trec_blocks import in_blocks  # it needs Narwhals, and few runs are so large
 
-                return in_blocks(path)
-            with phase(f"reading {path.name}"):
-                return scan(path, self.kind, format=self.format, progress=progress, columns=self.columns)
-        except LabelledCases:  # which a higher floor reads
+            return in_blocks(path)
+        with phase(f"reading {path.name}"):
+            content = scan(path, self.kind, format=self.format, progress=progress, columns=self.columns)
+        if content.are_cases:  # which a higher floor reads
             cases = import_module("deadheat.benchmark.cases").read_cases(path, format=self.format)
             return Content(cases.qrels().to_dict(), (OF_CASES,))
+        return content
 
     @classmethod
     def of(cls, source: Source) -> Self:

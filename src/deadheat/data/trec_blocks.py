@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -26,36 +25,16 @@ def in_blocks(path: Path) -> Content:
 
 
 class UnreadTrec(Unread):
-    """A run in a TREC file, compressed or not.
+    """A run in a TREC file, compressed or not."""
 
-    Parameters
-    ----------
-    path : pathlib.Path
-    reading : Reading, optional
-        How its rows are read: the scores as they are by default.
-    """
-
-    def __init__(self, path: Path, reading: Reading | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         self._path, self._marked = path, Marked("run")
-        self.reading, self.where = reading or Reading("run", "score"), str(path)
-
-    @property
-    def is_ordered(self) -> bool:
-        """True: a file has an order."""
-        return True
-
-    @property
-    def frame(self) -> Frame:
-        """All rows, in memory."""
-        return self._held
+        self.reading, self.where, self.is_ordered = Reading("run", "score"), str(path), True
 
     @cached_property
-    def _held(self) -> Frame:
+    def frame(self) -> Frame:  # type: ignore[override]
+        """All rows, in memory."""
         return nw.from_native(pl.concat(self.batches(0)).lazy())
-
-    def ascending(self) -> UnreadTrec:
-        """Return the same rows with the lowest scores first."""
-        return UnreadTrec(self._path, replace(self.reading, ascending=True))
 
     def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
         """Yield the rows, block by block, at least so many at a time."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,13 @@ _SPACE, _NEWLINE, _RETURN, _QUOTE, _DELETE = b' \n\r"\x7f'
 _TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
 
 
-@dataclass(frozen=True)
 class Blanks:
-    """How many blanks (bytes up to the space character) a text has.
+    """How many blanks (bytes up to the space character) a text has, counted in its pieces, in memory that stays.
+
+    Parameters
+    ----------
+    end : int, optional
+        The byte with which all lines should end.
 
     Attributes
     ----------
@@ -37,78 +41,61 @@ class Blanks:
     may_hold_controls : bool
         Whether a byte may be part of a control character that is not a blank.
     ends_otherwise : bool
-        Whether a line ends with another byte than the one that was asked for; false if none was.
+        Whether a line ends with another byte than `end`; false if none was given.
     """
 
-    n_blanks: int
-    n_pairs: int
-    n_crlf: int
-    lacks_final_newline: bool
-    may_hold_controls: bool
-    ends_otherwise: bool
+    def __init__(self, end: int | None = None) -> None:
+        self._end = end
+        self.n_blanks = self.n_pairs = self.n_crlf = 0
+        self.lacks_final_newline = self.may_hold_controls = self.ends_otherwise = False
+        self._found, self._other = np.empty((2, _STEP + 1), np.bool_)
 
     @property
     def are_regular(self) -> bool:
         """Whether no blank follows another, apart from Windows line ends."""
         return self.n_pairs == self.n_crlf
 
+    def look(self, view: Bytes) -> None:
+        """Look at ``view[1:]``; ``view[0]`` precedes it."""
+        before, own = view[:-1], view[1:]
+        blank = np.less_equal(view, _SPACE, out=self._found[: len(view)])
+        both = np.logical_and(blank[1:], blank[:-1], out=self._other[: len(own)])
+        self.n_blanks += int(np.count_nonzero(blank[1:]))
+        if both.any():  # mostly there is none, and this look is the faster one
+            self.n_pairs += int(np.count_nonzero(both))
+            self.n_crlf += int(np.count_nonzero((before == _RETURN) & (own == _NEWLINE)))
+        self.may_hold_controls = self.may_hold_controls or _may_hold_controls(view)
+        if self._end is not None and not self.ends_otherwise and len(own):
+            is_newline = np.equal(own, _NEWLINE, out=self._found[: len(own)])
+            is_other = np.not_equal(before, self._end, out=self._other[: len(own)])
+            self.ends_otherwise = bool(np.logical_and(is_newline, is_other, out=is_newline).any())
+
+    def end_with(self, last: bytes) -> Blanks:
+        """Take note of the last byte of the text."""
+        self.lacks_final_newline = last != b"\n"
+        self.ends_otherwise |= self._end is not None and last not in {b"\n", bytes([self._end])}
+        return self
+
 
 def count_blanks(data: bytes) -> Blanks:
     """Count the blanks of a text in memory."""
-    text, look = np.frombuffer(data, np.uint8), _Look(None)
-    look(np.frombuffer(b"\n" + data[:1], np.uint8))
+    text, found = np.frombuffer(data, np.uint8), Blanks()
+    found.look(np.frombuffer(b"\n" + data[:1], np.uint8))
     for start in range(0, len(data) - 1, _STEP):
-        look(text[start : start + _STEP + 1])
-    return look.census(data[-1:])
+        found.look(text[start : start + _STEP + 1])
+    return found.end_with(data[-1:])
 
 
 def count_blanks_of_file(path: Path, end: int | None = None) -> Blanks:
     """Count the blanks of a file without holding it in memory, and tell whether a line's last byte is not `end`."""
     memory = bytearray(_STEP + 1)
-    buffer, look = np.frombuffer(memory, np.uint8), _Look(end)
+    buffer, found = np.frombuffer(memory, np.uint8), Blanks(end)
     buffer[0] = _NEWLINE
     with path.open("rb", buffering=0) as file:
         while n_read := file.readinto(memoryview(memory)[1:]):
-            look(buffer[: n_read + 1])
+            found.look(buffer[: n_read + 1])
             buffer[0] = buffer[n_read]
-    return look.census(buffer[:1].tobytes())
-
-
-class _Look:
-    """Counts blanks in pieces of a text; what it finds is written into the same memory for each of them.
-
-    Parameters
-    ----------
-    end : int or None
-        The byte with which all lines should end.
-    """
-
-    def __init__(self, end: int | None) -> None:
-        self._end = end
-        self._n_blanks = self._n_pairs = self._n_crlf = 0
-        self._may_hold_controls = self._ends_otherwise = False
-        self._found, self._other = np.empty((2, _STEP + 1), np.bool_)
-
-    def __call__(self, view: Bytes) -> None:
-        """Look at ``view[1:]``; ``view[0]`` precedes it."""
-        before, own = view[:-1], view[1:]
-        blank = np.less_equal(view, _SPACE, out=self._found[: len(view)])
-        both = np.logical_and(blank[1:], blank[:-1], out=self._other[: len(own)])
-        self._n_blanks += int(np.count_nonzero(blank[1:]))
-        if both.any():  # mostly there is none, and this look is the faster one
-            self._n_pairs += int(np.count_nonzero(both))
-            self._n_crlf += int(np.count_nonzero((before == _RETURN) & (own == _NEWLINE)))
-        self._may_hold_controls = self._may_hold_controls or _may_hold_controls(view)
-        if self._end is not None and not self._ends_otherwise and len(own):
-            is_newline = np.equal(own, _NEWLINE, out=self._found[: len(own)])
-            is_other = np.not_equal(before, self._end, out=self._other[: len(own)])
-            self._ends_otherwise = bool(np.logical_and(is_newline, is_other, out=is_newline).any())
-
-    def census(self, last: bytes) -> Blanks:
-        """Return what was found in a text that ends with this byte."""
-        ends_otherwise = self._ends_otherwise or (self._end is not None and last not in {b"\n", bytes([self._end])})
-        found = self._n_blanks, self._n_pairs, self._n_crlf, last != b"\n", self._may_hold_controls, ends_otherwise
-        return Blanks(*found)
+    return found.end_with(buffer[:1].tobytes())
 
 
 def _may_hold_controls(view: Bytes) -> bool:
@@ -134,17 +121,8 @@ def with_single_blanks(block: bytes) -> bytes:
     return bytes(text[~drop])
 
 
-@dataclass(frozen=True)
-class Separators:
-    """How many lines and separators a table has, if its quotes and line ends make each line a row.
-
-    Attributes
-    ----------
-    n_lines, n_separators : int
-        Separators inside quotes do not count.
-    may_hold_controls : bool
-        Whether there is a control character, or a byte that may be part of one.
-    """
+class Separators(NamedTuple):
+    """How many lines a table has, how many separators outside quotes, and whether it may hold a control character."""
 
     n_lines: int
     n_separators: int

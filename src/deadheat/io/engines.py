@@ -7,9 +7,10 @@ import os
 import shutil
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -23,20 +24,23 @@ LOCAL = "local[*]"  # the cluster that needs none
 QUIET = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
 
 
-class FrameEngine(Protocol):
-    """What makes frames of Parquet, and takes judgments to where they are joined with them."""
+@dataclass(frozen=True)
+class FrameEngine:
+    """What makes frames of Parquet.
 
-    def frame(self, path: str) -> object:
-        """Return the rows of a file, a folder or a pattern as a lazy frame."""
-        ...
+    Attributes
+    ----------
+    frame : callable
+        Takes a file, a folder or a pattern, and returns its rows as a lazy frame.
+    close : callable
+        Stops what was started.
+    beside : callable
+        Takes judgments, and returns them in the engine; None if it takes those in memory.
+    """
 
-    def beside(self, judgments: pl.DataFrame) -> nw.LazyFrame[Any] | None:
-        """Return judgments in the engine; None if it takes those in memory."""
-        ...
-
-    def close(self) -> None:
-        """Stop what was started."""
-        ...
+    frame: Callable[[str], object]
+    close: Callable[[], object] = lambda: None
+    beside: Callable[[pl.DataFrame], nw.LazyFrame[Any] | None] = lambda _: None
 
 
 def open_engine(name: str, master: str | None = None, conf: Mapping[str, str] | None = None) -> FrameEngine:
@@ -56,8 +60,8 @@ def open_engine(name: str, master: str | None = None, conf: Mapping[str, str] | 
         The engine is not installed.
     """
     if name == "spark":
-        return _Spark(master or LOCAL, conf or {})
-    return _DuckDB() if name == "duckdb" else _Polars()
+        return _spark(master or LOCAL, conf or {})
+    return _duckdb() if name == "duckdb" else FrameEngine(_scan)
 
 
 def parquet_files(path: str) -> list[str]:
@@ -103,90 +107,66 @@ def _files(path: str, engine: str) -> list[str]:
     return found
 
 
-def _refuse_cases(file: str) -> None:
-    """Raise for columns that differ only in case: DuckDB gives one of them another name."""
-    seen: dict[str, str] = {}
-    for name in pl.scan_parquet(file, glob=False).collect_schema():
-        other = seen.setdefault(name.casefold(), name)
-        if other != name:
-            problem = f"columns {other!r} and {name!r} differ only in case, which the engine duckdb does not tell apart"
-            raise ColumnError(problem, hint="rename one of them, or take the engine polars", path=file)
+def _scan(path: str) -> object:
+    # its names are no patterns any more; of several files the first says which columns there are, and no number changes
+    wider = pl.ScanCastOptions(integer_cast="upcast", float_cast="upcast")
+    return pl.scan_parquet(_files(path, "polars"), glob=is_remote(path), extra_columns="ignore", cast_options=wider)
 
 
-_WIDER = pl.ScanCastOptions(integer_cast="upcast", float_cast="upcast")  # no number changes
+def _duckdb() -> FrameEngine:
+    try:
+        import duckdb  # optional
+        import pyarrow as pa  # noqa: F401 - optional; it brings results to Polars
+    except ImportError as error:
+        problem = f"the engine duckdb needs the package {error.name}"
+        raise MissingDependencyError(problem, hint='pip install "deadheat[duckdb,pyarrow]"') from None
+    connection = duckdb.connect()
 
-
-class _Polars:
-    def frame(self, path: str) -> object:
-        # its names are no patterns any more; of several files the first says which columns there are
-        return pl.scan_parquet(
-            _files(path, "polars"), glob=is_remote(path), extra_columns="ignore", cast_options=_WIDER
-        )
-
-    def beside(self, judgments: pl.DataFrame) -> None: ...
-
-    def close(self) -> None: ...
-
-
-class _DuckDB:
-    def __init__(self) -> None:
-        try:
-            import duckdb  # optional
-            import pyarrow as pa  # optional; it brings results to Polars
-        except ImportError as error:
-            raise MissingDependencyError(
-                f"the engine duckdb needs the package {error.name}", hint='pip install "deadheat[duckdb,pyarrow]"'
-            ) from None
-        self._connection, self._arrow = duckdb.connect(), pa
-
-    def frame(self, path: str) -> object:
+    def frame(path: str) -> object:
         files = _files(path, "duckdb")
         # else numbers of later files become those of the first, and float64 that is read as float32 ties
-        rows = self._connection.read_parquet(files, union_by_name=len(files) > 1 or is_remote(path))
-        if not is_remote(path):
-            _refuse_cases(files[0])
+        rows = connection.read_parquet(files, union_by_name=len(files) > 1 or is_remote(path))
+        seen: dict[str, str] = {}
+        for name in () if is_remote(path) else pl.scan_parquet(files[0], glob=False).collect_schema():
+            other = seen.setdefault(name.casefold(), name)
+            if other != name:  # DuckDB gives one of them another name
+                differ = "differ only in case, which the engine duckdb does not tell apart"
+                hint = "rename one of them, or take the engine polars"
+                raise ColumnError(f"columns {other!r} and {name!r} {differ}", hint=hint, path=files[0])
         return rows
 
-    def beside(self, judgments: pl.DataFrame) -> nw.LazyFrame[Any]:
+    def beside(judgments: pl.DataFrame) -> nw.LazyFrame[Any]:
         import narwhals as nw  # only joins need it
 
-        return nw.from_native(self._connection.from_arrow(judgments.to_arrow())).lazy()
+        return nw.from_native(connection.from_arrow(judgments.to_arrow())).lazy()
 
-    def close(self) -> None:
-        self._connection.close()
+    return FrameEngine(frame, connection.close, beside)
 
 
-class _Spark:
-    def __init__(self, master: str, conf: Mapping[str, str]) -> None:
-        # of versions of pandas, which no frame here comes from
-        warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
-        try:
-            from pyspark.sql import SparkSession  # pyright: ignore[reportMissingImports] - optional
-        except ImportError as error:
-            raise MissingDependencyError(
-                f"the engine spark needs the package {error.name}", hint='pip install "deadheat[spark]"'
-            ) from None
-        if not (master.startswith("sc://") or shutil.which("java") or os.environ.get("JAVA_HOME")):
-            raise MissingDependencyError(
-                "Spark needs Java, and there is none", hint="Debian, Ubuntu: apt-get install openjdk-17-jre-headless"
-            )
-        if master.startswith("local"):
-            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers are processes of this machine
-        builder: Any = SparkSession.builder.appName("deadheat")
-        builder = builder.remote(master) if master.startswith("sc://") else builder.master(master)
-        own = {} if master.startswith("sc://") else QUIET
-        self._master, self._session = master, builder.config(map={**own, **conf}).getOrCreate()
+def _spark(master: str, conf: Mapping[str, str]) -> FrameEngine:
+    # of versions of pandas, which no frame here comes from
+    warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
+    try:
+        from pyspark.sql import SparkSession  # pyright: ignore[reportMissingImports] - optional
+    except ImportError as error:
+        problem = f"the engine spark needs the package {error.name}"
+        raise MissingDependencyError(problem, hint='pip install "deadheat[spark]"') from None
+    is_server = master.startswith("sc://")
+    if not (is_server or shutil.which("java") or os.environ.get("JAVA_HOME")):
+        hint = "Debian, Ubuntu: apt-get install openjdk-17-jre-headless"
+        raise MissingDependencyError("Spark needs Java, and there is none", hint=hint)
+    if master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers are processes of this machine
+    builder: Any = SparkSession.builder.appName("deadheat")
+    builder = builder.remote(master) if is_server else builder.master(master).config(map=QUIET)
+    session = builder.config(map=dict(conf)).getOrCreate()
 
-    def frame(self, path: str) -> object:
-        # a cluster has files that this machine lacks
-        is_theirs = not self._master.startswith("local") and not parquet_files(path)
-        files = [path] if is_theirs else _files(path, "spark")
-        return self._session.read.parquet(*(files if is_theirs else map(_in_spark, files)))
+    def frame(path: str) -> object:
+        if not master.startswith("local") and not parquet_files(path):  # a cluster has files that this machine lacks
+            return session.read.parquet(path)
+        return session.read.parquet(*map(_in_spark, _files(path, "spark")))
 
-    def beside(self, judgments: pl.DataFrame) -> None: ...
-
-    def close(self) -> None:
-        self._session.stop()
+    return FrameEngine(frame, session.stop)
 
 
 def _in_spark(path: str) -> str:

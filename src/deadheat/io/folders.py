@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deadheat.errors import DataError, DuplicateError, SwappedFilesError
-from deadheat.io.exports import exported
-from deadheat.io.exports.searches import is_response_of_query
+from deadheat.io.exports import exported, is_response
 from deadheat.io.formats.base import Content
 from deadheat.io.kinds import OTHER_KIND, Kind
 from deadheat.io.objects import parsed, read_text
@@ -18,7 +17,15 @@ from deadheat.wording import Plain, counted, shown
 _RESPONSES = (".json", ".json.gz", ".json.zst")
 _RESPONSE = '{"hits": {"hits": [...]}}, the response of a search'
 _PREDICTIONS = "_predictions.json"  # of MTEB, after the name of the task
+_ALLOWED = (
+    f"a file, a data set of BEIR (with qrels/*.tsv), predictions of MTEB (*{_PREDICTIONS}), or responses of searches"
+    " (a .json file for each query, named by it)"
+)
 _SPLIT = "test"  # of BEIR, if there is a choice
+_HOLDS: dict[Kind, str] = {
+    "qrels": "a data set of BEIR, which has judgments",
+    "run": "predictions of MTEB, which are runs",
+}
 
 
 def file_in(folder: Path, kind: Kind | None = None) -> tuple[Path, str]:
@@ -37,20 +44,23 @@ def file_in(folder: Path, kind: Kind | None = None) -> tuple[Path, str]:
     SwappedFilesError
         It holds the other kind.
     """
-    qrels = sorted(folder.glob("qrels/*.tsv"))
-    predictions = sorted(folder.glob(f"*{_PREDICTIONS}"))
+    qrels, predictions = sorted(folder.glob("qrels/*.tsv")), sorted(folder.glob(f"*{_PREDICTIONS}"))
     holds: Kind = "qrels" if qrels else "run"
     if not (qrels or predictions):
-        allowed = (
-            f"a file, a data set of BEIR (with qrels/*.tsv), predictions of MTEB (*{_PREDICTIONS}), or responses of"
-            " searches (a .json file for each query, named by it)"
-        )
-        raise DataError("is a directory", allowed=allowed, path=folder)
+        raise DataError("is a directory", allowed=_ALLOWED, path=folder)
     if kind not in (None, holds):
-        what = {"qrels": "a data set of BEIR, which has judgments", "run": "predictions of MTEB, which are runs"}
         hint = "were qrels and run given in the wrong order?"
-        raise SwappedFilesError(f"is {what[holds]}", allowed=OTHER_KIND[holds], hint=hint, path=folder)
-    return _split(qrels, folder) if qrels else _task(predictions, folder)
+        raise SwappedFilesError(f"is {_HOLDS[holds]}", allowed=OTHER_KIND[holds], hint=hint, path=folder)
+    chosen = [one for one in qrels if one.stem == _SPLIT] or qrels or predictions
+    if len(chosen) > 1:
+        given = Plain(", ".join(one.relative_to(folder).as_posix() for one in chosen))
+        what, hint = "splits" if qrels else "tasks", f"name the file: {chosen[0]}"
+        raise DataError(f"holds several {what}", given=given, allowed="one", hint=hint, path=folder)
+    if not qrels:
+        return chosen[0], f"run from {chosen[0].name}"
+    others = ", ".join(one.stem for one in qrels if one != chosen[0])
+    note = f"qrels of the split {chosen[0].stem} of {folder.name}"
+    return chosen[0], f"{note}; others: {others}" if others else note
 
 
 def responses_in(folder: Path, kind: Kind | None = None) -> list[Path]:
@@ -81,7 +91,7 @@ def read_responses(files: Sequence[Path], folder: Path) -> Content:
     for path in files:
         query = path.name[: path.name.rindex(".json")]
         held = parsed(read_text(path, _RESPONSE), path)
-        if not is_response_of_query(held):
+        if not is_response(held):
             hint = "each file of the folder is the response to one query, which it is named by"
             raise DataError(given=Plain(shown(json.dumps(held))), allowed=_RESPONSE, hint=hint, path=path)
         check_ids_of_row(query, query, path)
@@ -94,25 +104,3 @@ def read_responses(files: Sequence[Path], folder: Path) -> Content:
             check_ids_of_row(query, doc, folder)
     what = "response" if len(files) == 1 else "responses"
     return Content(nested, (f"{counted(len(files), 'file')} with the {what} of searches, named by the query", *notes))
-
-
-def _split(files: list[Path], folder: Path) -> tuple[Path, str]:
-    """Return the test split, or the only one."""
-    chosen = [one for one in files if one.stem == _SPLIT] or files
-    if len(chosen) > 1:
-        raise _too_many("splits", chosen, folder)
-    others = [one.stem for one in files if one != chosen[0]]
-    also = f"; others: {', '.join(others)}" if others else ""
-    return chosen[0], f"qrels of the split {chosen[0].stem} of {folder.name}{also}"
-
-
-def _task(files: list[Path], folder: Path) -> tuple[Path, str]:
-    if len(files) > 1:
-        raise _too_many("tasks", files, folder)
-    return files[0], f"run from {files[0].name}"
-
-
-def _too_many(what: str, files: list[Path], folder: Path) -> DataError:
-    given = Plain(", ".join(one.relative_to(folder).as_posix() for one in files))
-    hint = f"name the file: {files[0]}"
-    return DataError(f"holds several {what}", given=given, allowed="one", hint=hint, path=folder)

@@ -14,18 +14,16 @@ import numpy as np
 import polars as pl
 
 from deadheat.errors import ColumnError, SourceTypeError
-from deadheat.io.foreign import frame_of
 from deadheat.io.formats.base import ROWS, Content, ranks_of, split_off
 from deadheat.io.kinds import KEYS, SUBTOPIC, VALUE_COLUMN, Kind, refuse_patterns, resolve_columns, subtopic_column
-from deadheat.io.lists import RANKED_BY_COLUMN, lists_of_rows
 from deadheat.io.mappings import (
     check_number,
     is_id,
     series_of_ids,
     text_of_ids,
 )
-from deadheat.io.reading import Reading, UnreadFrame, collect, readable
-from deadheat.io.results import ASSUMED, CALL
+from deadheat.io.reading import Reading, Unread, collect, readable
+from deadheat.io.results import ASSUMED, CALL, RANKED_BY_COLUMN, lists_of_rows
 from deadheat.wording import Plain
 
 Frame = nw.LazyFrame[Any]
@@ -52,66 +50,46 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
         Its rows are a `polars.DataFrame` for rows in memory, a `narwhals.LazyFrame` for others, in their engine (for
         runs in a cluster or a large file `Unread`), and a dict of dicts where each row has a list of documents.
     """
-    if (listed := _listed(source, kind, where, given)) is not None:
-        return listed
-    _refuse_column(source, kind, where)
-    held = _hold(source, kind, where, given)
-    frame = nw.from_native(held.lazy()) if isinstance(held, pl.DataFrame) else held
-    schema = _schema(frame, where)
-    lists = [name for name, dtype in schema.items() if isinstance(dtype, nw.List | nw.Array)]
-    names = resolve_columns(list(schema.names()), kind, where=where, given=given, lists=lists)
+    frame = _frame_of(source, kind, where)
+    schema, held = _schema(frame, where), None
+    lists = [name for name, dtype in schema.items() if isinstance(dtype, nw.List | nw.Array | nw.Object)]
+    names = resolve_columns(schema.names(), kind, where=where, given=given, lists=lists)
+    topic = subtopic_column(schema.names(), kind, names, where=where, given=given)
     refuse_patterns(names.values(), where)
+    if isinstance(frame, nw.DataFrame):
+        # pandas holds lists as objects
+        objects = frame[names["doc_id"]].to_list() if schema[names["doc_id"]] == nw.Object else ()
+        if any(isinstance(one, Collection) and not isinstance(one, str | bytes) for one in objects):
+            return Content(*lists_of_rows(((None, row) for row in frame.iter_rows(named=True)), names, kind, where))
+        kept = dict.fromkeys([*names.values(), *(name for name in schema.names() if name in {"rank", topic})])
+        held = to_polars(frame.select(*kept), where)
+        frame = nw.from_native(held.lazy())
+        schema = frame.collect_schema()
     if isinstance(schema[names["doc_id"]], nw.List | nw.Array):
-        listed_rows = collect(frame.select(*names.values())).iter_rows(named=True)
-        return Content(*lists_of_rows(((None, row) for row in listed_rows), names, kind, where))
-    topic = subtopic_column(list(schema.names()), kind, names, where=where, given=given)
+        rows = collect(frame.select(*names.values())).iter_rows(named=True)
+        return Content(*lists_of_rows(((None, row) for row in rows), names, kind, where))
+    value = next((name for name in names if name not in KEYS), None)
     _check_types(frame, schema, names, topic, where)
-    if topic is not None and not isinstance(held, pl.DataFrame):  # what other engines hold is fetched
+    if topic is not None and held is None:  # what other engines hold is fetched
         held = collect(frame.select(*names.values(), topic))
         frame = nw.from_native(held.lazy())
-    value = next((name for name in names if name not in KEYS), None)
     notes = (RANKED_BY_COLUMN,) if value == "rank" else () if value else (ASSUMED["qrels"],)
     ids = [nw.col(names[key]).cast(nw.String).alias(key) for key in KEYS]
     number = nw.lit(1.0) if value is None else nw.col(names[value])
     raw = frame.select(*ids, number.alias(value or VALUE_COLUMN[kind]))
     reading = Reading(kind, value or VALUE_COLUMN[kind])
-    if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
-        return Content(UnreadFrame(raw, reading, where), notes)
-    if is_large and kind == "run":
-        return Content(UnreadFrame(raw, reading, where), notes, _ranks(frame, names))
+    is_spark = frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect()
+    if is_spark or (is_large and kind == "run"):
+        return Content(Unread(raw, reading, where), notes, _ranks(frame, names))
     with readable(where):
-        if not isinstance(held, pl.DataFrame):
+        if held is None:
             return Content(reading.in_engine(raw, where), notes, _ranks(frame, names))
-        rows, wrong = reading.in_polars(raw)
+        checked, wrong = reading.in_polars(raw)
         reading.check(wrong, where)
-        return _with_subtopics(Content(rows, notes, _ranks(frame, names)), frame, topic, where)
-
-
-def _with_subtopics(content: Content, frame: Frame, topic: str | None, where: str) -> Content:
-    """Return the judgments of a frame in memory with their subtopics, if its column holds several."""
-    if topic is None:
-        return content
-    found = collect(frame.select(nw.col(topic).cast(nw.String).alias(SUBTOPIC)))
-    return split_off(content.rows.with_columns(found[SUBTOPIC]), where, content.notes)
-
-
-def _listed(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:
-    """Read a frame of Python objects, as pandas holds lists, row by row; None if there is no list of documents."""
-    frame = as_narwhals(source, where)
-    if not isinstance(frame, nw.DataFrame):
-        return None
-    names = resolve_columns(frame.columns, kind, where=where, given=given, lists=_may_be_lists(frame))
-    if frame[names["doc_id"]].dtype != nw.Object:
-        return None
-    columns = {name: frame[name].to_list() for name in names.values()}
-    if not any(isinstance(one, Collection) and not isinstance(one, str | bytes) for one in columns[names["doc_id"]]):
-        return None
-    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-    return Content(*lists_of_rows(((None, row) for row in rows), names, kind, where))
-
-
-def _may_be_lists(frame: nw.DataFrame[Any]) -> list[str]:
-    return [name for name, dtype in frame.schema.items() if isinstance(dtype, nw.List | nw.Array | nw.Object)]
+        if topic is None:
+            return Content(checked, notes, _ranks(frame, names))
+        topics = collect(frame.select(nw.col(topic).cast(nw.String).alias(SUBTOPIC)))
+        return split_off(checked.with_columns(topics[SUBTOPIC]), where, notes)
 
 
 def _ranks(frame: Frame, names: Mapping[str, str]) -> pl.DataFrame | None:
@@ -123,7 +101,7 @@ def _ranks(frame: Frame, names: Mapping[str, str]) -> pl.DataFrame | None:
     return ranks_of(native.head(ROWS).select(**both))
 
 
-def _schema(frame: Frame, where: str) -> nw.Schema:
+def _schema(frame: Frame | nw.DataFrame[Any], where: str) -> nw.Schema:
     try:
         return frame.collect_schema()
     except ValueError as error:  # Narwhals refuses decimals of more than 38 digits, which Parquet can hold
@@ -145,12 +123,9 @@ def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], topic: 
     if topic is not None and isinstance(schema[topic], nw.List | nw.Array | nw.Struct | nw.Object):
         problem = f"column {topic!r} holds {schema[topic]}"
         raise ColumnError(problem, allowed="one subtopic a row, as text or a whole number", path=where)
-    value = next((column for name, column in names.items() if name not in KEYS), None)
-    if value is None:
-        return
-    dtype = schema[value]
-    if not (dtype.is_numeric() or dtype == nw.Boolean):
-        raise ColumnError(f"column {value!r} holds {dtype}", allowed="numbers", path=where)
+    for value in [column for name, column in names.items() if name not in KEYS]:
+        if not (schema[value].is_numeric() or schema[value] == nw.Boolean):
+            raise ColumnError(f"column {value!r} holds {schema[value]}", allowed="numbers", path=where)
 
 
 def as_narwhals(source: object, where: str) -> object:
@@ -161,35 +136,48 @@ def as_narwhals(source: object, where: str) -> object:
         raise ColumnError(" ".join(str(error).split()), path=where) from error
 
 
-def _refuse_column(source: object, kind: Kind, where: str) -> None:
-    """Raise for a series of pandas, Polars or another library, which its index does not make a table."""
+def _frame_of(source: object, kind: Kind, where: str) -> Frame | nw.DataFrame[Any]:
+    """Return a frame of any engine, what other objects hold, or a frame made of tuples."""
+    frame = as_narwhals(source, where)
+    if isinstance(frame, nw.LazyFrame | nw.DataFrame):
+        return frame
     column = nw.from_native(cast("Any", source), pass_through=True, allow_series=True)
-    if isinstance(column, nw.Series):
+    if isinstance(column, nw.Series):  # its index does not make it a table
         hint = f"give the dataframe, with query_id, doc_id and {VALUE_COLUMN[kind]}; pandas' reset_index() makes one"
         given = Plain(f"a single column of {type(source).__module__.partition('.')[0]}, {column.name!r}")
         raise SourceTypeError(given=given, allowed="a table", hint=hint, path=where)
-
-
-def _hold(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> pl.DataFrame | Frame:
-    """Convert a frame in memory, or tuples, to Polars, usually without a copy; a lazy frame stays in its engine."""
-    frame = as_narwhals(source, where)
-    if isinstance(frame, nw.LazyFrame):
-        return frame
-    if isinstance(frame, nw.DataFrame):
-        names = resolve_columns(frame.columns, kind, where=where, given=given, lists=_may_be_lists(frame))
-        refuse_patterns(names.values(), where)
-        extra = {"rank", subtopic_column(frame.columns, kind, names, where=where, given=given)}
-        kept = list(dict.fromkeys([*names.values(), *(name for name in frame.columns if name in extra)]))
-        return to_polars(frame.select(*kept), where)
     if (inside := frame_of(source)) is not None:
-        return _hold(inside, kind, where, given)
+        return _frame_of(inside, kind, where)
     if isinstance(source, Iterable) and not isinstance(source, str | bytes):
-        return _frame_of_tuples(source, kind, where)
+        return nw.from_native(_frame_of_tuples(source, kind, where))
     raise SourceTypeError(
         f"cannot read {kind} from {type(source).__name__}",
         hint="give a path, a dict of dicts, tuples or a dataframe; for results of a search library write"
         f" {CALL[kind]}({{query: results}})",
     )
+
+
+def frame_of(source: Any) -> Any:  # noqa: ANN401 - any frame
+    """Return the frame in an object that has one, or that is made of records; None for what is neither.
+
+    Hugging Face's data sets and those of ragas say so with their methods, other libraries with Arrow's protocol.
+    """
+    if hasattr(source, "__arrow_c_stream__"):
+        return pl.DataFrame(source)
+    for name in ("to_polars", "to_pandas"):
+        if callable(convert := getattr(source, name, None)):
+            return convert()
+    if not isinstance(source, Iterable) or isinstance(source, str | bytes) or iter(source) is source:
+        return None  # an iterator may hold tuples, which are read elsewhere
+    if not isinstance(source, list | tuple):  # such as a streamed data set, which can be read again
+        source = list(source) if isinstance(next(iter(source), None), Mapping) else ()
+    if not source or not all(isinstance(row, Mapping) for row in source):
+        return None
+    names = dict.fromkeys(name for row in source for name in row)
+    try:
+        return pl.DataFrame({name: [row.get(name) for row in source] for name in names}, strict=True)
+    except (TypeError, pl.exceptions.PolarsError) as error:
+        raise ColumnError(f"records of mixed types: {error}", allowed="text and numbers") from None
 
 
 def to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:

@@ -81,8 +81,9 @@ CASES = {"expected_ids", "expected_hpo_ids"}  # beside a text: a file of labelle
 CASES_KEYS = ("cases", "test_cases")  # the key of the cases in a JSON file of labelled cases, beside its metadata
 
 
-class LabelledCases(Exception):  # noqa: N818 - nothing is wrong
-    """A file of qrels holds labelled cases, which the benchmark package reads."""
+def are_cases(names: Collection[object], kind: Kind, given: Mapping[str, str]) -> bool:
+    """Tell whether a table in place of qrels holds labelled cases, by the names of its columns."""
+    return kind == "qrels" and not given and "text" in names and not CASES.isdisjoint(names)
 
 
 def names_of(kind: Kind) -> Mapping[str, Sequence[str]]:
@@ -146,8 +147,6 @@ def resolve_columns(
     >>> resolve_columns(["user_id", "item_id", "rank"], "run", where="recommendations")
     {'query_id': 'user_id', 'doc_id': 'item_id', 'rank': 'rank'}
     """
-    if kind == "qrels" and not given and "text" in names and not CASES.isdisjoint(names):
-        raise LabelledCases
     given = {canonical: name for canonical, name in (given or {}).items() if canonical in _NAMES[kind]}
     found: dict[str, str] = {}
     for canonical, accepted in _NAMES[kind].items():

@@ -150,27 +150,41 @@ def parsed(
             )
         return built
 
-    as_written = {} if number is None else {"parse_int": number, "parse_float": number, "parse_constant": _none}
+    parsers = {"parse_int": number, "parse_float": number, "parse_constant": lambda _: None}
     try:
-        value = json.loads(text, object_pairs_hook=build, **as_written)  # type: ignore[arg-type]
+        value = json.loads(text, object_pairs_hook=build, **(parsers if number else {}))  # type: ignore[arg-type]
     except json.JSONDecodeError as error:
         is_lines = line is None and error.msg == "Extra data"
         hint = Advice("format", "jsonl", ".jsonl", when="this looks like JSON lines: ") if is_lines else None
         given = (
             f"{shown(text.strip())}: {error.msg}" if line else f"{error.msg.removesuffix(' at')}, column {error.colno}"
         )
-        problem, place = f"invalid JSON, {given}", line or error.lineno
-        raise MalformedRowError(problem, hint=hint, path=path, line=place) from error
-    except DuplicateError:
+        raise MalformedRowError(f"invalid JSON, {given}", hint=hint, path=path, line=line or error.lineno) from error
+    except DataError:
         raise
     except RecursionError:
         raise _too_deep(path, line) from None
-    except ValueError as error:
-        raise _too_long(text, path, line) from error
+    except ValueError as error:  # Python reads no more digits
+        most = sys.get_int_max_str_digits()
+        found = re.search(rf"[0-9]{{{most + 1}}}", text)
+        at = line or (text.count("\n", 0, found.start()) + 1 if found else None)
+        problem = f"a whole number of more than {most:,} digits, expected fewer; write it in quotes if it is text"
+        raise MalformedRowError(problem, path=path, line=at) from error
     if text.count("[") + text.count("{") > DEEPEST and _is_deep(value):
         raise _too_deep(path, line)
     _check_characters(text, path, line)
     return value
+
+
+def _check_characters(text: str, path: Path, line: int | None) -> None:
+    r"""Raise `MalformedRowError` for a lone surrogate: a ``\ud800`` by itself, which no file can hold."""
+    for found in _STRING_OR_BRACE.finditer(text) if _SURROGATE.search(text) else ():
+        try:
+            if _SURROGATE.search(found[0]):
+                json.loads(found[0]).encode()
+        except UnicodeEncodeError as error:
+            msg = f"{shown(found[0])} has a lone surrogate, expected text that UTF-8 can hold"
+            raise MalformedRowError(msg, path=path, line=line or text.count("\n", 0, found.start()) + 1) from error
 
 
 def object_of(raw: str, path: Path, line: int, *, number: Callable[[str], object] | None = None) -> dict[str, Any]:
@@ -198,22 +212,6 @@ def _too_deep(path: Path, line: int | None) -> MalformedRowError:
     )
 
 
-def _too_long(text: str, path: Path, line: int | None) -> MalformedRowError:
-    """Return the error for a whole number with more digits than Python reads."""
-    most = sys.get_int_max_str_digits()
-    found = re.search(rf"[0-9]{{{most + 1}}}", text)
-    at = text.count("\n", 0, found.start()) + 1 if found else None
-    return MalformedRowError(
-        f"a whole number of more than {most:,} digits, expected fewer; write it in quotes if it is text",
-        path=path,
-        line=line or at,
-    )
-
-
-def _none(_: str) -> None:
-    """Return None for NaN and infinities, which are not JSON."""
-
-
 def _line_of_object(text: str, closed: int) -> int:
     """Return the line on which the object begins whose closing brace is number `closed`."""
     starts: list[int] = []
@@ -225,17 +223,3 @@ def _line_of_object(text: str, closed: int) -> int:
             if not closed:
                 return text.count("\n", 0, start) + 1
     raise ValueError(f"no object is closed as number {closed}")
-
-
-def _check_characters(text: str, path: Path, line: int | None) -> None:
-    r"""Raise `MalformedRowError` for a lone surrogate: a ``\ud800`` by itself, which no file can hold."""
-    if not _SURROGATE.search(text):
-        return
-    for found in _STRING_OR_BRACE.finditer(text):
-        try:
-            if _SURROGATE.search(found[0]):
-                json.loads(found[0]).encode()
-        except UnicodeEncodeError as error:
-            msg = f"{shown(found[0])} has a lone surrogate, expected text that UTF-8 can hold"
-            at = line or text.count("\n", 0, found.start()) + 1
-            raise MalformedRowError(msg, path=path, line=at) from error

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Self, cast
 
@@ -129,76 +129,46 @@ class Reading:
         return WrongRows(rows, ids, null + bad, example)
 
 
-class Unread(ABC):
-    """Rows in a cluster or a large file, which are read and checked in the pass that needs them.
-
-    Attributes
-    ----------
-    reading : Reading
-    where : str
-        For messages.
-    """
-
-    reading: Reading
-    where: str
-
-    @property
-    @abstractmethod
-    def is_ordered(self) -> bool:
-        """Whether the rows have an order, as those of a file, and can be read in batches."""
-
-    @property
-    @abstractmethod
-    def frame(self) -> Frame:
-        """query_id and doc_id as text, and the number in its own type."""
-
-    @abstractmethod
-    def ascending(self) -> Unread:
-        """Return the same rows with the lowest scores first."""
-
-    @abstractmethod
-    def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
-        """Yield the rows of a file in their order, about so many at a time."""
-
-    def notes(self) -> tuple[str, ...]:
-        """Return what people should know of the rows that were read."""
-        return ()
-
-
-class UnreadFrame(Unread):
-    """Rows that are a lazy frame: of Spark, or of a large Parquet file in Polars.
+class Unread:
+    """Rows that are read and checked in the pass that needs them: of Spark, or of a large Parquet file in Polars.
 
     Parameters
     ----------
     frame : narwhals.LazyFrame
+        query_id and doc_id as text, and the number in its own type.
     reading : Reading
     where : str
+        For messages.
+
+    Attributes
+    ----------
+    is_ordered : bool
+        Whether the rows have an order, as those of a file, and can be read in batches.
     """
 
+    frame: Frame
+
     def __init__(self, frame: Frame, reading: Reading, where: str) -> None:
-        self._frame, self.reading, self.where = frame, reading, where
-
-    @property
-    def is_ordered(self) -> bool:
-        """Whether the rows have an order, as those of a file, and can be read in batches."""
-        return bool(self._frame.implementation.is_polars())
-
-    @property
-    def frame(self) -> Frame:
-        """query_id and doc_id as text, and the number in its own type."""
-        return self._frame
+        self.frame, self.reading, self.where = frame, reading, where
+        self.is_ordered = bool(frame.implementation.is_polars())
 
     def ascending(self) -> Self:
         """Return the same rows with the lowest scores first."""
-        return type(self)(self._frame, replace(self.reading, ascending=True), self.where)
+        found = copy(self)
+        found.reading = replace(self.reading, ascending=True)
+        return found
 
     def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
         """Yield the rows of a file in their order, about so many at a time."""
         check_threads()
         with readable(self.where):
-            yield from cast("pl.LazyFrame", self._frame.to_native()).collect_batches(
+            yield from cast("pl.LazyFrame", self.frame.to_native()).collect_batches(
                 chunk_size=n_rows, maintain_order=True
             )
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what people should know of the rows that were read."""
+        return ()
 
 
 @contextmanager

@@ -1,18 +1,24 @@
-"""Results as search libraries return them, recognised by their form: no library is imported."""
+"""The documents of each query as lists, as search libraries return them or users write them: known by their form.
+
+No library is imported. A list holds ids, pairs of an id and a number, or results, of which `SHAPES` and the names of
+columns say where their id and number are.
+"""
 
 from __future__ import annotations
 
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
 from numbers import Integral, Rational, Real
-from typing import Any, Literal, get_args
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
 
-from deadheat.errors import DataError, DeadheatWarning, DuplicateError, ParameterError, SourceTypeError
-from deadheat.io.kinds import VALUE_COLUMN, Kind, names_of
+from deadheat.errors import ColumnError, DataError, DeadheatWarning, DuplicateError, ParameterError, SourceTypeError
+from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind, names_of
 from deadheat.io.mappings import Nested, is_id, text_of_ids
 from deadheat.wording import Plain, counted, did_you_mean, three
 
@@ -20,92 +26,49 @@ Repeated = Literal["error", "best", "first"]
 Pick = str | Callable[[Any], Any]
 """Where a part of a result is: a name, a dotted path of names, or a function of the result."""
 
+BY_PLACE = "queries are called by their place in the list, from 0"
+RANKED = "ranked lists without scores: in strict order, no ties"
+RANKED_BY_COLUMN = "ranked by the column rank, without scores: equal ranks tie"
+ASSUMED: dict[Kind, str] = {"run": RANKED, "qrels": "documents without a relevance count as 1"}
+CALL: dict[Kind, str] = {"run": "dh.Run.of_results", "qrels": "dh.Qrels.of_results"}
+LISTS: dict[Kind, str] = {
+    "run": "a dict {document: score}, a ranked list of ids, or a list of (id, score)",
+    "qrels": "a dict {document: relevance}, or a set, list or single id of relevant documents",
+}
 _MISSING: Any = object()
 _PLAIN = {float, int, bool, str, type(None)}
-CALL: dict[Kind, str] = {"run": "dh.Run.of_results", "qrels": "dh.Qrels.of_results"}
 # Elasticsearch's response, plain or in its client's object; its hits; Haystack, Solr, LlamaIndex, Qdrant, others.
-_LISTS = ("hits.hits", "body.hits.hits", "hits", "documents", "response.docs", "source_nodes", "points", "results")
+_HOLDERS = ("hits.hits", "body.hits.hits", "hits", "documents", "response.docs", "source_nodes", "points", "results")
 _WHERE_IDS_ARE = ("metadata", "meta", "payload", "document", "_source")  # LangChain, Haystack, Qdrant, and others
-
-
 _DISTANCE = "distance"  # of Chroma, Milvus and others; as scores, the farthest would rank first
 _GRADES = ("grade", "rating", "relevance", "confidence")  # of a language model: scores of results that have no other
 _GRADE = re.compile(r"\s*[0-9]+(\.[0-9]+)?\s*(/\s*[0-9]+\s*)?", re.ASCII)  # "8", "8/10"
 _JUDGED = "hit"  # in a response of _rank_eval, beside its rating, which is no score
 
 
-@dataclass(frozen=True)
-class Shape:
-    """The form of one library's results.
-
-    Attributes
-    ----------
-    has : tuple of str
-        Keys or attributes that every such result has.
-    id : str
-        Path of the document's id.
-    numbers : dict of str to str
-        Path of the score and of the relevance, by kind; without one there are none.
-    """
+class Shape(NamedTuple):
+    """The form of one library's results: what each has, and the paths of its id, score and relevance."""
 
     has: tuple[str, ...]
     id: str
-    numbers: Mapping[Kind, str]
-
-    def fits(self, result: object) -> bool:
-        """Return whether a result has this form."""
-        return all(_member(result, name) is not _MISSING for name in self.has)
+    run: str = ""
+    qrels: str = ""
 
 
 SHAPES = (
-    Shape((_JUDGED,), "hit._id", {"run": "hit._score", "qrels": "rating"}),  # in a response of _rank_eval
-    Shape(("_id",), "_id", {"run": "_score", "qrels": "rating"}),  # Elasticsearch, OpenSearch
-    Shape(("docId", "rating"), "docId", {"qrels": "rating"}),  # OpenSearch's judgments
-    Shape(("corpus_id",), "corpus_id", {"run": "score", "qrels": "score"}),  # sentence-transformers, BEIR
-    Shape(("node",), "node.node_id", {"run": "score"}),  # LlamaIndex
-    Shape(("node_id",), "node_id", {}),
-    Shape(("page_content", "metadata"), "id", {}),  # LangChain
+    Shape((_JUDGED,), "hit._id", "hit._score", "rating"),  # in a response of _rank_eval
+    Shape(("_id",), "_id", "_score", "rating"),  # Elasticsearch, OpenSearch
+    Shape(("docId", "rating"), "docId", qrels="rating"),  # OpenSearch's judgments
+    Shape(("corpus_id",), "corpus_id", "score", "score"),  # sentence-transformers, BEIR
+    Shape(("node",), "node.node_id", "score"),  # LlamaIndex
+    Shape(("node_id",), "node_id"),
+    Shape(("page_content", "metadata"), "id"),  # LangChain
 )
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Where the parts of results of one form are, each None if it is not there.
-
-    Attributes
-    ----------
-    id, number : callable or None
-    """
-
-    id: Callable[[Any], Any] | None
-    number: Callable[[Any], Any] | None
-
-
-@dataclass(frozen=True)
-class Documents:
-    """The documents of one query.
-
-    Attributes
-    ----------
-    numbers : dict of str to float
-        By document, in the order given. In a ranked list, minus the rank; of judged documents without a relevance, 1.
-    has_numbers : bool
-        Whether these were given.
-    n_left_out : int
-        Results whose document is there already.
-    rises : bool or None
-        Whether the numbers only rise from result to result; None if all are equal.
-    """
-
-    numbers: dict[str, float]
-    has_numbers: bool
-    n_left_out: int = 0
-    rises: bool | None = None
-
-
-@dataclass(frozen=True)
+@dataclass
 class Reader:
-    """How the results of a query become documents with numbers.
+    """How the results of queries become documents with numbers; it keeps what was found, for notes on all of them.
 
     Attributes
     ----------
@@ -118,6 +81,8 @@ class Reader:
         What to do if a document comes twice: raise, keep its best number, or keep its first place.
     lower_first : bool
         Whether lower numbers are better.
+    line : int or None
+        Of the query that is read, for messages.
     """
 
     kind: Kind
@@ -126,16 +91,19 @@ class Reader:
     number: Pick | None = None
     repeated: Repeated = "error"
     lower_first: bool = False
-    _layouts: dict[tuple[type, tuple[Any, ...]], Layout] = field(default_factory=dict, compare=False, repr=False)
-    _ids: dict[bool, Any] = field(default_factory=dict, compare=False, repr=False)  # that are text or not, one of each
-    _found: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)  # the first query of each `saw`
-    _unused: list[set[str]] = field(default_factory=list, compare=False, repr=False)  # numbers of queries without any
+    line: int | None = None
+    _paths: dict[tuple[type, tuple[Any, ...]], tuple[str | None, str]] = field(default_factory=dict)  # by form
+    _ids: dict[bool, Any] = field(default_factory=dict)  # that are text or not, one of each
+    _found: dict[str, Any] = field(default_factory=dict)  # by the name of the numbers, the first query with them
+    _unused: list[set[str]] = field(default_factory=list)  # numbers of queries without any
+    _trends: set[bool | None] = field(default_factory=set)  # whether numbers only rise
+    _n_left_out: int = 0
+    _n_kept: int = 0
 
     def __post_init__(self) -> None:
         if self.repeated not in get_args(Repeated):
             raise ParameterError(argument="repeated", given=self.repeated, allowed=get_args(Repeated))
-        picks: dict[str, Any] = {"id": self.id, VALUE_COLUMN[self.kind]: self.number}
-        for argument, pick in picks.items():
+        for argument, pick in (("id", self.id), (VALUE_COLUMN[self.kind], self.number)):
             if not (pick is None or isinstance(pick, str) or callable(pick)):
                 allowed = "a name, a dotted path, or a function of one result"
                 raise ParameterError(argument=argument, given=pick, allowed=allowed)
@@ -150,20 +118,25 @@ class Reader:
         DuplicateError
             A document comes twice.
         """
-        found = {query: self.documents(given, query) for query, given in self._by_query(results).items()}
-        assumed = self.assumed()
-        trends = {one.rises for one in found.values() if one.has_numbers} - {None}
-        if VALUE_COLUMN["run"] in self._found and trends == {True} and not self.lower_first:  # grades are no distances
-            _warn_of_distances(self.where)
-        notes = () if isinstance(results, Mapping) else (BY_PLACE,)
-        notes = (*notes, *assumed, *self._left_out(found.values()))
-        return {query: one.numbers for query, one in found.items()}, notes
-
-    def saw(self, query: object, number: str, doc: object = None) -> None:
-        """Keep how the documents of a query are given: the name of their numbers, empty without any; and an id."""
-        self._found.setdefault(number, query)
-        if is_id(doc):
-            self._ids.setdefault(isinstance(doc, str), doc)
+        notes: tuple[str, ...] = ()
+        if not isinstance(results, Mapping):
+            if not (isinstance(results, list) and results and all(isinstance(one, list) for one in results)):
+                hint = f"write {CALL[self.kind]}({{query: results for query, results in zip(queries, all_results)}})"
+                problem = f"cannot tell queries apart in {type(results).__name__}"
+                raise SourceTypeError(problem, allowed="a dict {query: results}", hint=hint)
+            results, notes = dict(enumerate(results)), (BY_PLACE,)  # as semantic_search returns them
+        found = {query: self.documents(given, query) for query, given in results.items()}
+        notes += self.assumed()
+        if VALUE_COLUMN["run"] in self._found and self._trends - {None} == {True} and not self.lower_first:
+            message = (
+                f"{self.where}: the scores of every query rise from the first result to the last, so its last result"
+                " ranks first. If they are distances, write ascending=True"
+            )
+            warnings.warn(message, DeadheatWarning, stacklevel=2)
+        if self._n_left_out:
+            repeat = f"{self._n_left_out:,} of {counted(self._n_left_out + self._n_kept, 'result')} repeat a document"
+            notes += (f"{repeat}: its {self.repeated} counts",)
+        return found, notes
 
     def assumed(self) -> tuple[str, ...]:
         """Return what was assumed of all queries; raise if they are given in several ways, warn of unused numbers."""
@@ -178,27 +151,114 @@ class Reader:
             return (ASSUMED[self.kind],)
         return () if name == VALUE_COLUMN[self.kind] else (f"the {name} of each result counts as its score",)
 
-    def documents(self, given: object, query: object) -> Documents:
-        """Return the documents of one query."""
+    def plain(self, given: object, query: object) -> Mapping[str, float]:
+        """Return the documents of one query that a user wrote: a dict, ids, pairs, or results as dicts."""
+        if isinstance(given, Mapping):
+            if given:
+                self._saw(query, VALUE_COLUMN[self.kind], next(iter(given)))
+            return given
+        items = _items(given, self.kind)
+        if items is None:
+            raise self._not_plain(f"for query {query!r}", given)
+        for item in items:
+            one = item[0] if isinstance(item, tuple | list) and len(item) == 2 else item
+            if not (is_id(one) or isinstance(one, Mapping)):
+                raise self._not_plain(f"an item for query {query!r} is no id", one)
+        return self.documents(items, query)
+
+    def documents(self, given: object, query: object) -> dict[str, Any]:
+        """Return the documents of one query; in a ranked list their number is minus the rank, of judgments it is 1."""
         results = results_in(given)
         if results is None:
             raise self._no_list(given, query)
-        parts = [self._part(result, query, place) for place, result in enumerate(results, 1)]
-        texts = text_of_ids([doc for doc, _ in parts], self.where)
-        name, numbers = VALUE_COLUMN[self.kind], [number for _, number in parts]
+        docs, numbers = self._parts(results, query)
+        name = VALUE_COLUMN[self.kind]
         if self.number is None and all(number is None for number in numbers):
             name, numbers = self._of_grades(results) or (name, numbers)
         n_numbers = sum(number is not None for number in numbers)
-        if n_numbers not in (0, len(parts)):
-            place = next(place for place, number in enumerate(numbers, 1) if number is None)
-            problem = f"result {place} for query {query!r} has no {name}, others have one"
+        if n_numbers not in (0, len(docs)):
+            problem = f"result {numbers.index(None) + 1} for query {query!r} has no {name}, others have one"
             raise DataError(problem, allowed=f"a {name} for all or for none", path=self.where)
-        if parts:
-            self.saw(query, name if n_numbers else "", parts[0][0])
-        if not n_numbers:
-            numbers = [-place for place in range(1, len(parts) + 1)] if self.kind == "run" else [1] * len(parts)
-        kept = self._once(texts, numbers, query, results)
-        return Documents(kept, bool(n_numbers), len(parts) - len(kept), _rises(numbers))
+        if docs:
+            self._saw(query, name if n_numbers else "", docs[0])
+        if n_numbers:
+            self._trends.add(_rises(numbers))
+        else:
+            numbers = [-place for place in range(1, len(docs) + 1)] if self.kind == "run" else [1] * len(docs)
+        return self._once(text_of_ids(docs, self.where), numbers, query, results)
+
+    def _saw(self, query: object, number: str, doc: object) -> None:
+        """Keep how the documents of a query are given: the name of their numbers, empty without any; and an id."""
+        self._found.setdefault(number, query)
+        if is_id(doc):
+            self._ids.setdefault(isinstance(doc, str), doc)
+
+    def _parts(self, results: Sequence[Any], query: object) -> tuple[list[Any], list[Any]]:
+        """Return ids and numbers; None for numbers that are not there."""
+        if self.id is None and self.number is None:
+            if all(map(is_id, results)):
+                return list(results), [None] * len(results)
+            if all(isinstance(one, tuple | list) and len(one) == 2 and is_id(one[0]) for one in results):
+                return [one[0] for one in results], [_plain(one[1]) for one in results]
+        parts = [self._part(result, query, place) for place, result in enumerate(results, 1)]
+        return [doc for doc, _ in parts], [number for _, number in parts]
+
+    def _part(self, result: object, query: object, place: int) -> tuple[Any, Any]:
+        """Return the id and the number of one result; None for a number that is not there."""
+        held, paired = _unpaired(result)
+        key = (type(held), tuple(held if isinstance(held, dict) else getattr(held, "__dict__", ())))
+        if key not in self._paths:
+            self._paths[key] = self._find_paths(held)
+        id_path, number_path = self._paths[key]
+        what = f"result {place} for query {query!r}"
+        if callable(self.id):
+            doc = self._picked(self.id, result, what)
+        else:
+            doc = _MISSING if id_path is None else value_at(held, id_path)
+        if doc is _MISSING or doc is None:
+            raise self._no_id(held, what)
+        if not is_id(doc):
+            given = Plain(described(doc))
+            raise SourceTypeError(
+                f"the id of {what} is no id", given=given, allowed="text or a whole number", path=self.where
+            )
+        if callable(self.number):
+            return doc, _plain(self.number(result))
+        number = paired if paired is not None and self.number is None else _MISSING
+        if number is _MISSING and number_path:
+            number = value_at(held, number_path)
+        if number is not _MISSING:
+            return doc, _plain(number)
+        if self.number is not None:
+            problem = f"{what} has no {VALUE_COLUMN[self.kind]} at {self.number!r}"
+            raise DataError(problem, hint=_near(self.number, held), path=self.where)
+        if self.kind == "run" and _member(held, _DISTANCE) is not _MISSING:
+            line = f'{CALL["run"]}(results, score="{_DISTANCE}", ascending=True)'
+            raise DataError("results have a distance and no score", hint=f"write {line}", path=self.where)
+        return doc, None
+
+    def _find_paths(self, held: object) -> tuple[str | None, str]:
+        """Return where id and number are in results of this form: None or empty if nowhere; "" is the result itself."""
+        if is_id(held) and self.id is None:
+            return "", ""
+        by_names = _by_names(held, self.kind)
+        fits = (one for one in SHAPES if all(_member(held, name) is not _MISSING for name in one.has))
+        shape = next(fits, by_names)
+        paths = [getattr(shape, self.kind), getattr(by_names, self.kind)] if self.number is None else [self.number]
+        known = [path for path in paths if isinstance(path, str) and path]
+        # the first, unless another is there: inside, each differs
+        number = next((path for path in known if value_at(held, path) is not _MISSING), next(iter(known), ""))
+        return (self.id if isinstance(self.id, str) else shape.id) or None, number
+
+    def _picked(self, pick: Callable[[Any], Any], result: object, what: str) -> Any:  # noqa: ANN401 - what a user's function returns
+        try:
+            return pick(result)
+        except (AttributeError, LookupError, TypeError) as error:
+            is_pair = _unpaired(result)[1] is not None
+            hint = "the function is given the pair: its first part is the document" if is_pair else None
+            given = Plain("a pair of a document and its score" if is_pair else described(result))
+            problem = f"id= cannot find the id of {what}: {error}"
+            raise SourceTypeError(problem, given=given, hint=hint, path=self.where) from error
 
     def _of_grades(self, results: Sequence[Any]) -> tuple[str, list[Any]] | None:
         """Return the grades of results without a score, and their name; else keep which numbers every result has."""
@@ -216,116 +276,33 @@ class Reader:
     def _warn_of_numbers(self) -> None:
         """Warn of numbers that every result has, and that may be the scores, or the relevance of judgments."""
         names = sorted(set.intersection(*self._unused) - {self.id}) if self._unused else []
-        if not names:
-            return
-        value, what = VALUE_COLUMN[self.kind], "is a number" if len(names) == 1 else "are numbers"
-        instead = {"run": "rank as they are listed", "qrels": "all count as 1"}[self.kind]
-        message = (
-            f"{self.where}: results have no {value} under a known name and {instead}, but {three(names)} {what} in"
-            f" every one. If that is the {value}, call it {value!r}, or write"
-            f" {CALL[self.kind]}(results, {value}={names[0]!r})"
-        )
-        warnings.warn(message, DeadheatWarning, stacklevel=2)
-
-    def _by_query(self, results: object) -> Mapping[Any, Any]:
-        if isinstance(results, Mapping):
-            return results
-        if isinstance(results, list) and results and all(isinstance(one, list) for one in results):
-            return dict(enumerate(results))  # as semantic_search returns them
-        raise SourceTypeError(
-            f"cannot tell queries apart in {type(results).__name__}",
-            allowed="a dict {query: results}",
-            hint=f"write {CALL[self.kind]}({{query: results for query, results in zip(queries, all_results)}})",
-        )
-
-    def _part(self, result: object, query: object, place: int) -> tuple[Any, Any]:
-        """Return the id and the number of one result; None for a number that is not there."""
-        held, paired = _unpaired(result)
-        key = (type(held), tuple(held if isinstance(held, dict) else getattr(held, "__dict__", ())))
-        layout = self._layouts.get(key)
-        if layout is None:
-            layout = self._layouts[key] = self._layout(held)
-        pick = layout.id
-        if callable(self.id):
-            doc = self._picked(self.id, result, query, place)
-        else:
-            doc = _MISSING if pick is None else pick(held)
-        if doc is _MISSING or doc is None:
-            raise self._no_id(held, query, place)
-        if not is_id(doc):
-            problem = f"the id of result {place} for query {query!r} is no id"
-            given = Plain(described(doc))
-            raise SourceTypeError(problem, given=given, allowed="text or a whole number", path=self.where)
-        if callable(self.number):
-            return doc, _plain(self.number(result))
-        if paired is not None and self.number is None:
-            return doc, _plain(paired)
-        number = _MISSING if layout.number is None else layout.number(held)
-        if number is not _MISSING:
-            return doc, _plain(number)
-        if self.number is None:
-            self._refuse_distance(held)
-            return doc, None
-        problem = f"result {place} for query {query!r} has no {VALUE_COLUMN[self.kind]} at {self.number!r}"
-        raise DataError(problem, hint=_near(held, self.number), path=self.where)
-
-    def _picked(self, pick: Callable[[Any], Any], result: object, query: object, place: int) -> Any:  # noqa: ANN401 - what a user's function returns
-        """Return the id that a user's function finds in a result."""
-        try:
-            return pick(result)
-        except (AttributeError, LookupError, TypeError) as error:
-            problem = f"id= cannot find the id of result {place} for query {query!r}: {error}"
-            held, paired = _unpaired(result)
-            if paired is None:
-                raise SourceTypeError(problem, given=Plain(described(result)), path=self.where) from error
-            example = _where_id_is(held)
-            hint = f'the function is given the pair: write id=lambda one: {_as_code(held, example)}, or id="{example}"'
-            raise SourceTypeError(problem, given=Plain("a pair of a document and its score"), hint=hint) from error
-
-    def _refuse_distance(self, held: object) -> None:
-        if self.kind == "run" and _member(held, _DISTANCE) is not _MISSING:
-            line = f'{CALL["run"]}(results, score="{_DISTANCE}", ascending=True)'
-            raise DataError("results have a distance and no score", hint=f"write {line}", path=self.where)
-
-    def _layout(self, held: object) -> Layout:
-        """Return where the parts are in results of this form."""
-        if is_id(held) and self.id is None:
-            return Layout(lambda one: one, None)
-        by_names = _by_names(held, self.kind)
-        shape = next((one for one in SHAPES if one.fits(held)), by_names)
-        paths = [self.number] if self.number else [shape.numbers.get(self.kind), by_names.numbers.get(self.kind)]
-        known = [
-            path for path in paths if isinstance(path, str)
-        ]  # the first, unless another is there: inside, each differs
-        number = next((path for path in known if value_at(held, path) is not _MISSING), next(iter(known), None))
-        pick = self.id if isinstance(self.id, str) else shape.id
-        return Layout(_getter(held, pick) if pick else None, _getter(held, number) if number else None)
+        if names:
+            value, what = VALUE_COLUMN[self.kind], "is a number" if len(names) == 1 else "are numbers"
+            instead = {"run": "rank as they are listed", "qrels": "all count as 1"}[self.kind]
+            message = (
+                f"{self.where}: results have no {value} under a known name and {instead}, but {three(names)} {what} in"
+                f" every one. If that is the {value}, call it {value!r}, or write"
+                f" {CALL[self.kind]}(results, {value}={names[0]!r})"
+            )
+            warnings.warn(message, DeadheatWarning, stacklevel=2)
 
     def _once(
         self, texts: Sequence[str], numbers: Sequence[Any], query: object, results: Sequence[Any]
     ) -> dict[str, Any]:
         """Return each document with its number, once."""
-        if len(set(texts)) == len(texts):
-            return dict(zip(texts, numbers, strict=True))
-        if self.repeated == "error":
-            raise self._repeats(texts, query, results)
-        kept: dict[str, Any] = {}
-        for doc, number in zip(texts, numbers, strict=True):
-            if doc not in kept or (self.repeated == "best" and self._is_better(number, kept[doc])):
-                kept.pop(doc, None)  # so that it has the place of the number that counts
-                kept[doc] = number
+        kept = dict(zip(texts, numbers, strict=True))
+        if len(kept) < len(texts):
+            if self.repeated == "error":
+                raise self._repeats(texts, query, results)
+            kept = {}
+            for doc, number in zip(texts, numbers, strict=True):
+                is_better = doc in kept and (number < kept[doc] if self.lower_first else number > kept[doc])
+                if doc not in kept or (self.repeated == "best" and is_better):
+                    kept.pop(doc, None)  # so that it has the place of the number that counts
+                    kept[doc] = number
+        self._n_kept += len(kept)
+        self._n_left_out += len(texts) - len(kept)
         return kept
-
-    def _is_better(self, number: Any, other: Any) -> bool:  # noqa: ANN401 - any numbers
-        return bool(number < other if self.lower_first else number > other)
-
-    def _left_out(self, found: Collection[Documents]) -> tuple[str, ...]:
-        left_out, kept = sum(one.n_left_out for one in found), sum(len(one.numbers) for one in found)
-        if left_out:
-            which = "its best" if self.repeated == "best" else "its first"
-            repeat = f"{left_out:,} of {counted(left_out + kept, 'result')} repeat a document"
-            return (f"{repeat}: {which} counts",)
-        return ()
 
     def _repeats(self, texts: Sequence[str], query: object, results: Sequence[Any]) -> DuplicateError:
         twice = next(doc for n, doc in enumerate(texts) if doc in texts[:n])
@@ -334,13 +311,19 @@ class Reader:
         indices = {str(value_at(results[place - 1], "_index")) for place in places}
         if len(indices) > 1:
             advice = f"it is in {', '.join(sorted(indices))}: write id=lambda hit: hit['_index'] + '/' + hit['_id']"
-        return DuplicateError(
-            f"document {twice!r} comes {len(places)} times for query {query!r}"
-            f" (results {', '.join(map(str, places[:5]))})",
-            allowed="once",
-            hint=advice,
-            path=self.where,
-        )
+        problem = f"document {twice!r} comes {len(places)} times for query {query!r}"
+        places_in_words = f" (results {', '.join(map(str, places[:5]))})"
+        return DuplicateError(problem + places_in_words, allowed="once", hint=advice, path=self.where, line=self.line)
+
+    def _not_plain(self, problem: str, given: object) -> SourceTypeError:
+        """Return the error for documents that a user wrote in a shape that cannot be read."""
+        hint = f"for objects of other libraries use {CALL[self.kind]}(...)"
+        if isinstance(given, AbstractSet):
+            hint = "a set has no order: give a list, best first"
+        elif is_id(given):
+            hint = "write [id] for a single document"
+        found, allowed = Plain(described(given)), LISTS[self.kind]
+        return SourceTypeError(problem, given=found, allowed=allowed, hint=hint, path=self.where, line=self.line)
 
     def _no_list(self, given: object, query: object) -> SourceTypeError:
         hint = ""
@@ -351,31 +334,103 @@ class Reader:
         found = Plain(f"{type(given).__name__} for query {query!r}")
         return SourceTypeError(given=found, allowed="a list of results, best first", hint=hint)
 
-    def _no_id(self, held: object, query: object, place: int) -> DataError | SourceTypeError:
+    def _no_id(self, held: object, what: str) -> DataError | SourceTypeError:
         """Return the error for a result whose id is not found, with the line that would work."""
-        names, example = _names(held), _where_id_is(held)
-        inner = example.partition(".")[0] if "." in example else ""
-        advice = f'write {CALL[self.kind]}(results, id="{example}")' if example else "give the ids themselves"
-        if inner and len(_names(_member(held, inner))) > 1:
-            advice += f", or another of {', '.join(map(repr, _names(_member(held, inner))[:6]))}"
-        what = f"result {place} for query {query!r}"
-        paths = (*names_of(self.kind)["doc_id"], "id", "_id") if self.id is None else (self.id,)
-        if not inner and any(isinstance(path, str) and value_at(held, path) is None for path in paths):
+        known = (*names_of(self.kind)["doc_id"], "id", "_id") if self.id is None else (self.id,)
+        paths = _paths_in(held)
+        example = next(iter(paths), "")
+        if "." not in example and any(value_at(held, path) is None for path in known if isinstance(path, str)):
             return DataError(f"the id of {what} is None", allowed="text or a whole number", path=self.where)
-        missing = "id" if callable(self.id) else str(self.id)
-        if self.id is not None and (near := _near(held, missing)):
-            advice = near
         if self.id is not None:
-            return DataError(f"{what} has no id at {missing!r}", hint=advice, path=self.where)
-        has = f" with {', '.join(map(repr, names[:6]))}" if names else ""
-        found = Plain(f"{type(held).__name__}{has}")
+            place = "id" if callable(self.id) else self.id
+            return DataError(f"{what} has no id at {place!r}", hint=_near(place, held), path=self.where)
+        advice = f'write {CALL[self.kind]}(results, id="{example}")' if example else "give the ids themselves"
+        if len(paths) > 1:
+            advice += f", or another of {', '.join(map(repr, paths[1:7]))}"
+        found = Plain(described(held))
         return SourceTypeError(f"cannot find the id of {what}", given=found, hint=advice, path=self.where)
 
 
-BY_PLACE = "queries are called by their place in the list, from 0"
-RANKED = "ranked lists without scores: in strict order, no ties"
-RELEVANT = "documents without a relevance count as 1"
-ASSUMED: dict[Kind, str] = {"run": RANKED, "qrels": RELEVANT}
+def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested, tuple[str, ...]]:
+    """Turn lists, tuples, sets, arrays or single documents by query into a dict of dicts, and say what was assumed.
+
+    Raises
+    ------
+    SourceTypeError
+        The documents of a query have a shape that cannot be read, or another one than those of another query.
+    DuplicateError
+        A document appears twice.
+    """
+    reader = Reader(kind, where)
+    nested = {query: reader.plain(given, query) for query, given in source.items()}
+    return nested, reader.assumed()
+
+
+def lists_of_rows(
+    rows: Iterable[tuple[int | None, Mapping[str, Any]]], columns: Mapping[str, str], kind: Kind, path: str | Path
+) -> tuple[dict[str, Mapping[str, float]], tuple[str, ...]]:
+    """Read rows that have a list of documents each, with or without a list of numbers beside it.
+
+    Parameters
+    ----------
+    rows : iterable of (int or None, mapping)
+        The line of each, and its fields.
+    columns : mapping of str to str
+        From canonical name to name in the rows.
+    kind : {"qrels", "run"}
+    path : str or path
+        For messages.
+    """
+    value = next((name for canonical, name in columns.items() if canonical not in KEYS), None)
+    found: dict[str, Mapping[str, float]] = {}
+    reader = Reader(kind, str(path))
+    for line, row in rows:
+        reader.line = line
+        query, documents = row.get(columns["query_id"]), row.get(columns["doc_id"])
+        what = f"{columns['doc_id']} of query {query!r}"
+        if not is_id(query):
+            problem = f"{columns['query_id']} {query!r:.60} is no id"
+            raise DataError(problem, allowed="text or a whole number", path=path, line=line)
+        if str(query) in found:  # also as 1 and "1"
+            raise DuplicateError(f"query {str(query)!r} has two lists", allowed="one", path=path, line=line)
+        if kind == "run" and isinstance(documents, AbstractSet):
+            problem = f"{what} is a set, which has no order"
+            raise ColumnError(problem, allowed="a list, best first", path=path, line=line)
+        if isinstance(documents, Mapping):
+            documents = results_in(documents)
+        if not isinstance(documents, Collection) or isinstance(documents, str):
+            raise DataError(f"{what} is {documents!r:.60}", allowed="a list of ids", path=path, line=line)
+        numbers = None if value is None else row.get(value)
+        if numbers is not None:
+            if not isinstance(numbers, Collection) or len(numbers) != len(documents):
+                problem = f"{value} of query {query!r} is not a list of {counted(len(documents), 'number')}"
+                raise ColumnError(problem, allowed=f"one for each of {columns['doc_id']}", path=path, line=line)
+            scores = [_of_rank(one, query, path, line) for one in numbers] if "rank" in columns else numbers
+            documents = list(zip(documents, scores, strict=True))
+        found[str(query)] = reader.plain(list(documents), query)
+    if not any(found.values()):
+        raise DataError("empty: it has no documents", path=path)
+    assumed = reader.assumed()
+    return found, (RANKED_BY_COLUMN,) if "rank" in columns and not assumed else assumed
+
+
+def _of_rank(rank: object, query: object, path: str | Path, line: int | None) -> float:
+    """Return the score that a rank counts as."""
+    if isinstance(rank, int | float) and not isinstance(rank, bool) and rank >= 1 and rank == int(rank):
+        return -float(rank)
+    raise DataError(f"rank for query {query!r} is {rank!r:.40}", allowed="a whole number from 1", path=path, line=line)
+
+
+def _items(given: object, kind: Kind) -> Sequence[Any] | None:
+    """Return the items of one query's documents; None for what has none in an order that means something."""
+    if kind == "qrels" and is_id(given):
+        return [given]
+    if kind == "qrels" and isinstance(given, AbstractSet):
+        return sorted(given, key=str)
+    if isinstance(given, list | tuple):
+        return given
+    to_list = getattr(given, "tolist", None) or getattr(given, "to_list", None)  # arrays, Series
+    return list(to_list()) if to_list is not None and getattr(given, "ndim", 1) == 1 else None
 
 
 def results_in(given: object) -> Sequence[Any] | None:
@@ -390,25 +445,27 @@ def results_in(given: object) -> Sequence[Any] | None:
         return given
     if isinstance(given, str | bytes) or given is None:
         return None
-    for path in _LISTS:
+    for path in _HOLDERS:
         held = value_at(given, path)
         if isinstance(held, list | tuple):
             return held
     if isinstance(given, Mapping):
         return None
-    if (to_list := getattr(given, "tolist", None)) is not None and getattr(given, "ndim", 0) == 1:
-        return list(to_list())
+    if (items := _items(given, "run")) is not None:
+        return items
     return list(given) if isinstance(given, Iterable) and not isinstance(given, Collection) else None
 
 
 def value_at(held: object, path: str) -> Any:  # noqa: ANN401 - whatever is there
-    """Return what a dotted path of keys and attributes leads to; a key may have dots itself.
+    """Return what a dotted path of keys and attributes leads to, an empty one to the object; a key may have dots.
 
     Examples
     --------
     >>> value_at({"metadata": {"doc.id": "d1"}}, "metadata.doc.id")
     'd1'
     """
+    if not path:
+        return held
     found = _member(held, path)
     head, dot, rest = path.partition(".")
     if found is not _MISSING or not dot:
@@ -463,29 +520,12 @@ def _plain(number: Any) -> Any:  # noqa: ANN401 - checked with all numbers
     return float(number) if _is_number(number) and not isinstance(number, Rational | Decimal) else number
 
 
-def _getter(held: object, path: str) -> Callable[[Any], Any]:
-    """Return a function that finds what a path leads to, in results of this form."""
-    if isinstance(held, dict) and path in held:
-        return lambda one: one[path]
-    if "." in path or isinstance(held, Mapping):
-        return lambda one: value_at(one, path)
-    return lambda one: getattr(one, path, _MISSING)
-
-
 def _rises(numbers: Sequence[Any]) -> bool | None:
     """Return whether numbers only rise; None if they neither rise nor fall, or are none."""
     if not all(isinstance(number, Real) for number in numbers):
         return None
     steps = {int(after > before) - int(after < before) for before, after in pairwise(numbers)} - {0}
     return steps == {1} if steps else None
-
-
-def _warn_of_distances(where: str) -> None:
-    message = (
-        f"{where}: the scores of every query rise from the first result to the last, so its last result ranks first."
-        " If they are distances, write ascending=True"
-    )
-    warnings.warn(message, DeadheatWarning, stacklevel=2)
 
 
 def _by_names(held: object, kind: Kind) -> Shape:
@@ -496,7 +536,7 @@ def _by_names(held: object, kind: Kind) -> Shape:
     # the score of a result is no relevance
     numbers = [name for name in names[VALUE_COLUMN[kind]] if kind == "run" or name != "score"]
     number = next((name for name in numbers if _member(held, name) is not _MISSING), "")
-    return Shape((), one_id, {kind: number} if number else {})
+    return Shape((), one_id, **{kind: number})
 
 
 def _names(held: object) -> list[str]:
@@ -508,18 +548,17 @@ def _names(held: object) -> list[str]:
     return [name for name in getattr(held, "__dict__", {}) if not name.startswith("_")]
 
 
-def _where_id_is(held: object) -> str:
-    """Return a path in a result that may lead to its id, as an example; empty if nothing is there."""
+def _paths_in(held: object) -> list[str]:
+    """Return the paths in a result that may lead to its id, the likeliest first."""
     names = _names(held)
-    inner = next((name for name in _WHERE_IDS_ARE if name in names and _names(_member(held, name))), None)
-    return f"{inner}.{_names(_member(held, inner))[0]}" if inner else next(iter(names), "")
+    inner = [f"{name}.{one}" for name in _WHERE_IDS_ARE if name in names for one in _names(_member(held, name))]
+    return [*inner, *names]
 
 
-def _as_code(held: object, path: str) -> str:
-    """Return what finds a path in the first of a pair, in Python."""
-    head, dot, rest = path.partition(".")
-    first = f'one[0]["{head}"]' if isinstance(held, Mapping) else f"one[0].{head}"
-    return f'{first}["{rest}"]' if dot else first
+def _near(path: str, held: object) -> str:
+    """Return ``Did you mean ...?`` for a path that leads nowhere, or the paths that are there."""
+    paths = _paths_in(held)
+    return did_you_mean(path, paths) or (f"it has {', '.join(map(repr, paths[:6]))}" if paths else "")
 
 
 def described(held: object, limit: int = 60) -> str:
@@ -534,13 +573,3 @@ def described(held: object, limit: int = 60) -> str:
     text = text if len(text) <= limit else f"{text[:limit]}..."
     name = type(held).__name__
     return text if text.startswith(name) else f"{name} {text}"
-
-
-def _near(held: object, path: str) -> str:
-    """Return ``Did you mean ...?`` for the name in a path that leads nowhere, or the names that are there."""
-    head, dot, rest = path.partition(".")
-    inner = _member(held, head)
-    if dot and inner is not _MISSING:
-        return _near(inner, rest)
-    names = _names(held)
-    return did_you_mean(head, names) or (f"it has {', '.join(map(repr, names[:6]))}" if names else "")

@@ -5,11 +5,9 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from threading import Lock
 from typing import BinaryIO, Literal
 
 from deadheat.errors import MalformedRowError
@@ -20,9 +18,6 @@ from deadheat.wording import Plain, shown
 
 _QUOTES = 'a field that begins with a quote must end with one, and a quote inside it is doubled, ""'
 _SEPARATOR = re.compile(rb"""["']?sep=([;,\t|])["']?[;,\t|]*\s*""", re.IGNORECASE)
-_lock = Lock()
-_n_readers = 0
-_limit_before = 0
 
 
 class Rows:
@@ -60,6 +55,8 @@ class Rows:
         self.separator = said[1].decode() if said else separator
         if said:
             self.n_lines, self.n_bytes, self._first = 1, len(self._first), b""
+        # for all readers of the process: it can only be larger
+        csv.field_size_limit(max(csv.field_size_limit(), limits.LONGEST_LINE))
         self._rows = csv.reader(self._lines(), delimiter=self.separator, quoting=quoting, strict=True)
         self.header = [name.strip() for name in next((row for _, row in self), [])]
 
@@ -73,23 +70,22 @@ class Rows:
         FileFormatError
             The text is not UTF-8.
         """
-        with _long_fields():
-            while True:
-                line = self.n_lines + 1
-                try:
-                    row = next(self._rows, None)
-                except csv.Error as error:
-                    if "new-line character" in str(error):
-                        raise self._stray_return() from error
-                    raise MalformedRowError(
-                        f"unmatched quotes from here on ({error}): {_QUOTES}", path=self._path, line=line
-                    ) from error
-                if row is None:
-                    return
-                if self._last.endswith((b"\r\r\n", b"\r\r")):
-                    raise self._stray_return()
-                if any(row):
-                    yield line, row
+        while True:
+            line = self.n_lines + 1
+            try:
+                row = next(self._rows, None)
+            except csv.Error as error:
+                if "new-line character" in str(error):
+                    raise self._stray_return() from error
+                raise MalformedRowError(
+                    f"unmatched quotes from here on ({error}): {_QUOTES}", path=self._path, line=line
+                ) from error
+            if row is None:
+                return
+            if self._last.endswith((b"\r\r\n", b"\r\r")):
+                raise self._stray_return()
+            if any(row):
+                yield line, row
 
     def misfit(self, row: list[str], line: int) -> MalformedRowError | None:
         """Return the error for a row that has more or fewer fields than the header."""
@@ -119,21 +115,3 @@ class Rows:
             path=self._path,
             line=self.n_lines,
         )
-
-
-@contextmanager
-def _long_fields() -> Iterator[None]:
-    """Let the csv module read fields as long as a line may be; its limit applies to all readers at once."""
-    global _n_readers, _limit_before  # noqa: PLW0603 - as the limit is
-    with _lock:
-        if not _n_readers:
-            _limit_before = csv.field_size_limit()
-            csv.field_size_limit(max(_limit_before, limits.LONGEST_LINE))
-        _n_readers += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _n_readers -= 1
-            if not _n_readers:
-                csv.field_size_limit(_limit_before)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import narwhals as nw
 import polars as pl
 
 from deadheat.errors import ColumnError, DataError, SourceTypeError
 from deadheat.io.formats import FORMATS, format_of
-from deadheat.io.formats.base import ScoreColumns, chosen_names
+from deadheat.io.formats.base import ScoreColumns, chosen_names, read_each
 from deadheat.io.frames import as_narwhals, canonical, to_polars
 from deadheat.io.kinds import KEYS, refuse_patterns, resolve_columns
-from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.reading import collect
 from deadheat.io.source import readable
-from deadheat.io.values import holds_only_numbers
+from deadheat.io.values import are_plain
 from deadheat.wording import Plain
 
 
@@ -54,19 +52,16 @@ def of_frame(source: object, names: Sequence[str] | None, given: Mapping[str, st
     chosen, notes = chosen_names(names, numeric, schema.names(), given, where)
     ids = resolve_columns(schema.names(), "run", where=where, given={**given, "score": chosen[0]})
     refuse_patterns([*ids.values(), *chosen], where)
-    rows = _fetched(frame.select(*dict.fromkeys([*(ids[key] for key in KEYS), *chosen])), where)
+    wanted = frame.select(*dict.fromkeys([*(ids[key] for key in KEYS), *chosen]))
+    rows = collect(wanted) if isinstance(wanted, nw.LazyFrame) else to_polars(wanted, where)
     _refuse_missing(rows, ids, chosen, where)
-    first = canonical(rows, "run", where, {**given, "score": chosen[0]}).rows
-    if not isinstance(first, pl.DataFrame):
-        raise ColumnError("a row holds a list of documents", allowed="one document a row", path=where)
-    scores = {}
-    for name in chosen:
-        if _is_plain(rows[name]):
-            own = rows[name].cast(pl.Float64)
-        else:
-            own = canonical(rows, "run", where, {**given, "score": name}).rows["score"]
-        scores[name] = own.to_numpy() + 0.0
-    return ScoreColumns(first.select(KEYS), scores, notes)
+    found = read_each(lambda columns: canonical(rows, "run", where, columns), chosen[:1], given, notes, where)
+    for name in chosen[1:]:
+        values = rows[name].cast(pl.Float64) if rows[name].dtype.is_numeric() else None
+        if values is None or not are_plain(values):
+            values = canonical(rows, "run", where, {**given, "score": name}).rows["score"]
+        found.scores[name] = values.to_numpy() + 0.0
+    return found
 
 
 def _refuse_missing(rows: pl.DataFrame, ids: Mapping[str, str], names: Sequence[str], where: str) -> None:
@@ -79,20 +74,3 @@ def _refuse_missing(rows: pl.DataFrame, ids: Mapping[str, str], names: Sequence[
             what = f"column {name!r} of document {doc!r} for query {query!r} is missing (null or NaN)"
             count = f"; this holds for {n:,} rows" if n > 1 else ""
             raise DataError(what + count, hint="fill it, or name the columns without it", path=where)
-
-
-def _is_plain(values: pl.Series) -> bool:
-    """Return whether a column holds numbers only, and none that float64 may merge with another."""
-    if not values.dtype.is_numeric() or not len(values) or not holds_only_numbers(values):
-        return False
-    low, high = _ends(values)
-    return values.dtype.is_float() or -LARGEST_INTEGER < low <= high < LARGEST_INTEGER
-
-
-def _ends(values: pl.Series) -> tuple[Any, Any]:
-    return values.min(), values.max()
-
-
-def _fetched(frame: nw.LazyFrame[Any] | nw.DataFrame[Any], where: str) -> pl.DataFrame:
-    """Return the rows as a Polars frame, in their order."""
-    return collect(frame) if isinstance(frame, nw.LazyFrame) else to_polars(frame, where)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import codecs
 import os
+import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
 
-import polars as pl
-
 from deadheat.errors import DataError, FileFormatError
 from deadheat.io import limits
 from deadheat.io.naming import path_named
-from deadheat.io.zstandard import largest_content
 from deadheat.wording import Advice, Plain, did_you_mean, printable
 
 BLOCK = 1 << 24
@@ -28,7 +26,6 @@ _EXCEL = 'in Excel save it as "CSV UTF-8", or '
 PATTERN = frozenset("*?[")  # in the name of a file: characters that stand for others
 BOM = b"\xef\xbb\xbf"
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-_COMPRESSED_LOSSY = tuple(magic.decode("utf-8", "replace") for magic in _COMPRESSED)
 _ZLIB = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
 _FOREIGN = {
     b"BZh": "a bzip2 archive",
@@ -319,82 +316,15 @@ def _damaged(compressed: str, problem: object, n_bytes: int, path: Path) -> File
 
 
 def _unpacked_zstd(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
-    """Yield what PyArrow unpacks, byte for byte; without it, what Polars does (Python has Zstandard from 3.14 on)."""
-    try:
-        import pyarrow as pa
-    except ImportError:
-        yield from _unpacked_by_polars(path if path.is_file() else _read_packed(file, path), path, size)
-        return
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
     n_bytes = 0
     try:
-        with pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd") as stream:
+        with zstd.ZstdFile(file) as stream:
             while piece := stream.read(size):
                 n_bytes += len(piece)
                 yield piece
-    except OSError as error:
+    except (EOFError, zstd.ZstdError) as error:
         raise _damaged("zstd", error, n_bytes, path) from error
-
-
-def _read_packed(file: BufferedReader, path: Path) -> bytes:
-    """Return the compressed bytes that come through a pipe."""
-    held: list[bytes] = []
-    n_held = 0
-    while piece := file.read(BLOCK):
-        held.append(piece)
-        n_held += len(piece)
-        limits.check_held(n_held, 0, path)
-    return b"".join(held)
-
-
-def _unpacked_by_polars(source: Path | bytes, path: Path, size: int) -> Iterator[bytes]:
-    """Yield what Polars unpacks, as whole lines, of which it holds several copies.
-
-    It removes line ends, each with one carriage return: a line that still ends with one had two.
-    """
-    n_packed = len(source) if isinstance(source, bytes) else path.stat().st_size
-    limits.check_held(largest_content(source), n_packed, path, is_streamed=True)
-    held: list[str] = []
-    n_held = n_bytes = 0
-    lines = pl.scan_lines(source, glob=False).select(pl.col("line"))
-    try:
-        for batch in lines.collect_batches(maintain_order=True):
-            text = batch["line"].str.join("\n").item() + "\n"
-            held.append(text.replace("\r\n", "\r\r\n"))
-            n_held += len(text)
-            n_bytes += len(text)
-            if n_held >= size:
-                yield "".join(held).encode()
-                held, n_held = [], 0
-    except OSError as error:
-        raise _damaged("zstd", error, n_bytes, path) from error
-    except pl.exceptions.ComputeError as error:
-        raise _not_utf8_somewhere(source, path) from error
-    if held:
-        yield "".join(held).encode()
-
-
-def _not_utf8_somewhere(source: Path | bytes, path: Path) -> FileFormatError:
-    """Return the error with the line that is not UTF-8: the file is read again, with a sign for each invalid byte.
-
-    Compressed bytes are never UTF-8, so a file that is compressed twice ends up here too.
-    """
-    text = pl.scan_csv(
-        source,
-        has_header=False,
-        separator="\x01",
-        quote_char=None,
-        encoding="utf8-lossy",
-        glob=False,
-        schema={"line": pl.String},
-        truncate_ragged_lines=True,
-    )
-    try:
-        wrong = text.with_row_index("n").filter(pl.col("line").str.contains("\ufffd", literal=True)).head(1).collect()
-    except (pl.exceptions.PolarsError, OSError):  # some bytes cannot be read even so
-        wrong = pl.DataFrame()
-    if not wrong.is_empty() and wrong["line"].item().startswith(_COMPRESSED_LOSSY):
-        return FileFormatError("is compressed twice, expected once: unpack it once", path=path)
-    if wrong.is_empty():
-        return FileFormatError(f"the text is not UTF-8; {_CONVERT}; or is it compressed twice?", path=path)
-    advice = "it looks like UTF-16: save it as UTF-8" if "\0" in wrong["line"].item() else _CONVERT
-    return FileFormatError(f"the text is not UTF-8; {advice}", path=path, line=wrong["n"].item() + 1)

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -123,9 +124,7 @@ def scan(
     Returns
     -------
     Content
-        Its rows are a `polars.DataFrame` from TREC, CSV, TSV and JSON lines (query_id, doc_id, and relevance, score or
-        rank as float64, in file order, checked); a `polars.LazyFrame` from Parquet, as the file is, not yet read; a
-        dict of queries from JSON.
+        Its rows are checked, and in file order where they are in memory.
 
     Raises
     ------
@@ -146,6 +145,11 @@ def scan(
             hint=Advice("columns", columns, of=OTHER_KIND[kind], when=f"for the {OTHER_KIND[kind]} alone, "),
         )
     content = form.read(path, kind, columns or {})
+    if isinstance(content.rows, pl.DataFrame) and VALUE_COLUMN[kind] not in content.rows.columns:
+        from deadheat.io.frames import canonical  # ranks become scores; without a number, each is relevant
+
+        made = canonical(content.rows, kind, str(path), {})
+        content = replace(made, notes=(*content.notes, *made.notes))
     if progress is not None:
         progress(n_bytes, n_bytes)
     return content

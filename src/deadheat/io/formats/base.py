@@ -11,7 +11,7 @@ import polars as pl
 
 from deadheat.arrays import FloatArray
 from deadheat.errors import ColumnError
-from deadheat.io.kinds import SUBTOPIC, VALUE_COLUMN, Kind, names_that_are_no_scores
+from deadheat.io.kinds import KEYS, SUBTOPIC, VALUE_COLUMN, Kind, names_that_are_no_scores
 from deadheat.io.results import ASSUMED
 from deadheat.io.writing import Compression
 from deadheat.wording import counted, did_you_mean, three
@@ -27,25 +27,29 @@ class Content:
 
     Attributes
     ----------
-    rows : polars.DataFrame, polars.LazyFrame, narwhals.LazyFrame, Unread or dict of dict
+    rows : dict of dict, polars.DataFrame, narwhals.LazyFrame or Unread
+        Of a dict, the numbers are not yet checked; a lazy frame is of an engine, or of a file that is not in memory.
     notes : tuple of str
         What was done to read it that people should know.
     ranks : polars.DataFrame or None
         query_id, rank and score of the first rows of a run that has both.
-    is_large : bool
-        Whether the rows are so many that they are better read once, where they are needed.
     subtopics : polars.DataFrame or None
         query_id, doc_id, subtopic and relevance of qrels that have several subtopics.
     hashes : polars.Series or None
         Those of the document ids, by :func:`~deadheat.io.hashing.doc_hash`, if they were found on the way.
+    are_cases : bool
+        Whether these are labelled cases, and nothing was read: the benchmark package reads them.
     """
 
     rows: Any
     notes: tuple[str, ...] = ()
     ranks: pl.DataFrame | None = None
-    is_large: bool = False
     subtopics: pl.DataFrame | None = None
     hashes: pl.Series | None = None
+    are_cases: bool = False
+
+
+CASES = Content({}, are_cases=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +60,7 @@ class ScoreColumns:
     ----------
     ids : polars.DataFrame
         query_id and doc_id, in file order.
-    scores : mapping of str to ndarray of float, shape (n_rows,)
+    scores : dict of str to ndarray of float, shape (n_rows,)
         By the name of the column.
     notes : tuple of str
         What was done to read it that people should know.
@@ -65,20 +69,9 @@ class ScoreColumns:
     """
 
     ids: pl.DataFrame
-    scores: Mapping[str, FloatArray]
+    scores: dict[str, FloatArray]
     notes: tuple[str, ...] = ()
     relevance: pl.Series | None = None
-
-
-def check_names(names: Sequence[str], known: Sequence[str], where: str | Path) -> None:
-    """Raise `ColumnError` for a name that no column has, or that several have."""
-    for name in names:
-        if name not in known:
-            listed = ", ".join(map(repr, known[:12])) + (f" and {len(known) - 12} more" if len(known) > 12 else "")
-            hint = did_you_mean(name, known)
-            raise ColumnError(f"no column {name!r} in the table", allowed=f"one of {listed}", hint=hint, path=where)
-        if known.count(name) > 1:
-            raise ColumnError(f"column {name!r} appears {known.count(name)} times", allowed="once", path=where)
 
 
 def chosen_names(
@@ -101,18 +94,44 @@ def chosen_names(
     where : str or path
         For messages.
     """
-    if asked is not None:
-        names = list(dict.fromkeys(asked))
-        check_names(names, known, where)
-        return names, ()
     others = names_that_are_no_scores() | set(given.values())
-    names = [name for name in numeric if name not in others]
+    names = [name for name in numeric if name not in others] if asked is None else list(dict.fromkeys(asked))
     if not names:
         problem = "no column of numbers beside ids, relevance and ranks"
         raise ColumnError(problem, allowed="one score a column", path=where)
-    check_names(names, known, where)
-    left_out = [name for name in known if name not in numeric and name not in others]
+    for name in names:
+        if name not in known:
+            listed = ", ".join(map(repr, known[:12])) + (f" and {len(known) - 12} more" if len(known) > 12 else "")
+            hint = did_you_mean(name, known)
+            raise ColumnError(f"no column {name!r} in the table", allowed=f"one of {listed}", hint=hint, path=where)
+        if known.count(name) > 1:
+            raise ColumnError(f"column {name!r} appears {known.count(name)} times", allowed="once", path=where)
+    left_out = [name for name in known if asked is None and name not in numeric and name not in others]
     return names, (f"columns that hold no numbers are left out: {three(left_out)}",) if left_out else ()
+
+
+def read_each(
+    read: Callable[[Mapping[str, str]], Content],
+    names: Sequence[str],
+    given: Mapping[str, str],
+    notes: tuple[str, ...],
+    where: str | Path,
+) -> ScoreColumns:
+    """Read a table as a run by each of some columns of scores.
+
+    Parameters
+    ----------
+    read : callable
+        Takes the names of columns that the user says, and returns a run.
+    names, given, notes, where
+        The columns of scores, names of others, and what is known of the table.
+    """
+    frames = {name: read({**given, "score": name}).rows for name in names}
+    first = frames[names[0]]
+    if not isinstance(first, pl.DataFrame):
+        raise ColumnError("a row holds a list of documents", allowed="one document a row", path=where)
+    scores = {name: frame["score"].to_numpy() + 0.0 for name, frame in frames.items()}
+    return ScoreColumns(first.select(KEYS), scores, notes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,9 +145,8 @@ class Format:
     suffixes : tuple of str
         How the names of such files end, in lower case.
     read : callable
-        Takes a path, the kind, and names of columns that the user says; returns the `Content`. Its rows are checked and
-        in file order as a `polars.DataFrame` of query_id, doc_id, and relevance, score or rank; a dict of queries; or
-        not yet checked as a `polars.LazyFrame`.
+        Takes a path, the kind, and names of columns that the user says; returns the `Content`. A `polars.DataFrame` has
+        checked rows in file order: query_id, doc_id, and relevance, score or rank, or none of these.
     write : callable
         Takes checked rows, a binary file, the kind, the tag of a run, and how to compress.
     locate : callable

@@ -11,8 +11,9 @@ from typing import IO, Any
 
 import polars as pl
 
-from deadheat.errors import ColumnError, DataError, DuplicateError, MalformedRowError
+from deadheat.errors import DataError, DuplicateError, MalformedRowError
 from deadheat.io.formats.base import (
+    CASES,
     ROWS,
     SAMPLE,
     Content,
@@ -20,12 +21,22 @@ from deadheat.io.formats.base import (
     ScoreColumns,
     chosen_names,
     ranks_of,
+    read_each,
     register,
     split_off,
 )
-from deadheat.io.kinds import KEYS, SUBTOPIC, VALUE_COLUMN, Kind, is_pattern, resolve_columns, subtopic_column
-from deadheat.io.lists import lists_of_rows
+from deadheat.io.kinds import (
+    KEYS,
+    SUBTOPIC,
+    VALUE_COLUMN,
+    Kind,
+    are_cases,
+    is_pattern,
+    resolve_columns,
+    subtopic_column,
+)
 from deadheat.io.mappings import is_broken, refuse_truths
+from deadheat.io.results import lists_of_rows
 from deadheat.io.source import PATTERN, blocks, check_lines_of, decoded, plain_head, read_all, refuse_binary
 from deadheat.io.values import (
     are_plain,
@@ -53,7 +64,7 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
 
     Raises
     ------
-    ColumnError, FileFormatError, DataError
+    ColumnError, FileFormatError, DataError, DataError, DataError, DataError
         With the first line that is wrong.
     """
     head = plain_head(path)
@@ -66,6 +77,8 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     first = next(_objects(data, path), None)
     if first is None:
         raise DataError(f"{kind} without a single row", allowed="one JSON object a line", path=path)
+    if are_cases(first[1], kind, given):
+        return CASES
     lists = [name for name, value in first[1].items() if isinstance(value, list)]
     columns = resolve_columns(list(first[1]), kind, where=path, given=given, lists=lists)
     if isinstance(first[1][columns["doc_id"]], list | dict):
@@ -88,36 +101,11 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
 
 def read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:
     """Read the ids of JSON lines and several scores of each object, in file order."""
-    data = read_all(path, has_lines=True)
-    some = [row for _, row in islice(_objects(data, path), SAMPLE)]
+    some = [row for _, row in islice(_objects(path, path), SAMPLE)]
     known = list(dict.fromkeys(name for row in some for name in row))
     numeric = [name for name in known if {type(row.get(name)) for row in some} - {type(None)} == {_Number}]
     chosen, notes = chosen_names(names, numeric, known, given, path)
-    rows = read_jsonl(path, "run", {**given, "score": chosen[0]}).rows
-    if not isinstance(rows, pl.DataFrame):
-        raise ColumnError("a line holds a list of documents", allowed="one document a line", path=path)
-    found = _numbers(data, chosen)
-    scores = {}
-    for name in chosen:
-        own = None if found is None or len(found) != len(rows) else found[name]
-        if own is None or not are_plain(own):
-            own = read_jsonl(path, "run", {**given, "score": name}).rows["score"]
-        scores[name] = own.to_numpy() + 0.0
-    return ScoreColumns(rows.select(KEYS), scores, notes)
-
-
-def _numbers(data: bytes, names: Sequence[str]) -> pl.DataFrame | None:
-    """Let Polars read some numbers of all objects; None where it cannot, or where a key may appear twice."""
-    try:
-        found = pl.scan_ndjson(data, schema=dict.fromkeys(names, pl.Float64)).collect()
-    except (pl.exceptions.PolarsError, OSError):
-        return None
-    lines = pl.scan_lines(data, glob=False).filter(pl.col("line").str.strip_chars() != "")
-    counts = [pl.col("line").str.count_matches(rf'"{re.escape(name)}"\s*:').max().alias(name) for name in names]
-    truths = "|".join(rf'"{re.escape(name)}"\s*:\s*[tf]' for name in names)  # Polars takes true for 1
-    has_truths = pl.col("line").str.contains(truths).any().alias("has truths")
-    *n_keys, is_wrong = lines.select(*counts, has_truths).collect().row(0)
-    return None if b"\\" in data or max(n_keys) > 1 or is_wrong else found
+    return read_each(lambda columns: read_jsonl(path, "run", columns), chosen, given, notes, path)
 
 
 def _ranks(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
@@ -191,25 +179,18 @@ def _rows(
                 line=line,
             )
         query, doc, *value = (row[name] for key, name in columns.items() if key != SUBTOPIC)
-        for name, given in (("query_id", query), ("doc_id", doc)):
+        for name, given in ((columns["query_id"], query), (columns["doc_id"], doc)):
             if not (isinstance(given, str) and given):
-                raise (DataError if given in (None, "") else MalformedRowError)(
-                    f"{columns[name]} must be a string or a number, got {shown(json.dumps(given))}",
-                    path=path,
-                    line=line,
-                )
+                error = DataError if given in (None, "") else MalformedRowError
+                problem = f"{name} must be a string or a number, got {shown(json.dumps(given))}"
+                raise error(problem, path=path, line=line)
             if is_broken(given):
-                raise MalformedRowError(
-                    f"{columns[name]} {shown(given)} has a lone surrogate",
-                    allowed="text that UTF-8 can hold",
-                    path=path,
-                    line=line,
-                )
-        check_ids_of_row(query, doc, path, line)
-        for name, given in (("query_id", query), ("doc_id", doc)):
+                problem = f"{name} {shown(given)} has a lone surrogate"
+                raise MalformedRowError(problem, allowed="text that UTF-8 can hold", path=path, line=line)
             if are_numbers.setdefault((name, given), is_number := isinstance(given, _Number)) != is_number:
-                problem = f"{columns[name]} {str(given)!r} is text and a number"
+                problem = f"{name} {str(given)!r} is text and a number"
                 raise MalformedRowError(problem, allowed="one of both in a file", path=path, line=line)
+        check_ids_of_row(query, doc, path, line)
         name = list(columns.values())[-1]
         topics = [_subtopic(row.get(columns[SUBTOPIC]), columns[SUBTOPIC], path, line)] if SUBTOPIC in columns else []
         yield line, (str(query), str(doc), *topics, *(_value(one, name, kind, path, line) for one in value))

@@ -20,13 +20,13 @@ import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.errors import ColumnError, DataError, DuplicateError, MalformedRowError
-from deadheat.io.formats.base import Content, Format, ScoreColumns, register
+from deadheat.io.formats.base import Content, Format, ScoreColumns, chosen_names, register
 from deadheat.io.kinds import Kind
 from deadheat.io.limits import ROW
 from deadheat.io.source import blocks, check_rows, decoded, refuse_binary
 from deadheat.io.values import CONTROL, are_plain, check_comment, check_ids_of_row, holds_controls, read_value
 from deadheat.io.writing import Compression, value_as_text, write_text
-from deadheat.wording import Plain, did_you_mean, shown
+from deadheat.wording import Plain, shown
 
 LINE = "relevance qid:QUERY FEATURE:VALUE ... # docid = DOCUMENT"
 HIGHEST = 2**32 - 1  # number of a feature
@@ -95,17 +95,15 @@ class Letor:
         found = [_distinct(part.numbers) for part in self.parts]
         return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """The numbers of all features, as text."""
         return self.numbers.astype(str).tolist()
 
     def matrix(self, names: Sequence[str]) -> FloatArray:
         """Return some features, of shape (n_features, n_rows), in the order of their names."""
-        known = set(self.names)
-        for name in names:
-            if name not in known:
-                raise self._unknown(name)
+        if names:
+            chosen_names(names, (), self.names, {}, self.path)
         if len(names) * len(self.rows) > MOST_CELLS:
             raise DataError(
                 f"{len(names):,} features of {len(self.rows):,} documents are too many at once",
@@ -120,13 +118,6 @@ class Letor:
             start += len(part.sizes)
         matrix += 0.0  # -0.0 is 0.0
         return matrix if np.array_equal(place, np.arange(len(wanted))) else matrix[place]
-
-    def _unknown(self, name: str) -> ColumnError:
-        known = self.names
-        listed = ", ".join(known if len(known) < 5 else [known[0], known[1], "...", known[-1]]) or "none"
-        return ColumnError(
-            f"no feature {shown(name)} in the file", allowed=listed, hint=did_you_mean(name, known), path=self.path
-        )
 
 
 def _distinct(numbers: IntArray) -> IntArray:

@@ -13,12 +13,10 @@ import polars as pl
 from deadheat.arrays import FloatArray
 from deadheat.errors import DataError, FileFormatError
 from deadheat.io.exports import exported
-from deadheat.io.formats.base import Content, Format, register
-from deadheat.io.kinds import CASES_KEYS, KEYS, VALUE_COLUMN, Kind, LabelledCases, resolve_columns, subtopic_column
-from deadheat.io.lists import lists_of_rows, nested_of
+from deadheat.io.formats.base import CASES, Content, Format, register
+from deadheat.io.kinds import CASES_KEYS, KEYS, Kind, are_cases, resolve_columns, subtopic_column
 from deadheat.io.mappings import (
     LARGEST_INTEGER,
-    Nested,
     all_numbers,
     check_mapping,
     is_id,
@@ -26,7 +24,7 @@ from deadheat.io.mappings import (
     refuse_truths,
 )
 from deadheat.io.objects import parsed, read_text
-from deadheat.io.results import value_at
+from deadheat.io.results import lists_of_rows, nested_of
 from deadheat.io.values import check_ids_of_row, read_value
 from deadheat.io.writing import Compression, write_text
 from deadheat.wording import Plain, shown
@@ -47,7 +45,7 @@ def read_nested(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     if isinstance(held, list) and held and all(isinstance(row, dict) for row in held):
         return _of_records(held, text, path, kind, given)
     if isinstance(held, dict) and any(isinstance(held.get(key), list) for key in CASES_KEYS) and kind == "qrels":
-        raise LabelledCases
+        return CASES
     if not isinstance(held, dict):
         found = "a list" if isinstance(held, list) else shown(json.dumps(held))
         raise FileFormatError(given=Plain(found), allowed=_EXPECTED, path=path)
@@ -75,21 +73,22 @@ def _checked(held: Mapping[str, Any], text: str, path: Path, kind: Kind) -> Mapp
         refuse_truths(nested, str(path))
         if isinstance(next(iter(next(iter(nested.values())).values())), list):
             return nested  # of scores by several keys, which a run checks
-    _refuse_rounded(nested, all_numbers(nested, list(nested), kind, str(path)), text, kind, path)
+    _refuse_rounded(all_numbers(nested, list(nested), kind, str(path)), text, kind, path)
     return nested
 
 
 def _of_records(rows: list[dict[str, Any]], text: str, path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     """Read a list of objects, as JSON Lines has them on lines."""
+    if are_cases(rows[0], kind, given):
+        return CASES
     lists = [name for name, value in rows[0].items() if isinstance(value, list)]
     columns = resolve_columns(list(rows[0]), kind, where=path, given=given, lists=lists)
     if isinstance(rows[0][columns["doc_id"]], list | dict):
         held, notes = lists_of_rows(((None, row) for row in rows), columns, kind, path)
         return Content(_checked(held, text, path, kind), notes)
-    topic = subtopic_column(list(rows[0]), kind, columns, where=path, given=given)
+    wanted = [*columns.values(), subtopic_column(list(rows[0]), kind, columns, where=path, given=given)]
     try:
-        wanted = [*columns.values(), *([] if topic is None else [topic])]
-        frame = pl.DataFrame({name: [row.get(name) for row in rows] for name in wanted}, strict=True)
+        frame = pl.DataFrame({name: [row.get(name) for row in rows] for name in wanted if name}, strict=True)
     except (TypeError, pl.exceptions.PolarsError) as error:
         raise FileFormatError(f"rows of mixed types: {error}", allowed="text and numbers", path=path) from None
     for row in rows:
@@ -99,35 +98,23 @@ def _of_records(rows: list[dict[str, Any]], text: str, path: Path, kind: Kind, g
     if kind == "run" and value.dtype == pl.Boolean:
         raise DataError(f"{value.name} is true or false", allowed="a number", path=path)
     if value.dtype.is_float():
-        _refuse_rounded({}, value.drop_nulls().to_numpy(), text, kind, path)
-    return Content(frame.lazy())
+        _refuse_rounded(value.drop_nulls().to_numpy(), text, kind, path)
+    from deadheat.io.frames import canonical  # it needs Narwhals
+
+    return canonical(frame, kind, str(path), given)
 
 
-def _refuse_rounded(nested: Nested, numbers: FloatArray, text: str, kind: Kind, path: Path) -> None:
-    """Raise for a number that became infinite, or another one beyond 2**53; say whose it is, where it can."""
+def _refuse_rounded(numbers: FloatArray, text: str, kind: Kind, path: Path) -> None:
+    """Raise for a number that became infinite, or another one beyond 2**53; whole numbers were not rounded."""
     large = set(numbers[np.abs(numbers) >= LARGEST_INTEGER].tolist())
-    if not large:
-        return
-    beyond: list[str] = []
 
-    def as_text(number: str) -> str:
-        if float(number) in large and not number.lstrip("-").isdigit():  # whole numbers were not rounded
-            try:
-                read_value(number, kind, path=path, line=None)
-            except DataError:
-                beyond.append(number)
+    def checked(number: str) -> str:
+        if float(number) in large and not number.lstrip("-").isdigit():
+            read_value(number, kind, path=path, line=None)
         return number
 
-    as_written = parsed(text, path, number=as_text)
-    name = VALUE_COLUMN[kind]
-    for query, documents in nested.items():
-        for doc in documents:
-            written = value_at(value_at(as_written, query), doc)
-            if written in beyond:
-                name = f"{name} of document {doc!r} for query {query!r}"
-                read_value(written, kind, path=path, line=None, name=name)
-    if beyond:
-        read_value(beyond[0], kind, path=path, line=None)
+    if large:
+        parsed(text, path, number=checked)
 
 
 def names_in_json(path: Path) -> list[str]:

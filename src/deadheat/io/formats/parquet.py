@@ -9,10 +9,10 @@ from typing import IO
 import polars as pl
 
 from deadheat.errors import FileFormatError
-from deadheat.io.formats.base import Content, Format, ScoreColumns, register
+from deadheat.io.formats.base import CASES, Content, Format, ScoreColumns, register
 from deadheat.io.guarding import guarded
-from deadheat.io.kinds import Kind
-from deadheat.io.limits import most_rows
+from deadheat.io.kinds import Kind, are_cases
+from deadheat.io.limits import is_bounded, most_rows
 from deadheat.io.pages import check_pages
 from deadheat.io.source import compression
 from deadheat.io.writing import Compression
@@ -38,11 +38,15 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
     return rows
 
 
-def _read(path: Path) -> Content:
+def _read(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     rows = scan_parquet(path)
+    if are_cases(rows.collect_schema().names(), kind, given):
+        return CASES
     with guarded(path):
         n_rows = int(rows.select(pl.len()).collect().item())  # from the end of the file
-    return Content(rows, is_large=n_rows >= most_rows(LARGE))
+        from deadheat.io.frames import canonical  # it needs Narwhals
+
+        return canonical(rows, kind, str(path), given, is_large=is_bounded() or n_rows >= most_rows(LARGE))
 
 
 def _read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:
@@ -66,7 +70,7 @@ register(
     Format(
         name="parquet",
         suffixes=(".parquet",),
-        read=lambda path, _kind, _given: _read(path),
+        read=_read,
         write=_write,
         columns=lambda path: scan_parquet(path).collect_schema(),
         read_columns=_read_score_columns,
