@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.cli.app import BAD_DATA, INTERRUPTED, USAGE
+from deadheat.cli.app import BAD_DATA, USAGE
 from support.command import call, ok
 from support.demo import BENCH, DEMO
 from support.shared_data import HPO, needs_shared_data
@@ -151,17 +151,6 @@ def test_cases_on_the_standard_input_need_a_format() -> None:
     assert refused.returncode == BAD_DATA
     assert "save it in a file that ends in .json, .jsonl, .csv or .tsv, or give --input-format json" in refused.stderr
     assert read.stdout.startswith("stdin (en): 10 cases\n")
-
-
-def test_interrupted_it_says_that_the_same_command_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("deadheat.benchmark.bench.bench", interrupt)
-    kept, lost = call(*BENCH, "--output", tmp_path), call(*BENCH)
-    assert kept.exit_code == lost.exit_code == INTERRUPTED
-    assert "Interrupted; run the same command again to resume" in kept.stderr
-    assert lost.stderr.endswith("Interrupted\n")
 
 
 def test_an_ontology_that_is_read_is_said(tmp_path: Path) -> None:

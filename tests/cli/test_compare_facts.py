@@ -10,6 +10,7 @@ import pytest
 
 from deadheat.cli import main
 from support.command import call, ok
+from support.command import command as command_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,17 +108,17 @@ def test_resamples_are_of_the_test_in_bench_too() -> None:
 @pytest.mark.parametrize("command", ["compare", "bench"])
 def test_help_says_what_levels_and_resamples_are_of(command: str) -> None:
     shown = " ".join(ok(command, "--help").split())
-    assert "Level of the intervals; 1 - LEVEL is the level of significance; between 0 and 1, default 0.95." in shown
-    assert "Resamples of bootstrap and test, 99 or more; default 10000." in shown
+    assert "Level of the intervals; 1 - LEVEL is the level of significance of tests. Default: 0.95." in shown
+    assert "Resamples of bootstraps and tests, 99 or more. Default: 10000." in shown
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare", "gate"])
 def test_ties_are_one_option(command: str) -> None:
     one, of_evaluate = (
-        next(option for option in main.commands[name].params if option.name == "ties") for name in (command, "evaluate")
+        next(option for option in command_of(name).params if option.name == "ties") for name in (command, "evaluate")
     )
     settings: Any = main.context_settings  # click keeps the names of --help from the first context
-    context = main.commands[command].make_context(command, ["a", "b", "c"], resilient_parsing=True, **settings)
+    context = command_of(command).make_context(command, ["a", "b", "c"], resilient_parsing=True, **settings)
     assert [found.value for found in one.shell_complete(context, "be")] == ["best"]
     assert one.to_info_dict() == of_evaluate.to_info_dict()
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
-from deadheat.cli import main
+from deadheat.cli import COMMANDS
 from support.command import call, ok
+from support.command import command as command_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +49,7 @@ def files(folder: Path) -> None:
 
 
 def test_every_command_is_called_here() -> None:
-    assert set(CALLS) == set(main.commands)
+    assert set(CALLS) == set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", ["", *CALLS])
@@ -61,7 +62,7 @@ def test_help_and_examples_fit_80_columns(name: str) -> None:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_examples_are_commands_that_exist(name: str) -> None:
-    command = main.commands[name]
+    command = command_of(name)
     text = (command.epilog or "").partition("Examples:\n")[2].replace("\\\n", " ")
     commands = [line.strip() for line in text.splitlines() if line.strip().startswith("deadheat ")]
     assert commands
@@ -114,7 +115,7 @@ def test_quiet_and_verbose_exclude_each_other(name: str) -> None:
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("is_before", [True, False], ids=["before", "after"])
 def test_debug_shows_the_traceback_of_errors(name: str, *, is_before: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    command = main.commands[name]
+    command = command_of(name)
     monkeypatch.setattr(command, "callback", failing)
     monkeypatch.setattr(command, "params", [one for one in command.params if not one.expose_value])
     result = call("--debug", name) if is_before else call(name, "--debug")
@@ -144,7 +145,7 @@ def test_an_interrupt_is_one_line(
     def interrupted() -> None:
         raise error
 
-    command = main.commands[name]
+    command = command_of(name)
     monkeypatch.setattr(command, "callback", interrupted)
     monkeypatch.setattr(command, "params", [])
     result = call(name)

@@ -245,7 +245,7 @@ def test_a_mean_of_one_query_has_no_interval(folder: Path) -> None:
         (["--ci", "--cluster", "document"], "give --queries FILE too"),
         (
             ["--ci", "--ci-method", "clopper-pearson", "--cluster", "document", "--queries", "queries.csv"],
-            "--ci-method clopper-pearson needs independent queries, got --cluster: auto, bca, bootstrap-t,",
+            "method='clopper-pearson' needs independent queries, got clusters; allowed here are 'auto', 'bca'",
         ),
         (
             ["--ci", "--ci-method", "clopper-pearson", "-m", "Hit@1 RR"],

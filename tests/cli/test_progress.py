@@ -5,19 +5,18 @@ from __future__ import annotations
 import io
 import sys
 import time
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from deadheat.cli import progress as module
-from deadheat.cli.progress import Watch, progress, watching
+from deadheat.cli.progress import Watch
 from deadheat.io.phases import is_watched, phase, watched_by
 from support.command import QRELS, RUN, call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    pass
 
 
 class Terminal(io.StringIO):
@@ -33,10 +32,6 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return stream
 
 
-def unasked() -> tuple[bool, bool]:
-    return False, False
-
-
 def until(stream: io.StringIO, text: str) -> bool:
     """Wait until a bar shows a text, which another thread draws."""
     end = time.monotonic() + 20
@@ -48,7 +43,7 @@ def until(stream: io.StringIO, text: str) -> bool:
 def test_what_is_short_is_done_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = terminal(monkeypatch)
     monkeypatch.setattr(module, "DELAY", 1000.0)
-    with watching(unasked, stream.write), phase("reading"):
+    with watched_by(Watch({}, stream.write)), phase("reading"):
         pass
     assert stream.getvalue() == ""
 
@@ -56,13 +51,13 @@ def test_what_is_short_is_done_in_silence(monkeypatch: pytest.MonkeyPatch) -> No
 def test_what_lasts_is_shown_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = terminal(monkeypatch)
     monkeypatch.setattr(module, "DELAY", 0.01)
-    with watching(unasked, stream.write):
+    with watched_by(Watch({}, stream.write)):
         with phase("reading\x1b files", 10) as advance:
             assert until(stream, "reading\\x1b files")
             advance(5)
             with phase("placing a.run"):
                 assert until(stream, "placing a.run")
-        assert stream.getvalue().endswith("\x1b[?25h\r\x1b[1A\x1b[2K")  # the cursor is there, the bar is gone
+        assert stream.getvalue().endswith("\x1b[2K\x1b[?25h\r")  # the bar is gone, the cursor is there
 
 
 @pytest.mark.parametrize("is_quiet", [True, False])
@@ -70,18 +65,14 @@ def test_a_pipe_and_a_quiet_command_get_no_bar(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(module, "DELAY", 0.0)
     stream = terminal(monkeypatch) if is_quiet else io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
-    watch = Watch(lambda: (is_quiet, False), stream.write)
-    with watched_by(watch), phase("reading"):
-        with phase("counting"):  # the one around it lasts when this one ends
-            pass
-        assert watch._thread is None
-    watch.close()
+    with watched_by(Watch({"quiet": is_quiet}, stream.write)), phase("reading"), phase("counting"):
+        time.sleep(0.05)
     assert stream.getvalue() == ""
 
 
 def test_a_closed_stderr_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
-    with watching(unasked, lambda _: None), phase("reading"):
+    with watched_by(Watch({}, lambda _: None)), phase("reading"):
         pass
 
 
@@ -90,34 +81,14 @@ def test_the_bar_goes_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "DELAY", 0.01)
 
     def interrupted() -> None:
-        with watching(unasked, stream.write), phase("testing"):
+        with watched_by(Watch({}, stream.write)), phase("testing"):
             assert until(stream, "testing")
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    assert stream.getvalue().endswith("\x1b[2K")
+    assert stream.getvalue().endswith("\x1b[2K\x1b[?25h\r")
     assert not is_watched()
-
-
-def test_files_are_steps_by_their_sizes(tmp_path: Path) -> None:
-    paths = [str(tmp_path / name) for name in ("a.run", "b.run", "nowhere.run")]
-    for path, size in zip(paths, (100, 50), strict=False):
-        Path(path).write_text("x" * size)
-    seen: list[object] = []
-
-    @contextmanager
-    def counting(what: str, n_steps: int | None) -> Iterator[Callable[[int], None]]:
-        seen.append((what, n_steps))
-        yield seen.append
-
-    with watched_by(counting):
-        with progress(paths) as begin:
-            for path in paths:
-                begin(path)
-        with progress(paths[:1]):
-            pass
-    assert seen == [("a.run and 2 more", 150), 0, 100, 50, ("a.run", None)]
 
 
 @pytest.mark.slow

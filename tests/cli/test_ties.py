@@ -122,10 +122,7 @@ def test_ties_as_csv_are_those_of_the_measures() -> None:
 
 
 def test_ties_refuse_a_rule_without_judgments_or_that_there_is_not() -> None:
-    assert (
-        "--beside needs QRELS: deadheat ties RUN QRELS --beside input"
-        in call("ties", "bm25.run", "--beside", "input").output
-    )
+    assert "--beside needs QRELS: deadheat ties RUN QRELS" in call("ties", "bm25.run", "--beside", "input").output
     assert "got 'best'" in call("ties", "bm25.run", "qrels.txt", "--beside", "best").output
 
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from deadheat.cli import main
 from deadheat.cli.wording import error_message
 from deadheat.errors import DataError, MeasureError, ParameterError
 from deadheat.wording import Advice
-from support.command import call
+from support.command import call, command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,7 +106,7 @@ def test_fields_of_cases_are_no_options(folder: Path) -> None:
     assert "--language" not in told
 
 
-COMPARES, CONVERTS = main.commands["compare"], main.commands["convert"]
+COMPARES, CONVERTS = command("compare"), command("convert")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import click
 from click.testing import CliRunner
 
 from deadheat.cli import main
@@ -34,3 +35,10 @@ def ok(*arguments: object) -> str:
     result = call(*arguments)
     assert result.exit_code == 0, result.output
     return result.stdout
+
+
+def command(name: str) -> click.Command:
+    """Return a command of the command line."""
+    found = main.get_command(click.Context(main), name)
+    assert found is not None
+    return found

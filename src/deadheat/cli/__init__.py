@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import click
 
-from deadheat.cli.app import App, Commands, debug_option
+from deadheat.cli.app import COMMANDS as COMMANDS
+from deadheat.cli.app import App, flags
 from deadheat.version import __version__
 
 HELP = """Evaluate rankings, exactly where scores tie.
@@ -31,16 +32,8 @@ zsh_source and fish_source are for other shells.
 """
 
 
-COMMANDS = Commands(
-    *("evaluate", "compare", "agree", "report", "gate", "ties", "explain", "holes", "items", "simulate", "trec_eval"),
-    *("measures", "convert", "bench", "cases", "validate", "demo"),
-)
-
-
-@click.group(
-    cls=App, commands=COMMANDS, help=HELP, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
-)
+@click.group(cls=App, help=HELP, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="deadheat %(version)s")
-@debug_option
+@flags
 def main() -> None:
     """Run a command."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import click
 
-from deadheat.cli.app import debug_option
-from deadheat.cli.files import PATH, check_inputs, input_path, label, open_run, read_option
-from deadheat.cli.options import decompressed_option, duplicates_option, examples, reading_options, unique_names
-from deadheat.cli.output import output_options, prepare, print_report
-from deadheat.cli.progress import progress
+from deadheat.cli.files import INPUT, check_inputs, named_runs, open_run
+from deadheat.cli.options import LAST, READING, examples, takes
+from deadheat.cli.output import Output, output_options
 
 PARTS = ("document", "rows", "scores")
 EXAMPLES = examples(
@@ -22,28 +21,15 @@ EXAMPLES = examples(
 
 
 @click.command(short_help="Show how far the rankings of two runs agree.", **EXAMPLES)
-@click.argument("runs", type=PATH, nargs=-1, required=True, metavar="RUN RUN...")
+@click.argument("runs", type=INPUT, nargs=-1, required=True, metavar="RUN RUN...")
 @click.option(
     "-p", "--persistence", "p", type=float, default=0.9, show_default=True, help="Of rank-biased overlap, 0 to 1."
 )
 @click.option("-k", "--cutoff", type=int, default=10, show_default=True, help="Of the overlap of the top k.")
 @click.option("--per-query", is_flag=True, help="Add a table of all queries; csv then holds it alone.")
 @output_options(*PARTS)
-@reading_options
-@duplicates_option
-@decompressed_option
-@debug_option
-def agree(
-    runs: tuple[str, ...],
-    *,
-    p: float,
-    cutoff: int,
-    per_query: bool,
-    form: str | None,
-    output: str | None,
-    digits: int | None,
-    check_duplicates: bool,
-) -> None:
+@takes(*READING, *LAST)
+def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show how far the rankings of two runs agree, without judgments, and exactly where scores tie.
 
     Kendall's tau and AP correlation over the documents that both lists have; rank-biased overlap with ties as equals
@@ -55,23 +41,15 @@ def agree(
 
     if len(runs) < 2:
         raise click.UsageError("give two runs: deadheat agree RUN RUN")
-    given = [input_path(path) for path in runs]
-    form = prepare(form, output, PARTS, given)
-    check_inputs(given)
-    precision = read_option("score_precision", None)
-    with progress(given) as begin:
-        opened = []
-        for path, name in zip(given, unique_names(given, lambda path: label(path, "run")), strict=True):
-            begin(path)
-            opened.append(open_run(path, name))
-            if check_duplicates:
-                opened[-1].check_duplicates()
-        options = {"p": p, "cutoff": cutoff, "score_precision": precision}
-        found = [
-            compare(one, other, check_duplicates=False, **options)  # type: ignore[arg-type]  # each of its own type
-            for one, other in combinations(opened, 2)
-        ]
+    output = Output.of(options, PARTS, runs)
+    check_inputs(runs)
+    opened = [open_run(path, name) for name, path in named_runs(runs).items()]
+    if options["check_duplicates"]:
+        for run in opened:
+            run.check_duplicates()
+    measured = {"p": options["p"], "cutoff": options["cutoff"], "check_duplicates": False}
+    found = [compare(one, other, **measured) for one, other in combinations(opened, 2)]
     report = report_agreements(found, per_query=per_query)
-    if form == "csv" and per_query:
+    if output.form == "csv" and per_query:
         report = replace(report, tables=report.tables[::-1])
-    print_report(report, form=form, output=output, digits=digits)
+    output.print(report)

@@ -10,117 +10,71 @@ import sys
 import threading
 import traceback
 import warnings
-from collections import UserDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from copy import copy
 from importlib import import_module
 from types import FrameType
-from typing import IO, Any
+from typing import Any
 
 import click
 
-from deadheat.cli.progress import watching
+from deadheat.cli.progress import Watch
 from deadheat.cli.wording import error_message
 from deadheat.errors import DataError, DeadheatError, NothingJudgedWarning, SourceTypeError
+from deadheat.io.phases import watched_by
 from deadheat.wording import did_you_mean, joined, on_terminal, printable
 
 GATE_FAILED, USAGE, BAD_DATA, BUG, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 70, 130, 141  # a bug: EX_SOFTWARE
-DEBUG, QUIET, VERBOSE = "deadheat.debug", "deadheat.quiet", "deadheat.verbose"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the disk, the quota, the limit on the size of files
+COMMANDS = (  # the most useful first, as --help lists them
+    *("evaluate", "compare", "agree", "report", "gate", "ties", "explain", "holes", "items", "simulate", "trec_eval"),
+    *("measures", "convert", "bench", "cases", "validate", "demo"),
+)
 
 
 class Failure(click.ClickException):
-    """A library error, shown as a message on stderr with an exit code.
+    """An error, shown as a message on stderr, that ends the command with an exit code."""
 
-    Parameters
-    ----------
-    message : str
-    exit_code : int
-    cause : BaseException, optional
-        Shown as a traceback with ``--debug``.
-    """
-
-    def __init__(self, message: str, exit_code: int, cause: BaseException | None = None) -> None:
+    def __init__(self, message: str, exit_code: int = BAD_DATA) -> None:
         super().__init__(message)
         vars(self)["exit_code"] = exit_code  # click declares it as a class attribute, shared by all instances
-        self.cause = cause
-
-    def show(self, file: IO[Any] | None = None) -> None:
-        """Print the message, after the traceback if there is one."""
-        if self.cause is not None:
-            trace = _shown("".join(traceback.format_exception(self.cause)))
-            click.echo(trace, file=file, err=file is None, nl=False)
-        super().show(file)
-
-
-class Commands(UserDict[str, click.Command]):
-    """The commands by name, each in the file of its name, which is imported when the command is asked for.
-
-    Parameters
-    ----------
-    *names : str
-        In the order in which --help lists them, the most useful first.
-    """
-
-    def __init__(self, *names: str) -> None:
-        super().__init__()
-        vars(self)["data"] = dict.fromkeys(names)  # the names only: what they stand for is imported
-
-    def __getitem__(self, name: str) -> click.Command:
-        """Return a command."""
-        self.data[name]  # raises for a name that is none
-        command: click.Command = getattr(import_module(f"deadheat.cli.{name}"), name)
-        return command
 
 
 class App(click.Group):
-    """A group of commands that turns errors into messages."""
+    """A group of commands that turns errors into messages; each is imported when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the signature is click's
-        """Return the commands in the order of `Commands`, the most useful first."""
-        return list(self.commands)
+        """Return the names of the commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
+        """Return a command, from the file of its name."""
+        return getattr(import_module(f"deadheat.cli.{cmd_name}"), cmd_name) if cmd_name in COMMANDS else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a command, or suggest the nearest name."""
         name = args[0]
-        if name not in self.commands and not name.startswith("-") and not ctx.resilient_parsing:
-            known = list(self.commands)
-            ctx.fail(joined(f"no command {name!r}.", did_you_mean(name, known), f"All: {', '.join(known)}"))
-        found, command, own = super().resolve_command(ctx, args)
-        if command is not None and not ctx.resilient_parsing:  # shell completion shows no errors
-            refuse_repeats(command, click.Context(command, info_name=found, parent=ctx), own)
-        return found, command, own
+        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            ctx.fail(joined(f"no command {name!r}.", did_you_mean(name, COMMANDS), f"All: {', '.join(COMMANDS)}"))
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
         """Run the command, and turn its exceptions into messages."""
-        try:
-            with warnings.catch_warnings(
-                action="ignore", category=NothingJudgedWarning
-            ):  # commands report it themselves
+        try:  # commands report themselves what no run retrieves
+            with (
+                warnings.catch_warnings(action="ignore", category=NothingJudgedWarning),
+                watched_by(Watch(ctx.meta, _tell)),
+            ):
                 warnings.showwarning = lambda message, *_, **__: say(f"Warning: {message}")
-                return self._watched(ctx)
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
+                return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, SystemExit, GeneratorExit):
             raise
-        except KeyboardInterrupt as error:
-            raise click.Abort from error  # click would write an empty line first
-        except Exception as error:  # noqa: BLE001 - whatever it is, the user sees one message
-            if isinstance(error.__cause__, KeyboardInterrupt):  # Python 3.11 wraps what a class statement raises
-                raise click.Abort from error.__cause__
-            if isinstance(error, OSError) and error.errno == errno.EPIPE:
-                forget_stdout()
-                raise click.exceptions.Exit(BROKEN_PIPE) from None
-            if isinstance(error, OSError) and error.errno in FULL:
-                forget_stdout()
-            command = self.commands.get(ctx.invoked_subcommand or "", self)
-            raise failure(error, command, debug=bool(ctx.meta.get(DEBUG))) from None
-
-    def _watched(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
-        """Run the command; its options are known once it is parsed, so phases look for them when they begin."""
-        with watching(asks=lambda: (bool(ctx.meta.get(QUIET)), bool(ctx.meta.get(VERBOSE))), say=_tell):
-            return super().invoke(ctx)
+        except BaseException as error:
+            if ctx.meta.get("debug"):
+                _tell_lines("".join(traceback.format_exception(error)).rstrip("\n"))
+            raise _ending(error, self.get_command(ctx, ctx.invoked_subcommand or "") or self) from error
 
     def main(  # type: ignore[override]
         self,
@@ -133,42 +87,55 @@ class App(click.Group):
         """Run the command line and exit: 0 done, 1 a gate failed, 2 usage, 3 bad data, 70 a bug, 128 + n a signal."""
         if not standalone_mode:
             return super().main(args, prog_name, standalone_mode=False, **extra)
+        _buffer_stdout()
         with _signals_as_exceptions() as received:
-            code = self._exit_code(args, prog_name, extra)
+            try:
+                code = super().main(args, prog_name, standalone_mode=False, **extra)
+                if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison] - None when closed
+                    sys.stdout.flush()
+            except (SystemExit, GeneratorExit):
+                raise
+            except BaseException as error:  # noqa: BLE001 - such as a full disk while --help is printed
+                known = isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort)
+                code = _shown(error if known else _ending(error, self))
         sys.exit(received[0] if received else code)
 
-    def _exit_code(self, args: Sequence[str] | None, prog_name: str | None, extra: dict[str, Any]) -> int:
-        """Run the command line, print what went wrong, and return the exit code."""
-        code: int | None
-        _buffer_stdout()
-        try:
-            code = super().main(args, prog_name, standalone_mode=False, **extra)
-            if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison] - None when closed
-                sys.stdout.flush()
-        except click.ClickException as error:
-            vars(error)["message"] = _shown(error.message)  # click declares it as final
-            with _stderr_may_fail():
-                error.show()
-            code = error.exit_code
-        except (click.Abort, KeyboardInterrupt) as error:
-            cause = error.__cause__ if isinstance(error, click.Abort) else error
-            _interrupted(cause.args if cause else ())
-            code = INTERRUPTED
-        except BrokenPipeError:
+
+def _ending(error: BaseException, command: click.Command) -> BaseException:
+    """Return what ends the command line for an exception: an exit code with or without a message."""
+    interrupted = error if isinstance(error, KeyboardInterrupt) else error.__cause__
+    if isinstance(interrupted, KeyboardInterrupt):  # Python 3.11 wraps what a class statement raises
+        return click.Abort()
+    if isinstance(error, DeadheatError):
+        code = BAD_DATA if isinstance(error, DataError | SourceTypeError) else USAGE
+        return Failure(error_message(error, command), code)
+    if isinstance(error, MemoryError):
+        return Failure("not enough memory for this data")
+    if isinstance(error, OSError) and error.strerror:
+        if error.errno == errno.EPIPE:
             forget_stdout()
-            code = BROKEN_PIPE
-        except OSError as error:  # such as a full disk while --help is printed
+            return click.exceptions.Exit(BROKEN_PIPE)
+        where = "" if error.filename is None else f"{printable(str(error.filename))}: "
+        if error.errno in FULL:
             forget_stdout()
-            _tell(f"Error: cannot write: {reason(error)}")
-            code = BAD_DATA
-        except (SystemExit, GeneratorExit):
-            raise
-        except BaseException as error:  # noqa: BLE001 - a Polars panic is not an Exception, and Python would exit with 1
-            shown = failure(error, self, debug="--debug" in (sys.argv[1:] if args is None else args))
-            with _stderr_may_fail():
-                shown.show()
-            code = shown.exit_code
-        return code or 0
+            where = "cannot write: "
+        return Failure(f"{where}{reason(error)}")
+    bug = "This is a bug in deadheat; please report it with the output of --debug."
+    return Failure(f"{type(error).__name__}: {error}\n{bug}", BUG)
+
+
+def _shown(error: BaseException) -> int:
+    """Print what ended the command line, and return its exit code."""
+    if isinstance(error, click.exceptions.Exit):
+        return error.exit_code
+    if isinstance(error, click.ClickException):
+        vars(error)["message"] = "\n".join(map(on_terminal, error.message.split("\n")))  # click declares it as final
+        with _stderr_may_fail():
+            error.show()
+        return error.exit_code
+    has_mark = sys.stderr is not None and sys.stderr.isatty()  # pyright: ignore[reportUnnecessaryComparison] - shows ^C
+    _tell_lines("\n" * has_mark + "Interrupted")
+    return INTERRUPTED
 
 
 @contextmanager
@@ -179,9 +146,9 @@ def _signals_as_exceptions() -> Iterator[list[int]]:
     An ignored signal stays ignored (nohup), and a second signal does not interrupt the handling of the first.
     """
     received: list[int] = []
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    numbers = [getattr(signal, name) for name in names] if threading.current_thread() is threading.main_thread() else []
-    changed = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    is_main = threading.current_thread() is threading.main_thread()
+    changed = [number for number in numbers if is_main and signal.getsignal(number) is signal.SIG_DFL]
 
     def end(number: int, _: FrameType | None) -> None:
         for one in changed:
@@ -216,15 +183,8 @@ def _buffer_stdout() -> None:
 def say(text: str) -> None:
     """Write a note or a warning to standard error, unless --quiet is given."""
     context = click.get_current_context(silent=True)
-    if context is None or not context.meta.get(QUIET):
+    if context is None or not context.meta.get("quiet"):
         _tell(text)
-
-
-def _interrupted(advice: Sequence[object]) -> None:
-    """Say in one line that Ctrl-C was pressed; a terminal shows ^C, and goes on behind it."""
-    has_mark = sys.stderr is not None and sys.stderr.isatty()  # pyright: ignore[reportUnnecessaryComparison]
-    with _stderr_may_fail():
-        click.echo("\n" * has_mark + on_terminal("; ".join(["Interrupted", *map(str, advice)])), err=True)
 
 
 def _tell(text: str) -> None:
@@ -233,9 +193,10 @@ def _tell(text: str) -> None:
         click.echo(on_terminal(text), err=True)
 
 
-def _shown(text: str) -> str:
-    """Return a message of several lines with control characters escaped."""
-    return "\n".join(map(on_terminal, text.split("\n")))
+def _tell_lines(text: str) -> None:
+    """Write lines to standard error, each with its control characters escaped."""
+    for line in text.split("\n"):
+        _tell(line)
 
 
 @contextmanager
@@ -255,79 +216,28 @@ def reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
-def refuse_repeats(command: click.Command, ctx: click.Context, args: Sequence[str]) -> None:
-    """Raise an error if an option that takes one value is repeated: click silently takes the last.
-
-    The arguments are parsed once more by the command's own parser, with every option repeatable. A flag may be
-    repeated, but not combined with its opposite.
-    """
-    options = {str(own.name): own for own in command.params if isinstance(own, click.Option) and not own.multiple}
-    collecting = copy(command)
-    collecting.params = [_repeatable(own) if own.name in options else own for own in command.params]
-    given, _, _ = collecting.make_parser(ctx).parse_args(list(args))
-    for name, option in options.items():
-        values = given.get(name)
-        if not isinstance(values, list) or len(values) < 2 or (option.is_flag and len(set(values)) < 2):
-            continue
-        if option.is_flag:
-            raise click.UsageError(f"{option.opts[0]} and {option.secondary_opts[0]} are mutually exclusive", ctx)
-        times = "twice" if len(values) == 2 else f"{len(values)} times"
-        shown = " and ".join(repr(value) if isinstance(value, str) else "without a value" for value in values)
-        raise click.UsageError(f"{max(option.opts, key=len)} takes one value, got it {times}: {shown}", ctx)
-
-
-def _repeatable(option: click.Parameter) -> click.Parameter:
-    """Return a copy of an option that collects all its values."""
-    found = copy(option)
-    vars(found)["multiple"] = True
-    return found
-
-
 def forget_stdout() -> None:
     """Discard pending output: its reader has gone, and Python would complain at exit."""
     with suppress(OSError, AttributeError):  # not a file in tests, and None when closed
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def failure(error: BaseException, command: click.Command, *, debug: bool) -> Failure:
-    """Turn an exception into a message with an exit code, worded for a command."""
-    cause = error if debug else None
-    if isinstance(error, DeadheatError):
-        return Failure(
-            error_message(error, command), BAD_DATA if isinstance(error, DataError | SourceTypeError) else USAGE, cause
-        )
-    if isinstance(error, MemoryError):
-        return Failure("not enough memory for this data", BAD_DATA, cause)
-    if isinstance(error, OSError) and error.strerror:
-        where = (
-            "cannot write: "
-            if error.errno in FULL
-            else ""
-            if error.filename is None
-            else f"{printable(str(error.filename))}: "
-        )
-        return Failure(f"{where}{reason(error)}", BAD_DATA, cause)
-    message = (
-        f"{type(error).__name__}: {error}\nThis is a bug in deadheat; please report it with the output of --debug."
-    )
-    return Failure(message, BUG, cause)
-
-
-def _keep_for_all(ctx: click.Context, option: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
+def _keep_flag(ctx: click.Context, option: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
     """Keep what was asked for: a group and its commands share it."""
     if value:
-        ctx.meta[f"deadheat.{option.name}"] = True
-        if ctx.meta.get(QUIET) and ctx.meta.get(VERBOSE):
+        ctx.meta[str(option.name)] = True
+        if ctx.meta.get("quiet") and ctx.meta.get("verbose"):
             raise click.UsageError("--quiet and --verbose are mutually exclusive", ctx)
 
 
-def _shared_flag(name: str, text: str) -> Callable[[Any], Any]:
-    return click.option(name, is_flag=True, expose_value=False, is_eager=True, callback=_keep_for_all, help=text)
-
-
-def debug_option(command: Any) -> Any:  # noqa: ANN401 - whatever click decorates
+def flags(command: Any) -> Any:  # noqa: ANN401 - whatever click decorates
     """Add what every command takes, before or after its name: --quiet, --verbose and --debug."""
-    quiet = _shared_flag("--quiet", "Say nothing on stderr but errors: no notes, warnings or progress.")
-    verbose = _shared_flag("--verbose", "Say on stderr what is done, and how long each step takes.")
-    debug = _shared_flag("--debug", "Show tracebacks of errors.")
-    return quiet(verbose(debug(command)))
+    for name, text in (
+        ("--debug", "Show tracebacks of errors."),
+        ("--verbose", "Say on stderr what is done, and how long each step takes."),
+        ("--quiet", "Say nothing on stderr but errors: no notes, warnings or progress."),
+    ):
+        command = click.option(name, is_flag=True, expose_value=False, is_eager=True, callback=_keep_flag, help=text)(
+            command
+        )
+    return command

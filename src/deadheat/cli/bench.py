@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import debug_option, say
-from deadheat.cli.figures import check_figures, figures_options, with_figures
-from deadheat.cli.files import PATH, check_inputs, input_path
+from deadheat.cli.app import say
+from deadheat.cli.figures import check_figures, with_figures
+from deadheat.cli.files import INPUT, PATH, check_folder, check_inputs
 from deadheat.cli.options import (
-    comparing_options,
+    CASES,
+    FIGURES,
+    INTERVALS,
+    LIMITS,
+    TESTS,
     complete_from,
-    decompressed_option,
     design_of,
     examples,
-    measure_option,
     parsed_measures,
     parsed_numbers,
-    test_options,
+    takes,
 )
-from deadheat.cli.output import FormatChoice, check_table, print_report, table_option, with_table_first
-from deadheat.cli.validate import fields_option, input_format_option, language_option, pattern_option
+from deadheat.cli.output import FormatChoice, Output, table_option
 from deadheat.errors import NoteWarning
 
 if TYPE_CHECKING:
@@ -47,7 +45,7 @@ EXAMPLES = examples(
 
 
 @click.command(short_help="Run retrievers on labelled cases, and compare them.", **EXAMPLES)
-@click.argument("cases", type=PATH, nargs=-1, required=True, metavar="CASES...")
+@click.argument("cases", type=INPUT, nargs=-1, required=True, metavar="CASES...")
 @click.option("--collection", type=PATH, required=True, metavar="FILE", help="The documents that are searched.")
 @click.option(
     "--retriever",
@@ -67,10 +65,7 @@ EXAMPLES = examples(
     help="A folder for runs, evaluations and report. Finished runs found there are reused; evaluations,"
     " bench.json and report.md are those of the last call.",
 )
-@pattern_option
-@language_option
-@input_format_option
-@fields_option
+@takes(*CASES)
 @click.option(
     "--synonyms",
     metavar="exact|all|none",
@@ -82,7 +77,7 @@ EXAMPLES = examples(
 @click.option(
     "--collection-texts",
     "texts",
-    type=PATH,
+    type=INPUT,
     multiple=True,
     metavar="FILE",
     help="A table with names of the terms in another language, such as hp-fr.babelon.tsv; may be repeated.",
@@ -101,7 +96,7 @@ EXAMPLES = examples(
     metavar="CODE",
     help="The language of the collection; by default a guess. The report says which languages meet.",
 )
-@measure_option
+@takes("measures")
 @click.option(
     "--at", callback=parsed_numbers, metavar="K,K,...", help="Cutoffs of the default measures; default 1,3,5,10."
 )
@@ -126,8 +121,7 @@ EXAMPLES = examples(
     help="Use only the first N cases of each language, for a quick look.",
 )
 @click.option("--baseline", metavar="NAME", help="Compare all others with this retriever; by default every pair.")
-@test_options
-@comparing_options
+@takes(*TESTS, *INTERVALS)
 @click.option(
     "--cluster",
     metavar="COLUMN",
@@ -138,8 +132,7 @@ EXAMPLES = examples(
     type=click.FloatRange(0, min_open=True),
     help="Of parallel sets: also test that languages differ by less than this.",
 )
-@click.option("--rng", "seed", type=click.IntRange(0), metavar="SEED", default=0, help="Seed; default 0.")
-@figures_options
+@takes("seed", *FIGURES)
 @click.option(
     "--format",
     "form",
@@ -150,8 +143,7 @@ EXAMPLES = examples(
     " other formats have all.",
 )
 @table_option("the means", *TABLES)
-@decompressed_option
-@debug_option
+@takes(*LIMITS, "flags")
 def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Run retrievers on labelled cases, and compare them; each set and each language separately.
 
@@ -166,20 +158,19 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
     from deadheat.benchmark.measures import main_of
     from deadheat.benchmark.report import data_of_bench, report_bench
 
+    output = Output.of(options | {"output": None}, PARTS)  # --output names a folder
     measures = parsed_measures(notations)
     design = design_of(options)
-    paths = [input_path(path) for path in cases]
-    check_inputs([*paths, collection, *options["texts"], *([options["ontology"]] if options["ontology"] else [])])
-    _check_output(options["output"])
-    check_figures(options["figures"])
-    check_table(options["table"], options["form"])
+    check_inputs([*cases, collection, *options["texts"], *filter(None, [options["ontology"]])])
+    check_folder("output")
+    check_figures()
     if options["similarity"] and not options["ontology"]:
         raise click.UsageError(
             f"--similarity {options['similarity']} compares terms of an ontology: add --ontology FILE"
         )
-    with _resumable(options["output"]), warnings.catch_warnings(record=True, action="always") as caught:
+    with warnings.catch_warnings(record=True, action="always") as caught:
         result = run_bench(
-            [_read(path, options) for path in paths],
+            [_read(path, options) for path in cases],
             collection,
             list(options["retrievers"]) or "bm25",
             measures,
@@ -190,7 +181,7 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
             ontology=options["ontology"],
             kind=options["similarity"] or "lin",
             synonyms=options["synonyms"],
-            texts=[input_path(path) for path in options["texts"]],
+            texts=options["texts"],
             original=options["original"],
             collection_language=options["collection_language"],
             limit=options["limit"],
@@ -203,14 +194,10 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
         say(f"saved in {options['output']}")
     for message in dict.fromkeys(f"{one.message}" for one in caught if not issubclass(one.category, NoteWarning)):
         say(f"Warning: {message}")  # the report has the notes
-    form = options["form"]
-    report = (
-        data_of_bench(result) if form in {"json", "csv"} else report_bench(result, full=form in {"markdown", "html"})
-    )
-    subjects = list(_subjects(result)) if options["figures"] else []
-    drawn = [one.label for one in main_of(result.measures)[:MOST_DRAWN]]
-    report = with_figures(report, options["figures"], options["figure_format"], subjects, drawn)
-    print_report(with_table_first(report, options["table"]), form=form, output=None)
+    full = output.form in {"markdown", "html"}
+    report = data_of_bench(result) if output.is_data else report_bench(result, full=full)
+    subjects = _subjects(result) if options["figures"] else ()
+    output.print(with_figures(report, subjects, [one.label for one in main_of(result.measures)[:MOST_DRAWN]]))
 
 
 def _subjects(result: BenchResult) -> Iterator[tuple[str, Any, dict[str, Any]]]:
@@ -247,20 +234,3 @@ def _read(path: str, options: Mapping[str, Any]) -> Cases:
         kept = f"those in {', '.join(others)} of {path} keep theirs"
         say(f"Warning: --language {given} applies to cases without a language: {kept}")
     return cases
-
-
-@contextmanager
-def _resumable(output: str | None) -> Iterator[None]:
-    """Say after Ctrl-C how to resume, if finished runs are kept."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if output is None:
-            raise
-        raise KeyboardInterrupt("run the same command again to resume") from None
-
-
-def _check_output(output: str | None) -> None:
-    """Refuse an output folder that cannot be made, before anything is searched."""
-    if output is not None and Path(output).exists() and not (Path(output).is_dir() and os.access(output, os.W_OK)):
-        raise click.UsageError(f"--output {output!r} is not a writable folder: choose another name")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from deadheat.cli.app import debug_option
-from deadheat.cli.files import PATH, check_inputs, input_path, label
-from deadheat.cli.options import complete_from, decompressed_option, examples, unique_names
-from deadheat.cli.output import output_options, prepare, print_report
-from deadheat.cli.validate import fields_option, input_format_option, language_option, pattern_option
+from deadheat.cli.files import INPUT, check_inputs, label, unique_names
+from deadheat.cli.options import CASES, LIMITS, complete_from, examples, takes
+from deadheat.cli.output import Output, output_options
 
 PARTS = ("document", "rows")
 EXAMPLES = examples(
@@ -19,7 +19,7 @@ EXAMPLES = examples(
 
 
 @click.command(short_help="Summarise labelled cases by language, difficulty, category and domain.", **EXAMPLES)
-@click.argument("files", type=PATH, nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", type=INPUT, nargs=-1, required=True, metavar="FILE...")
 @click.option(
     "--by",
     multiple=True,
@@ -27,43 +27,25 @@ EXAMPLES = examples(
     shell_complete=complete_from("deadheat.benchmark.cases:LABELS"),
     help="language, difficulty, category or domain; may be repeated. Default: every one that a set has.",
 )
-@pattern_option
-@language_option
-@input_format_option
-@fields_option
+@takes(*CASES)
 @output_options(*PARTS)
-@decompressed_option
-@debug_option
-def cases(
-    files: tuple[str, ...],
-    *,
-    by: tuple[str, ...],
-    id_pattern: str | None,
-    language: str | None,
-    input_format: str | None,
-    columns: dict[str, str],
-    form: str | None,
-    output: str | None,
-    digits: int | None,
-) -> None:
+@takes(*LIMITS, "flags")
+def cases(files: tuple[str, ...], *, by: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Summarise sets of labelled cases: how many, what they expect, how often they repeat."""
     from deadheat.arguments import check_choice
     from deadheat.benchmark.cases import LABELS, read_cases, summarise
     from deadheat.benchmark.cases.report import report_cases
 
-    paths = [input_path(path) for path in files]
-    form = prepare(form, output, PARTS, paths)
+    output = Output.of(options, PARTS, files)
     for one in by:
         check_choice("by", one, LABELS)
-    check_inputs(paths)
-    sets = [
-        read_cases(path, id_pattern=id_pattern, language=language, format=input_format, columns=columns)
-        for path in paths
-    ]
-    names = {path: one.name or label(path, "cases") for path, one in zip(paths, sets, strict=True)}
-    keys = unique_names(paths, names.__getitem__)
+    check_inputs(files)
+    own = {name: options[name] for name in ("id_pattern", "language", "columns")}
+    sets = [read_cases(path, format=options["input_format"], **own) for path in files]
+    names = {path: one.name or label(path, "cases") for path, one in zip(files, sets, strict=True)}
+    keys = unique_names(files, names.__getitem__)
     parts = {
         key: summarise(one, by or [name for name in LABELS if any(getattr(case, name) for case in one)])
         for key, one in zip(keys, sets, strict=True)
     }
-    print_report(report_cases(parts), form=form, output=output, digits=digits)
+    output.print(report_cases(parts))

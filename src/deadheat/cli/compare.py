@@ -4,57 +4,32 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import debug_option
-from deadheat.cli.engines import engine_options
-from deadheat.cli.figures import check_figures, figures_options, with_figures
-from deadheat.cli.files import (
-    PATH,
-    check_inputs,
-    input_path,
-    label,
-    open_qrels,
-    open_run,
-    second_keys,
-    shown_path,
-    within_collection,
-)
+from deadheat.cli.figures import check_figures, with_figures
+from deadheat.cli.files import INPUT, asked, check_inputs, label, named_runs, open_qrels, open_run, shown_path
 from deadheat.cli.options import (
+    COLLECTION,
+    ENGINE,
+    FIGURES,
+    INTERVALS,
+    LAST,
+    LISTS,
+    READING,
+    STRATA,
+    TESTS,
     StratumOptions,
-    cluster_option,
-    collection_options,
-    comparing_options,
     conventions_of,
-    decompressed_option,
     design_of,
-    duplicates_option,
     examples,
-    lists_options,
-    measure_option,
     parsed_measures,
-    precision_option,
-    queries_options,
-    reading_options,
-    stratum_options,
-    test_options,
-    then_by_option,
-    ties_option,
-    unique_names,
+    refuse,
+    takes,
 )
-from deadheat.cli.output import (
-    check_table,
-    output_options,
-    prepare,
-    print_report,
-    table_option,
-    warn_of_nothing_judged,
-    with_table_first,
-)
-from deadheat.cli.progress import progress
+from deadheat.cli.output import Output, output_options, table_option, warn_of_nothing_judged
 from deadheat.wording import joined
 
 if TYPE_CHECKING:
@@ -68,7 +43,6 @@ if TYPE_CHECKING:
 
 PARTS = ("document", "rows", "scores")
 TABLES = ("systems", "across_languages", "language_differences", "language_interactions")
-DATA = ("json", "csv")
 OWN_TABLES = ("detect", "queries_worst", "ranks")  # options whose results are tables
 OF_MANY = ("queries_worst", "ranks")  # those whose tables have other rows than the pairs
 EXAMPLES = examples(
@@ -84,14 +58,9 @@ EXAMPLES = examples(
 
 
 @click.command(short_help="Say which runs differ by more than chance, and than ties.", **EXAMPLES)
-@click.argument("qrels", type=PATH, metavar="QRELS|SAVED")
-@click.argument("runs", type=PATH, nargs=-1, required=True, metavar="RUN RUN...|SAVED...")
-@click.option("--baseline", metavar="RUN", help="Compare all others with this run; by default every pair.")
-@measure_option
-@test_options
-@click.option(
-    "--margin", type=click.FloatRange(0, min_open=True), help="Also test that a system is no worse by this margin."
-)
+@click.argument("qrels", type=INPUT, metavar="QRELS|SAVED")
+@click.argument("runs", type=INPUT, nargs=-1, required=True, metavar="RUN RUN...|SAVED...")
+@takes("baseline", "measures", *TESTS, "margin")
 @click.option(
     "--detect",
     type=click.FloatRange(0, min_open=True),
@@ -105,12 +74,7 @@ EXAMPLES = examples(
     " --queries has a column such as text.",
 )
 @click.option("--ranks", is_flag=True, help="Also give the rank of each system as a range, and P(best).")
-@comparing_options
-@cluster_option
-@click.option("--rng", "seed", type=click.IntRange(0), metavar="SEED", default=0, help="Seed; default 0.")
-@stratum_options
-@ties_option
-@figures_options
+@takes(*INTERVALS, "cluster", "seed", *STRATA, "ties", *FIGURES)
 @output_options(*PARTS)
 @table_option("that of the pairs", *TABLES)
 @click.option(
@@ -118,25 +82,8 @@ EXAMPLES = examples(
     is_flag=True,
     help="One table for a paper: systems by measures, the best bold, with marks of significance and a caption.",
 )
-@queries_options
-@lists_options
-@precision_option
-@then_by_option
-@reading_options
-@collection_options
-@engine_options
-@duplicates_option
-@decompressed_option
-@debug_option
-@click.pass_context
-def compare(
-    ctx: click.Context,
-    /,
-    qrels: str,
-    runs: tuple[str, ...],
-    notations: tuple[str, ...],
-    **options: Any,  # noqa: ANN401 - click's
-) -> None:
+@takes(*LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
+def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Compare runs in pairs over the same queries; or evaluations that deadheat evaluate --save has saved.
 
     For each measure: the means with their intervals, the differences with p values before and after the correction
@@ -147,83 +94,62 @@ def compare(
 
     If the table of --queries has columns language and pair_id, queries of one pair_id are compared across languages.
     """
-    qrels, *given = map(input_path, (qrels, *runs))
     from deadheat.evaluation.evaluate import DEFAULT_MEASURES
 
     # report typos before large files are read
     strata = StratumOptions.of(options)
-    inputs = [qrels, *given, *([strata.path] if strata.path else [])]
-    form = prepare(options["form"], options["output"], PARTS, inputs)
-    _check_tables(options, form)
-    check_table(options["table"], form)
-    check_figures(options["figures"])
+    inputs = [qrels, *runs, *filter(None, [strata.path])]
+    output = Output.of(options, PARTS, inputs)
+    _check_tables(options, output)
+    check_figures()
     conventions = conventions_of(options)
-    measures = parsed_measures(notations) or DEFAULT_MEASURES
-    saved = saved_evaluations(ctx, [qrels, *given])
-    given = saved or given
-    named = dict(zip(unique_names(given, lambda path: label(path, "run")), given, strict=True))
-    if len(named) == 1 and (keys := second_keys()):  # the run alone, and with its ties ordered
-        (name,) = named
-        named[", then ".join([name, *(label(key, "run") for key in keys)])] = given[0]
-    options["baseline"] = baseline_of(options["baseline"], named)
-    design = design_of(options, has_queries=strata.path is not None)
-    design.check_systems(list(named), has_clusters=strata.cluster is not None)
+    measures = parsed_measures(options["notations"]) or DEFAULT_MEASURES
+    saved = saved_evaluations([qrels, *runs])
+    named = named_runs(saved or runs)
+    alone = next(iter(named)) if len(named) == 1 and asked("then_by") else ""
+    if alone:  # the run alone, and with its ties ordered
+        named[", then ".join([alone, *map(label, asked("then_by"))])] = named[alone]
+    design = checked_design(options, named, strata)
     check_inputs(inputs)
     queries = strata.read()
-    of_clusters: dict[str, Any] = {"cluster": strata.cluster, "queries": queries if strata.cluster else None}
-    is_checked = options["check_duplicates"]
     if saved:
-        comparison = _compare_saved(named, design, **of_clusters)
+        from deadheat.comparison.compare import compare_evaluated
+        from deadheat.evaluation.evaluate import load_evaluation
+
+        evaluations = {name: load_evaluation(path) for name, path in named.items()}
+        comparison = compare_evaluated(design, evaluations, **strata.clusters(queries))
     else:
-        comparison = _compare(
-            qrels, named, measures, conventions, design, given=options, **of_clusters, check_duplicates=is_checked
-        )
+        comparison = _compare(qrels, named, alone, measures, conventions, design, strata.clusters(queries))
     warn_of_nothing_judged(comparison.evaluations.values())
-    columns = () if queries is None else strata.columns(queries, comparison.query_ids.tolist())
-    asked = _Asked(form, **{one.name: options[one.name] for one in fields(_Asked) if one.name != "form"})
-    report = _report(comparison, qrels, queries, columns, asked)
+    columns = strata.columns(queries, comparison.evaluations.values())
+    report = _report(comparison, qrels, queries, columns, output, options)
     if options["figures"] is not None:
-        report = _drawn(report, comparison, queries, columns, options)
-    report = with_table_first(report, options["table"])
-    print_report(report, form=form, output=options["output"], digits=options["digits"])
+        report = with_figures(
+            report, _subjects(comparison, queries, columns), [one.label for one in comparison.measures]
+        )
+    output.print(report)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """What a report is to be and to have beside the comparison: the options of these names."""
-
-    form: str
-    margin: float | None
-    detect: float | None
-    queries_worst: int | None
-    ranks: bool
-    compact: bool
-    digits: int | None
-    table: str | None
-
-
-def _check_tables(options: Mapping[str, Any], form: str) -> None:
+def _check_tables(options: Mapping[str, Any], output: Output) -> None:
     """Refuse what a single table has no place for."""
-    given = [f"--{name.replace('_', '-')}" for name in OF_MANY if options[name]]
-    if form == "csv" and given:
-        raise click.UsageError(f"csv has one table, with a row for each pair: {given[0]} is for json and text formats")
-    if not options["compact"]:
-        return
-    if form in DATA:
-        raise click.UsageError(f"--compact is a table for people: {form} has every number without it")
-    for name in OWN_TABLES:
-        if options[name]:
-            option = f"--{name.replace('_', '-')}"
-            raise click.UsageError(f"--compact is one table, and {option} has tables of its own: leave out one of them")
+    if output.form == "csv":
+        refuse(OF_MANY, "is for json and text formats: csv has one table, with a row for each pair")
+    if options["compact"]:
+        if output.is_data:
+            raise click.UsageError(f"--compact is a table for people: {output.form} has every number without it")
+        refuse(OWN_TABLES, "has tables of its own, and --compact is one table: leave out one of them")
 
 
-def baseline_of(given: str | None, named: Mapping[str, str]) -> str | None:
-    """Return the name of the baseline, which may be given as a path."""
+def checked_design(options: Mapping[str, Any], named: Mapping[str, str], strata: StratumOptions) -> Design:
+    """Return how to compare runs; the baseline may be given as a path."""
     of_path = {path: name for name, path in named.items()}
-    return given if given is None else of_path.get(input_path(given), given)
+    baseline = of_path.get(options["baseline"] or "", options["baseline"])
+    design = design_of({**options, "baseline": baseline}, has_queries=strata.path is not None)
+    design.check_systems(list(named), has_clusters=strata.cluster is not None)
+    return design
 
 
-def saved_evaluations(ctx: click.Context, paths: list[str]) -> list[str]:
+def saved_evaluations(paths: list[str]) -> list[str]:
     """Return the paths if they are saved evaluations, else none; refuse a mix, and options of evaluating."""
     from deadheat.evaluation.saved import is_saved
 
@@ -234,53 +160,39 @@ def saved_evaluations(ctx: click.Context, paths: list[str]) -> list[str]:
         raise click.UsageError(
             f"{paths[0]} is a saved evaluation, and {other} is none: give saved ones only, or QRELS RUN RUN..."
         )
-    of_evaluating = ("ties", "missing", "no_relevant", "score_precision", "rel", "judged_only", "depth", "unjudged")
-    for name in ("notations", *of_evaluating, "check_duplicates", "collection", "strict"):
-        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            option = "-m" if name == "notations" else f"--{name.replace('_', '-')}"
-            raise click.UsageError(f"{option} is for QRELS RUN RUN...: {paths[0]} is already evaluated")
+    names = ("notations", "ties", *LISTS, "check_duplicates", *COLLECTION)
+    refuse(names, f"is for QRELS RUN RUN...: {paths[0]} is already evaluated")
     return paths
 
 
-def _compare_saved(named: Mapping[str, str], design: Design, **options: Any) -> Comparison:  # noqa: ANN401 - of clusters
-    from deadheat.comparison.compare import compare_evaluated
-    from deadheat.evaluation.evaluate import load_evaluation
-
-    return compare_evaluated(design, {name: load_evaluation(path) for name, path in named.items()}, **options)
-
-
-def _compare(
+def _compare(  # noqa: PLR0917 - what a comparison is made of
     qrels: str,
     named: Mapping[str, str],
+    alone: str,
     measures: Sequence[Measure],
     conventions: Conventions,
     design: Design,
-    *,
-    given: Mapping[str, Any],
-    **options: Any,  # noqa: ANN401 - of clusters and duplicates
+    clusters: Mapping[str, Any],
 ) -> Comparison:
     from deadheat.comparison.compare import compare_under
     from deadheat.evaluation.warned import warn_of_form
 
-    with progress([qrels, *named.values()]) as begin:
-        begin(qrels)
-        judgments, runs = within_collection(open_qrels(qrels), given), {}
-        alone = next(iter(named)) if len(set(named.values())) == 1 else ""
-        for name, path in named.items():
-            begin(path)
-            runs[name] = open_run(path, name, keyed=name != alone)
-        found = compare_under(design, conventions, judgments, runs, measures, **options)
+    judgments = open_qrels(qrels)
+    runs = {name: open_run(path, name, keyed=name != alone) for name, path in named.items()}
+    is_checked = asked("check_duplicates")
+    found = compare_under(design, conventions, judgments, runs, measures, **clusters, check_duplicates=is_checked)
     for name, run in runs.items():
         warn_of_form(found.evaluations[name], judgments, run)
     return found
 
 
-def _report(
+def _report(  # noqa: PLR0917 - what a report is made of
     comparison: Comparison,
     qrels: str,
     queries: Queries | None,
     columns: Sequence[str],
-    asked: _Asked,
+    output: Output,
+    options: Mapping[str, Any],
 ) -> Report:
     from deadheat.comparison.languages import judge_languages
     from deadheat.errors import UnlabelledQueriesWarning
@@ -290,31 +202,35 @@ def _report(
     from deadheat.report.of_planning import beside, planned
     from deadheat.report.of_queries import list_queries, list_ranks, tell_ranks
 
-    strata, is_data = None, asked.form in DATA
+    strata, is_data, margin = None, output.is_data, options["margin"]
     if queries is not None and columns:
         with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # the report names them
             strata = comparison.by(columns, queries, pool_languages=True)
     named: dict[str, Any] = {"qrels": shown_path(qrels, "the qrels"), "columns": columns, "strata": strata}
-    if asked.compact:
-        return report_compact(comparison, **named, margin=asked.margin, digits=asked.digits)
+    if options["compact"]:
+        return report_compact(comparison, **named, margin=margin, digits=output.digits)
     languages = _languages(comparison, queries)
     among = "systems" if languages else ""
-    report = report_comparison(comparison, **named, for_people=not is_data, margin=asked.margin, among=among)
+    report = report_comparison(comparison, **named, for_people=not is_data, margin=margin, among=among)
     parts = {(): comparison} if strata is None else strata
-    added, facts = planned(parts, columns, asked.margin, asked.detect)
+    added, facts = planned(parts, columns, margin, options["detect"])
     # csv has room for one table, by default the first
-    tables = (beside(report.tables[0], *added), *report.tables[1:]) if asked.form == "csv" else (*report.tables, *added)
-    if asked.ranks:
+    is_csv = output.form == "csv"
+    tables = (beside(report.tables[0], *added), *report.tables[1:]) if is_csv else (*report.tables, *added)
+    if options["ranks"]:
         tables, facts = (*tables, list_ranks(comparison, columns, strata)), [*facts, tell_ranks(comparison)]
     opening = report.opening
-    if languages and (asked.form != "csv" or asked.table):
-        said = judge_languages(languages, margin=asked.margin)
+    if languages and (not is_csv or output.table):
+        said = judge_languages(languages, margin=margin)
         opening = joined(opening, *said)
         facts.append(Fact("language_verdicts", {languages.name: list(said)}))
-        tables, facts = (*tables, *_of_languages(languages, asked)), [*facts, *_told(languages, asked)]
-    if asked.queries_worst:
+        tables, facts = (
+            (*tables, *_of_languages(languages, margin, is_data=is_data)),
+            [*facts, *_told(languages, margin)],
+        )
+    if options["queries_worst"]:
         texts = {} if queries is None else queries.texts(comparison.query_ids.tolist())
-        tables += tuple(list_queries(comparison, asked.queries_worst, texts, for_people=not is_data))
+        tables += tuple(list_queries(comparison, options["queries_worst"], texts, for_people=not is_data))
     facts += _of_strata(queries, parts)
     return replace(report, tables=tables, facts=(*report.facts, *facts), opening=opening)
 
@@ -326,38 +242,33 @@ def _languages(comparison: Comparison, queries: Queries | None) -> Languages | N
     return None if queries is None else languages_of_queries(comparison, queries)
 
 
-def _of_languages(languages: Languages, asked: _Asked) -> Iterator[Table]:
+def _of_languages(languages: Languages, margin: float | None, *, is_data: bool) -> Iterator[Table]:
     from deadheat.report.model import Column
     from deadheat.report.of_languages import data_of_languages, list_languages
 
-    if asked.form in DATA:
-        yield from data_of_languages({"queries": languages}, leading=Column("of", "of"), margin=asked.margin)
-    else:
-        yield from list_languages(languages, languages.measures, margin=asked.margin)
+    if is_data:
+        return data_of_languages({"queries": languages}, leading=Column("of", "of"), margin=margin)
+    return list_languages(languages, languages.measures, margin=margin)
 
 
-def _told(languages: Languages, asked: _Asked) -> Iterator[Fact]:
+def _told(languages: Languages, margin: float | None) -> Iterator[Fact]:
     from deadheat.report.of_languages import facts_of_languages, tell_beside, tell_gaps, tell_languages
 
     yield from facts_of_languages({languages.name: languages})
-    yield from tell_languages(languages, margin=asked.margin)
+    yield from tell_languages(languages, margin=margin)
     yield from tell_beside(languages)
     yield from tell_gaps(languages)
 
 
-def _drawn(
-    report: Report,
-    comparison: Comparison,
-    queries: Queries | None,
-    columns: Sequence[str],
-    options: Mapping[str, Any],
-) -> Report:
-    """Draw the figures of a comparison, and of its strata if there are any."""
+def _subjects(
+    comparison: Comparison, queries: Queries | None, columns: Sequence[str]
+) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
+    """Yield what figures are drawn of: the comparison, its languages, and its strata if there are any."""
     from deadheat.errors import UnlabelledQueriesWarning
 
-    subjects: list[tuple[str, Any, Mapping[str, Any]]] = [("", comparison, {})]
+    yield "", comparison, {}
     if languages := _languages(comparison, queries):
-        subjects.append(("", languages, {}))
+        yield "", languages, {}
     if queries is not None and columns:
         with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # the report names them
             of_each = {
@@ -365,9 +276,7 @@ def _drawn(
             }
         codes = comparison.cluster
         cluster = None if codes is None else dict(zip(comparison.query_ids.tolist(), codes.tolist(), strict=True))
-        subjects.append(("", of_each, {"options": comparison.design.with_clusters(cluster)}))
-    measures = [one.label for one in comparison.measures]
-    return with_figures(report, options["figures"], options["figure_format"], subjects, measures)
+        yield "", of_each, {"options": comparison.design.with_clusters(cluster)}
 
 
 def _of_strata(queries: Queries | None, parts: Mapping[Any, Comparison]) -> list[Fact]:

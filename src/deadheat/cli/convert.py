@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from deadheat.cli.app import debug_option, say
-from deadheat.cli.files import PATH, STDOUT, check_inputs, check_output, input_path
-from deadheat.cli.options import complete_from, decimal_option, decompressed_option, examples
+from deadheat.cli.app import say
+from deadheat.cli.files import INPUT, PATH, STDOUT, check_inputs, check_output
+from deadheat.cli.options import LIMITS, complete_from, examples, takes
 from deadheat.cli.output import standard_output, writing
-from deadheat.cli.progress import progress
 from deadheat.cli.wording import error_message
 from deadheat.wording import counted
 
@@ -53,7 +52,7 @@ class Convert(click.Command):
 
 
 @click.command(cls=Convert, short_help="Convert qrels or a run from one format to another.", **EXAMPLES)
-@click.argument("source", type=PATH, metavar="IN")
+@click.argument("source", type=INPUT, metavar="IN")
 @click.argument("target", type=PATH, metavar="OUT")
 @click.option(
     "--kind", type=click.Choice(["qrels", "run"]), help="What IN holds; default: inferred from names or rows."
@@ -74,9 +73,7 @@ class Convert(click.Command):
 )
 @click.option("--no-subtopics", is_flag=True, help="Of qrels with subtopics, write each document's highest relevance.")
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
-@decimal_option
-@decompressed_option
-@debug_option
+@takes("decimal", *LIMITS, "flags")
 def convert(  # noqa: PLR0917 - click passes by name
     source: str,
     target: str,
@@ -93,7 +90,6 @@ def convert(  # noqa: PLR0917 - click passes by name
     Formats: FORMATS; an OUT that ends in .gz or .zst is compressed, - is stdout. Rows keep their
     order.
     """
-    source = input_path(source)
     if add is not None:
         if kind == "run":
             raise click.UsageError("--add adds judgments to qrels, got --kind run")
@@ -105,13 +101,11 @@ def convert(  # noqa: PLR0917 - click passes by name
     if target != STDOUT and Path(target).is_file() and not force:
         raise click.UsageError(f"{target!r} exists already: choose another name, or --force to replace it")
     check_inputs([source, *filter(None, [add])])
-    with progress([source]) as begin:
-        begin(source)
-        table = _read(source, kind or _kind_by_names(source, target), from_format)
-        table.check_duplicates()
-        frame, told = _rows_of(table, source, written, no_subtopics=no_subtopics), ""
-        if add is not None:
-            frame, told = _with_judgments(table, add, frame)
+    table = _read(source, kind or _kind_by_names(source, target), from_format)
+    table.check_duplicates()
+    frame, told = _rows_of(table, source, written, no_subtopics=no_subtopics), ""
+    if add is not None:
+        frame, told = _with_judgments(table, add, frame)
     _check_tag(tag, table.kind, written)
     with writing(target):
         _write(frame, target, table.kind, written, tag or TAG)

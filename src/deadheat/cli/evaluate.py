@@ -3,55 +3,35 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import debug_option
-from deadheat.cli.engines import engine_options
-from deadheat.cli.figures import check_figures, figures_options, with_figures
-from deadheat.cli.files import (
-    PATH,
-    check_inputs,
-    input_path,
-    label,
-    open_qrels,
-    open_run,
-    save_paths,
-    shown_path,
-    within_collection,
-)
+from deadheat.cli.figures import check_figures, with_figures
+from deadheat.cli.files import INPUT, PATH, check_inputs, named_runs, open_qrels, open_run, save_paths, shown_path
 from deadheat.cli.options import (
+    COLLECTION,
+    ENGINE,
+    FIGURES,
+    INTERVALS,
+    LAST,
+    LISTS,
+    READING,
+    STRATA,
     StratumOptions,
-    beside_option,
-    check_proportions,
-    collection_options,
     conventions_of,
-    decompressed_option,
-    duplicates_option,
     examples,
-    interval_options,
     intervals_of,
-    lists_options,
-    measure_option,
     parsed_measures,
-    precision_option,
-    queries_options,
-    reading_options,
-    stratum_options,
-    then_by_option,
-    ties_option,
-    unique_names,
+    takes,
 )
-from deadheat.cli.output import output_options, prepare, print_report, writing
-from deadheat.cli.progress import progress
+from deadheat.cli.output import Output, output_options, writing
 from deadheat.cli.score_columns import evaluate_score_columns, score_columns_option, wants_columns
+from deadheat.io.phases import phase
 
 if TYPE_CHECKING:
-    from deadheat.data.tables import Qrels, Run
     from deadheat.evaluation.conventions import Conventions
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.intervals import IntervalOptions
@@ -73,11 +53,9 @@ EXAMPLES = examples(
 
 
 @click.command(short_help="Score runs, exactly where scores tie.", **EXAMPLES)
-@click.argument("qrels", type=PATH)
-@click.argument("runs", type=PATH, nargs=-1, metavar="RUN...")
-@measure_option
-@ties_option
-@beside_option
+@click.argument("qrels", type=INPUT)
+@click.argument("runs", type=INPUT, nargs=-1, metavar="RUN...")
+@takes("measures", "ties", "beside")
 @click.option(
     "--rng",
     "seed",
@@ -86,8 +64,7 @@ EXAMPLES = examples(
     help="Seed of --ties random (drawn if not given) and of --ci (0 if not given).",
 )
 @click.option("--ci", is_flag=True, help="Add confidence intervals, and how much of the error is due to tie order.")
-@interval_options
-@stratum_options
+@takes(*INTERVALS, "cluster", *STRATA)
 @click.option("--per-query", is_flag=True, help="Add the scores of each query.")
 @click.option(
     "--save",
@@ -96,20 +73,11 @@ EXAMPLES = examples(
     help="Save the evaluation in one file for deadheat gate and dh.load_evaluation; for several runs, name a folder."
     " Replaces an earlier save, but no other file.",
 )
-@figures_options
+@takes(*FIGURES)
 @score_columns_option
 @output_options(*PARTS)
-@queries_options
-@lists_options
-@precision_option
-@then_by_option
-@reading_options
-@collection_options
-@engine_options
-@duplicates_option
-@decompressed_option
-@debug_option
-def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
+@takes(*LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
+def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Score runs against relevance judgments, exactly where scores tie.
 
     One row per measure, one group of columns per run: the mean over queries, then the spread that the order of equal
@@ -125,43 +93,40 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
 
     Files: TREC, CSV, TSV, Parquet, JSON Lines, JSON, LETOR; .gz and .zst too.
     """
-    qrels, *given = map(input_path, (qrels, *runs))
     from deadheat.evaluation.evaluate import DEFAULT_MEASURES
+    from deadheat.evaluation.intervals import method_of
     from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
 
     # report typos before large files are read
-    if wants_columns(qrels, given, options["score_columns"]):
-        conventions = conventions_of(options)
-        measures = parsed_measures(notations) or DEFAULT_MEASURES
+    conventions = conventions_of(options)
+    measures = parsed_measures(options["notations"]) or DEFAULT_MEASURES
+    if wants_columns(qrels, runs, options["score_columns"]):
         seed = _seed(options["seed"], conventions.ties, has_intervals=False)
-        evaluate_score_columns(qrels, given, measures, conventions, seed, options)
+        evaluate_score_columns(qrels, runs, measures, conventions, seed, options)
         return
     strata = StratumOptions.of(options)
-    inputs = [qrels, *given, *([strata.path] if strata.path else [])]
-    form = prepare(options["form"], options["output"], PARTS, inputs)
-    conventions = conventions_of(options)
-    _check_form(form, options)
-    check_figures(options["figures"])
+    inputs = [qrels, *runs, *filter(None, [strata.path])]
+    output = Output.of(options, PARTS, inputs)
+    _check_form(output.form, options)
+    check_figures()
     has_intervals = bool(options["ci"] or options["save"])
     seed = _seed(options["seed"], conventions.ties, has_intervals=has_intervals)
     intervals = intervals_of(
         options, seed, for_what="" if has_intervals else "--ci", has_queries=strata.path is not None
     )
-    measures = parsed_measures(notations) or DEFAULT_MEASURES
-    check_proportions(intervals, measures)
-    names = unique_names(given, lambda path: label(path, "run"))
-    targets = save_paths(options["save"], names, inputs, options["output"])
+    for measure in measures:  # the methods for proportions and for bounded values are not for all
+        method_of(intervals.method, measure, n_units=0, has_clusters=strata.cluster is not None)
+    named = named_runs(runs)
+    targets = save_paths(options["save"], list(named), inputs, output.path)
     check_inputs(inputs)
     queries = strata.read()
-    unmatched: dict[str, tuple[str, str]] = {}
-    named, is_checked = dict(zip(names, given, strict=True)), options["check_duplicates"]
-    beside: list[Evaluation] = []
     by_id = "doc_id" if options["figures"] and conventions.ties == "expected" else None  # as trec_eval: a tick
     rule = options["beside"] or by_id
-    reader = partial(_scored, measures=measures, conventions=conventions, seed=seed, rule=rule, beside=beside)
-    evaluations = list(_evaluate(qrels, named, reader, unmatched, options, check_duplicates=is_checked))
+    found = list(_evaluate(qrels, named, measures, conventions, seed, rule, options))
+    evaluations = [one for one, _, _ in found]
+    beside = [by_rule for _, by_rule, _ in found if by_rule is not None]
     grouping = None if queries is None else strata.group(evaluations, queries)
-    if form == "trec" and grouping is not None and grouping.strata:
+    if output.form == "trec" and grouping is not None and grouping.strata:
         raise click.UsageError(
             f"--format trec has no place for strata, and the queries are in {', '.join(grouping.languages)}:"
             " --pool-languages averages over them, another format keeps them apart"
@@ -170,27 +135,24 @@ def evaluate(qrels: str, runs: tuple[str, ...], notations: tuple[str, ...], **op
     context = EvaluationContext(
         shown_path(qrels, "the qrels"),
         seed=seed if conventions.ties == "random" else None,
-        digits=options["digits"],
-        unmatched=unmatched,
+        digits=output.digits,
+        unmatched={name: pair for name, (_, _, pair) in zip(named, found, strict=True) if pair},
         intervals=intervals if options["ci"] else None,
         beside=tuple(beside) if options["beside"] else (),
     )
     report = report_evaluations(evaluations, context, per_query=options["per_query"], grouping=grouping)
+    has_strata = grouping is not None and bool(grouping.strata)
     if targets:
-        fact = _save(evaluations, targets, intervals, is_by_strata=bool(grouping and grouping.strata))
-        report = replace(report, facts=(*report.facts, fact))
-    strata_of = {} if grouping is None else dict(zip(named, grouping.strata, strict=False))
-    drawn = [dict(zip(named, evaluations, strict=True)), *([strata_of] if strata_of else [])]
-    by_rule = dict(zip(named, beside, strict=True)) if rule == "doc_id" else None
-    subjects = [("", one, {"options": intervals, "beside": by_rule}) for one in drawn]
-    report = with_figures(
-        report, options["figures"], options["figure_format"], subjects, [one.label for one in measures]
-    )
-    if form == "markdown" and options["ci"]:
+        report = replace(report, facts=(*report.facts, _save(evaluations, targets, intervals, is_by_strata=has_strata)))
+    drawn = [evaluations, *([grouping.strata] if grouping is not None and has_strata else [])]
+    own = {"options": intervals, "beside": dict(zip(named, beside, strict=True)) if rule == "doc_id" else None}
+    subjects = [("", dict(zip(named, some, strict=True)), own) for some in drawn]
+    report = with_figures(report, subjects, [one.label for one in measures])
+    if output.form == "markdown" and options["ci"]:
         from deadheat.report.as_markdown import in_sections
 
         report = in_sections(report)
-    print_report(report, form=form, output=options["output"], digits=options["digits"])
+    output.print(report)
 
 
 def _save(
@@ -228,61 +190,39 @@ def _seed(given: int | None, ties: str, *, has_intervals: bool) -> int | None:
     return given
 
 
-def _evaluate(
+def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     qrels: str,
     runs: Mapping[str, str],
-    score: Callable[[Qrels, Run], Evaluation],
-    unmatched: dict[str, tuple[str, str]],
-    options: Mapping[str, Any],
-    *,
-    check_duplicates: bool,
-) -> Iterator[Evaluation]:
-    """Yield the evaluation of each run; the qrels are read and checked once.
-
-    Adds to `unmatched` a document of the run and one of the qrels, if they share none.
-    """
-    from deadheat.evaluation.warned import warn_of_form
-
-    with progress([qrels, *runs.values()]) as begin:
-        begin(qrels)
-        judgments = within_collection(open_qrels(qrels), options)
-        if check_duplicates:
-            judgments.check_duplicates()
-        for name, path in runs.items():
-            begin(path)
-            run = open_run(path, name)
-            if check_duplicates:
-                run.check_duplicates()
-            evaluation = score(judgments, run)
-            warn_of_form(evaluation, judgments, run)
-            if not len(evaluation.placements.query):
-                shared = next(iter(evaluation.query_ids[evaluation.placements.n_retrieved > 0]))
-                unmatched[name] = (_a_document(run, shared), _a_document(judgments, shared))
-            yield evaluation
-
-
-def _scored(
-    qrels: Qrels,
-    run: Run,
-    *,
     measures: Sequence[Measure],
     conventions: Conventions,
     seed: int | None,
     rule: str | None,
-    beside: list[Evaluation],
-) -> Evaluation:
-    """Evaluate a run, and add to `beside` its evaluation with ties broken by a rule, if there is one."""
-    from deadheat.evaluation.evaluate import evaluate_under
+    options: Mapping[str, Any],
+) -> Iterator[tuple[Evaluation, Evaluation | None, tuple[str, str] | None]]:
+    """Yield the evaluation of each run, and that with ties broken by a rule if there is one.
 
-    if rule is None:
-        return evaluate_under(conventions, qrels, run, measures, seed)
+    The third is a document of the run and one of the qrels, if they share none. The qrels are read and checked once.
+    """
     from deadheat.evaluation.beside import evaluate_beside
+    from deadheat.evaluation.evaluate import evaluate_under
+    from deadheat.evaluation.warned import warn_of_form
 
-    exact, by_rule = evaluate_beside(conventions, qrels, run, measures, rule)
-    beside.append(by_rule)
-    return exact
-
-
-def _a_document(table: Qrels | Run, query: str) -> str:
-    """Return a document of a query."""
-    return table.rows.a_document(query)
+    judgments = open_qrels(qrels)
+    if options["check_duplicates"]:
+        judgments.check_duplicates()
+    with phase("evaluating runs", len(runs)) as advance:
+        for name, path in runs.items():
+            run = open_run(path, name)
+            if options["check_duplicates"]:
+                run.check_duplicates()
+            by_rule = unmatched = None
+            if rule is None:
+                evaluation = evaluate_under(conventions, judgments, run, measures, seed)
+            else:
+                evaluation, by_rule = evaluate_beside(conventions, judgments, run, measures, rule)
+            warn_of_form(evaluation, judgments, run)
+            if not len(evaluation.placements.query):
+                shared = next(iter(evaluation.query_ids[evaluation.placements.n_retrieved > 0]))
+                unmatched = (run.rows.a_document(shared), judgments.rows.a_document(shared))
+            yield evaluation, by_rule, unmatched
+            advance(1)

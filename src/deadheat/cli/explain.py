@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from deadheat.cli.app import debug_option
-from deadheat.cli.files import PATH, check_inputs, input_path, label, open_qrels, open_run, shown_path
-from deadheat.cli.options import (
-    decompressed_option,
-    duplicates_option,
-    examples,
-    reading_options,
-    then_by_option,
-)
-from deadheat.cli.output import output_options, prepare, print_report
-from deadheat.cli.progress import progress
+from deadheat.cli.files import INPUT, check_inputs, open_qrels, open_run, shown_path
+from deadheat.cli.options import LAST, READING, examples, takes
+from deadheat.cli.output import Output, output_options
 
 PARTS = ("document", "rows", "scores")
 EXAMPLES = examples(
@@ -24,8 +18,8 @@ EXAMPLES = examples(
 
 
 @click.command(short_help="Find the conventions behind a reported number.", **EXAMPLES)
-@click.argument("qrels", type=PATH)
-@click.argument("run", type=PATH)
+@click.argument("qrels", type=INPUT)
+@click.argument("run", type=INPUT)
 @click.option(
     "--reported",
     "texts",
@@ -36,20 +30,8 @@ EXAMPLES = examples(
     " repeated. Several narrow it.",
 )
 @output_options(*PARTS)
-@then_by_option
-@reading_options
-@duplicates_option
-@decompressed_option
-@debug_option
-def explain(  # noqa: PLR0917 - click passes by name
-    qrels: str,
-    run: str,
-    texts: tuple[str, ...],
-    form: str | None,
-    output: str | None,
-    digits: int | None,
-    check_duplicates: bool,  # noqa: FBT001 - click passes by name
-) -> None:
+@takes("then_by", *READING, *LAST)
+def explain(qrels: str, run: str, texts: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Say which tool, with which settings, gives the values that were reported for a run.
 
     "My number differs" has a hundred causes: how ties are broken, how many bits of a score are kept, gain, ideal and
@@ -61,17 +43,11 @@ def explain(  # noqa: PLR0917 - click passes by name
     from deadheat.report.of_explanation import report_explanation
 
     wanted = all_reported(read_reported(texts))
-    given = [input_path(path) for path in (qrels, run)]
-    form = prepare(form, output, PARTS, given)
-    check_inputs(given)
-    with progress(given) as begin:
-        begin(given[0])
-        judgments = open_qrels(given[0])
-        begin(given[1])
-        retrieved = open_run(given[1], label(given[1], "run"))
-        if check_duplicates:
-            judgments.check_duplicates()
-            retrieved.check_duplicates()
-        found = explain_reported(judgments, retrieved, wanted)
-    report = report_explanation(found, shown_path(given[0], "the qrels"), for_people=form not in {"json", "csv"})
-    print_report(report, form=form, output=output, digits=digits)
+    output = Output.of(options, PARTS, [qrels, run])
+    check_inputs([qrels, run])
+    judgments, retrieved = open_qrels(qrels), open_run(run)
+    if options["check_duplicates"]:
+        judgments.check_duplicates()
+        retrieved.check_duplicates()
+    found = explain_reported(judgments, retrieved, wanted)
+    output.print(report_explanation(found, shown_path(qrels, "the qrels"), for_people=not output.is_data))

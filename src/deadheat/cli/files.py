@@ -5,122 +5,182 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from deadheat.cli.engines import beside_runs, has_engine, opened_engine
 from deadheat.cli.wording import DESCRIPTOR, STDIN, error_message
 from deadheat.wording import printable
 
 if TYPE_CHECKING:
     from deadheat.data.tables import Qrels, Run
+    from deadheat.io.engines import FrameEngine
 
-T = TypeVar("T")
+STDOUT = "-"
 
 
-class _Named(click.Path):
-    """A path that is not empty: Python takes an empty one for the current folder."""
+class NamedFile(click.Path):
+    """A path that is not empty: Python takes an empty one for the current folder.
+
+    Parameters
+    ----------
+    is_input : bool
+        Whether ``-`` is the standard input, kept in a file where the system has no path for it.
+    """
+
+    def __init__(self, *, is_input: bool = False) -> None:
+        super().__init__(readable=False)  # an unreadable file is reported later, as bad data
+        self.is_input = is_input
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click's own
         """Return the path, or fail if it is empty."""
         if not value:
             self.fail("the file name is empty, expected a path. Is a variable of the shell not set?", param, ctx)
-        return super().convert(value, param, ctx)
+        if not self.is_input or value != "-" or ctx is None:
+            return super().convert(value, param, ctx)
+        if Path(STDIN).exists():
+            return STDIN
+        if "stdin" not in ctx.meta:
+            ctx.meta["stdin"] = kept(sys.stdin.buffer)
+        return ctx.meta["stdin"]
 
 
-PATH = _Named(readable=False)  # an unreadable file is reported later, as bad data
-STDOUT = "-"
+def kept(stream: BinaryIO) -> str:
+    """Return the path of a file with what a stream holds; it lasts as long as the command."""
+    folder = click.get_current_context().with_resource(TemporaryDirectory(prefix="deadheat-"))
+    with (Path(folder) / "stdin").open("wb") as file:
+        shutil.copyfileobj(stream, file)
+    return file.name
 
 
-def input_path(text: str) -> str:
-    """Return the path of an input; ``-`` is the standard input, kept in a file where the system has no path for it."""
-    if text != "-":
-        return text
-    if Path(STDIN).exists():
-        return STDIN
-    context = click.get_current_context()
-    if (key := "deadheat.stdin") not in context.meta:
-        path = Path(context.with_resource(TemporaryDirectory(prefix="deadheat-"))) / "stdin"
-        with path.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        context.meta[key] = str(path)
-    return str(context.meta[key])
+PATH, INPUT = NamedFile(), NamedFile(is_input=True)
 
 
-def label(path: str, default: str) -> str:
+def asked(name: str) -> Any:  # noqa: ANN401 - of the option's type
+    """Return the value of an option of the command that runs; None if it has no such option."""
+    context = click.get_current_context(silent=True)
+    return None if context is None else context.params.get(name)
+
+
+def label(path: str, default: str = "run") -> str:
     """Return the name of a file for people: without its format; `default` for a path made up by the shell.
 
     Examples
     --------
-    >>> label("runs/bm25.run.gz", "run"), label("/dev/fd/63", "run"), label("/dev/stdin", "run")
+    >>> label("runs/bm25.run.gz"), label("/dev/fd/63"), label("/dev/stdin")
     ('bm25', 'run', 'stdin')
     """
     from deadheat.data.tables import label_of
 
     named = Path(path)
-    while has_engine() and named.name and not label_of(named).strip("*?"):  # the folder of a pattern
+    while asked("engine") and named.name and not label_of(named).strip("*?"):  # the folder of a pattern
         named = named.parent
     return _made_up(path, default) or printable(label_of(named))
 
 
+def named_runs(paths: Sequence[str]) -> dict[str, str]:
+    """Return the paths of runs by names that differ."""
+    return dict(zip(unique_names(paths, label), paths, strict=True))
+
+
+def unique_names(paths: Sequence[str], name_of: Callable[[str], str]) -> list[str]:
+    """Return a name for each path: the file's; where two are equal with its folder, or its format; else numbered.
+
+    Examples
+    --------
+    >>> unique_names(["a/bm25.run", "b/bm25.run", "c.run"], lambda path: Path(path).stem)
+    ['a/bm25', 'b/bm25', 'c']
+    >>> unique_names(["bm25.run", "bm25.csv"], lambda path: Path(path).stem)
+    ['bm25.run', 'bm25.csv']
+    >>> unique_names(["a/bm25.run", "a/bm25.run"], lambda path: Path(path).stem)
+    ['bm25 #1', 'bm25 #2']
+    """
+    given = [(name_of(path), Path(path)) for path in paths]
+    names = [name for name, _ in given]
+    folders = [f"{path.absolute().parent.name}/" for _, path in given]
+    files = [path.name if path.name.startswith(name) else name for name, path in given]  # others have no format
+    numbered = [f"{name} #{names[: place + 1].count(name)}" for place, name in enumerate(names)]
+    in_folders, both = ([a + b for a, b in zip(folders, own, strict=True)] for own in (names, files))
+    for longer in (in_folders, files, both):
+        found = [more if names.count(name) > 1 else name for more, name in zip(longer, names, strict=True)]
+        if len(set(found)) == len(found):
+            return found
+    return [more if names.count(name) > 1 else name for more, name in zip(numbered, names, strict=True)]
+
+
 def open_qrels(path: str) -> Qrels:
-    """Read qrels under the options of the command."""
+    """Read qrels under the options of the command, for its engine if it has one."""
     from deadheat.data.tables import Qrels
 
-    qrels = Qrels(path, columns=named_columns("qrels")).normalized(read_option("normalize_ids", None))
-    return beside_runs(qrels) if has_engine() else qrels
+    qrels = Qrels(path, columns=named_columns("qrels")).normalized(asked("normalize_ids"))
+    if asked("collection") or asked("strict"):
+        from deadheat.evaluation.evaluate import checked
+
+        qrels = checked(qrels, asked("collection"), asked("rel"), strict=asked("strict"))
+    if not asked("engine") or (frame := _engine().beside(qrels.to_polars())) is None:
+        return qrels
+    from deadheat.data.rows import LazyRows
+
+    beside_runs = copy(qrels)
+    beside_runs.rows, beside_runs.bare = LazyRows(frame), qrels.bare
+    return beside_runs
 
 
-def within_collection(qrels: Qrels, options: Mapping[str, Any]) -> Qrels:
-    """Hold the qrels against --collection."""
-    from deadheat.evaluation.evaluate import checked
-
-    path = options["collection"]
-    return checked(qrels, path and input_path(path), options["rel"], strict=options["strict"])
-
-
-def open_run(path: str, name: str, *, keyed: bool = True) -> Run:
+def open_run(path: str, name: str = "", *, keyed: bool = True) -> Run:
     """Read a run under the options of the command; `keyed`: with its ties ordered as --then-by says."""
     from deadheat.data.tables import Run
-
-    source = _in_engine(path) if has_engine() else path
-    run = Run(source, name=name, columns=named_columns("run"), ascending=read_option("ascending", default=False))
-    keys = second_keys() if keyed else ()
-    run = run.then_by(*keys, score_precision=read_option("score_precision", None)) if keys else run
-    return run.normalized(read_option("normalize_ids", None))
-
-
-def _in_engine(path: str) -> object:
     from deadheat.io.guarding import guarded
 
-    engine = opened_engine()
-    with guarded(path):
-        return engine.frame(path)
-
-
-def second_keys() -> tuple[str, ...]:
-    """Return what --then-by names: runs, and columns of the run's own file."""
-    given: tuple[str, ...] = read_option("then_by", ())
-    return tuple(map(input_path, given))
+    source: object = path
+    if asked("engine"):
+        with guarded(path):
+            source = _engine().frame(path)
+    named = {"name": name or label(path), "columns": named_columns("run")}
+    run = Run(source, **named, ascending=bool(asked("ascending")))  # type: ignore[arg-type]  # each of its own type
+    keys = asked("then_by") if keyed else ()
+    run = run.then_by(*keys, score_precision=asked("score_precision")) if keys else run
+    return run.normalized(asked("normalize_ids"))
 
 
 def named_columns(kind: str) -> dict[str, str]:
     """Return the columns that the user names for both kinds of files, or for this one as in ``run.score=sim``."""
-    named: dict[str, str] = read_option("columns", {})
-    both = {name: column for name, column in named.items() if "." not in name}
-    return both | {
-        name.removeprefix(f"{kind}."): column for name, column in named.items() if name.startswith(f"{kind}.")
-    }
+    named: dict[str, str] = asked("columns") or {}
+    own = {name.removeprefix(f"{kind}."): column for name, column in named.items() if name.startswith(f"{kind}.")}
+    return {name: column for name, column in named.items() if "." not in name} | own
 
 
-def read_option(name: str, default: T) -> T:
-    """Return an option of `reading_options`, which commands do not pass on."""
-    context = click.get_current_context(silent=True)
-    return default if context is None else context.meta.get(f"deadheat.{name}", default)
+def _engine() -> FrameEngine:
+    """Return the engine of the command, opened once."""
+    from deadheat.io.engines import open_engine
+
+    context = click.get_current_context()
+    if "engine" not in context.meta:
+        engine = open_engine(asked("engine"), asked("spark_master"), asked("spark_conf") or None)
+        context.meta["engine"] = engine
+        context.call_on_close(engine.close)
+    opened: FrameEngine = context.meta["engine"]
+    return opened
+
+
+def _check_engine() -> None:
+    """Refuse an engine that does not exist, or options that it does not go with."""
+    name = asked("engine")
+    for one in ("spark_master", "spark_conf"):
+        if asked(one) and name != "spark":
+            raise click.UsageError(f"--{one.replace('_', '-')} is for --engine spark")
+    if name is None:
+        return
+    from deadheat.arguments import check_choice
+    from deadheat.io.engines import ENGINES
+
+    check_choice("engine", name, ENGINES)
+    for one in ("then_by", "score_columns"):
+        if asked(one):
+            raise click.UsageError(f"--{one.replace('_', '-')} takes runs into memory: leave out --engine {name}")
 
 
 def shown_path(path: str, default: str) -> str:
@@ -129,9 +189,7 @@ def shown_path(path: str, default: str) -> str:
 
 
 def _made_up(path: str, default: str) -> str:
-    if path == STDIN:
-        return "stdin"
-    return default if DESCRIPTOR.fullmatch(path) else ""
+    return "stdin" if path == STDIN else default if DESCRIPTOR.fullmatch(path) else ""
 
 
 def check_inputs(paths: Sequence[str]) -> None:
@@ -142,21 +200,21 @@ def check_inputs(paths: Sequence[str]) -> None:
     from deadheat.io.source import readable
     from deadheat.io.sources import in_catalogue
 
-    wrong, in_engine = [], has_engine()
+    _check_engine()
+    wrong, in_engine = [], asked("engine")
     for path in dict.fromkeys(paths):
-        if in_catalogue(path) or (in_engine and not Path(path).is_file() and (is_remote(path) or parquet_files(path))):
+        one = Path(path)
+        if in_catalogue(path) or (in_engine and not one.is_file() and (is_remote(path) or parquet_files(path))):
             continue
+        if paths.count(path) > 1 and not in_engine and one.exists() and not one.is_file():
+            raise click.UsageError(f"{shown_path(path, path)} can be read only once, and is named twice")
         try:
-            one = Path(path)
             for file in (responses_in(one) or [file_in(one)[0]]) if one.is_dir() else [path]:
                 readable(file)
         except DataError as error:
             wrong.append(error_message(error))
     if wrong:
         raise DataError("\n".join(wrong))
-    for path in paths:
-        if paths.count(path) > 1 and not in_engine and not Path(path).is_file():
-            raise click.UsageError(f"{shown_path(path, path)} can be read only once, and is named twice")
 
 
 def check_output(target: str | None, inputs: Sequence[str]) -> None:
@@ -174,6 +232,13 @@ def check_output(target: str | None, inputs: Sequence[str]) -> None:
         raise click.UsageError(f"no such folder: {str(folder)!r}")
 
 
+def check_folder(option: str) -> None:
+    """Refuse a folder that cannot be made, before anything is computed."""
+    folder = asked(option)
+    if folder is not None and Path(folder).exists() and not (Path(folder).is_dir() and os.access(folder, os.W_OK)):
+        raise click.UsageError(f"--{option} {folder!r} is not a writable folder: choose another name")
+
+
 def _is_same_file(target: Path, given: Path) -> bool:
     """Return whether two names are of one regular file; a device may well be both."""
     return target.is_file() and given.is_file() and target.samefile(given)
@@ -187,10 +252,11 @@ def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str], 
     >>> save_paths("results", ["bm25", "b/dense"], [])
     ['results/bm25.json', 'results/b_dense.json']
     """
-    from deadheat.io.naming import LONGEST, file_name
-
     if target is None:
         return []
+    from deadheat.evaluation.saved import SAVED
+    from deadheat.io.naming import LONGEST, file_name
+
     is_folder = Path(target).is_dir() or target.endswith(os.sep)
     is_file = Path(target).suffix.lower() == ".json" and not is_folder
     if len(names) > 1 and (is_file or Path(target).is_file()):
@@ -199,8 +265,6 @@ def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str], 
         raise click.UsageError(f"--save {target}: name a file that ends in .json, or a folder that is there")
     most = LONGEST - 15  # with room for an ending
     paths = [target] if is_file else [str(Path(target) / f"{file_name(name, most)}.json") for name in names]
-    from deadheat.evaluation.saved import SAVED
-
     for path in paths:
         if output is not None and os.path.realpath(output) == os.path.realpath(path):
             raise click.UsageError(f"--save and --output both write {output!r}: choose another name for one of them")

@@ -5,48 +5,33 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import GATE_FAILED, debug_option, say
-from deadheat.cli.files import (
-    PATH,
-    STDOUT,
-    check_inputs,
-    check_output,
-    input_path,
-    label,
-    open_qrels,
-    open_run,
-    within_collection,
-)
+from deadheat.cli.app import GATE_FAILED, say
+from deadheat.cli.files import INPUT, PATH, STDOUT, check_inputs, check_output, open_qrels, open_run
 from deadheat.cli.options import (
-    collection_options,
+    COLLECTION,
+    INTERVALS,
+    LAST,
+    LISTS,
+    READING,
     complete_from,
     conventions_of,
-    decompressed_option,
-    duplicates_option,
     examples,
-    interval_options,
     intervals_of,
-    lists_options,
     need_queries,
-    precision_option,
-    queries_options,
-    reading_options,
-    then_by_option,
-    ties_option,
+    refuse,
+    takes,
 )
-from deadheat.cli.output import format_option, output_option, prepare, print_report, warn_of_nothing_judged
-from deadheat.cli.progress import progress
+from deadheat.cli.output import Output, format_option, output_option, warn_of_nothing_judged
 
 if TYPE_CHECKING:
     from deadheat.evaluation.conventions import Conventions
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.intervals import IntervalOptions
-    from deadheat.gates import GateResult, GateSettings, Threshold
+    from deadheat.gates import GateSettings, Threshold
     from deadheat.measures import Measure
 
 PARTS = ("gates",)
@@ -99,7 +84,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 @click.command(
     cls=GateCommand, short_help="Check thresholds and regressions; exit code 1 if a gate failed.", **EXAMPLES
 )
-@click.argument("files", type=PATH, nargs=-1, required=True, metavar="SAVED | QRELS RUN")
+@click.argument("files", type=INPUT, nargs=-1, required=True, metavar="SAVED | QRELS RUN")
 @click.option(
     "-c",
     "--check",
@@ -149,10 +134,10 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     metavar="LEVEL",
     help="One-sided level of both tests against the baseline, each measure by itself; default 0.05.",
 )
-@interval_options
+@takes(*INTERVALS, "cluster")
 @click.option(
     "--queries",
-    type=PATH,
+    type=INPUT,
     metavar="FILE",
     help="A table with the columns of --by, each(...) and --cluster. Queries in several languages are checked by"
     " language.",
@@ -172,18 +157,8 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 )
 @format_option(*PARTS)
 @output_option
-@ties_option
-@queries_options
-@lists_options
-@precision_option
-@then_by_option
-@reading_options
-@collection_options
-@duplicates_option
-@decompressed_option
-@debug_option
-@click.pass_context
-def gate(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
+@takes("ties", *LISTS, "then_by", *READING, *COLLECTION, *LAST)
+def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Check an evaluation against thresholds and against a saved baseline.
 
     SAVED is what deadheat evaluate --save or Evaluation.save wrote; with QRELS RUN, the measures of the gates and of
@@ -196,58 +171,62 @@ def gate(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> None:
     """
     from deadheat import gates
     from deadheat.evaluation.evaluate import load_evaluation
+    from deadheat.report.of_gate import report_gate
 
-    form, given = _prepared(files, options)
-    conventions = _conventions(ctx, files, options)
+    _check_files(files)
+    named = [str(options[name]) for name in ("baseline", "config", "queries") if options[name] is not None]
+    output = Output.of(options, PARTS, [*files, *named])
+    conventions = conventions_of(options, without=["random"])  # a gate must not pass by luck
+    if len(files) == 1:
+        names = ("ties", *LISTS, "check_duplicates", *COLLECTION)
+        refuse(names, f"is for QRELS RUN: {files[0]} is already evaluated")
     settings = _settings(options)
-    thresholds = _thresholds(options, settings)
-    baseline_path = _first(options["baseline"], settings and settings.baseline)
-    queries_path = _first(options["queries"] and input_path(options["queries"]), settings and settings.queries)
-    intervals = _check_usage(options, settings, thresholds, baseline_path, queries_path)
-    if settings is not None:
-        check_output(options["output"], [str(settings.path)])
-    check_inputs([*given, *(str(path) for path in (options["config"], baseline_path, queries_path) if path)])
-    baseline = load_evaluation(baseline_path) if baseline_path else None
-    if len(given) == 1:
-        evaluation = load_evaluation(given[0])
+    preset = () if options["preset"] is None else gates.preset_gates(options["preset"])
+    thresholds = gates.parse_all([*(settings.checks if settings else ()), *preset, *options["checks"]])
+    if settings is not None:  # the command line overrides the file
+        for name in ("baseline", "queries"):
+            path = getattr(settings, name)
+            options[name] = options[name] or (path and str(path))
+    intervals = _check_usage(options, settings, thresholds)
+    others = [options[name] for name in ("config", "baseline", "queries") if options[name] is not None]
+    check_output(output.path, [*others, *([] if settings is None else [str(settings.path)])])
+    check_inputs([*files, *others])
+    baseline = load_evaluation(options["baseline"]) if options["baseline"] else None
+    if len(files) == 1:
+        evaluation = load_evaluation(files[0])
     else:
         measures = gates.measures_of(thresholds, baseline)
-        evaluation = _evaluate(given, measures, conventions, options)
+        evaluation = _evaluate(files, measures, conventions, is_checked=options["check_duplicates"])
+    # a file may name the margin of a baseline that only some calls have
+    own = [name for name in OF_FILES if baseline is not None or name not in OF_BASELINE]
+    found: dict[str, Any] = {name: options[name] or (settings and settings.options.get(name)) for name in own}
     result = gates.gate(
         evaluation,
         thresholds,
         baseline=baseline,
-        **_asked(options, settings, has_baseline=baseline is not None),
-        **vars(replace(intervals, queries=queries_path)),
+        **{name: value for name, value in found.items() if value is not None},
+        **vars(replace(intervals, queries=options["queries"])),
     )
-    _print(result, evaluation, form, options["output"], settings)
+    sources = "" if settings is None else str(settings.path)
+    not_asked = [name for name in OF_BASELINE if settings and settings.options.get(name) and result.baseline is None]
+    marks = output.form == "github"
+    output.print(report_gate(result, evaluation, sources=sources, marks=marks, not_asked=not_asked))
+    if output.path not in {None, STDOUT}:
+        say(result.summary)
     if not result.passed:
         raise click.exceptions.Exit(GATE_FAILED)
 
 
-def _prepared(files: Sequence[str], options: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """Return the format and the files to check; refuse typos before anything is read."""
+def _check_files(files: Sequence[str]) -> None:
+    """Refuse other files than a saved evaluation, or qrels and a run."""
     from deadheat.evaluation.saved import is_saved
 
     if len(files) > 2:
         raise click.UsageError(f"expected one saved evaluation, or QRELS and one RUN; got {len(files)} files")
-    given = [input_path(path) for path in files]
-    if len(given) > 1 and (saved := [path for path in given if is_saved(path)]):
-        other = next(path for path in given if path != saved[0] or len(set(given)) == 1)
+    if len(files) > 1 and (saved := [path for path in files if is_saved(path)]):
+        other = next(path for path in files if path != saved[0] or len(set(files)) == 1)
         hint = f"deadheat gate {saved[0]} --baseline {other}" if len(saved) > 1 else f"deadheat gate {saved[0]}"
         raise click.UsageError(f"{' and '.join(saved)}: a saved evaluation is checked by itself, as in {hint}")
-    others = [str(options[name]) for name in ("baseline", "config", "queries") if options[name] is not None]
-    return prepare(options["form"], options["output"], PARTS, [*given, *others]), given
-
-
-def _conventions(ctx: click.Context, files: Sequence[str], options: Mapping[str, Any]) -> Conventions:
-    """Return how to evaluate; refuse such options for a saved evaluation."""
-    found = conventions_of(options, without=["random"])  # a gate must not pass by luck
-    if len(files) == 1:
-        for name in (*vars(found), "check_duplicates", "collection", "strict"):
-            if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-                raise click.UsageError(f"--{name.replace('_', '-')} is for QRELS RUN: {files[0]} is already evaluated")
-    return found
 
 
 def _settings(options: Mapping[str, Any]) -> GateSettings | None:
@@ -261,89 +240,46 @@ def _settings(options: Mapping[str, Any]) -> GateSettings | None:
     return None
 
 
-def _thresholds(options: Mapping[str, Any], settings: GateSettings | None) -> tuple[Threshold, ...]:
-    from deadheat.gates import parse_all, preset_gates
-
-    preset = () if options["preset"] is None else preset_gates(options["preset"])
-    return parse_all([*(settings.checks if settings else ()), *preset, *options["checks"]])
-
-
 def _check_usage(
-    options: Mapping[str, Any],
-    settings: GateSettings | None,
-    thresholds: Sequence[Threshold],
-    baseline: str | Path | None,
-    queries: str | Path | None,
+    options: Mapping[str, Any], settings: GateSettings | None, thresholds: Sequence[Threshold]
 ) -> IntervalOptions:
     """Refuse options that nothing uses; return those of intervals."""
-    if not thresholds and baseline is None:
+    has_baseline, margin = options["baseline"] is not None, options["no_worse_than"]
+    if not thresholds and not has_baseline:
         raise click.UsageError(NO_GATE)
-    for name in (*OF_BASELINE, "alpha"):
-        if baseline is None and options[name] not in {None, False}:
-            raise click.UsageError(f"--{name.replace('_', '-')} needs a baseline: give --baseline FILE too")
-    if options["no_worse_than"] is not None and not 0 < options["no_worse_than"] < math.inf:
-        given = f"{options['no_worse_than']:g}"
-        hint = "; --no-regression asks for a significant loss" if given == "0" else ""
-        raise click.UsageError(f"--no-worse-than must be a number above 0, got {given}{hint}")
+    if not has_baseline:
+        refuse((*OF_BASELINE, "alpha"), "needs a baseline: give --baseline FILE too")
+    if margin is not None and not 0 < margin < math.inf:
+        hint = "; --no-regression asks for a significant loss" if margin == 0 else ""
+        raise click.UsageError(f"--no-worse-than must be a number above 0, got {margin:g}{hint}")
     by = options["by"] or (settings.options["by"] if settings else ())
     strata = {"--by": by, "each(...)": any(one.by for one in thresholds)}
-    need_queries(queries, {**strata, "--pool-languages": options["pool_languages"]})
-    if queries is not None and not any(strata.values()) and options["cluster"] is None:
+    need_queries(options["queries"], {**strata, "--pool-languages": options["pool_languages"]})
+    if options["queries"] is not None and not any(strata.values()) and options["cluster"] is None:
         raise click.UsageError("--queries is the table of --by, each(...) and --cluster: give one of them too")
-    check_output(options["output"], [str(path) for path in (baseline, queries) if path is not None])
     has_intervals = any(one.quantity in {"low", "high"} for one in thresholds)
     found = intervals_of(
         options,
         None,
         for_what="" if has_intervals else "a gate such as -c 'low(RR) > 0.7'",
-        also=() if baseline is None else ("cluster",),  # the tests against it take clusters too
-        has_queries=queries is not None,
+        also=("cluster",) if has_baseline else (),  # the tests against it take clusters too
+        has_queries=options["queries"] is not None,
     )
     if options["confidence_level"] is None and settings is not None and "confidence_level" in settings.options:
         found = replace(found, confidence_level=settings.options["confidence_level"])
     return found
 
 
-def _asked(options: Mapping[str, Any], settings: GateSettings | None, *, has_baseline: bool) -> dict[str, Any]:
-    """Return the arguments of the gates that a file may set too: the command line overrides the file."""
-    # a file may name the margin of a baseline that only some calls have
-    names = [name for name in OF_FILES if has_baseline or name not in OF_BASELINE]
-    found = {name: _first(options[name] or None, settings and settings.options.get(name)) for name in names}
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _first(given: Any, of_file: Any) -> Any:  # noqa: ANN401 - of whatever type the option is
-    return of_file if given is None else given
-
-
 def _evaluate(
-    given: Sequence[str], measures: Sequence[Measure], conventions: Conventions, options: Mapping[str, Any]
+    files: Sequence[str], measures: Sequence[Measure], conventions: Conventions, *, is_checked: bool
 ) -> Evaluation:
     from deadheat.evaluation.evaluate import evaluate_under
     from deadheat.evaluation.warned import warn_of_form
     from deadheat.placements.place import open_pair
 
-    qrels, run = given
-    with progress(given) as begin:
-        begin(qrels)
-        judgments = within_collection(open_qrels(qrels), options)
-        begin(run)
-        found = open_run(run, label(run, "run"))
-        pair = open_pair(judgments, found, check_duplicates=options["check_duplicates"])
+    qrels, run = files
+    pair = open_pair(open_qrels(qrels), open_run(run), check_duplicates=is_checked)
     evaluation = evaluate_under(conventions, *pair, measures)
     warn_of_form(evaluation, *pair)
     warn_of_nothing_judged([evaluation])
     return evaluation
-
-
-def _print(
-    result: GateResult, evaluation: Evaluation, form: str, output: str | None, settings: GateSettings | None
-) -> None:
-    from deadheat.report.of_gate import report_gate
-
-    sources = "" if settings is None else str(settings.path)
-    asked = [name for name in OF_BASELINE if settings and settings.options.get(name) and result.baseline is None]
-    report = report_gate(result, evaluation, sources=sources, marks=form == "github", not_asked=asked)
-    print_report(report, form=form, output=output)
-    if output not in {None, STDOUT}:
-        say(result.summary)

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from deadheat.cli.app import debug_option, say
-from deadheat.cli.files import PATH, check_inputs, input_path, label, open_qrels, open_run
-from deadheat.cli.options import (
-    complete_from,
-    decompressed_option,
-    duplicates_option,
-    examples,
-    precision_option,
-    reading_options,
-    unique_names,
-)
-from deadheat.cli.output import output_options, prepare, print_report
-from deadheat.cli.progress import progress
+from deadheat.cli.app import say
+from deadheat.cli.files import INPUT, PATH, check_inputs, named_runs, open_qrels, open_run
+from deadheat.cli.options import LAST, READING, complete_from, examples, takes
+from deadheat.cli.output import Output, output_options
 from deadheat.wording import counted
 
 PARTS = ("document", "rows", "scores")
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
 EXAMPLES = examples(
     "deadheat holes qrels.txt bm25.run",
     "deadheat holes qrels.txt bm25.run dense.run --by decision -n 100 --judge to-judge.csv",
@@ -29,8 +22,8 @@ EXAMPLES = examples(
 
 
 @click.command(short_help="Say which documents to judge first.", **EXAMPLES)
-@click.argument("qrels", type=PATH)
-@click.argument("runs", type=PATH, nargs=-1, required=True, metavar="RUN...")
+@click.argument("qrels", type=INPUT)
+@click.argument("runs", type=INPUT, nargs=-1, required=True, metavar="RUN...")
 @click.option(
     "-m",
     "--measure",
@@ -47,7 +40,7 @@ EXAMPLES = examples(
     show_default=True,
     help="What a judgment should tell: how good the runs are, or which of them is better.",
 )
-@click.option("-n", "--number", "number", type=click.IntRange(1), metavar="N", help="The first N documents only.")
+@click.option("-n", "--number", "n", type=click.IntRange(1), metavar="N", help="The first N documents only.")
 @click.option(
     "--depth",
     type=click.IntRange(1),
@@ -63,26 +56,8 @@ EXAMPLES = examples(
     " adds that to the qrels.",
 )
 @output_options(*PARTS)
-@precision_option
-@reading_options
-@duplicates_option
-@decompressed_option
-@debug_option
-def holes(  # noqa: PLR0917 - click passes by name
-    qrels: str,
-    runs: tuple[str, ...],
-    measure: str,
-    by: str,
-    number: int | None,
-    depth: int | None,
-    unjudged_max_rel: float | None,
-    judge: str | None,
-    form: str | None,
-    output: str | None,
-    digits: int | None,
-    score_precision: str | None,
-    check_duplicates: bool,  # noqa: FBT001 - click passes by name
-) -> None:
+@takes("score_precision", *READING, *LAST)
+def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
     """Rank the unjudged documents of runs by what their judgment would tell.
 
     By range, a document weighs what its judgment takes off the range that the mean of the measure has over all labels.
@@ -94,38 +69,20 @@ def holes(  # noqa: PLR0917 - click passes by name
     from deadheat.io.writing import replacing
     from deadheat.report.of_holes import report_holes
 
-    given = [input_path(path) for path in (qrels, *runs)]
-    form = prepare(form, output, PARTS, given)
-    precision = check_precision(score_precision)
-    separators = {".csv": ",", ".tsv": "\t"}
-    if judge is not None and Path(judge).suffix.lower() not in separators:
+    output = Output.of(options, PARTS, [qrels, *runs])
+    options["score_precision"] = check_precision(options["score_precision"])
+    suffix = "" if judge is None else Path(judge).suffix.lower()
+    if judge is not None and suffix not in SEPARATORS:
         raise click.UsageError(f"--judge writes .csv or .tsv, got {judge}")
     if judge is not None and Path(judge).exists():
         raise click.UsageError(f"{judge!r} exists already, and judgments in it would be lost: choose another name")
-    check_inputs(given)
-    names = unique_names(given[1:], lambda path: label(path, "run"))
-    with progress(given) as begin:
-        begin(given[0])
-        judgments, opened = open_qrels(given[0]), {}
-        for name, path in zip(names, given[1:], strict=True):
-            begin(path)
-            opened[name] = open_run(path, name)
-        found = find(
-            judgments,
-            opened,
-            measure,
-            by=by,
-            n=number,
-            depth=depth,
-            unjudged_max_rel=unjudged_max_rel,
-            score_precision=precision,
-            check_duplicates=check_duplicates,
-        )
+    check_inputs([qrels, *runs])
+    opened = {name: open_run(path, name) for name, path in named_runs(runs).items()}
+    own = ("by", "n", "depth", "unjudged_max_rel", "score_precision", "check_duplicates")
+    found = find(open_qrels(qrels), opened, measure, **{name: options[name] for name in own})
     if judge is not None:
-        text = found.documents.write_csv(separator=separators[Path(judge).suffix.lower()])
         with replacing(Path(judge)) as file:
-            file.write(text.encode())
+            file.write(found.documents.write_csv(separator=SEPARATORS[suffix]).encode())
         n_rows = counted(len(found.documents), "document")
         say(f"{judge}: {n_rows} to judge; deadheat convert QRELS OUT --add {judge} adds what is filled in")
-    report = report_holes(found, for_people=form not in {"json", "csv"})
-    print_report(report, form=form, output=output, digits=digits)
+    output.print(report_holes(found, for_people=not output.is_data))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from deadheat.cli.app import debug_option
-from deadheat.cli.options import complete_from, examples
-from deadheat.cli.output import format_option, output_option, prepare, print_report
+from deadheat.cli.options import complete_from, examples, takes
+from deadheat.cli.output import Output, format_option, output_option
 
 PARTS = ("document",)
 EVERY = "*"
@@ -39,7 +38,7 @@ def _complete_use(_: click.Context, __: click.Parameter, incomplete: str) -> lis
 )
 @format_option(*PARTS)
 @output_option
-@debug_option
+@takes("flags")
 def measures(name: str | None, use: str | None, form: str | None, output: str | None) -> None:
     """List the measures, explain one, or say which to use when."""
     from deadheat.measures import parse_measure
@@ -48,9 +47,9 @@ def measures(name: str | None, use: str | None, form: str | None, output: str | 
 
     if name is not None and use is not None:
         raise click.UsageError(f"either a measure or --for USE, got both: {name!r} and {use!r}")
-    form = prepare(form, output, PARTS)
+    written = Output.of({"form": form, "output": output}, PARTS)
     if use is not None:
         report = report_uses(USES) if use == EVERY else report_use(recommend(use), asked=use)
     else:
         report = report_catalogue() if name is None else report_measure(type(parse_measure(name)), name)
-    print_report(report, form=form, output=output)
+    written.print(report)

@@ -6,17 +6,16 @@ import errno
 import os
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 import click
 
 from deadheat.cli.app import BAD_DATA, Failure, forget_stdout, reason, say
 from deadheat.cli.files import PATH, STDOUT, check_output
-from deadheat.cli.options import together
 from deadheat.wording import printable
 
 if TYPE_CHECKING:
@@ -65,12 +64,9 @@ output_option = click.option(
 def output_options(*parts: str, decimals: int = 4) -> Callable[[Any], Any]:
     """Return the options --format, --output and --digits; `decimals` is the default of text formats."""
     exact = "json and csv" if "rows" in parts else "json"
-    digits = click.option(
-        "--digits",
-        type=click.IntRange(0, MAX_DIGITS),
-        help=f"Decimals; default {decimals}, but all of them in {exact}.",
-    )
-    return together(format_option(*parts), output_option, digits)
+    text = f"Decimals; default {decimals}, but all of them in {exact}."
+    digits = click.option("--digits", type=click.IntRange(0, MAX_DIGITS), help=text)
+    return lambda command: format_option(*parts)(output_option(digits(command)))
 
 
 def table_option(default: str, *others: str) -> Callable[[Any], Any]:
@@ -83,66 +79,84 @@ def table_option(default: str, *others: str) -> Callable[[Any], Any]:
     )
 
 
-def check_table(name: str | None, form: str) -> None:
-    """Refuse the name of a table for a format that has all of them."""
-    if name is not None and form != "csv":
-        raise click.UsageError(f"--table {name} is for --format csv: {form} has every table")
+@dataclass(frozen=True)
+class Output:
+    """Where a command writes its report, and how.
 
-
-def with_table_first(report: Report, name: str | None) -> Report:
-    """Return a report with one table only, for csv."""
-    if name is None:
-        return report
-    own = tuple(table for table in report.tables if table.key == name)
-    if not own:
-        held = ", ".join(table.key for table in report.tables)
-        raise click.UsageError(f"--table {name}: there is none here. There are {held}")
-    return replace(report, tables=own)
-
-
-def prepare(form: str | None, output: str | None, parts: Collection[str], inputs: Sequence[str] = ()) -> str:
-    """Return the format of a report; refuse, before anything is computed, an output that cannot be written.
-
-    Parameters
+    Attributes
     ----------
-    form, output : str, optional
-        What was given as --format and --output.
-    parts : collection of str
-        What the reports of the command have.
-    inputs : sequence of str
-        Files that must not be overwritten.
+    form : str
+        The name of a format.
+    path : str or None
+    digits : int or None
+    table : str or None
+        The only table that csv has.
     """
-    if output in {None, STDOUT}:
-        standard_output()
-    check_output(output, inputs)
-    if form is not None:
-        return form
+
+    form: str
+    path: str | None = None
+    digits: int | None = None
+    table: str | None = None
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any], parts: Collection[str], inputs: Sequence[str] = ()) -> Self:
+        """Take it from the options of a command; refuse, before anything is computed, what cannot be written.
+
+        Parameters
+        ----------
+        options : mapping
+        parts : collection of str
+            What the reports of the command have.
+        inputs : sequence of str
+            Files that must not be overwritten.
+        """
+        path, form, table = (options.get(name) for name in ("output", "form", "table"))
+        if path in {None, STDOUT}:
+            standard_output()
+        check_output(path, inputs)
+        form = form or _format_of(path, parts)
+        if table is not None and form != "csv":
+            raise click.UsageError(f"--table {table} is for --format csv: {form} has every table")
+        return cls(form, path, options.get("digits"), table)
+
+    @property
+    def is_data(self) -> bool:
+        """Whether programs read it."""
+        return self.form in {"json", "csv"}
+
+    def print(self, report: Report) -> None:
+        """Write a report."""
+        from deadheat.report.formats import report_formats
+
+        if self.table is not None:
+            held = {table.key: table for table in report.tables}
+            if self.table not in held:
+                raise click.UsageError(f"--table {self.table}: there is none here. There are {', '.join(held)}")
+            report = replace(report, tables=(held[self.table],))
+        chosen, is_stdout = report_formats()[self.form], self.path in {None, STDOUT}
+        if chosen.draw is not None and is_stdout:
+            width = _screen_width()
+            text = _styled(chosen.draw(report, width=width, digits=self.digits), width)
+        else:
+            text = chosen.write(report, digits=self.digits)
+        is_shown = chosen.is_data and is_stdout and is_terminal()  # elsewhere it is data, which stays as it is
+        emit(printable(text, "\n\t") if is_shown else text, self.path)
+        if chosen.is_data:
+            _tell(report)
+
+
+def _format_of(path: str | None, parts: Collection[str]) -> str:
+    """Return the format that the name of an output means."""
     from deadheat.report.formats import formats_of, report_formats
 
-    suffix = "" if output in {None, STDOUT} else Path(str(output)).suffix.lower()
+    suffix = "" if path in {None, STDOUT} else Path(str(path)).suffix.lower()
     own = formats_of(parts)
     named = [name for name, one in {**own, **report_formats()}.items() if suffix in one.suffixes]
     if named and named[0] in own:
         return named[0]
     problem = f"names {named[0]}, which this command cannot print" if named else "names no format"
     *others, last = own
-    raise click.UsageError(f"{output!r} {problem}: give --format {', '.join(others)} or {last}")
-
-
-def print_report(report: Report, *, form: str, output: str | None, digits: int | None = None) -> None:
-    """Write a report in a format."""
-    from deadheat.report.formats import report_formats
-
-    chosen, is_stdout = report_formats()[form], output in {None, STDOUT}
-    if chosen.draw is not None and is_stdout:
-        width = _screen_width()
-        text = _styled(chosen.draw(report, width=width, digits=digits), width)
-    else:
-        text = chosen.write(report, digits=digits)
-    is_shown = chosen.is_data and is_stdout and is_terminal()  # elsewhere it is data, which stays as it is
-    emit(printable(text, "\n\t") if is_shown else text, output)
-    if chosen.is_data:
-        _tell(report)
+    raise click.UsageError(f"{path!r} {problem}: give --format {', '.join(others)} or {last}")
 
 
 def _tell(report: Report) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.files import check_inputs, named_columns, read_option, shown_path
-from deadheat.cli.output import prepare, print_report
+from deadheat.cli.files import check_inputs, named_columns, shown_path
+from deadheat.cli.options import refuse
+from deadheat.cli.output import Output
 from deadheat.io.phases import phase
 
 if TYPE_CHECKING:
@@ -20,16 +21,8 @@ if TYPE_CHECKING:
 PARTS = ("document", "rows")
 ALL = "all"
 REFUSED = (
-    "ci",
-    "save",
-    "queries",
-    "by",
-    "pool_languages",
-    "per_query",
-    "unjudged_max_rel",
-    "confidence_level",
-    "method",
-    "n_resamples",
+    *("ci", "save", "queries", "by", "pool_languages", "per_query", "unjudged", "unjudged_max_rel", "then_by"),
+    *("confidence_level", "method", "n_resamples"),
 )
 score_columns_option = click.option(
     "--score-columns",
@@ -79,18 +72,22 @@ def evaluate_score_columns(  # noqa: PLR0917 - what an evaluation is made of
     from deadheat.report.formats import formats_of
     from deadheat.report.of_columns import ColumnsContext, ColumnScores, report_columns
 
-    _check(runs, options)
+    if len(runs) > 1:
+        raise click.UsageError(f"--score-columns evaluates one table, got {len(runs)} files")
+    refuse(REFUSED, "is not for columns: evaluate one as a run, with --columns run.score=NAME")
     table = runs[0] if runs else qrels
     inputs = list(dict.fromkeys([qrels, table]))
-    form = prepare(options["form"], options["output"], PARTS, inputs)
-    if form not in formats_of(PARTS):
-        raise click.UsageError(f"--format {form} has no place for columns: choose {', '.join(formats_of(PARTS))}")
+    output = Output.of(options, PARTS, inputs)
+    if output.form not in formats_of(PARTS):
+        raise click.UsageError(
+            f"--format {output.form} has no place for columns: choose {', '.join(formats_of(PARTS))}"
+        )
     check_inputs(inputs)
-    asked = options["score_columns"]
-    names = None if asked in {None, ALL} else [name.strip() for name in asked.split(",") if name.strip()]
+    wanted = options["score_columns"]
+    names = None if wanted in {None, ALL} else [name.strip() for name in wanted.split(",") if name.strip()]
     if names == []:
-        raise click.UsageError(f"--score-columns takes names with commas between them, or all; got {asked!r}")
-    is_ascending = bool(read_option("ascending", default=False))
+        raise click.UsageError(f"--score-columns takes names with commas between them, or all; got {wanted!r}")
+    is_ascending = options["ascending"]
     given = {"qrels": named_columns("qrels"), "run": named_columns("run")}
     with phase(f"reading {Path(table).name}"):
         judged, scorings = open_scorings(qrels, table, names, ascending=is_ascending, names=given)
@@ -110,23 +107,6 @@ def evaluate_score_columns(  # noqa: PLR0917 - what an evaluation is made of
         shown_path(table, "the table"),
         is_ascending=is_ascending,
         seed=seed if conventions.ties == "random" else None,
-        digits=options["digits"],
+        digits=output.digits,
     )
-    report = report_columns(columns, first, context)
-    print_report(report, form=form, output=options["output"], digits=options["digits"])
-
-
-def _check(runs: Sequence[str], options: Mapping[str, Any]) -> None:
-    """Refuse what has no meaning for columns."""
-    if len(runs) > 1:
-        raise click.UsageError(f"--score-columns evaluates one table, got {len(runs)} files")
-    context = click.get_current_context()
-    flags = {one.name: max(one.opts, key=len) for one in context.command.params}
-    given = [flags[name] for name in REFUSED if options.get(name)]
-    keys: tuple[str, ...] = read_option("then_by", ())
-    if keys:
-        given.append("--then-by")
-    if options["unjudged"] == "bounds":
-        given.append("--unjudged bounds")
-    if given:
-        raise click.UsageError(f"{given[0]} is not for columns: evaluate one as a run, with --columns run.score=NAME")
+    output.print(report_columns(columns, first, context))

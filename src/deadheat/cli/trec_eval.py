@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 
-from deadheat.cli.app import debug_option, say
-from deadheat.cli.files import PATH, check_inputs, input_path, label
-from deadheat.cli.options import complete_from, decompressed_option, duplicates_option, examples
+from deadheat.cli.app import say
+from deadheat.cli.files import INPUT, check_inputs, kept, label
+from deadheat.cli.options import LAST, complete_from, examples, takes
 from deadheat.cli.output import emit
 
 EXAMPLES = examples(
@@ -21,10 +20,17 @@ EXAMPLES = examples(
 
 
 @click.command("trec_eval", short_help="Print what trec_eval prints.", **EXAMPLES)
-@click.argument("qrels", type=PATH)
-@click.argument("run", type=PATH)
+@click.argument("qrels", type=INPUT)
+@click.argument("run", type=INPUT)
 @click.option("-q", "--query_eval_wanted", "has_queries", is_flag=True, help="Print each topic, too.")
-@click.option("-n", "--nosummary", "no_summary", is_flag=True, help="Do not print the values of all topics together.")
+@click.option(
+    "-n",
+    "--nosummary",
+    "has_summary",
+    flag_value=False,
+    default=True,
+    help="Do not print the values of all topics together.",
+)
 @click.option(
     "-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Count topics that the run lacks, with 0."
 )
@@ -61,24 +67,8 @@ EXAMPLES = examples(
     help="doc_id: by document id, as trec_eval. expected: exact means over the orders of ties, from all bits of the"
     " scores [default: DEADHEAT_TIES in the environment, else doc_id]",
 )
-@duplicates_option
-@decompressed_option
-@debug_option
-def trec_eval(  # noqa: PLR0917 - click passes by name
-    qrels: str,
-    run: str,
-    has_queries: bool,  # noqa: FBT001 - click passes by name
-    no_summary: bool,  # noqa: FBT001 - as above
-    complete: bool,  # noqa: FBT001 - as above
-    level: int,
-    judged_only: bool,  # noqa: FBT001 - as above
-    depth: int | None,
-    n_documents: int,
-    measures: tuple[str, ...],
-    version: str,
-    ties: str | None,
-    check_duplicates: bool,  # noqa: FBT001 - as above
-) -> None:
+@takes(*LAST)
+def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Print what trec_eval prints, line by line, for the same options.
 
     Ties are broken by document id, as trec_eval, unless --ties says otherwise. Not here: trec_eval's preference and
@@ -91,42 +81,20 @@ def trec_eval(  # noqa: PLR0917 - click passes by name
     from deadheat.data.tables import Qrels, Run
     from deadheat.io.tags import tag_of
 
-    options = Options(
-        level=level,
-        complete=complete,
-        has_queries=has_queries,
-        has_summary=not no_summary,
-        judged_only=judged_only,
-        depth=depth,
-        n_documents=n_documents,
-        version=int(version),
-        ties=tie_policy(ties, OF_TREC_EVAL),
-    )
-    wanted = requested(measures or ["official"], options.version)
-    given = [input_path(path) for path in (qrels, run)]
-    check_inputs(given)
-    with _in_file(given[1]) as path:
-        judgments, retrieved = Qrels(given[0]), Run(path, name=label(given[1], "run"))
-        if check_duplicates:
-            judgments.check_duplicates()
-            retrieved.check_duplicates()
-        tag = tag_of(path) or retrieved.name
-    text = "\n".join(lines_of(judgments, retrieved, wanted, options, tag, note=lambda text: say(f"Note: {text}")))
+    is_checked = options.pop("check_duplicates")
+    ties = tie_policy(options.pop("ties"), OF_TREC_EVAL)
+    chosen = Options(**options | {"version": int(options["version"]), "ties": ties})
+    wanted = requested(measures or ["official"], chosen.version)
+    check_inputs([qrels, run])
+    name, path = label(run), Path(run)
+    if not path.is_file():  # a pipe is read twice: the tag of a run by itself
+        with path.open("rb") as stream:
+            path = Path(kept(stream))
+    judgments, retrieved = Qrels(qrels), Run(path, name=name)
+    if is_checked:
+        judgments.check_duplicates()
+        retrieved.check_duplicates()
+    tag = tag_of(path) or retrieved.name
+    text = "\n".join(lines_of(judgments, retrieved, wanted, chosen, tag, note=lambda text: say(f"Note: {text}")))
     if text:
         emit(text)
-
-
-@contextmanager
-def _in_file(path: str) -> Iterator[str]:
-    """Give a path that can be read twice: a pipe is saved first, as the tag of a run is read by itself."""
-    if Path(path).is_file():
-        yield path
-        return
-    import shutil  # only a pipe needs them
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory(prefix="deadheat-") as folder:
-        copy = Path(folder) / "run"
-        with Path(path).open("rb") as stream, copy.open("wb") as file:
-            shutil.copyfileobj(stream, file)
-        yield str(copy)

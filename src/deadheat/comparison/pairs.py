@@ -18,10 +18,9 @@ from deadheat.errors import ParameterError
 from deadheat.evaluation.intervals import PROPORTION, Estimation, why_unknown
 from deadheat.io.phases import phase
 from deadheat.measures import Measure
+from deadheat.settings import SETTINGS
 from deadheat.stats import (
-    ALTERNATIVES,
     CLUSTERED,
-    CORRECTIONS,
     adjust,
     interval_bounds,
     is_doubtful,
@@ -31,14 +30,12 @@ from deadheat.stats import (
     standard_errors,
     tukey_p_values,
 )
-from deadheat.stats import TESTS as SINGLE_TESTS
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.wording import Plain, rounded
 
 Places = Sequence[tuple[int, int]]
 
 TUKEY = "tukey"
-TESTS = (*SINGLE_TESTS, TUKEY)
 NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
 OF_SIGNS = ("randomization", "wilcoxon", "sign")  # k differences that are not 0 have 2^k patterns of signs
 LEAST_P = 0.0001  # a smaller one is shown as a bound
@@ -58,14 +55,14 @@ class Design(Estimation):
     """
 
     baseline: str | None = None
-    test: str = "randomization"
-    correction: str = "holm"
-    alternative: str = "two-sided"
+    test: str = SETTINGS["test"].default
+    correction: str = SETTINGS["correction"].default
+    alternative: str = SETTINGS["alternative"].default
 
     def __post_init__(self) -> None:
         """Raise `ParameterError` for what is not allowed."""
-        for name, allowed in (("test", TESTS), ("correction", CORRECTIONS), ("alternative", ALTERNATIVES)):
-            check_choice(name, getattr(self, name), allowed)
+        for name in ("test", "correction", "alternative"):
+            check_choice(name, getattr(self, name), SETTINGS[name].allowed)
         if self.method in {BOUNDED, PROPORTION}:
             of = "are 0 or 1" if self.method == PROPORTION else "have a lowest and a highest value"
             raise ParameterError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import product
 from typing import Any
@@ -160,76 +159,23 @@ class DeadheatProvider(ir_measures.providers.Provider):
     ties : str, optional
         A tie policy, by default ``DEADHEAT_TIES`` in the environment, else the rule of the tool that ir_measures has
         for the measure.
+    is_first : bool, default False
+        Whether it is at the head of the pipeline, and computes as long as a tie policy is in the environment.
     """
 
     NAME = "deadheat"
 
-    def __init__(self, ties: str | None = None) -> None:
+    def __init__(self, ties: str | None = None, *, is_first: bool = False) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._ties = ties
+        self._ties, self._is_first = ties, is_first
 
     def supports(self, measure: Any) -> bool:  # noqa: ANN401 - ir_measures has no types
         """Tell whether deadheat has a measure, with these parameters."""
         measure.validate_params()
-        return _is_ours(measure)
+        return (is_chosen() or not self._is_first) and _is_ours(measure)
 
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> DeadheatEvaluator:  # noqa: ANN401 - as above
         return DeadheatEvaluator(list(measures), qrels, self._ties)
-
-
-class First(DeadheatProvider):
-    """The provider at the head of the pipeline, which computes as long as a tie policy is in the environment."""
-
-    def supports(self, measure: Any) -> bool:  # noqa: ANN401 - ir_measures has no types
-        """Tell whether a measure is to be computed by deadheat though ir_measures has a tool for it."""
-        return is_chosen() and super().supports(measure)
-
-
-@dataclass(frozen=True)
-class Group:
-    """What measures have in common: how their data are changed, and how ties are broken.
-
-    Attributes
-    ----------
-    gains : tuple of (float, float)
-        Levels of relevance that are replaced, with what replaces them.
-    judged_only : bool
-    low, high : float
-        Relevance outside of them is theirs.
-    has_subtopics : bool
-        Whether the measures look at them.
-    tool : str
-        Whose order the documents of one score have; empty if a policy is chosen.
-    """
-
-    gains: tuple[tuple[float, float], ...]
-    judged_only: bool
-    low: float
-    high: float
-    has_subtopics: bool
-    tool: str
-
-    @classmethod
-    def of(cls, measure: Any, own: Measure, tool: str) -> Group:  # noqa: ANN401 - ir_measures has no types
-        """Return the group of a measure."""
-        return cls(
-            tuple(sorted((measure.params.get("gains") or {}).items())),
-            bool(measure.params.get("judged_only")),
-            0 if measure.NAME == "Judged" else -math.inf,  # there, negative relevance is a judgment
-            own.max_rel or math.inf if isinstance(own, GainMeasure) else math.inf,
-            isinstance(own, TopicMeasure),
-            tool,
-        )
-
-    def changed(self, qrels: Nested) -> Nested:
-        """Return the judgments as ir_measures and its tools change them."""
-        of = dict(self.gains)
-        if not of and math.isinf(self.low) and math.isinf(self.high):
-            return qrels
-        return {
-            query: {doc: min(max(of.get(level, level), self.low), self.high) for doc, level in own.items()}
-            for query, own in qrels.items()
-        }
 
 
 class DeadheatEvaluator(ir_measures.providers.Evaluator):
@@ -245,32 +191,34 @@ class DeadheatEvaluator(ir_measures.providers.Evaluator):
     """
 
     def __init__(self, measures: list[Any], qrels: Any, ties: str | None) -> None:  # noqa: ANN401 - as above
-        groups: dict[Group, dict[Any, Measure]] = {}
+        groups: dict[tuple[Any, ...], dict[Any, Measure]] = {}  # of measures with the same data and order of ties
         for measure in measures:
             own = ours(measure)
+            low = 0 if measure.NAME == "Judged" else -math.inf  # there, negative relevance is a judgment
+            high = (own.max_rel or math.inf) if isinstance(own, GainMeasure) else math.inf
+            gains = tuple(sorted((measure.params.get("gains") or {}).items()))
             if isinstance(own, Accuracy):
                 own = OfRetrieved(rel=own.rel, cutoff=own.cutoff)
             elif isinstance(own, RBP) and own.cutoff is None:
                 own = ReadTo1000(p=own.p, rel=own.rel)
             tool = "" if is_chosen(ties) else _tool_of(measure)
-            groups.setdefault(Group.of(measure, own, tool), {})[measure] = own
+            judged_only = bool(measure.params.get("judged_only"))
+            key = (gains, low, high, judged_only, isinstance(own, TopicMeasure), tool)
+            groups.setdefault(key, {})[measure] = own
         first, second = ir_measures.util.QrelsConverter(qrels).tee(2)
         judged: Nested = first.as_dict_of_dict()
         super().__init__(measures, set(judged))
-        subtopics = _subtopics(second) if any(group.has_subtopics for group in groups) else None
-        self.groups = [
-            (
-                ORDERS.get(group.tool),
-                Evaluator(
-                    group.changed(judged),
-                    named,
-                    ties=tie_policy(ties, "input" if group.tool in ORDERS else OF_TREC_EVAL),
-                    judged_only=group.judged_only,
-                    subtopics=subtopics if group.has_subtopics else None,
-                ),
+        subtopics = _subtopics(second) if any(has_subtopics for *_, has_subtopics, _ in groups) else None
+        self.groups = []
+        for (gains, low, high, judged_only, has_subtopics, tool), named in groups.items():
+            evaluator = Evaluator(
+                _changed(judged, dict(gains), low, high),
+                named,
+                ties=tie_policy(ties, "input" if tool in ORDERS else OF_TREC_EVAL),
+                judged_only=judged_only,
+                subtopics=subtopics if has_subtopics else None,
             )
-            for group, named in groups.items()
-        ]
+            self.groups.append((ORDERS.get(tool), evaluator))
 
     def iter_calc(self, run: Any) -> Iterator[Any]:  # noqa: ANN401 - ir_measures has no types
         """Yield the values of each query: 0 of one that the run lacks, but for Accuracy, which has none then."""
@@ -286,6 +234,16 @@ class DeadheatEvaluator(ir_measures.providers.Evaluator):
         for query, measure in product(self.qrel_qids - scores.keys(), self.measures):
             if measure.NAME == "Accuracy":
                 yield ir_measures.Metric(query_id=query, measure=measure, value=math.nan)
+
+
+def _changed(qrels: Nested, gains: Mapping[float, float], low: float, high: float) -> Nested:
+    """Return the judgments as ir_measures and its tools change them: other levels, none outside of two limits."""
+    if not gains and math.isinf(low) and math.isinf(high):
+        return qrels
+    return {
+        query: {doc: min(max(gains.get(level, level), low), high) for doc, level in own.items()}
+        for query, own in qrels.items()
+    }
 
 
 def _subtopics(qrels: Any) -> pl.DataFrame | None:  # noqa: ANN401 - ir_measures has no types
@@ -325,7 +283,7 @@ def register() -> None:
     _mend_parser()
     pipeline = ir_measures.DefaultPipeline.providers
     if all(one.NAME != DeadheatProvider.NAME for one in pipeline):
-        pipeline[:] = [First(), *pipeline, ir_measures.providers.register(DeadheatProvider())]
+        pipeline[:] = [DeadheatProvider(is_first=True), *pipeline, ir_measures.providers.register(DeadheatProvider())]
 
 
 def watch() -> None:

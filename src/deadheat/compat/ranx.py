@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
@@ -54,16 +53,8 @@ WITHOUT_CUTOFF = {"r-precision", "bpref"}
 TESTS = {"student": "t", "fisher": "randomization", "tukey": "tukey"}
 
 
-@dataclass(frozen=True)
-class Metric:
-    """A metric of ranx: a measure of ours times a constant."""
-
-    measure: Measure
-    factor: float = 1.0
-
-
-def metric_of(text: str, levels: Collection[float]) -> Metric:
-    """Return what computes a metric.
+def metric_of(text: str, levels: Collection[float]) -> tuple[Measure, float]:
+    """Return the measure that computes a metric, and a constant that its value is multiplied by.
 
     Parameters
     ----------
@@ -74,14 +65,14 @@ def metric_of(text: str, levels: Collection[float]) -> Metric:
 
     Examples
     --------
-    >>> metric_of("recall@100-l2", [0, 1]).measure, metric_of("mrr", [0, 1]).measure
-    (R(rel=2)@100, RR)
+    >>> metric_of("recall@100-l2", [0, 1]), metric_of("mrr", [0, 1])
+    ((R(rel=2)@100, 1.0), (RR, 1.0))
     """
     rbp, found = RBP.fullmatch(text), METRIC.fullmatch(text)
     if rbp:
         p = float(f"0.{rbp['digits']}")
         gain = _gains(levels, int(rbp["level"] or 1), "linear")
-        return Metric(DCG(gain=gain, discount=f"exp({p})"), (1 - p) / p)
+        return DCG(gain=gain, discount=f"exp({p})"), (1 - p) / p
     names = [*BINARY, *GRADED, "rbp.95"]
     if found is None or found["name"] not in names[:-1]:
         raise UnknownMeasureError(
@@ -91,9 +82,9 @@ def metric_of(text: str, levels: Collection[float]) -> Metric:
     name, level = found["name"], int(found["level"] or 1)
     cutoff = {} if name in WITHOUT_CUTOFF else {"cutoff": int(found["cutoff"] or 0) or None}
     if name in BINARY:
-        return Metric(BINARY[name](rel=level, **cutoff))
+        return BINARY[name](rel=level, **cutoff), 1.0
     measure, gain = GRADED[name]
-    return Metric(measure(gain=_gains(levels, level, gain), **cutoff))
+    return measure(gain=_gains(levels, level, gain), **cutoff), 1.0
 
 
 def _gains(levels: Collection[float], least: float, gain: str) -> str | dict[float, float]:
@@ -157,7 +148,13 @@ def evaluate(  # noqa: PLR0917 - ranx's order of arguments
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     if not make_comparable and judged.keys() != retrieved.keys():
         raise _different_queries(judged, retrieved)
-    values = _values(judged, retrieved, names, tie_policy(ties, "input"))
+    evaluator, factors = _evaluator(judged, names, tie_policy(ties, "input"))
+    whole = {query: retrieved.get(query, {}) for query in sorted(judged)}
+    found = evaluator.by_query(whole)
+    values = {
+        name: factor * np.array([found[query][name] if query in found else 0.0 for query in whole])
+        for name, factor in factors.items()
+    }
     results = {name: _summary(own, mean=return_mean, std=return_std) for name, own in values.items()}
     if save_results_in_run and hasattr(run, "mean_scores"):
         for name, own in values.items():
@@ -182,25 +179,20 @@ def beside(theirs: Callable[..., Any]) -> Callable[..., Any]:
     return own
 
 
+def _metrics(qrels: Dicts, metrics: str | Sequence[str]) -> dict[str, tuple[Measure, float]]:
+    """Return what computes metrics, by their names."""
+    levels = {float(level) for own in qrels.values() for level in own.values()}
+    return {name: metric_of(name, levels) for name in ([metrics] if isinstance(metrics, str) else metrics)}
+
+
 def _evaluator(
     qrels: Dicts, metrics: str | Sequence[str], ties: str = "input"
-) -> tuple[Evaluator[str], dict[str, Metric]]:
-    """Return what computes metrics, and what these are."""
-    levels = {float(level) for own in qrels.values() for level in own.values()}
-    chosen = {name: metric_of(name, levels) for name in ([metrics] if isinstance(metrics, str) else metrics)}
-    measures = {name: metric.measure for name, metric in chosen.items()}
-    return Evaluator(qrels, measures, ties=ties, judged_only=False), chosen
-
-
-def _values(qrels: Dicts, run: Dicts, names: Sequence[str], ties: str) -> dict[str, FloatArray]:
-    """Return the values of metrics by query, sorted by their ids."""
-    evaluator, chosen = _evaluator(qrels, names, ties)
-    whole = {query: run.get(query, {}) for query in sorted(qrels)}
-    found = evaluator.by_query(whole)
-    return {
-        name: metric.factor * np.array([found[query][name] if query in found else 0.0 for query in whole])
-        for name, metric in chosen.items()
-    }
+) -> tuple[Evaluator[str], dict[str, float]]:
+    """Return what computes metrics, and the constants that their values are multiplied by."""
+    chosen = _metrics(qrels, metrics)
+    measures = {name: measure for name, (measure, _) in chosen.items()}
+    factors = {name: factor for name, (_, factor) in chosen.items()}
+    return Evaluator(qrels, measures, ties=ties, judged_only=False), factors
 
 
 def _summary(values: FloatArray, *, mean: bool, std: bool) -> Any:  # noqa: ANN401 - as `evaluate` returns it
@@ -299,10 +291,8 @@ def compare(  # noqa: PLR0917 - ranx's order of arguments
             argument="stat_test", given=stat_test, allowed=tuple(TESTS), hint=did_you_mean(stat_test, TESTS)
         )
     judged = _dicts(qrels, "qrels")
-    names = [metrics] if isinstance(metrics, str) else list(metrics)
-    levels = {float(level) for own in judged.values() for level in own.values()}
-    chosen = [metric_of(name, levels) for name in names]
-    if any(metric.factor != 1.0 for metric in chosen):
+    chosen = _metrics(judged, metrics).values()
+    if any(factor != 1.0 for _, factor in chosen):
         raise ParameterError("has rbp, which deadheat compares as RBP", argument="metrics", hint="use deadheat.compare")
     named = by_name(
         (getattr(run, "name", None) or f"run_{n}", _dicts(run, "run", sort=not is_chosen(ties)))
@@ -311,7 +301,7 @@ def compare(  # noqa: PLR0917 - ranx's order of arguments
     return comparing.compare(
         judged,
         named,
-        [metric.measure for metric in chosen],
+        [measure for measure, _ in chosen],
         test=TESTS[stat_test.lower()],
         n_resamples=n_permutations,
         confidence_level=1 - max_p,

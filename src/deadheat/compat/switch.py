@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import runpy
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
+from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
@@ -59,9 +59,9 @@ def install(ties: str | None = None) -> None:
     if theirs is not None and theirs is not ours:
         _replace(theirs, ours)
     sys.modules[REPLACED] = ours
-    for name, extend in EXTENDED.items():
+    for name in EXTENDED:
         if name in sys.modules:
-            extend(sys.modules[name])
+            _extend(name, sys.modules[name])
     if not any(isinstance(finder, _Watcher) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Watcher())
 
@@ -86,19 +86,17 @@ def _rebind(pairs: list[tuple[object, object]], but: set[ModuleType]) -> None:
                     names[name] = new
 
 
-def _extend_ir_measures(_theirs: ModuleType) -> None:
-    provider = import_module("deadheat.compat.ir_measures_provider")
-    provider.register()
-    provider.watch()
+def _extend(name: str, theirs: ModuleType) -> None:
+    """Extend a tool that was just imported."""
+    if name == "ir_measures":
+        provider = import_module("deadheat.compat.ir_measures_provider")
+        provider.register()
+        provider.watch()
+    elif not hasattr(theirs.evaluate, "__wrapped__"):
+        _rebind([(theirs.evaluate, import_module("deadheat.compat.ranx").beside(theirs.evaluate))], set())
 
 
-def _extend_ranx(theirs: ModuleType) -> None:
-    beside = import_module("deadheat.compat.ranx").beside
-    if not hasattr(theirs.evaluate, "__wrapped__"):
-        _rebind([(theirs.evaluate, beside(theirs.evaluate))], set())
-
-
-EXTENDED: dict[str, Callable[[ModuleType], None]] = {"ir_measures": _extend_ir_measures, "ranx": _extend_ranx}
+EXTENDED = ("ir_measures", "ranx")
 
 
 class _Watcher(MetaPathFinder):
@@ -113,7 +111,7 @@ class _Watcher(MetaPathFinder):
         path: Sequence[str] | None = None,  # noqa: ARG002 - Python's signature
         target: ModuleType | None = None,  # noqa: ARG002 - as above
     ) -> ModuleSpec | None:
-        """Return the spec of a tool with a loader that extends it afterwards."""
+        """Return the spec of a tool, whose loader extends it afterwards."""
         if fullname not in EXTENDED or self._is_looking:
             return None
         self._is_looking = True
@@ -122,27 +120,14 @@ class _Watcher(MetaPathFinder):
         finally:
             self._is_looking = False
         if spec is not None and spec.loader is not None:
-            spec.loader = _Extending(spec.loader)
+            execute = spec.loader.exec_module
+
+            def extended(module: ModuleType) -> None:
+                execute(module)
+                _extend(fullname, module)
+
+            vars(spec.loader)["exec_module"] = extended
         return spec
-
-
-class _Extending(Loader):
-    """Loads a tool as its own loader does, then extends it."""
-
-    def __init__(self, loader: Loader) -> None:
-        self._loader = loader
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """Return what its own loader returns."""
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Execute the module and extend it."""
-        self._loader.exec_module(module)
-        EXTENDED[module.__name__](module)
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._loader, name)  # such as get_code, which runpy asks for
 
 
 def run(arguments: Sequence[str]) -> None:
@@ -160,15 +145,12 @@ def run(arguments: Sequence[str]) -> None:
     """
     given = list(arguments)
     if given[:1] in ([], ["-h"], ["--help"]):
-        print(USAGE, file=sys.stderr if not given else sys.stdout)
+        (sys.stdout if given else sys.stderr).write(f"{USAGE}\n")
         raise SystemExit(0 if given else 2)
     ties = None
-    if given[0] == "--ties":
-        if len(given) < 3:
-            raise SystemExit(USAGE)
-        _, ties, *given = given
-    elif given[0].startswith("--ties="):
-        ties = given.pop(0).removeprefix("--ties=")
+    if given[0].startswith("--ties"):
+        _, equals, ties = given.pop(0).partition("=")
+        ties = ties if equals else given.pop(0) if given else None
     is_module = given[:1] == ["-m"]
     if len(given) == is_module:
         raise SystemExit(USAGE)

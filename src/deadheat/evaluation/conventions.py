@@ -11,12 +11,9 @@ from deadheat.data.precision import ScorePrecision, check_precision
 from deadheat.errors import ParameterError
 from deadheat.measures.base import Measure
 from deadheat.measures.parameters import Check, Cutoff, Flag, Number
-from deadheat.placements.policies import POLICIES
+from deadheat.settings import SETTINGS
 from deadheat.wording import Advice
 
-MISSING = ("empty", "skip", "error")
-NO_RELEVANT = ("zero", "skip")
-UNJUDGED = ("zero", "bounds")
 BOUNDED: dict[str, tuple[Any, ...]] = {
     "ties": ("expected", "doc_id", "input", "random"),
     "no_relevant": ("zero",),
@@ -36,21 +33,20 @@ class Conventions:
         As given to :func:`evaluate`.
     """
 
-    ties: str = "expected"
-    missing: str = "empty"
-    no_relevant: str = "zero"
+    ties: str = SETTINGS["ties"].default
+    missing: str = SETTINGS["missing"].default
+    no_relevant: str = SETTINGS["no_relevant"].default
     score_precision: ScorePrecision = None
     rel: float | None = None
     judged_only: bool = False
     depth: int | None = None
-    unjudged: str = "zero"
+    unjudged: str = SETTINGS["unjudged"].default
     unjudged_max_rel: float | None = None
 
     def __post_init__(self) -> None:
         """Raise `ParameterError` for what is not allowed."""
-        choices = {"ties": POLICIES, "missing": MISSING, "no_relevant": NO_RELEVANT, "unjudged": UNJUDGED}
-        for name, allowed in choices.items():
-            check_choice(name, getattr(self, name), allowed)
+        for name in ("ties", "missing", "no_relevant", "unjudged"):
+            check_choice(name, getattr(self, name), SETTINGS[name].allowed)
         object.__setattr__(self, "score_precision", check_precision(self.score_precision))
         for name, check in CHECKS.items():
             object.__setattr__(self, name, _checked(name, getattr(self, name), check))

@@ -16,12 +16,13 @@ from deadheat.data.queries import Queries
 from deadheat.data.tables import Source
 from deadheat.errors import DataError, ParameterError
 from deadheat.measures import Measure
+from deadheat.settings import SETTINGS
 from deadheat.wording import Advice, Plain, counted, rounded
 
 Cluster: TypeAlias = "str | Mapping[str, object] | Iterable[object] | None"
 """A column of the queries table, a dict of query_id to cluster, or one label for each query in the order of the ids."""
 PROPORTION = "clopper-pearson"
-METHODS = ("auto", *arguments.INTERVAL_METHODS, BOUNDED, PROPORTION)
+METHODS = SETTINGS["method"].allowed
 FEWEST = 5  # queries or clusters: fewer do not show how much others would differ
 FEWEST_UNBOUNDED = 20  # of values without a highest one, of which auto takes the bootstrap-t: see docs/statistics.md
 MANY = 50  # queries or clusters from which BCa of values from 0 to 1 covers 93% or more: auto takes it
@@ -53,9 +54,9 @@ class Estimation:
     rng : numpy.random.Generator, int or None
     """
 
-    method: str = "auto"
-    confidence_level: float = 0.95
-    n_resamples: int = 10_000
+    method: str = SETTINGS["method"].default
+    confidence_level: float = SETTINGS["confidence_level"].default
+    n_resamples: int = SETTINGS["n_resamples"].default
     rng: Rng = 0
 
     def __post_init__(self) -> None:

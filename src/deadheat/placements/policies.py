@@ -10,12 +10,13 @@ import numpy as np
 from deadheat.arrays import FloatArray
 from deadheat.errors import DataError
 from deadheat.placements.placements import Placements
+from deadheat.settings import SETTINGS
 
 if TYPE_CHECKING:
     from deadheat.data.tables import Run
     from deadheat.placements.place import Engine
 
-POLICIES = ("expected", "best", "worst", "doc_id", "input", "random")
+POLICIES = SETTINGS["ties"].allowed
 LOOK_AT_RUN = ("doc_id", "input")
 
 

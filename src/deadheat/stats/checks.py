@@ -9,10 +9,11 @@ import numpy as np
 from deadheat.arguments import array_of, check_choice
 from deadheat.arrays import ArrayLike, FloatArray, IntArray
 from deadheat.errors import ParameterError
+from deadheat.settings import SETTINGS
 from deadheat.wording import Plain
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
-ALTERNATIVES = ("two-sided", "greater", "less")
+ALTERNATIVES = SETTINGS["alternative"].allowed
 
 
 def matrix(name: str, given: ArrayLike) -> FloatArray:

@@ -11,12 +11,13 @@ import numpy as np
 from deadheat import arguments
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray
 from deadheat.errors import ParameterError
+from deadheat.settings import SETTINGS
 from deadheat.stats import checks
 from deadheat.stats.randomization import count_extreme, randomization_p_values
 from deadheat.stats.resampling import bootstrap_t, check_means, resampled_means
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, ROUNDING, Units, units_of
 
-TESTS = ("randomization", "bootstrap-t", "bootstrap", "t", "wilcoxon", "sign")
+TESTS = tuple(one for one in SETTINGS["test"].allowed if one != "tukey")  # that of several systems
 EXACT_RANKS = 200  # of so many differences the distribution of Wilcoxon's statistic takes 2 ms; the normal is 0.001 off
 T_ROUNDING = 1e-9  # resampled t that differ by less are equal in theory
 CLUSTERED = ("randomization", "bootstrap-t", "bootstrap", "t")  # the tests that take clusters
