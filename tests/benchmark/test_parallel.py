@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.benchmark.retrievers import cache as cached
+from deadheat.benchmark.retrievers import models as cached
 from deadheat.cli.app import BAD_DATA
 from deadheat.errors import DataError, DeadheatWarning
 from deadheat.io.locking import locked
@@ -149,7 +149,7 @@ EMBEDDING = """
 import sys, time
 from pathlib import Path
 import numpy as np
-from deadheat.benchmark.retrievers import cache as cached
+from deadheat.benchmark.retrievers import models as cached
 path, number = Path(sys.argv[1]) / "embeddings" / "key.npy", int(sys.argv[2])
 vectors = np.arange(40, dtype=np.float32).reshape(20, 2)
 for round in range(40):

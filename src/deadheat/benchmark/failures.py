@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,31 +95,17 @@ def failures_of(
     """
     labels = documents.labels(language)
     runs = {str(key[0]): group for key, group in found.group_by("query_id")}
-    failed = list(_failed(cases, runs, labels))
-    return tuple(sorted(failed, key=lambda one: (one.low is not None, -(one.low or 0) - (one.high or 0))))
-
-
-def _failed(cases: Sequence[Case], runs: Mapping[str, pl.DataFrame], labels: Mapping[str, str]) -> Iterator[Failure]:
+    failed = []
     for case in cases:
-        if not case.expected_ids:
-            continue
-        ranked: list[tuple[float, str]] = []
-        if case.case_id in runs:
-            rows = runs[case.case_id].select("score", "doc_id").iter_rows()
-            ranked = sorted(((score, str(doc)) for score, doc in rows), key=lambda row: (-row[0], row[1]))
-        expected = set(case.expected_ids)
-        score, best = next(((score, doc) for score, doc in ranked if doc in expected), (float("-inf"), None))
-        others = [(own, doc) for own, doc in ranked if doc not in expected and own >= score]
-        if best is not None and not others:
+        rows = runs[case.case_id].select("score", "doc_id").rows() if case.case_id in runs else []
+        ranked = sorted(((score, str(doc)) for score, doc in rows), key=lambda row: (-row[0], row[1]))
+        score, best = next(((score, doc) for score, doc in ranked if doc in case.expected_ids), (float("-inf"), None))
+        others = [(own, doc) for own, doc in ranked if doc not in case.expected_ids and own >= score]
+        if not case.expected_ids or (best is not None and not others):
             continue  # an expected document is first in every order
-        n_before = sum(own > score for own, _ in others)
-        yield Failure(
-            case.case_id,
-            case.text,
-            tuple(Found(doc, labels.get(doc, "")) for doc in case.expected_ids),
-            None if best is None else Found(best, labels.get(best, "")),
-            None if best is None else n_before + 1,
-            None if best is None else len(others) + 1,
-            tuple(Found(doc, labels.get(doc, "")) for _, doc in others[:MOST_ABOVE]),
-            len(others),
-        )
+        above = tuple(Found(doc, labels.get(doc, "")) for _, doc in others[:MOST_ABOVE])
+        expected = tuple(Found(doc, labels.get(doc, "")) for doc in case.expected_ids)
+        low = None if best is None else sum(own > score for own, _ in others) + 1
+        first, high = (None, None) if best is None else (Found(best, labels.get(best, "")), len(others) + 1)
+        failed.append(Failure(case.case_id, case.text, expected, first, low, high, above, len(others)))
+    return tuple(sorted(failed, key=lambda one: (one.low is not None, -(one.low or 0) - (one.high or 0))))

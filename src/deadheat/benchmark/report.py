@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -12,29 +12,17 @@ from deadheat.benchmark.failures import Failure
 from deadheat.benchmark.measures import main_of
 from deadheat.benchmark.parts import STRATA, Part
 from deadheat.benchmark.result import BenchResult, Grouping, Key
+from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.languages import judge_languages
-from deadheat.comparison.pairs import Pair
 from deadheat.comparison.verdict import judge_strata
 from deadheat.data.queries import Queries
+from deadheat.evaluation.intervals import Interval
+from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.strata import NONE, Stratum, keys_of
 from deadheat.measures import Measure
-from deadheat.report.model import (
-    OF_FEW,
-    Bar,
-    Cell,
-    Column,
-    Fact,
-    Number,
-    Report,
-    Row,
-    Span,
-    Table,
-    p_value,
-    share,
-    table_of_rows,
-)
+from deadheat.report.model import OF_FEW, Cell, Column, Fact, Number, Report, Row, Span, Table, table_of_rows
 from deadheat.report.numbers import bars
-from deadheat.report.of_comparison import as_data
+from deadheat.report.of_comparison import adjusted, as_data, reversal
 from deadheat.report.of_languages import data_of_languages, list_languages
 from deadheat.report.page import Subject, page_of
 from deadheat.report.score_tables import level_heading
@@ -45,7 +33,7 @@ from deadheat.wording import counted, joined
 RETRIEVER, MEASURE = Column("retriever", "retriever"), Column("measure", "measure")
 SYSTEM, BASELINE = Column("system", "retriever"), Column("baseline", "against")
 MOST_LANGUAGES = 12  # rows of differences between languages on a screen
-LABELS = (Column("cases", "cases"), Column("language", "language"), RETRIEVER, MEASURE)
+CASES = Column("cases", "cases")
 FEW, MANY = 3, 20  # failed cases of each retriever: on a screen, and in a file
 SPOKEN = 2  # parts whose verdicts are said one by one
 MOST_ROWS = 4  # measures of differences on a screen: more hide what is to be seen
@@ -66,16 +54,18 @@ def report_bench(result: BenchResult, *, full: bool = True) -> Report:
     of_strata = main if by else main[:2]
     groupings = [one.select(of_strata) for names in columns for one in result.groupings(names)]
     shown = result.measures if full else main
+    of_languages: dict[str, Any] = {"system": RETRIEVER, "margin": result.settings.margin, "unit": CASE}
+    of_languages["most"] = None if full else MOST_LANGUAGES
     tables = [
         *(_means(result, part, shown) for part in result.parts.values()),
         *(
-            _differences(result, key, main if full or len(main) <= MOST_ROWS else main[:1])
-            for key in result.comparisons
+            _differences(result, result.parts[key], {"": one}, main if full or len(main) <= MOST_ROWS else main[:1])
+            for key, one in result.comparisons.items()
         ),
-        *_languages(result, shown, main, full=full),
+        *(table for one in result.across.values() for table in list_languages(one, shown, tested=main, **of_languages)),
         *_averages(result, shown),
         *(_strata(one, of_strata, _level(result)) for one in groupings),
-        *(_strata_differences(result, one.part, of_strata) for one in groupings if by),
+        *(_differences(result, one.part, result.by_strata(one.part), of_strata, by) for one in groupings if by),
         *_failures(result, full=full),
     ]
     left_out = len(result.measures) - len(shown)
@@ -87,60 +77,63 @@ def report_bench(result: BenchResult, *, full: bool = True) -> Report:
 
 def data_of_bench(result: BenchResult) -> Report:
     """Return the report of a benchmark for programs: tables of all means and differences; those of strata first."""
-    counts = {one.label for one in result.measures if one.total}
-    means = [totals_of_row(row, counts, row["n_cases"]) for row in _rows(result, result.to_polars())]
-    tables = [table_of_rows("means", LABELS, means)]
-    pairs = [
-        {"cases": cases, "language": language, **totals_of_row(row, counts, row["n_queries"])}
-        for (cases, language), comparison in result.comparisons.items()
+    counts, by = {one.label for one in result.measures if one.total}, result.settings.by
+    groupings = result.groupings(by) if by else ()
+    found: list[tuple[str, tuple[str, ...], list[dict[str, Any]]]] = [
+        (
+            "strata",
+            ("cases", "language", "retriever", *by, "measure"),
+            [
+                {**key._asdict(), **row}
+                for one in groupings
+                for key, strata in one.strata.items()
+                for row in _rows(result, strata.summarise(result.interval_options(one.part)), n_queries="n_cases")
+            ],
+        ),
+        (
+            "means",
+            ("cases", "language", "retriever", "measure"),
+            [totals_of_row(row, counts, row["n_cases"]) for row in _rows(result, result.to_polars())],
+        ),
+        (
+            "comparisons",
+            ("cases", "language", "system", "baseline", "measure"),
+            [
+                {"cases": cases, "language": language, **totals_of_row(row, counts, row["n_queries"])}
+                for (cases, language), comparison in result.comparisons.items()
+                for row in _rows(result, comparison.to_polars(details=True))
+            ],
+        ),
+        (
+            "averages",
+            ("retriever", "measure"),
+            [row for row in _rows(result, result.averages()) if row["measure"] not in counts],
+        ),
+    ]
+    of_strata = [
+        {
+            **dict(zip(("cases", "language", *by), (*one.part.key, *keys_of(stratum)), strict=True)),
+            **totals_of_row(row, counts, row["n_queries"]),
+        }
+        for one in groupings
+        for stratum, comparison in result.by_strata(one.part).items()
         for row in _rows(result, comparison.to_polars(details=True))
     ]
-    if pairs:
-        tables.append(
-            table_of_rows("comparisons", _columns("cases", "language", "system", "baseline", "measure"), pairs)
-        )
-    averages = [row for row in _rows(result, result.averages()) if row["measure"] not in counts]
-    if averages:
-        tables.append(table_of_rows("averages", (RETRIEVER, MEASURE), averages))
-    tables += data_of_languages(result.across, leading=LABELS[0], margin=result.settings.margin)
-    groupings = result.groupings(result.settings.by) if result.settings.by else ()
-    if groupings:
-        tables.insert(0, _data_of_strata(result, groupings))
-        tables += _data_of_differences(result, groupings)
-    _, verdict = _verdicts(result)
-    _, of_languages = _language_verdicts(result)
-    told = (
-        verdict,
-        of_languages,
-        Fact("deadheat", __version__),
-        *tell(result, groupings),
-        Fact("failures", result.failed()),
-    )
-    return Report(tuple(tables), told)
+    tables = [
+        *(table_of_rows(*one) for one in found if one[2]),
+        *data_of_languages(result.across, leading=CASES, margin=result.settings.margin),
+    ]
+    if of_strata:
+        labels = ("cases", "language", *by, "system", "baseline", "measure")
+        tables.append(table_of_rows("strata_comparisons", labels, of_strata))
+    facts = _verdicts(result)[1], _language_verdicts(result)[1], Fact("deadheat", __version__)
+    return Report(tuple(tables), (*facts, *tell(result, groupings), Fact("failures", result.failed())))
 
 
-def _rows(result: BenchResult, frame: pl.DataFrame) -> list[dict[str, Any]]:
+def _rows(result: BenchResult, frame: pl.DataFrame, **renamed: str) -> list[dict[str, Any]]:
     """Return the rows of a frame, with the names of measures that know their notation."""
     names = {one.label: one.label for one in result.measures}
-    return [{**row, "measure": names[row["measure"]]} for row in frame.iter_rows(named=True)]
-
-
-def _data_of_strata(result: BenchResult, groupings: Sequence[Grouping]) -> Table:
-    """Return all numbers of the strata."""
-    rows: list[Row] = []
-    columns: tuple[str, ...] = ()
-    for one in groupings:
-        options = result.interval_options(one.part)
-        for key, strata in one.strata.items():
-            frame = strata.summarise(options).rename({"n_queries": "n_cases"})
-            n_labels = len(one.columns) + 1  # the measure is one
-            columns = tuple(frame.columns[n_labels:])
-            rows += [
-                Row((*key, *(row[name] for name in frame.columns[:n_labels])), (tuple(row[name] for name in columns),))
-                for row in _rows(result, frame)
-            ]
-    labels = (*LABELS[:3], *_columns(*result.settings.by), MEASURE)
-    return Table("strata", labels, _columns(*columns), tuple(rows))
+    return [{**row, "measure": names[row["measure"]]} for row in frame.rename(renamed).iter_rows(named=True)]
 
 
 def _columns(*names: str) -> tuple[Column, ...]:
@@ -153,84 +146,89 @@ def _level(result: BenchResult, counts: Iterable[int] = ()) -> str:
 
 def _means(result: BenchResult, part: Part, measures: Sequence[Measure]) -> Table:
     """Each measure of each retriever with its interval."""
-    keys = [Key(part.name, part.language, name) for name in result.retrievers]
-    counts = {result.intervals[key][one.label].n_queries for key in keys for one in measures}
+    found = [(one, result.intervals[Key(*part.key, name)]) for name, one in result.of_part(part).items()]
+    counts = {intervals[one.label].n_queries for _, intervals in found for one in measures}
     columns = (
         Column("n_queries", "cases", is_data=len(counts) == 1),
         Column("mean", mean_heading(measures)),
         Column("ci", _level(result, counts)),
         Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=1),
     )
-    rows = tuple(Row((one.label,), tuple(_mean(result, key, one.label) for key in keys)) for one in measures)
+
+    def cells(scores: Scores, interval: Interval) -> tuple[Cell, ...]:
+        ties = Span(reported(scores, "tie_min"), reported(scores, "tie_max"))
+        return interval.n_queries, *_mean(scores, interval), ties
+
+    rows = tuple(
+        Row((one.label,), tuple(cells(evaluation[one.label], intervals[one.label]) for evaluation, intervals in found))
+        for one in measures
+    )
     title = f"{part}: {counted(len(part.cases), 'case')}"
     return Table("means", (MEASURE,), columns, rows, result.retrievers, RETRIEVER, title=title, main=1, is_section=True)
 
 
-def _mean(result: BenchResult, key: Key, measure: str) -> tuple[Cell, ...]:
-    scores, interval = result.evaluations[key][measure], result.intervals[key][measure]
-    shown, ties = reported_interval(scores, interval), (reported(scores, "tie_min"), reported(scores, "tie_max"))
-    return interval.n_queries, as_cell(scores), Span(shown.low, shown.high, interval.is_known), Span(*ties)
+def _mean(scores: Scores, interval: Interval, smallest: int = 0) -> tuple[Cell, Cell]:
+    """Return a mean, marked if it is of few cases, and its interval."""
+    shown = reported_interval(scores, interval)
+    mean = Number(reported(scores), marks=OF_FEW) if scores.n_queries < smallest else as_cell(scores)
+    return mean, Span(shown.low, shown.high, shown.is_known)
 
 
-def _differences(result: BenchResult, key: tuple[str, str], measures: Sequence[Measure]) -> Table:
-    """Each pair of retrievers with its difference, and how sure it is."""
-    comparison, baseline = result.comparisons[key], result.settings.design.baseline
-    shown = reported_pairs(comparison)
-    pairs = [pair for measure in measures for pair in shown if pair.measure == measure.label]
-    totals = {measure.label for measure in measures if measure.total}  # of another scale: they are not drawn
-    drawn = _drawn([pair for pair in pairs if pair.measure not in totals])
-    counts = {pair.n_queries for pair in pairs}
+def _differences(
+    result: BenchResult,
+    part: Part,
+    found: Mapping[Stratum, Comparison],
+    measures: Sequence[Measure],
+    by: tuple[str, ...] = (),
+) -> Table | None:
+    """Each pair of retrievers with its difference, and how sure it is; within strata in their order."""
+    names, baseline = [one.label for one in measures], result.settings.design.baseline
+    pairs = [
+        (stratum, pair)
+        for stratum, comparison in found.items()
+        for pair in sorted(reported_pairs(comparison), key=lambda pair: (*names, pair.measure).index(pair.measure))
+        if pair.measure in names
+    ]
+    if not pairs:
+        return None
+    counts = {pair.n_queries for _, pair in pairs}
     columns = (
-        Column("n_queries", "cases", spare=1, is_data=len(counts) == 1),
+        Column("n_queries", "cases", spare=0 if by else 1, is_data=len(counts) == 1 and not by),
         Column("difference", "difference"),
-        Column("ci", _level(result, counts), spare=1),
-        Column("bar", "", spare=4),
-        Column("p_adjusted", "p" if comparison.design.test == "tukey" else "p adj"),
+        Column("ci", _level(result, () if by else counts), spare=1),
+        *(() if by else (Column("bar", "", spare=4),)),
+        Column("p_adjusted", "p" if result.settings.design.test == "tukey" else "p adj"),
         Column("flip_probability", "ties reverse", spare=3),
         Column("wins", "wins", spare=2),
         Column("losses", "losses", spare=2),
     )
-    labels = (MEASURE, SYSTEM, *(() if baseline else (BASELINE,)))
+    totals = {one.label for one in measures if one.total}  # of another scale: they are not drawn
+    drawn = [pair for _, pair in pairs if pair.measure not in totals]
+    spans = bars([Span(pair.low, pair.high) for pair in drawn], [pair.difference for pair in drawn])
+    bar_of = dict(zip(drawn, spans, strict=True))
     rows = tuple(
-        Row((pair.measure, pair.system, *(() if baseline else (pair.baseline,))), (_difference(pair, drawn.get(pair)),))
-        for pair in pairs
-    )
-    title = f"{result.parts[key]}: differences" + (f" from {baseline}" if baseline else "")
-    return Table("pairs", labels, columns, rows, title=title, main=1, is_section=True)
-
-
-def _drawn(pairs: Sequence[Pair]) -> dict[Pair, Bar]:
-    found = bars([Span(pair.low, pair.high) for pair in pairs], [pair.difference for pair in pairs])
-    return dict(zip(pairs, found, strict=True))
-
-
-def _difference(pair: Pair, *drawn: Cell) -> tuple[Cell, ...]:
-    return (
-        pair.n_queries,
-        pair.difference,
-        Span(pair.low, pair.high, pair.is_known),
-        *drawn,
-        p_value(pair.p_adjusted, is_significant=pair.significant),
-        share(pair.flip_probability, pair.flip_standard_error),
-        pair.wins,
-        pair.losses,
-    )
-
-
-def _languages(
-    result: BenchResult, measures: Sequence[Measure], tested: Sequence[Measure], *, full: bool
-) -> Iterator[Table]:
-    """Show retrievers by languages, of the cases that are the same in several."""
-    for one in result.across.values():
-        yield from list_languages(
-            one,
-            measures,
-            tested=tested,
-            system=RETRIEVER,
-            margin=result.settings.margin,
-            most=None if full else MOST_LANGUAGES,
-            unit=CASE,
+        Row(
+            (*(keys_of(stratum) if by else ()), pair.measure, pair.system, *(() if baseline else (pair.baseline,))),
+            (
+                (
+                    pair.n_queries,
+                    pair.difference,
+                    Span(pair.low, pair.high, pair.is_known),
+                    *(() if by else (bar_of.get(pair),)),
+                    adjusted(pair),
+                    reversal(pair),
+                    pair.wins,
+                    pair.losses,
+                ),
+            ),
         )
+        for stratum, pair in pairs
+    )
+    labels = (*_columns(*by), MEASURE, SYSTEM, *(() if baseline else (BASELINE,)))
+    title = str(part) + (f" by {' and '.join(by)}" if by else "")
+    title = f"{title}: differences" + (f" from {baseline}" if baseline else "")
+    name = "strata_pairs" if by else "pairs"
+    return Table(name, labels, columns, rows, title=title, main=1, has_blocks=bool(by), is_section=True)
 
 
 def _averages(result: BenchResult, measures: Sequence[Measure]) -> Iterator[Table]:
@@ -261,91 +259,32 @@ def _averages(result: BenchResult, measures: Sequence[Measure]) -> Iterator[Tabl
 def _strata(grouping: Grouping, measures: Sequence[Measure], level: str) -> Table:
     """Each measure by the values of columns."""
     columns = (Column("n_queries", "cases"), Column("mean", "mean"), Column("ci", level))
+
+    def cells(key: Key, stratum: Stratum, measure: str) -> tuple[Cell, ...]:
+        strata, interval = grouping.strata[key], grouping.intervals[key][stratum][measure]
+        scores = strata[stratum][measure]
+        return scores.n_queries, *_mean(scores, interval, strata.smallest)
+
     keys = tuple(grouping.strata)
     rows = tuple(
-        Row(
-            (*keys_of(stratum), measure.label),
-            tuple(_of_stratum(grouping, key, stratum, measure.label) for key in keys),
-        )
+        Row((*keys_of(stratum), one.label), tuple(cells(key, stratum, one.label) for key in keys))
         for stratum in grouping.strata[keys[0]]
-        for measure in measures
+        for one in measures
     )
-    labels = (*_columns(*grouping.columns), MEASURE)
-    names = tuple(key.retriever for key in keys)
-    return Table(
-        "strata", labels, columns, rows, names, RETRIEVER, title=str(grouping), main=1, has_blocks=True, is_section=True
-    )
-
-
-def _strata_differences(result: BenchResult, part: Part, measures: Sequence[Measure]) -> Table | None:
-    """Return the differences within each stratum, in the order of the strata; None with a single retriever."""
-    found = {
-        stratum: [pair for measure in measures for pair in reported_pairs(one) if pair.measure == measure.label]
-        for stratum, one in result.by_strata(part).items()
-    }
-    if not found:
-        return None
-    columns = (
-        Column("n_queries", "cases"),
-        Column("difference", "difference"),
-        Column("ci", _level(result), spare=1),
-        Column("p_adjusted", "p" if result.settings.design.test == "tukey" else "p adj"),
-        Column("flip_probability", "ties reverse", spare=3),
-        Column("wins", "wins", spare=2),
-        Column("losses", "losses", spare=2),
-    )
-    baseline, by = result.settings.design.baseline, result.settings.by
-    labels = (*_columns(*by), MEASURE, SYSTEM, *(() if baseline else (BASELINE,)))
-    rows = tuple(
-        Row(
-            (*keys_of(stratum), pair.measure, pair.system, *(() if baseline else (pair.baseline,))),
-            (_difference(pair),),
-        )
-        for stratum, pairs in found.items()
-        for pair in pairs
-    )
-    title = f"{part} by {' and '.join(by)}: differences" + (f" from {baseline}" if baseline else "")
-    return Table("strata_pairs", labels, columns, rows, title=title, main=1, has_blocks=True, is_section=True)
-
-
-def _data_of_differences(result: BenchResult, groupings: Sequence[Grouping]) -> list[Table]:
-    """Return all numbers of the differences within strata."""
-    counts, by = {one.label for one in result.measures if one.total}, result.settings.by
-    rows = [
-        {
-            **dict(zip(("cases", "language", *by), (one.part.name, one.part.language, *keys_of(stratum)), strict=True)),
-            **totals_of_row(row, counts, row["n_queries"]),
-        }
-        for one in groupings
-        for stratum, comparison in result.by_strata(one.part).items()
-        for row in _rows(result, comparison.to_polars(details=True))
-    ]
-    labels = _columns("cases", "language", *by, "system", "baseline", "measure")
-    return [table_of_rows("strata_comparisons", labels, rows)] if rows else []
-
-
-def _of_stratum(grouping: Grouping, key: Key, stratum: Stratum, measure: str) -> tuple[Cell, ...]:
-    strata = grouping.strata[key]
-    scores = strata[stratum][measure]
-    shown = reported_interval(scores, grouping.intervals[key][stratum][measure])
-    mean = Number(reported(scores), marks=OF_FEW) if scores.n_queries < strata.smallest else as_cell(scores)
-    return scores.n_queries, mean, Span(shown.low, shown.high, shown.is_known)
+    labels, names = (*_columns(*grouping.columns), MEASURE), tuple(key.retriever for key in keys)
+    look: dict[str, Any] = {"title": str(grouping), "main": 1, "has_blocks": True, "is_section": True}
+    return Table("strata", labels, columns, rows, names, RETRIEVER, **look)
 
 
 def _failures(result: BenchResult, *, full: bool) -> Iterator[Table]:
     """Give the cases of each part that a retriever failed, the worst first: few for a screen, many for a file."""
-    most, cells_of = (MANY, _cells) if full else (FEW, _words)
-    columns = (
-        Column("rank", "rank"),
-        Column("text", "text"),
-        Column("expected", "expected"),
-        Column("above", "above it"),
-    )
+    most = MANY if full else FEW
+    columns = (*_columns("rank", "text", "expected"), Column("above", "above it"))
     columns = columns if full else (columns[0], Column("words", "what stood above it"))
     for key, part in result.parts.items():
         found = {name: result.failures.get(Key(*key, name), ()) for name in result.retrievers}
         rows = tuple(
-            Row((name, one.case_id), ((one.rank, *cells_of(one)),))
+            Row((name, one.case_id), ((one.rank, *_words(one, full=full)),))
             for name, failed in found.items()
             for one in failed[:most]
         )
@@ -355,20 +294,14 @@ def _failures(result: BenchResult, *, full: bool) -> Iterator[Table]:
             yield Table("failures", (RETRIEVER, Column("case_id", "case")), columns, rows, title=title, is_section=True)
 
 
-def _cells(one: Failure) -> tuple[str, ...]:
-    return one.text, "; ".join(map(str, one.expected)), _above(one)
-
-
-def _above(one: Failure) -> str:
+def _words(one: Failure, *, full: bool) -> tuple[str, ...]:
+    """Return text, expected documents, and what stood above them; in one cell, or three of the full report."""
     more = one.n_above - len(one.above)
-    return "; ".join(map(str, one.above)) + (f"; and {more:,} more" if more else "")
-
-
-def _words(one: Failure) -> tuple[str, ...]:
-    expected = one.expected[0] if one.best is None else one.best
-    more = f" (and {len(one.expected) - 1} more)" if len(one.expected) > 1 else ""
-    above = _above(one) or "nothing found"
-    return (f"{one.text!r} expects {expected}{more}: {above}",)
+    above = "; ".join(map(str, one.above)) + (f"; and {more:,} more" if more else "")
+    if full:
+        return one.text, "; ".join(map(str, one.expected)), above
+    others = f" (and {len(one.expected) - 1} more)" if len(one.expected) > 1 else ""
+    return (f"{one.text!r} expects {one.best or one.expected[0]}{others}: {above or 'nothing found'}",)
 
 
 def _language_verdicts(result: BenchResult) -> tuple[str, Fact]:

@@ -48,10 +48,16 @@ def test_a_list_of_json_in_a_cell(cell: str, tmp_path: Path) -> None:
     assert first.expected_ids == tuple(one for one in ("D1", "D2") if one in cell)
     graded = dh.read_cases(cases_of(tmp_path, '["D1", "D2"]', relevance='"[2, 0.5]"'))
     assert graded.cases[0].relevance == (2.0, 0.5)
-    nothing, _ = dh.read_cases(cases_of(tmp_path, "[]"))
-    assert nothing.expected_ids == ()
     numbers, _ = dh.read_cases(cases_of(tmp_path, "[7, 8]"))
     assert numbers.expected_ids == ("7", "8")
+
+
+def test_an_empty_list_in_a_cell_expects_nothing(tmp_path: Path) -> None:
+    nothing, other = dh.read_cases(cases_of(tmp_path, "[]"))
+    assert (nothing.expected_ids, other.expected_ids) == ((), ("D3",))
+    found = dh.bench(tmp_path / "cases.csv", collection(tmp_path), ["bm25"], measures=["R@5"])
+    (evaluation,) = found.evaluations.values()
+    assert evaluation["R@5"].values.tolist() == [0.0, 1.0]
 
 
 @pytest.mark.parametrize("cell", ["D1;D9", "D8,D9", "D9;nowhere;D1"])

@@ -9,7 +9,7 @@ import pytest
 
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers import Embedding, identity, make_retriever, retrieve
-from deadheat.benchmark.retrievers.strings import Strings
+from deadheat.benchmark.retrievers.protocol import Strings
 from deadheat.errors import DataError, ParameterError
 from support.letters import Letters
 from support.searches import DOCUMENTS, found, indexed
@@ -135,7 +135,7 @@ def test_a_model_is_known_by_every_byte_and_read_once(tmp_path: Path, monkeypatc
     one, two = (Embedding(tmp_path / name, name="model") for name in ("one", "two"))
     assert identity(one) != identity(two)
     before = identity(one)
-    monkeypatch.setattr("deadheat.benchmark.retrievers.cache.identity_of", lambda _: "read again")
+    monkeypatch.setattr("deadheat.benchmark.retrievers.models.identity_of", lambda _: "read again")
     assert identity(one) == before
 
 

@@ -200,7 +200,7 @@ class Cases:
                 else:
                     parts = [one]
                 pairs += [(part, grade) for part in parts]
-            ids, grades = zip(*pairs, strict=True)
+            ids, grades = (tuple(own) for own in zip(*pairs, strict=True)) if pairs else ((), ())
             found.append(replace(case, expected_ids=ids, relevance=grades))
         return replace(self, cases=tuple(found), has_cells=False), cells
 

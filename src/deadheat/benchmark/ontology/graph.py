@@ -23,31 +23,6 @@ ONES = np.array([number.bit_count() for number in range(256)], np.uint8)
 MOST_NAMED = 10  # terms of a cycle
 
 
-@dataclass(frozen=True)
-class Level:
-    """The terms of one level below the roots, by their rank in the order of levels, with their parents.
-
-    Attributes
-    ----------
-    start, stop : int
-        The terms are ``start`` .. ``stop - 1``.
-    first : ndarray of shape (stop - start,)
-        One parent of each.
-    terms : ndarray of shape (n_several,)
-        Those that have several.
-    others : ndarray
-        Their other parents: those of term i begin at ``starts[i]``.
-    starts : ndarray of shape (n_several,)
-    """
-
-    start: int
-    stop: int
-    first: IntArray
-    terms: IntArray
-    others: IntArray
-    starts: IntArray
-
-
 @dataclass(frozen=True, eq=False)
 class Graph:
     """A directed acyclic graph of terms.
@@ -91,12 +66,11 @@ class Graph:
             What each edge on the path adds.
         """
         found = values[self._order]
-        for level in self._levels:
-            own = found[level.start : level.stop]
-            best(own, found[level.first] + edge, out=own)
-            if len(level.terms):
-                others = best.reduceat(found[level.others] + edge, level.starts)
-                found[level.terms] = best(found[level.terms], others)
+        for start, stop, first, terms, others, starts in self._levels:
+            own = found[start:stop]
+            best(own, found[first] + edge, out=own)
+            if len(terms):
+                found[terms] = best(found[terms], best.reduceat(found[others] + edge, starts))
         return found[self._rank]
 
     def n_descendants(self) -> IntArray:
@@ -131,25 +105,25 @@ class Graph:
     @cached_property
     def _rank(self) -> IntArray:
         """The position of each term in that order."""
-        rank = np.empty(len(self._order), np.int64)
-        rank[self._order] = np.arange(len(rank))
-        return rank
+        return np.argsort(self._order)
 
     @cached_property
-    def _levels(self) -> list[Level]:
+    def _levels(self) -> list[tuple[int, int, IntArray, IntArray, IntArray, IntArray]]:
+        """The levels below the roots, by rank.
+
+        Of each: where its terms start and stop; one parent of each term; the terms that have several, their other
+        parents, and where those of each begin. (Most terms have one parent, and `reduceat` takes long.)
+        """
         sorting = np.lexsort((self.parent, self._rank[self.child]))
         child, parent = self._rank[self.child][sorting], self._rank[self.parent][sorting]
-        is_first = np.zeros(len(child), np.bool_)
-        is_first[run_starts(child)] = True
+        is_first = np.diff(child, prepend=-1) > 0
         first, roots = parent[is_first], len(self._order) - np.count_nonzero(is_first)
         several = _grouped(child[~is_first], parent[~is_first], self.level[self._order[child[~is_first]]])
-        by_level = {
-            int(self.level[self._order[terms[0]]]): (terms, others, starts) for terms, others, starts in several
-        }
+        by_level = {int(self.level[self._order[terms[0]]]): (terms, *others) for terms, *others in several}
         none = (np.zeros(0, np.int64),) * 3
         bounds = [roots, *(roots + np.cumsum(np.bincount(self.level)[1:])).tolist()]
         return [
-            Level(start, stop, first[start - roots : stop - roots], *by_level.get(level, none))
+            (start, stop, first[start - roots : stop - roots], *by_level.get(level, none))
             for level, (start, stop) in enumerate(pairwise(bounds), 1)
         ]
 
@@ -175,15 +149,22 @@ def build(ids: Sequence[str], parents: Sequence[tuple[int, ...]], path: Path | N
     DataError
         A term is its own ancestor.
     """
-    n_terms = len(parents)
-    depth, level = [0] * n_terms, [0] * n_terms
-    for term in _parents_first(ids, parents, path):
-        if own := parents[term]:
-            depth[term] = min(depth[parent] for parent in own) + 1
-            level[term] = max(level[parent] for parent in own) + 1
-    child = np.repeat(np.arange(n_terms), [len(own) for own in parents])
+    try:
+        parents_first = list(TopologicalSorter(dict(enumerate(parents))).static_order())
+    except CycleError as error:
+        cycle: list[int] = error.args[1]
+        named = [ids[term] for term in reversed(cycle)]
+        if len(named) > MOST_NAMED + 1:
+            named[MOST_NAMED:-1] = [f"... ({len(named) - 1:,} terms)"]
+        problem = f"the is_a relations form a cycle, but a term must not be its own ancestor: {' is_a '.join(named)}"
+        raise DataError(problem, path=path) from None
+    depth, level = np.zeros((2, len(parents)), np.int64)
+    for term in parents_first:
+        if own := list(parents[term]):
+            depth[term], level[term] = depth[own].min() + 1, level[own].max() + 1
+    child = np.repeat(np.arange(len(parents)), [len(own) for own in parents])
     parent = np.array([term for own in parents for term in own], np.int64)
-    return Graph(parents, child, parent, np.array(depth, np.int64), np.array(level, np.int64))
+    return Graph(parents, child, parent, depth, level)
 
 
 def _grouped(term: IntArray, other: IntArray, order: IntArray) -> list[tuple[IntArray, IntArray, IntArray]]:
@@ -228,17 +209,3 @@ def _counted(
             bits[parents] |= np.bitwise_or.reduceat(bits[children], starts, axis=0)
         counts += ONES[bits.view(np.uint8)].sum(axis=1, dtype=np.int64)
     return counts
-
-
-def _parents_first(ids: Sequence[str], parents: Sequence[tuple[int, ...]], path: Path | None) -> list[int]:
-    try:
-        return list(TopologicalSorter(dict(enumerate(parents))).static_order())
-    except CycleError as error:
-        cycle: list[int] = error.args[1]
-        named = [ids[term] for term in reversed(cycle)]
-        if len(named) > MOST_NAMED + 1:
-            named[MOST_NAMED:-1] = [f"... ({len(named) - 1:,} terms)"]
-        shown = " is_a ".join(named)
-        raise DataError(
-            f"the is_a relations form a cycle, but a term must not be its own ancestor: {shown}", path=path
-        ) from None

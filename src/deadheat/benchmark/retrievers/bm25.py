@@ -1,10 +1,13 @@
-"""BM25, by the package bm25s."""
+"""BM25, by the package bm25s; and what counts as a word in a language: stop words, stems, and accents."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
-from importlib import import_module, metadata
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -12,18 +15,98 @@ import numpy as np
 from deadheat.arguments import check_choice
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.benchmark.collection import Collection
-from deadheat.benchmark.languages import ALLOWED, is_code, near_code
-from deadheat.benchmark.retrievers.options import check_indexed, check_number, check_search, options_of, written
-from deadheat.benchmark.retrievers.protocol import Hits
-from deadheat.benchmark.retrievers.strings import STRINGS, Strings, top
-from deadheat.benchmark.retrievers.words import Words, stemmer_version, stopwords_of
-from deadheat.errors import DataError, MissingDependencyError, ParameterError
+from deadheat.benchmark.languages import ALLOWED, NAMES, base, is_code, near_code
+from deadheat.benchmark.retrievers.protocol import (
+    STRINGS,
+    Hits,
+    Strings,
+    check_indexed,
+    check_number,
+    check_search,
+    options_of,
+    package,
+    top,
+    written,
+)
+from deadheat.errors import DataError, ParameterError
 
+# of NAMES, those that bm25s has stop words for
+STOPPED = ("da", "de", "en", "es", "fr", "it", "nl", "no", "pt", "ru", "sv", "tr", "zh")
 TOKENS = r"(?u)\b\w\w+\b"  # bm25s's and scikit-learn's
 METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 CASES = "cases"  # the language of the cases
 DEFAULT_STOPWORDS = "english"
 ALMOST_0 = 1e-30  # a k1 that adds nothing to a number of words, also in float32
+
+
+@dataclass(frozen=True)
+class Words:
+    """How the words of one language are taken.
+
+    Attributes
+    ----------
+    language : str or None
+        None: of no language in particular.
+    stopwords : str, tuple of str or None
+        A list of bm25s by name, the words, or none.
+    stem : bool
+        Whether words are cut to their stems by Snowball, if it knows the language.
+    fold_accents : bool
+        Whether letters lose their accents, after stemming, which needs them.
+    """
+
+    language: str | None
+    stopwords: str | tuple[str, ...] | None
+    stem: bool = False
+    fold_accents: bool = False
+    _known: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        """Return it in words.
+
+        Examples
+        --------
+        >>> str(Words("fr", "french")), str(Words("ja", None, fold_accents=True))
+        ('French stop words', 'no stop words, accents folded')
+        """
+        own = self.stopwords
+        stop = "no stop words" if own is None else "stop words as given" if isinstance(own, tuple) else ""
+        parts = [stop or f"{str(own).capitalize()} stop words"]
+        if self.stem:
+            parts.append(
+                "stemmed by Snowball" if self.stemmer else f"not stemmed (Snowball does not know {self.language})"
+            )
+        return ", ".join([*parts, *(["accents folded"] if self.fold_accents else [])])
+
+    @cached_property
+    def stemmer(self) -> Any:  # noqa: ANN401 - published without types
+        """The stemmer of the language; None if there is none."""
+        name, library = NAMES.get(base(self.language or ""), ""), _stemming()
+        return library.Stemmer(name) if name in library.algorithms() else None
+
+    def forms(self, texts: Sequence[Sequence[str]]) -> list[list[str]]:
+        """Return words as they are matched."""
+        if not (self.stem or self.fold_accents):
+            return [list(words) for words in texts]
+        return [[self._form(word) for word in words] for words in texts]
+
+    def _form(self, word: str) -> str:
+        if word not in self._known:
+            found = self.stemmer.stemWord(word) if self.stem and self.stemmer else word
+            self._known[word] = folded_accents(found) if self.fold_accents else found
+        return self._known[word]
+
+
+def folded_accents(word: str) -> str:
+    """Return a word in lower case without accents.
+
+    Examples
+    --------
+    >>> folded_accents("crâniosynostose"), folded_accents("Größe")
+    ('craniosynostose', 'grosse')
+    """
+    bare = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(sign for sign in bare if not unicodedata.combining(sign))
 
 
 class BM25:
@@ -103,13 +186,16 @@ class BM25:
         check_choice("strings", strings, STRINGS)
         check_number("k1", k1, low=0)
         check_number("b", b, low=0, high=1)
-        self._bm25s = _library()
+        self._bm25s = package("bm25s", "BM25 needs the package bm25s", "retrievers")
         self.method, self.k1, self.b, self.strings = method, float(k1), float(b), strings
         self.token_pattern = _checked_pattern(token_pattern)
         self.stopwords = stopwords if stopwords is None or isinstance(stopwords, str) else tuple(stopwords)
         self.language, self.stem, self.fold_accents = _checked_language(language, stem=stem), stem, fold_accents
         self._words = self._words_of(None if language == CASES else language)
-        self._check_stopwords()
+        if isinstance(self._words.stopwords, str) and not self._has_stopwords(self._words.stopwords):
+            languages = "english, german, french, spanish, dutch, ..."
+            allowed = f"a language that bm25s has a list for ({languages}), a list of words or None"
+            raise ParameterError(argument="stopwords", given=self.stopwords, allowed=allowed)
         self.options = options_of(self, "method", "k1", "b", "stopwords", "strings", "token_pattern")
         self._of_language = options_of(self, "language", "stem", "fold_accents")
         self.name = name or written("bm25", BM25, {**self.options, **self._of_language})
@@ -125,7 +211,7 @@ class BM25:
         """What its results depend on, beside the documents."""
         # what was there before languages were: runs of it are found again
         of_language = {name: value for name, value in self._of_language.items() if value}
-        stemmer = {"PyStemmer": stemmer_version()} if self.stem else {}
+        stemmer = {"PyStemmer": _stemming() and metadata.version("PyStemmer")} if self.stem else {}
         return {"retriever": "bm25", **self.options, **of_language, "bm25s": metadata.version("bm25s"), **stemmer}
 
     def in_language(self, language: str | None) -> BM25:
@@ -149,10 +235,10 @@ class BM25:
         return str(self.in_language(language)._words)  # noqa: SLF001 - of its class
 
     def _words_of(self, language: str | None) -> Words:
-        is_own = self.language is not None and self.stopwords == DEFAULT_STOPWORDS
-        stopwords = stopwords_of(language) if is_own else self.stopwords
-        if is_own and isinstance(stopwords, str) and not self._has_stopwords(stopwords):  # an early bm25s
-            stopwords = None
+        stopwords = self.stopwords
+        if self.language is not None and self.stopwords == DEFAULT_STOPWORDS:  # those of the language, if it has a list
+            code = base(language or "")
+            stopwords = NAMES[code] if code in STOPPED and self._has_stopwords(NAMES[code]) else None
         return Words(language, stopwords, stem=self.stem and language is not None, fold_accents=self.fold_accents)
 
     def index(self, documents: Collection) -> None:
@@ -213,50 +299,30 @@ class BM25:
             return False
         return True
 
-    def _check_stopwords(self) -> None:
-        try:
-            self._tokens(["a"])
-        except ValueError as error:
-            languages = "english, german, french, spanish, dutch, ..."
-            allowed = f"a language that bm25s has a list for ({languages}), a list of words or None"
-            raise ParameterError(argument="stopwords", given=self.stopwords, allowed=allowed) from error
 
-
-def _checked_language(given: object, *, stem: bool) -> str | None:
+def _checked_language(given: str | None, *, stem: bool) -> str | None:
     """Return the language, or "cases"; stems need one."""
-    if given is None:
-        if stem:
-            raise ParameterError(
-                "needs a language", argument="stem", hint="language='cases' is that of each case, 'fr' is French"
-            )
-        return None
-    if given == CASES:
-        return CASES
-    if not isinstance(given, str) or not is_code(given):
+    if given is None and stem:
+        hint = "language='cases' is that of each case, 'fr' is French"
+        raise ParameterError("needs a language", argument="stem", hint=hint)
+    if given not in {None, CASES} and not (isinstance(given, str) and is_code(given)):
         allowed = f"{CASES!r} or {ALLOWED}"
-        hint = near_code(given) if isinstance(given, str) else ""
-        raise ParameterError(argument="language", given=given, allowed=allowed, hint=hint)
+        raise ParameterError(argument="language", given=given, allowed=allowed, hint=near_code(given))
     return given
 
 
-def _checked_pattern(given: object) -> str:
+def _checked_pattern(given: str) -> str:
     """Return a regular expression that finds one text, which is not empty, for each word."""
     expected = f"token_pattern must be a regular expression such as {TOKENS!r}"
-    if not isinstance(given, str):
-        raise ParameterError(expected, given=given)
     try:
         pattern = re.compile(given)
-    except re.error as error:
+        is_wrong = pattern.groups > 1 or pattern.fullmatch("") is not None
+    except (re.error, TypeError) as error:
         raise ParameterError(expected, given=given, hint=f"{error}") from error
-    if pattern.groups > 1 or pattern.fullmatch(""):
+    if is_wrong:
         raise ParameterError(f"{expected}, with one group at most and no match in an empty text", given=given)
     return given
 
 
-def _library() -> Any:  # noqa: ANN401 - published without types
-    try:
-        return import_module("bm25s")
-    except ImportError as error:
-        raise MissingDependencyError(
-            "BM25 needs the package bm25s, which is not installed", hint="pip install 'deadheat[retrievers]'"
-        ) from error
+def _stemming() -> Any:  # noqa: ANN401 - published without types
+    return package("Stemmer", "stems of words need the package PyStemmer", "stemming")

@@ -16,12 +16,18 @@ import numpy as np
 from deadheat.arguments import as_count, check_choice
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.benchmark.collection import Collection
-from deadheat.benchmark.retrievers import cache as cached
-from deadheat.benchmark.retrievers.cards import name_of
-from deadheat.benchmark.retrievers.options import check_indexed, check_search, options_of, written
+from deadheat.benchmark.retrievers import models
 from deadheat.benchmark.retrievers.products import products, rounded
-from deadheat.benchmark.retrievers.protocol import Hits
-from deadheat.benchmark.retrievers.strings import STRINGS, Strings, top
+from deadheat.benchmark.retrievers.protocol import (
+    STRINGS,
+    Hits,
+    Strings,
+    check_indexed,
+    check_search,
+    options_of,
+    top,
+    written,
+)
 from deadheat.errors import MissingDependencyError, ParameterError
 from deadheat.io.phases import is_watched, phase
 
@@ -90,9 +96,9 @@ class Embedding:
         self.model = str(model)
         self.device, self.normalise, self.strings = device, bool(normalise), strings
         self.query_prompt, self.document_prompt, self.revision = query_prompt, document_prompt, revision
-        self._folder = cached.folder_of(cache)
+        self._folder = models.folder_of(cache)
         self.options = options_of(self, "normalise", "query_prompt", "document_prompt", "strings", "revision")
-        self.name = name or written(name_of(self.model), Embedding, self.options)
+        self.name = name or written(models.name_of(self.model), Embedding, self.options)
         self._strings: Strings | None = None
         self._vectors: FloatArray = np.zeros((0, 0), np.float32)
         self._place: IntArray = np.zeros(0, np.int64)
@@ -113,20 +119,20 @@ class Embedding:
     @cached_property
     def _identity(self) -> str:
         """What tells the model from others; the files of one in a folder are read once."""
-        return cached.identity_of(self.model)
+        return models.identity_of(self.model)
 
     def index(self, documents: Collection) -> None:
         """Embed the documents that are to be searched, or find their embeddings in the cache."""
         strings = Strings.of(documents, self.strings)
         distinct, place = _distinct(strings.texts)
         key = {name: value for name, value in self.key.items() if name != "query_prompt"}
-        path = cached.path_of(self._folder, {**key, "collection": documents.fingerprint})
-        vectors = cached.read(path, len(distinct))
+        path = models.path_of(self._folder, {**key, "collection": documents.fingerprint})
+        vectors = models.read(path, len(distinct))
         if vectors is None:
             prompt = self._prompt(self.document_prompt, DOCUMENT_PROMPTS)
             vectors = self._embed(distinct, prompt, f"{self.name}: {documents.name}", path)
-            cached.write(path, vectors)
-            cached.remove_parts(path)
+            models.write(path, vectors)
+            models.remove_parts(path)
         self._vectors, self._place, self._strings = rounded(vectors), place, strings
 
     def search(self, texts: Sequence[str], k: int) -> Hits:
@@ -174,11 +180,11 @@ class Embedding:
         with _progress(what, len(texts)) as advance:
             for start in range(0, len(texts), PART):
                 own = [texts[place] for place in order[start : start + PART].tolist()]
-                kept = cached.part_of(path, start) if len(texts) > PART else None
-                part = cached.read(kept, len(own))
+                kept = models.part_of(path, start) if len(texts) > PART else None
+                part = models.read(kept, len(own))
                 if part is None:
                     part = self._encode(own, prompt)
-                    cached.write(kept, part)
+                    models.write(kept, part)
                 parts.append(part)
                 advance(len(own))
         vectors = np.empty((len(texts), parts[0].shape[1] if parts else 0), np.float32)

@@ -1,20 +1,27 @@
-"""What a retriever is, what it returns, and retrieve(): its run, checked and cut without breaking ties."""
+"""What a retriever is and returns; retrieve(): its run, checked and cut without breaking ties; what several share."""
 
 from __future__ import annotations
 
+import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self, cast, runtime_checkable
+from importlib import import_module
+from typing import Any, Protocol, Self, TypeVar, cast, runtime_checkable
 
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray, TextArray
+from deadheat.arguments import as_count, is_number
+from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.benchmark.collection import Collection
-from deadheat.benchmark.retrievers.options import check_search
 from deadheat.benchmark.retrievers.runs import RunFile
-from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
-from deadheat.wording import Plain, counted
+from deadheat.errors import DataError, DuplicateError, MissingDependencyError, ParameterError, SourceTypeError
+from deadheat.wording import Plain, counted, shown
+
+T = TypeVar("T")
+STRINGS = ("best", "joined")
+SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +113,6 @@ def speaking(retriever: Retriever, language: str | None) -> Retriever:
     return find(language) if callable(find) else retriever
 
 
-SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
-
-
 def retrieve(retriever: Retriever, query_ids: Sequence[str], texts: Sequence[str], k: int) -> pl.DataFrame:
     """Search for texts, and return the run.
 
@@ -155,59 +159,189 @@ def _frame(name: str, hits: object, query_ids: Sequence[str]) -> pl.DataFrame:
     if not isinstance(hits, Hits):
         if not isinstance(hits, list | tuple) or len(hits) != len(query_ids):
             what = f"{len(hits)} results" if isinstance(hits, list | tuple) else type(hits).__name__
-            raise SourceTypeError(
-                f"{name} must return a dict {{doc_id: score}} for each of the {len(query_ids)} texts",
-                given=Plain(what),
-            )
+            problem = f"{name} must return a dict {{doc_id: score}} for each of the {len(query_ids)} texts"
+            raise SourceTypeError(problem, given=Plain(what))
         hits = Hits.of_dicts(hits, name=name)
-    text, docs, scores = _columns(name, hits)
-    _check(name, text, docs, scores, query_ids)
-    queries = np.array(list(query_ids), dtype=object)[text]
-    # + 0.0: -0.0 becomes 0.0, with which it ties
-    columns = {"query_id": queries.tolist(), "doc_id": docs, "score": scores + 0.0}
-    frame = pl.DataFrame(columns, schema=cast("dict[str, pl.DataType]", SCHEMA))
-    twice = frame.filter(frame.select("query_id", "doc_id").is_duplicated())
-    if len(twice):
-        query, doc, _ = twice.row(0)
-        raise DuplicateError(
-            f"{name} found document {doc!r} more than once for case {query!r}", hint="each document may appear once"
-        )
+    text, docs = np.asarray(hits.text), np.asarray(hits.doc_id, dtype=object).tolist()
+    text = text if len(text) else text.astype(np.int64)  # an empty list is of no kind
+    if text.dtype.kind not in "iu" or text.ndim != 1:
+        given = Plain(f"{text.dtype} of shape {text.shape}")
+        problem = f"{name}: text must be the index of each text, a column of whole numbers from 0 on"
+        raise SourceTypeError(problem, given=given)
+    try:
+        scores = np.asarray(hits.score, np.float64) + 0.0  # -0.0 becomes 0.0, with which it ties
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{name}: each score must be a number: {error}") from error
+    is_within = not len(text) or 0 <= text.min() <= text.max() < len(query_ids)
+    if not len(text) == len(docs) == len(scores) or not is_within:
+        texts = f"{len(text)} texts (each an index below {len(query_ids)})"
+        columns = f"{texts}, {counted(len(docs), 'document')}, {counted(len(scores), 'score')}"
+        raise SourceTypeError(f"{name} returned columns that do not belong together: {columns}")
+    odd = [doc for doc in docs if not isinstance(doc, str)]
+    if odd:
+        given = Plain(f"{odd[0]!r} ({type(odd[0]).__name__})")
+        raise SourceTypeError(f"{name}: ids are text", given=given, hint="write str(id)")
+    if "" in docs:
+        raise DataError(f"{name} returned an empty document id", allowed="text")
+    queries = [query_ids[place] for place in text.tolist()]
+    found = {"query_id": queries, "doc_id": docs, "score": scores}
+    frame = pl.DataFrame(found, schema=cast("dict[str, pl.DataType]", SCHEMA))
+    for query, doc, _ in frame.filter(pl.col("score").is_nan()).iter_rows():
+        raise DataError(f"score of document {doc!r} for case {query!r} by {name} is NaN; expected a number")
+    for query, doc, _ in frame.filter(frame.select("query_id", "doc_id").is_duplicated()).iter_rows():
+        problem = f"{name} found document {doc!r} more than once for case {query!r}"
+        raise DuplicateError(problem, hint="each document may appear once")
     return frame
 
 
-def _columns(name: str, hits: Hits) -> tuple[IntArray, list[object], FloatArray]:
-    """Return the three columns of what was found, which may be lists; raise if they are not of numbers."""
-    text, docs = np.asarray(hits.text), np.asarray(hits.doc_id, dtype=object)
-    if len(text) == 0:
-        text = text.astype(np.int64)  # an empty list is of no kind
-    if text.dtype.kind not in "iu" or text.ndim != 1:
-        given = f"{text.dtype} of shape {text.shape}"
-        raise SourceTypeError(
-            f"{name}: text must be the index of each text, a column of whole numbers from 0 on", given=Plain(given)
-        )
+class Function:
+    """A function ``f(texts, k)`` that returns a dict ``{doc_id: score}`` for each text.
+
+    Parameters
+    ----------
+    function : callable
+    name : str, optional
+        By default the function's.
+
+    Notes
+    -----
+    Finished runs are reused by the function's attribute ``key``, see `Retriever`. Without one they are always made
+    again: we cannot see what a function reads from elsewhere.
+    """
+
+    def __init__(
+        self, function: Callable[[Sequence[str], int], Hits | Sequence[Mapping[str, float]]], *, name: str | None = None
+    ) -> None:
+        self.function = function
+        self.name = name or str(getattr(function, "__name__", type(function).__name__))
+
+    def __repr__(self) -> str:
+        return f"Function({self.name})"
+
+    @property
+    def key(self) -> dict[str, object] | None:
+        """What its results depend on, if the function says so."""
+        key: object = getattr(self.function, "key", None)
+        return None if key is None else {"retriever": "function", "key": key}
+
+    def index(self, documents: Collection) -> None:
+        """Do nothing: the function knows its documents."""
+
+    def search(self, texts: Sequence[str], k: int) -> Hits | Sequence[Mapping[str, float]]:
+        """Return what the function returns."""
+        return self.function(texts, k)
+
+
+@dataclass(frozen=True, eq=False)
+class Strings:
+    """The strings of a collection, those of a document together.
+
+    Attributes
+    ----------
+    texts : list of str
+    starts : ndarray of int, shape (n_documents,)
+        Where those of each document start.
+    doc_ids : ndarray of str, shape (n_documents,)
+        Of each document; all have a string, their text.
+    """
+
+    texts: list[str]
+    starts: IntArray
+    doc_ids: TextArray
+
+    @classmethod
+    def of(cls, documents: Collection, strings: str = "best") -> Self:
+        """Take the strings of a collection one by one, or those of each document joined by spaces."""
+        texts, owner = documents.strings()
+        starts = run_starts(owner)
+        if strings == "joined":
+            ends = [*starts[1:].tolist(), len(texts)]
+            texts = [" ".join(texts[start:end]) for start, end in zip(starts.tolist(), ends, strict=True)]
+        doc_ids = np.array(documents.ids, dtype=object)
+        return cls(texts, np.arange(len(texts)) if strings == "joined" else starts, doc_ids)
+
+    def best(self, scores: FloatArray) -> FloatArray:
+        """Return the highest score of each document.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (..., n_strings)
+
+        Returns
+        -------
+        ndarray of shape (..., n_documents)
+        """
+        if len(self.starts) == len(self.texts):
+            return scores
+        return np.maximum.reduceat(scores, self.starts, axis=-1)  # every document here has a string: none is empty
+
+
+def top(scores: FloatArray, k: int) -> IntArray:
+    """Return the places of the k highest scores and of all that tie with the last of them, highest first.
+
+    NaN, which is an error later on, counts as the highest.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+    k : int
+
+    Examples
+    --------
+    >>> top(np.array([0.1, 0.3, 0.2, 0.2]), 2).tolist()
+    [1, 2, 3]
+    """
+    n = len(scores)
+    kept = np.flatnonzero(~(scores < np.partition(scores, n - k)[n - k])) if k < n else np.arange(n)
+    return kept[np.argsort(-scores[kept], kind="stable")]
+
+
+def options_of(retriever: object, *names: str) -> dict[str, object]:
+    """Return some attributes by name."""
+    return {name: getattr(retriever, name) for name in names}
+
+
+def written(name: str, kind: type, options: Mapping[str, object]) -> str:
+    """Return a name with the options that are not the defaults of a class, as `make_retriever` reads them."""
+    defaults = inspect.signature(kind).parameters
+    changed = {key: value for key, value in options.items() if value != defaults[key].default}
+    # a number without a fraction as people write it
+    plain = {key: int(one) if isinstance(one, float) and one.is_integer() else one for key, one in changed.items()}
+    return name + (f"({', '.join(f'{key}={one!r}' for key, one in plain.items())})" if plain else "")
+
+
+def check_number(name: str, given: object, *, low: float, high: float = math.inf) -> None:
+    """Raise `ParameterError` if an option is not a number in its range."""
+    number = float(given) if is_number(given) else math.nan  # type: ignore[arg-type]
+    if not low <= number <= high or math.isinf(number):
+        allowed = f"from {low:g} to {high:g}" if high < math.inf else f"from {low:g} on"
+        raise ParameterError(argument=name, given=given, allowed=f"a number {allowed}")
+
+
+def check_search(texts: Sequence[str], k: int) -> None:
+    """Raise `ParameterError` if what is searched for is not a list of texts, or if k is not a count."""
+    as_count("k", k)
+    if isinstance(texts, str):
+        given, hint = Plain(f"the text {shown(texts)}"), f"write [{shown(texts)}]"
+        raise ParameterError(argument="texts", given=given, allowed="a list of texts", hint=hint)
+    odd: list[object] = [one for one in texts if not isinstance(one, str)]
+    if odd:
+        given = Plain(f"{odd[0]!r} ({type(odd[0]).__name__}) in it")
+        raise ParameterError(argument="texts", given=given, allowed="a list of texts")
+
+
+def check_indexed(retriever: object, made: T | None) -> T:
+    """Return what `index` made, or raise if it was not called."""
+    if made is None:
+        raise ParameterError(f"{retriever!r} has no documents yet", hint="call index(collection) before search")
+    return made
+
+
+def package(name: str, what: str, extra: str) -> Any:  # noqa: ANN401 - published without types
+    """Return a module of a package that may not be installed; `what` needs it, and an extra installs it."""
     try:
-        scores = np.asarray(hits.score, np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{name}: each score must be a number: {error}") from error
-    return text, docs.tolist(), scores
-
-
-def _check(name: str, text: IntArray, docs: Sequence[object], scores: FloatArray, ids: Sequence[str]) -> None:
-    """Raise an error for rows that belong to no text, ids that are not text, and scores that are NaN."""
-    if not len(text) == len(docs) == len(scores) or (len(text) and not 0 <= text.min() <= text.max() < len(ids)):
-        msg = (
-            f"{name} returned columns that do not belong together: {len(text)} texts (each an index below {len(ids)}),"
-        )
-        raise SourceTypeError(f"{msg} {counted(len(docs), 'document')}, {counted(len(scores), 'score')}")
-    for doc in docs:
-        if not isinstance(doc, str):
-            raise SourceTypeError(
-                f"{name}: ids are text", given=Plain(f"{doc!r} ({type(doc).__name__})"), hint="write str(id)"
-            )
-        if not doc:
-            raise DataError(f"{name} returned an empty document id", allowed="text")
-    wrong = np.flatnonzero(np.isnan(scores))
-    if len(wrong):
-        place = wrong[0]
-        msg = f"score of document {docs[place]!r} for case {ids[int(text[place])]!r} by {name} is NaN"
-        raise DataError(f"{msg}; expected a number")
+        return import_module(name)
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{what}, which is not installed", hint=f"pip install 'deadheat[{extra}]'"
+        ) from error

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module, metadata
-from typing import Any
+from importlib import metadata
 
 import numpy as np
 
 from deadheat.arguments import check_choice
-from deadheat.arrays import FloatArray, IntArray
 from deadheat.benchmark.collection import Collection
-from deadheat.benchmark.retrievers.options import check_indexed, check_search, options_of, written
-from deadheat.benchmark.retrievers.protocol import Hits
-from deadheat.benchmark.retrievers.strings import Strings, top
-from deadheat.errors import MissingDependencyError
+from deadheat.benchmark.retrievers.protocol import (
+    Hits,
+    Strings,
+    check_indexed,
+    check_search,
+    options_of,
+    package,
+    top,
+    written,
+)
 
 METHODS = {"levenshtein": "Levenshtein", "indel": "Indel"}  # the modules of rapidfuzz.distance
 MAX_CELLS = 1 << 23  # of a matrix of similarities: 64 MB
@@ -60,8 +64,9 @@ class StringSimilarity:
 
     def __init__(self, *, method: str = "levenshtein", name: str | None = None) -> None:
         check_choice("method", method, tuple(METHODS))
-        self._process, distances = _library()
-        self._scorer = getattr(distances, METHODS[method]).normalized_similarity
+        needs = "string similarity needs the package rapidfuzz", "retrievers"
+        self._process = package("rapidfuzz.process", *needs)
+        self._scorer = getattr(package("rapidfuzz.distance", *needs), METHODS[method]).normalized_similarity
         self.method = method
         self.options = options_of(self, "method")
         self.name = name or written("string", StringSimilarity, self.options)
@@ -86,30 +91,16 @@ class StringSimilarity:
         check_search(texts, k)
         strings = check_indexed(self, self._strings)
         step = max(1, MAX_CELLS // len(self._texts))
-        parts: list[tuple[IntArray, FloatArray]] = []
+        parts = []
         for start in range(0, len(texts), step):
             own = [_folded(text) for text in texts[start : start + step]]
             similar = self._process.cdist(own, self._texts, scorer=self._scorer, dtype=np.float64, workers=-1)
-            parts += [_best(scores, k) for scores in strings.best(similar)]
+            for scores in strings.best(similar):
+                best = top(scores, k)
+                best = best[scores[best] > 0]
+                parts.append((best, scores[best]))
         return Hits.of_parts(strings.doc_ids, parts)
-
-
-def _best(scores: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
-    """Return places and scores of the best documents of a text."""
-    found = np.flatnonzero(scores > 0)
-    found = found[top(scores[found], k)]
-    return found, scores[found]
 
 
 def _folded(text: str) -> str:
     return " ".join(text.split()).lower()
-
-
-def _library() -> tuple[Any, Any]:
-    try:
-        return import_module("rapidfuzz.process"), import_module("rapidfuzz.distance")
-    except ImportError as error:
-        raise MissingDependencyError(
-            "string similarity needs the package rapidfuzz, which is not installed",
-            hint="pip install 'deadheat[retrievers]'",
-        ) from error
