@@ -158,13 +158,13 @@ def build(ids: Sequence[str], parents: Sequence[tuple[int, ...]], path: Path | N
             named[MOST_NAMED:-1] = [f"... ({len(named) - 1:,} terms)"]
         problem = f"the is_a relations form a cycle, but a term must not be its own ancestor: {' is_a '.join(named)}"
         raise DataError(problem, path=path) from None
-    depth, level = np.zeros((2, len(parents)), np.int64)
+    depth, level = [0] * len(parents), [0] * len(parents)
     for term in parents_first:
-        if own := list(parents[term]):
-            depth[term], level[term] = depth[own].min() + 1, level[own].max() + 1
+        if own := parents[term]:
+            depth[term], level[term] = min(depth[one] for one in own) + 1, max(level[one] for one in own) + 1
     child = np.repeat(np.arange(len(parents)), [len(own) for own in parents])
     parent = np.array([term for own in parents for term in own], np.int64)
-    return Graph(parents, child, parent, depth, level)
+    return Graph(parents, child, parent, np.array(depth), np.array(level))
 
 
 def _grouped(term: IntArray, other: IntArray, order: IntArray) -> list[tuple[IntArray, IntArray, IntArray]]:
