@@ -188,7 +188,10 @@ class BenchResult(Shown):
     @cached_property
     def intervals(self) -> dict[Key, dict[str, Interval]]:
         """The confidence intervals of each evaluation, by measure."""
-        return {key: one.estimate(self.interval_options(self.parts[key[:2]])) for key, one in self.evaluations.items()}
+        return {
+            key: one.intervals(**vars(self.interval_options(self.parts[key[:2]])))
+            for key, one in self.evaluations.items()
+        }
 
     @cached_property
     def families(self) -> tuple[Family, ...]:
@@ -307,7 +310,7 @@ class BenchResult(Shown):
         names = tuple(columns)
         if names not in self._groupings:
             self._groupings[names] = tuple(
-                Grouping(part, names, strata, {key: one.estimate(options) for key, one in strata.items()})
+                Grouping(part, names, strata, {key: one.intervals(**vars(options)) for key, one in strata.items()})
                 for part, options in ((part, self.interval_options(part)) for part in self.parts.values())
                 if (strata := self._by(names, part))
             )

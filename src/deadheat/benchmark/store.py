@@ -150,7 +150,7 @@ class Store:
     def save(self, key: Key, evaluation: Evaluation, options: IntervalOptions) -> None:
         """Keep an evaluation."""
         path = self.evaluation_of(key)
-        evaluation.store(path, options)
+        evaluation.save(path, **vars(options))
         self._saved.add(path)
 
     def finish(self, report: str, summary: Mapping[str, Any]) -> None:

@@ -163,7 +163,7 @@ def _save(
 
     for evaluation, target in zip(evaluations, targets, strict=True):
         with writing(target):
-            evaluation.store(target, intervals)
+            evaluation.save(target, **vars(intervals))
     of_what = "; the means in it are over all queries" if is_by_strata else ""
     return Fact("saved", list(targets), "saved", ", ".join(targets) + of_what)
 

@@ -50,6 +50,11 @@ class Accumulator:
     name : str, default "scores"
         Label of the evaluation.
 
+    Attributes
+    ----------
+    n_queries : int
+        Queries so far.
+
     Examples
     --------
     >>> accumulator = Accumulator(["RR", "P@1"])
@@ -79,8 +84,8 @@ class Accumulator:
         self.name = name
         self._rng: Rng = _seed(rng) if ties == "random" else None
         self._parts: list[Counted] = []
-        self._places: dict[str, tuple[int, int]] = {}  # part and row of each query that has an id
-        self._n_queries = 0
+        self._places: dict[str, int] = {}  # the row of each query that has an id
+        self.n_queries = 0
         self._is_numbered: bool | None = None
         self._evaluation: Evaluation | None = None
 
@@ -99,11 +104,6 @@ class Accumulator:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_evaluation": None}  # which is made again
-
-    @property
-    def n_queries(self) -> int:
-        """Number of queries so far."""
-        return self._n_queries
 
     def add(
         self,
@@ -131,7 +131,7 @@ class Accumulator:
             As for :func:`evaluate_dense`; the batch then counts for nothing.
         """
         found = count_dense(scores, relevant, exclude=exclude, mask=mask, query_ids=query_ids, doc_ids=doc_ids)
-        self._take(State(self._notations, self.conventions, query_ids is None, found), "the batch")
+        self._take(replace(self._state(found), is_numbered=query_ids is None), "the batch")
 
     def merge(self, *others: Accumulator) -> None:
         """Take what others have counted, such as those of other processes; they remain as they are.
@@ -151,7 +151,7 @@ class Accumulator:
         for other in others:
             if not isinstance(other, Accumulator):
                 raise SourceTypeError(given=Plain(type(other).__name__), allowed="an Accumulator")
-            self._take(other._state(), f"the accumulator {other.name!r}")  # noqa: SLF001 - of its own class
+            self._take(other._state(other._whole()), f"the accumulator {other.name!r}")  # noqa: SLF001 - of its own class
 
     def save(self, path: str | Path) -> None:
         """Write the state to a file, which is complete at any time: an earlier state there is replaced when it is.
@@ -161,7 +161,7 @@ class Accumulator:
         path : path
             Of the JSON file; another file than a state is not replaced.
         """
-        write(path, self._state(), self.means() if self.n_queries else {})
+        write(path, self._state(self._whole()), self.means() if self.n_queries else {})
 
     def resume(self, path: str | Path) -> None:
         """Take the state that `save` wrote, and go on from there.
@@ -212,52 +212,40 @@ class Accumulator:
         ]
         return pl.DataFrame(rows).with_columns(pl.col(pl.Float64).fill_nan(None))
 
-    @property
-    def _notations(self) -> tuple[str, ...]:
-        return tuple(map(str, self.measures))
-
-    def _state(self) -> State:
-        return State(self._notations, self.conventions, self._is_numbered, self._whole())
+    def _state(self, counted: Counted | None = None) -> State:
+        return State(tuple(map(str, self.measures)), self.conventions, self._is_numbered, counted)
 
     def _whole(self) -> Counted | None:
-        if len(self._parts) > 1 and not self._places:  # the places of queries with ids are those in the parts
+        if len(self._parts) > 1:
             self._parts = [Counted.joined(self._parts)]
-        return Counted.joined(self._parts) if self._parts else None
+        return self._parts[0] if self._parts else None
 
     def _take(self, other: State, where: str) -> None:
         """Take a state, or nothing of it if it does not fit."""
-        refuse_other(self._state_without_rows(), other, where)
-        found = other.counted
-        if found is None:
+        refuse_other(self._state(), other, where)
+        if other.counted is None:
             return
+        found = other.counted
         if other.is_numbered:
-            found = replace(found, query_ids=Ids(None, len(found.query_ids), "").all(self._n_queries))
+            found = replace(found, query_ids=Ids(None, len(found.query_ids), "").all(self.n_queries))
         else:
             found = self._new_of(found, where)
-            number = len(self._parts)
-            self._places |= {query: (number, row) for row, query in enumerate(found.query_ids.tolist())}
+            self._places |= {query: row for row, query in enumerate(found.query_ids.tolist(), self.n_queries)}
         self._parts.append(found)
-        self._n_queries += len(found.query_ids)
+        self.n_queries += len(found.query_ids)
         self._is_numbered, self._evaluation = other.is_numbered, None
-
-    def _state_without_rows(self) -> State:
-        return State(self._notations, self.conventions, self._is_numbered, None)
 
     def _new_of(self, found: Counted, where: str) -> Counted:
         """Return the queries that are not here yet; raise for one that may not come again."""
-        is_new = np.ones(len(found.query_ids), np.bool_)
-        for row, query in enumerate(found.query_ids.tolist()):
-            if query not in self._places:
-                continue
-            part, place = self._places[query]
-            if self.repeated == "error":
+        query_ids = found.query_ids.tolist()
+        for row, query in enumerate(query_ids):
+            if query in self._places and (whole := self._whole()) is not None:
                 problem = f"{where} has the query {query!r}, which was here before"
-                hint = "repeated='once' counts it once, if its ranks are the same"
-                raise DuplicateError(problem, hint=hint)
-            if found.rows_of(row) != self._parts[part].rows_of(place):
-                raise DuplicateError(f"{where} has the query {query!r}, which was here before with other ranks")
-            is_new[row] = False
-        return found if is_new.all() else found.select(is_new)
+                if self.repeated == "error":
+                    raise DuplicateError(problem, hint="repeated='once' counts it once, if its ranks are the same")
+                if found.rows_of(row) != whole.rows_of(self._places[query]):
+                    raise DuplicateError(f"{problem} with other ranks")
+        return found.select(np.array([query not in self._places for query in query_ids], np.bool_))
 
 
 def _seed(rng: int | None) -> Rng:

@@ -170,12 +170,8 @@ class Evaluation(Drawn, Shown):
         **options
             As for :meth:`Scores.interval`; all measures share the resamples.
         """
-        return self.estimate(IntervalOptions(**options))
-
-    def estimate(self, options: IntervalOptions) -> dict[str, Interval]:
-        """Return the same as :meth:`intervals`, for options that are already built."""
         names = (measure.label for measure in self.measures)
-        return ByMeasure(zip(names, intervals(list(self), options), strict=True))
+        return ByMeasure(zip(names, intervals(list(self), IntervalOptions(**options)), strict=True))
 
     def by(
         self, columns: str | Sequence[str], queries: Source, *, smallest: int = SMALLEST, pool_languages: bool = False
@@ -225,13 +221,9 @@ class Evaluation(Drawn, Shown):
         **options
             Of the intervals, as for :meth:`Scores.interval`.
         """
-        self.store(path, IntervalOptions(**options))
-
-    def store(self, path: str | Path, options: IntervalOptions) -> None:
-        """Do what :meth:`save` does, under options that there are already."""
         from deadheat.evaluation.saved import write  # few evaluations are saved
 
-        write(path, list(self), options, self.parts() | {"qrels": self.qrels_hash})
+        write(path, list(self), IntervalOptions(**options), self.parts() | {"qrels": self.qrels_hash})
 
     def parts(self) -> dict[str, Any]:
         """Return the arguments that make the evaluation, but for the scores."""
@@ -445,7 +437,7 @@ class Strata(Mapping[Stratum, "Evaluation"], Drawn, Shown):
 
     def summarise(self, options: IntervalOptions) -> pl.DataFrame:
         """Return the same as :meth:`summary`, for options that are already built."""
-        found = self.estimate(options)
+        found = self.intervals(**vars(options))
         rows = [
             (
                 *keys_of(stratum),
@@ -481,16 +473,12 @@ class Strata(Mapping[Stratum, "Evaluation"], Drawn, Shown):
         **options
             As for :meth:`Scores.interval`; by default a column of clusters is one of the queries table.
         """
-        return self.estimate(IntervalOptions(**options))
-
-    def estimate(self, options: IntervalOptions) -> dict[Stratum, dict[str, Interval]]:
-        """Return the same as :meth:`intervals`, for options that are already built."""
-        table = options.queries
-        if table is None and isinstance(options.cluster, str):
-            table = self.queries
-        codes = cluster_codes(options.cluster, table, self.whole.query_ids)
+        asked = IntervalOptions(**options)
+        table = self.queries if asked.queries is None and isinstance(asked.cluster, str) else asked.queries
+        codes = cluster_codes(asked.cluster, table, self.whole.query_ids)
+        clusters = {stratum: None if codes is None else codes[self._masks[stratum]] for stratum in self}
         return {
-            stratum: part.estimate(options.with_clusters(None if codes is None else codes[self._masks[stratum]]))
+            stratum: part.intervals(**options | {"cluster": clusters[stratum], "queries": None})
             for stratum, part in self.items()
         }
 

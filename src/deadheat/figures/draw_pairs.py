@@ -14,6 +14,7 @@ from deadheat import stats
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import TUKEY, Design, Pair
+from deadheat.comparison.sides import side_of
 from deadheat.errors import FigureError, ParameterError
 from deadheat.figures.base import figure
 from deadheat.figures.style import (
@@ -147,26 +148,25 @@ def duel_of(comparison: Comparison, measure: MeasureLike | None, system: str | N
             f"{system} and {baseline} were not compared",
             hint="compare every pair, without a baseline, or against one of them",
         )
-    one, other = comparison.evaluations[system], comparison.evaluations[baseline]
-    shared = members(one.query_ids, other.query_ids)
-    columns = [
-        [column[keep] for column in (scores.values, scores.tie_min, scores.tie_max)]
-        for scores, keep in ((one[of], shared), (other[of], members(other.query_ids, one.query_ids)))
-    ]
-    values, lowest, highest = np.swapaxes(np.array(columns), 0, 1)
-    both = ~np.isnan(values).any(axis=0)
+    evaluations = [comparison.evaluations[name] for name in (system, baseline)]
+    ids = comparison.query_ids
+    sides = [side_of(one, of, members(ids, one.query_ids)) for one in evaluations]
+    both = ~np.isnan(sides[0].values - sides[1].values)
     if not both.any():
         raise FigureError(f"{system} and {baseline} have no query in common for {of.label}")
+    values, lowest, highest = (
+        np.stack([getattr(side, name)[both] for side in sides]) for name in ("values", "low", "high")
+    )
     is_reversed = pair.system != system
     is_tested = comparison.design.alternative == "two-sided" or not is_reversed
     return Duel(
-        measure=one[of].measure,
+        measure=sides[0].measure,
         system=system,
         baseline=baseline,
-        query_ids=one.query_ids[shared][both],
-        values=values[:, both],
-        lowest=lowest[:, both],
-        highest=highest[:, both],
+        query_ids=ids[both],
+        values=values,
+        lowest=lowest,
+        highest=highest,
         p_value=pair.p_adjusted if is_tested else float("nan"),
         wins=pair.losses if is_reversed else pair.wins,
         losses=pair.wins if is_reversed else pair.losses,

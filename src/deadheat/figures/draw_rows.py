@@ -299,7 +299,7 @@ def strata(
 
 
 def _rows(system: str, own: Strata, measure: Measure, options: IntervalOptions) -> Iterator[Row]:
-    estimated = own.estimate(options)
+    estimated = own.intervals(**vars(options))
     for stratum, evaluation in own.items():
         scores, name = evaluation[measure], label_of(stratum)
         if scores.n_queries:

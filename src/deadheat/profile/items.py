@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Real
@@ -11,6 +10,7 @@ from numbers import Real
 import numpy as np
 import polars as pl
 
+from deadheat.arguments import as_count, is_number, positive
 from deadheat.arrays import FloatArray, IntArray, TextArray
 from deadheat.data.flat import Numbers
 from deadheat.data.positions import positions
@@ -169,7 +169,11 @@ def item_profile(
     >>> {name: round(value, 4) for name, value in found.means().items()}
     {'coverage': 0.5, 'gini': 0.375, 'entropy': 1.5, 'average_popularity': 4.75, 'tail_share': 1.0, 'novelty': 2.25}
     """
-    _check(cutoff, n_items, n_users, head)
+    cutoff = as_count("cutoff", cutoff)
+    n_items = None if n_items is None else as_count("n_items", n_items)
+    n_users = None if n_users is None else positive("n_users", n_users)
+    if not (is_number(head) and 0 <= head <= 1):
+        raise ParameterError(argument="head", given=head, allowed="a number from 0 to 1")
     own = Run.of(run, ascending=ascending)
     if check_duplicates:
         own.check_duplicates()
@@ -182,21 +186,22 @@ def item_profile(
     items = exposed if known is None else exposed.join(known, on="doc_id", how="full", coalesce=True)
     items = items.with_columns(pl.col("exposure").fill_null(0.0), pl.col("missed").fill_null(1.0))
     catalogue = [frame.select("doc_id") for frame in (placed, *([] if known is None else [known]))]
-    size = _catalogue(n_items, pl.concat(catalogue)["doc_id"].n_unique())
-    notes = own.notes
+    n_known = pl.concat(catalogue)["doc_id"].n_unique()
+    size = n_known if n_items is None else n_items
+    if size < n_known:
+        problem = f"n_items={n_items} is less than the {n_known} items that the run or the popularity has"
+        raise ParameterError(problem, argument="n_items")
+    notes, values = own.notes, {}
     if known is not None:
-        n_unknown = items["popularity"].null_count()
-        if n_unknown:
+        if n_unknown := items["popularity"].null_count():
             notes = (*notes, f"{counted(n_unknown, 'item')} of the top {cutoff} without popularity: it is 0")
         items = items.with_columns(pl.col("popularity").fill_null(0.0))
-    if known is not None:
-        _check_users(users, items["popularity"])
-    values = {} if known is None else _values(items, size, head, users)
+        values = _values(items["popularity"].to_numpy(), size, head, users)
     found = {name: _of_lists(top, items, of_item) for name, of_item in values.items()}
     exposure = items["exposure"].to_numpy()
     return ItemProfile(
         name=own.name,
-        cutoff=int(cutoff),
+        cutoff=cutoff,
         n_queries=top["query_id"].n_unique(),
         n_items=size,
         coverage=float((1 - items["missed"].to_numpy()).sum() / size),
@@ -212,26 +217,6 @@ def item_profile(
         exposure=items.drop("missed", "n_lists"),
         notes=notes,
     )
-
-
-def _check(cutoff: object, n_items: object, n_users: object, head: object) -> None:
-    for name, number in (("cutoff", cutoff), ("n_items", n_items)):
-        is_whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
-        if not (number is None and name == "n_items") and not (is_whole and number >= 1):  # type: ignore[operator]
-            raise ParameterError(argument=name, given=number, allowed="a whole number from 1 on")
-    if n_users is not None and not (isinstance(n_users, int | float) and 0 < n_users < math.inf):
-        raise ParameterError(argument="n_users", given=n_users, allowed="a number above 0")
-    if not (isinstance(head, int | float) and 0 <= head <= 1):
-        raise ParameterError(argument="head", given=head, allowed="a number from 0 to 1")
-
-
-def _catalogue(n_items: int | None, n_known: int) -> int:
-    if n_items is not None and n_items < n_known:
-        raise ParameterError(
-            f"n_items={n_items} is less than the {n_known} items that the run or the popularity has",
-            argument="n_items",
-        )
-    return n_known if n_items is None else int(n_items)
 
 
 def _popularity_of(source: Source | None, n_users: float | None) -> tuple[pl.DataFrame | None, float]:
@@ -256,19 +241,10 @@ def _of_dict(given: Mapping[object, float]) -> pl.DataFrame:
         number = Plain(f"{given[wrong]!r} for {wrong!r}")
         raise ParameterError(argument="popularity", given=number, allowed="numbers from 0 on")
     ids = [str(item) for item in given]
-    twice = next((item for item, n in Counter(ids).items() if n > 1), None)
-    if twice is not None:
+    if len(set(ids)) < len(ids):
+        twice = next(item for item in ids if ids.count(item) > 1)
         raise ParameterError(f"popularity has two numbers for item {twice!r}", argument="popularity")
     return pl.DataFrame({"doc_id": ids, "popularity": [float(one) for one in given.values()]})
-
-
-def _check_users(n_users: float, popularity: pl.Series) -> None:
-    """Raise for a number of users that is less than some item has."""
-    most = float(popularity.max())  # type: ignore[arg-type]  # of numbers
-    if not most > 0:
-        raise ParameterError(argument="popularity", given=Plain("0 for every item"), allowed="some number above 0")
-    if n_users < most:
-        raise ParameterError(f"n_users={n_users:g} is less than {most:g}, the users of one item", argument="n_users")
 
 
 def _top(placed: pl.DataFrame, cutoff: int) -> pl.DataFrame:
@@ -277,9 +253,13 @@ def _top(placed: pl.DataFrame, cutoff: int) -> pl.DataFrame:
     return placed.with_columns(inside=inside, share=inside / pl.col("tied")).filter(pl.col("inside") > 0)
 
 
-def _values(items: pl.DataFrame, size: int, head: float, n_users: float) -> dict[str, FloatArray]:
-    """Return what each item counts, by name."""
-    popularity = items["popularity"].to_numpy()
+def _values(popularity: FloatArray, size: int, head: float, n_users: float) -> dict[str, FloatArray]:
+    """Return what each item counts, by name; raise for a number of users that is less than some item has."""
+    most = float(popularity.max())
+    if not most > 0:
+        raise ParameterError(argument="popularity", given=Plain("0 for every item"), allowed="some number above 0")
+    if n_users < most:
+        raise ParameterError(f"n_users={n_users:g} is less than {most:g}, the users of one item", argument="n_users")
     n_head = math.floor(head * size + 1e-9)
     ordered = np.sort(np.append(popularity, np.zeros(size - len(popularity))))[::-1]
     border = ordered[n_head] if n_head < size else -np.inf  # the first that is not in the head

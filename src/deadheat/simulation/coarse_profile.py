@@ -26,10 +26,10 @@ from deadheat.evaluation.warned import warn
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
-from deadheat.simulation.coarsening import check_coarse, coarse_name, coarsen
+from deadheat.simulation.coarsening import check_coarse, check_one_way, coarse_name, coarsen
 from deadheat.simulation.winners import winner
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
-from deadheat.wording import Plain, counted
+from deadheat.wording import counted
 
 LEVELS = (2, 3, 5, 10, 20, 50, 100)
 AS_GIVEN = "as given"
@@ -284,12 +284,8 @@ def coarsening_profile(
 def _ways(*, per_query: bool, **asked: Iterable[object] | None) -> list[dict[str, Any]]:
     """Return the ways to make scores coarser, as arguments of :func:`coarsen`: checked, each once."""
     given = {name: one for name, one in asked.items() if one is not None} or {"levels": LEVELS}
-    if len(given) > 1:
-        names = Plain(" and ".join(given))
-        raise ParameterError(argument="levels, decimals and dtypes", given=names, allowed="one of them, not the others")
+    check_one_way(given, per_query=per_query)
     ((name, values),) = given.items()
-    if per_query and name != "levels":
-        raise ParameterError("per_query is for levels", given=Plain(name))
     is_single = isinstance(values, str) or not isinstance(cast("object", values), Iterable)
     ways = [{name.replace("dtypes", "dtype"): one} for one in dict.fromkeys([values] if is_single else values)]
     if not ways:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from copy import copy
 
 import numpy as np
@@ -70,15 +71,10 @@ def coarsen(
     >>> found.name, found.notes
     ('fine, 0 decimals', ('scores coarsened to 0 decimals: 5 different ones became 2',))
     """
-    given = {
-        name: one for name, one in (("levels", levels), ("decimals", decimals), ("dtype", dtype)) if one is not None
-    }
-    if len(given) != 1:
-        shown = Plain(" and ".join(given) or "none of them")
-        raise ParameterError(argument="levels, decimals and dtype", given=shown, allowed="one of them, not the others")
+    asked = {"levels": levels, "decimals": decimals, "dtype": dtype}
+    given = {name: one for name, one in asked.items() if one is not None}
+    check_one_way(given, per_query=per_query)
     check_coarse(levels=levels, decimals=decimals, dtype=dtype)
-    if per_query and levels is None:
-        raise ParameterError("per_query is for levels", given=Plain(next(iter(given))))
     table = Run.of(run)
     if table.by_keys is not None:
         raise ParameterError(
@@ -98,6 +94,15 @@ def coarsen(
     found.rows = MemoryRows(frame.with_columns(scores))
     found.notes = (*table.notes, f"scores coarsened to {how}: {before:,} different ones became {after:,}")
     return found
+
+
+def check_one_way(given: Collection[str], *, per_query: bool) -> None:
+    """Raise `ParameterError` unless one of the ways to make scores coarser is given."""
+    if len(given) != 1:
+        shown = Plain(" and ".join(given) or "none of them")
+        raise ParameterError(argument="levels, decimals and dtype", given=shown, allowed="one of them, not the others")
+    if per_query and "levels" not in given:
+        raise ParameterError("per_query is for levels", given=Plain(next(iter(given))))
 
 
 def check_coarse(*, levels: int | None = None, decimals: int | None = None, dtype: str | None = None) -> None:

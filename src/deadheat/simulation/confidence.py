@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -199,18 +200,20 @@ def evaluate_with_confidence(
     n_draws = as_count("n_draws", n_draws, FEWEST_DRAWS)
     check_rng(rng)
     chosen = parse_measures(measures)
-    other = _second(run, then_by)
-    judged, first = Qrels.of(qrels), Run.of(run)
+    keys = keys_of(run, then_by)
+    if len(keys) != 1:
+        raise ParameterError(argument="then_by", given=Plain(counted(len(keys), "run")), allowed="one run")
+    judged, first, other = Qrels.of(qrels), Run.of(run), Run.of(keys[0])
     if check_duplicates:
         other.check_duplicates()
     options = Options(missing=missing, no_relevant=no_relevant, check_duplicates=check_duplicates)
-    if scale == 0:
-        options["then_by"] = other
-        found = evaluate(judged, first, chosen, **options)
-        return _exact(found, first.name, other.name, 0.0, "noise of scale 0: ties are in the order of the second score")
-    plain = evaluate(judged, first, chosen, **options)
-    if scale == math.inf:
-        return _exact(plain, first.name, other.name, math.inf, "noise of infinite scale: plain ties, exact means")
+    plain = evaluate(judged, first, chosen, then_by=other if scale == 0 else None, **options)
+    found = partial(ConfidenceEvaluation, name=first.name, then_by=other.name, query_ids=plain.query_ids)
+    if scale in {0, math.inf}:
+        plain_ties = "noise of infinite scale: plain ties, exact means"
+        note = plain_ties if scale else "noise of scale 0: ties are in the order of the second score"
+        exact = tuple(_scores(plain, one.measure, one.values, one.values * 0.0) for one in plain)
+        return found(exact, scale=float(scale), n_draws=0, notes=(note, *plain.notes))
     orders = _Orders.of(plain.placements, first.to_polars(), other.to_polars())
     means, errors = _draw(orders, chosen, float(scale), n_draws, generator(rng))
     scores = tuple(_scores(plain, *of_measure) for of_measure in zip(chosen, means, errors, strict=True))
@@ -218,30 +221,10 @@ def evaluate_with_confidence(
         f"means over {n_draws:,} orders of ties, drawn by {other.name} with Gumbel noise of scale {scale:g}"
         " (Plackett-Luce), with their standard errors: no closed form is known"
     )
-    n_lacking = int((orders.kind == LACKING).sum())
-    lacking = (
-        (f"last in their ties, as {other.name} lacks them: {counted(n_lacking, 'document')}",) if n_lacking else ()
-    )
-    notes = (*lacking, note, *plain.notes)
-    return ConfidenceEvaluation(scores, first.name, other.name, plain.query_ids, float(scale), n_draws, notes)
-
-
-def _second(run: Source, then_by: Source) -> Run:
-    """Return the second score, which may be another column of a dataframe."""
-    found = keys_of(run, then_by)
-    if len(found) != 1:
-        raise ParameterError(argument="then_by", given=Plain(counted(len(found), "run")), allowed="one run")
-    return Run.of(found[0])
-
-
-def _exact(found: Evaluation, name: str, then_by: str, scale: float, note: str) -> ConfidenceEvaluation:
-    scores = tuple(
-        ConfidenceScores(
-            one.measure, one.query_ids, one.values, np.where(np.isnan(one.values), np.nan, 0.0), one.mean, 0.0
-        )
-        for one in found
-    )
-    return ConfidenceEvaluation(scores, name, then_by, found.query_ids, scale, 0, (note, *found.notes))
+    notes = (note, *plain.notes)
+    if n_lacking := int((orders.kind == LACKING).sum()):
+        notes = (f"last in their ties, as {other.name} lacks them: {counted(n_lacking, 'document')}", *notes)
+    return found(scores, scale=float(scale), n_draws=n_draws, notes=notes)
 
 
 @dataclass(frozen=True, eq=False)
