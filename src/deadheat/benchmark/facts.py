@@ -13,7 +13,13 @@ from deadheat.evaluation.scores import intervals
 from deadheat.evaluation.strata import NONE, SMALLEST, label
 from deadheat.measures import AP, MaxRel
 from deadheat.report.conventions import broken_by
-from deadheat.report.model import OF_FEW, Fact
+from deadheat.report.model import (
+    OF_FEW,
+    Fact,
+    note,
+    said,
+    warning,
+)
 from deadheat.report.numbers import format_cell
 from deadheat.report.of_comparison import tell_intervals, tell_tests
 from deadheat.report.of_languages import AMONG, facts_of_languages, tell_beside, tell_gaps, tell_languages
@@ -39,7 +45,7 @@ def tell(result: BenchResult, groupings: Sequence[Grouping] = (), *, left_out: i
     settings = result.settings
     if settings.limit is not None:
         text = f"only the first {counted(settings.limit, 'case')} of each set and language: a quick look, not a result"
-        yield Fact("", None, "WARNING", text, is_warning=True)
+        yield warning("WARNING", text)
     yield Fact("limit", settings.limit)
     yield Fact("collection", settings.collection, "documents", f"{settings.n_documents:,} in {settings.collection}")
     yield Fact(
@@ -56,13 +62,13 @@ def tell(result: BenchResult, groupings: Sequence[Grouping] = (), *, left_out: i
     yield Fact("words", {name: {how: list(own) for how, own in one.items()} for name, one in settings.words.items()})
     yield from _of_words(settings)
     if text := families_of(list(result.parts.values()))[1]:
-        yield _note("not parallel", text)
+        yield note("not parallel", text)
     for one in result.across.values():
         yield from tell_languages(one, unit=CASE, margin=settings.margin)
     for family in result.families:
         if unlike := family.unlike:
             text = f"{counted(len(unlike), 'pair id')} with other expected ids in one language than in another"
-            yield _note("paired", f"{family.name}: {text} ({three(unlike)}): they do not ask for the same")
+            yield note("paired", f"{family.name}: {text} ({three(unlike)}): they do not ask for the same")
     if result.across:
         yield from facts_of_languages(result.across)
     yield Fact("margin", settings.margin)
@@ -73,11 +79,7 @@ def tell(result: BenchResult, groupings: Sequence[Grouping] = (), *, left_out: i
     yield from _of_tests(result)
     yield from _of_cases(result)
     yield Fact("notes", list(result.notes))
-    yield from (_note("note", note) for note in result.notes)
-
-
-def _note(heading: str, text: str) -> Fact:
-    return Fact("", None, heading, text, is_note=True)
+    yield from (note("note", one) for one in result.notes)
 
 
 def _of_searched_languages(result: BenchResult) -> Iterator[Fact]:
@@ -85,20 +87,20 @@ def _of_searched_languages(result: BenchResult) -> Iterator[Fact]:
     spoken, parts = result.settings.spoken, [part for part in result.parts.values() if part.language != NONE]
     if parts and not spoken:
         text = f"nobody says in which language the texts of {result.settings.collection} are: name it by"
-        yield Fact("", None, "languages", f"{text} --collection-language")
+        yield said("languages", f"{text} --collection-language")
     if not (parts and spoken):
         return
     known = [part for part in parts if is_code(part.language)]
     if unknown := ", ".join(str(part) for part in parts if part not in known):
         text = f"{unknown}: no code of ISO 639, so that nobody can tell whether the texts are in it"
-        yield _note("languages meet", text)
+        yield note("languages meet", text)
     texts = " and ".join(spoken) + " (guessed from them)" * result.settings.is_guess
     held = set(map(base, spoken))
     if crossing := ", ".join(str(part) for part in known if base(part.language) not in held):
-        yield _note("languages meet", f"{crossing}: searched in texts in {texts}, another language")
+        yield note("languages meet", f"{crossing}: searched in texts in {texts}, another language")
     for part in known if len(held) > 1 else ():
         if base(part.language) in held:
-            yield _note("languages meet", f"{part}: searched in texts in {texts}")
+            yield note("languages meet", f"{part}: searched in texts in {texts}")
 
 
 def _of_words(settings: Settings) -> Iterator[Fact]:
@@ -109,15 +111,15 @@ def _of_words(settings: Settings) -> Iterator[Fact]:
         if not (is_english and set(languages) <= {"en", NONE}):
             text = f"{name}: " + "; ".join(f"{how} ({', '.join(own)})" for how, own in found.items())
             is_alike = is_english or (len(found) == 1 and len(languages) > 1)
-            yield Fact("", None, "words", text + "; bm25(language='cases') takes those of each language" * is_alike)
+            yield said("words", text + "; bm25(language='cases') takes those of each language" * is_alike)
 
 
 def _of_measures(result: BenchResult, left_out: int) -> Iterator[Fact]:
     yield from tell_counts(result.measures)
     if left_out:
-        yield Fact("", None, "measures", f"{left_out} more in the report, in csv and in json")
+        yield said("measures", f"{left_out} more in the report, in csv and in json")
     if any(isinstance(one, AP) and one.norm == "min" for one in result.measures):
-        yield Fact("", None, "AP", "divided by the expected ids or the cutoff, whichever is less")
+        yield said("AP", "divided by the expected ids or the cutoff, whichever is less")
     low = sum(min(case.relevance, default=1.0) < 1 for part in result.parts.values() for case in part.cases)
     if low:  # they are not relevant to binary measures
         text = f"{counted(low, 'case')} with grades below 1: they count in graded measures; RR, Hit, R, P and AP"
@@ -130,10 +132,10 @@ def _of_measures(result: BenchResult, left_out: int) -> Iterator[Fact]:
         yield Fact("similarity", kind)
         max_rel = f"highest similarity ({kind}) of a document found to an expected one"
     if any(isinstance(one, MaxRel) for one in result.measures):
-        yield Fact("", None, "MaxRel", max_rel)
+        yield said("MaxRel", max_rel)
     for key, means in result.chance.items():
         shown = ", ".join(f"{measure} {format_cell(mean)}" for measure, mean in means.items())
-        yield Fact("", None, "chance", f"random terms, {result.parts[key]}: {shown}")
+        yield said("chance", f"random terms, {result.parts[key]}: {shown}")
 
 
 def _of_strata(result: BenchResult, groupings: Sequence[Grouping]) -> Iterator[Fact]:
@@ -141,10 +143,10 @@ def _of_strata(result: BenchResult, groupings: Sequence[Grouping]) -> Iterator[F
     yield Fact("by", list(result.settings.by))
     held = [name for name in STRATA if any(name in part.strata for part in result.parts.values())]
     if held and not groupings:
-        yield Fact("", None, "strata", f"cases have a {' and a '.join(held)}: --by {held[0]} shows the means by it")
+        yield said("strata", f"cases have a {' and a '.join(held)}: --by {held[0]} shows the means by it")
     by = result.settings.by
     if lacking := [str(part) for part in result.parts.values() if not set(by) <= set(part.strata)]:
-        yield _note("strata", f"{', '.join(lacking)}: no case has a {' and a '.join(by)}")
+        yield note("strata", f"{', '.join(lacking)}: no case has a {' and a '.join(by)}")
     small = {
         f"{one.part} {label(stratum)}": len(evaluation.query_ids)
         for one in groupings
@@ -154,7 +156,7 @@ def _of_strata(result: BenchResult, groupings: Sequence[Grouping]) -> Iterator[F
     }
     yield Fact("small_strata", small)
     if small:
-        yield _note(OF_FEW, few_queries(small, SMALLEST, unit="cases"))
+        yield note(OF_FEW, few_queries(small, SMALLEST, unit="cases"))
 
 
 def _of_intervals(result: BenchResult, groupings: Sequence[Grouping]) -> Iterator[Fact]:
@@ -189,7 +191,7 @@ def _of_intervals(result: BenchResult, groupings: Sequence[Grouping]) -> Iterato
                 f"the {n_cases:,} cases of {part} are not {n_cases:,} independent ones: by shared expected ids they are"
             )
             narrow = f"{counted(n_groups, 'group')}, and intervals are too narrow; cluster by expected_ids"
-            yield _note("clusters", f"{text} {narrow}")
+            yield note("clusters", f"{text} {narrow}")
     if column is None:
         return
     widths = {str(part): _widened(result, key) for key, part in result.parts.items()}
@@ -197,7 +199,7 @@ def _of_intervals(result: BenchResult, groupings: Sequence[Grouping]) -> Iterato
         n_clusters, ratio = len(set((part.clusters(cluster) or {}).values())), widths[str(part)]
         times = f"; intervals of {result.measures[0].label} are {ratio or 0:.2f} times as wide as without"
         text = f"{part}: {counted(len(part.cases), 'case')} in {counted(n_clusters, 'cluster')}"
-        yield _note("clusters", text + times * (ratio is not None))
+        yield note("clusters", text + times * (ratio is not None))
     yield Fact("width_by_clusters", widths)
 
 
@@ -244,20 +246,20 @@ def _of_cases(result: BenchResult) -> Iterator[Fact]:
 
     for part in result.parts.values():
         if bare := [case.case_id for case in part.cases if not case.expected_ids]:
-            yield _note("nothing expected", f"{share(part, len(bare))} ({three(bare)}), which count as 0")
+            yield note("nothing expected", f"{share(part, len(bare))} ({three(bare)}), which count as 0")
         alike: dict[tuple[str, ...], list[str]] = {}
         for name, evaluation in result.of_part(part).items():
             alike.setdefault(evaluation.missing_queries, []).append(name)
         alike.pop((), None)
         for ids, names in alike.items():
             of = f"{share(part, len(ids))} ({three(ids)})"
-            yield _note("found nothing", f"{', '.join(names)}: for {of}, which count as 0")
+            yield note("found nothing", f"{', '.join(names)}: for {of}, which count as 0")
     yield Fact("found_nothing", {" / ".join(key): len(one.missing_queries) for key, one in result.evaluations.items()})
     yield Fact("verbatim", {" / ".join(key): count for key, count in result.verbatim.items()})
     easy = "have the text of an expected document, ignoring case and whitespace"
     for key, count in result.verbatim.items():
         if count:
-            yield Fact("", None, "easy cases", f"{share(result.parts[key], count)} {easy}")
+            yield said("easy cases", f"{share(result.parts[key], count)} {easy}")
     small = [f"{part} ({len(part.cases)})" for part in result.parts.values() if len(part.cases) < SMALL]
     if small and result.settings.limit is None:
-        yield _note("few cases", f"{', '.join(small)}: good for a first look, not for a conclusion")
+        yield note("few cases", f"{', '.join(small)}: good for a first look, not for a conclusion")

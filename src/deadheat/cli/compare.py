@@ -199,8 +199,7 @@ def _report(  # noqa: PLR0917 - what a report is made of
     from deadheat.report.model import Fact
     from deadheat.report.of_compact import report_compact
     from deadheat.report.of_comparison import report_comparison
-    from deadheat.report.of_planning import beside, planned
-    from deadheat.report.of_queries import list_queries, list_ranks, tell_ranks
+    from deadheat.report.of_planning import beside, list_queries, list_ranks, planned, tell_ranks
 
     strata, is_data, margin = None, output.is_data, options["margin"]
     if queries is not None and columns:

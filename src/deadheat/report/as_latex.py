@@ -72,10 +72,8 @@ def _lines(table: Table, digits: int | None) -> Iterator[str]:
     n_labels, n_columns = len(table.labels), len(table.columns)
     is_ranked = [_is_ranked(table, place) for place in range(n_columns)]
     names = [_breaks(table, place) for place in range(n_labels)]
-    aligned = "".join(
-        "l" if table.holds_words(place) else "r@{}l" if is_ranked[place] else "r" for place in range(n_columns)
-    )
-    labels = "".join(NAME_COLUMN if is_long else "l" for is_long in names)
+    kinds = ("l" if table.holds_words(n) else "r@{}l" if is_wide else "r" for n, is_wide in enumerate(is_ranked))
+    labels, aligned = "".join(NAME_COLUMN if is_long else "l" for is_long in names), "".join(kinds)
     yield r"\begin{tabular}{" + labels + aligned * len(table.groups) + "}"
     yield r"\toprule"
     if table.title:
@@ -84,15 +82,14 @@ def _lines(table: Table, digits: int | None) -> Iterator[str]:
         yield r"\midrule"
     if table.is_grouped:
         spans = [rf"\multicolumn{{{n_columns}}}{{c}}{{{escaped(name)}}}" for name in table.groups]
-        yield " & ".join([*[""] * n_labels, *spans]) + r" \\"
         starts = range(n_labels + 1, n_labels + 1 + n_columns * len(table.groups), n_columns)
+        yield " & ".join([*[""] * n_labels, *spans]) + r" \\"
         yield " ".join(rf"\cmidrule(lr){{{start}-{start + n_columns - 1}}}" for start in starts)
-    headings = [escaped(column.heading) for column in table.labels]
-    for _ in table.groups:
-        for column, is_wide in zip(table.columns, is_ranked, strict=True):
-            heading = escaped(column.heading)
-            headings.append(rf"\multicolumn{{2}}{{c}}{{{heading}}}" if is_wide else heading)
-    yield " & ".join(headings) + r" \\"
+    headings = [
+        rf"\multicolumn{{2}}{{c}}{{{escaped(column.heading)}}}" if is_wide else escaped(column.heading)
+        for column, is_wide in zip(table.columns, is_ranked, strict=True)
+    ]
+    yield " & ".join([*(escaped(column.heading) for column in table.labels), *headings * len(table.groups)]) + r" \\"
     yield r"\midrule"
     for row in table.rows:
         texts = [_name(text) if is_long else escaped(text) for text, is_long in zip(row.labels, names, strict=True)]

@@ -15,7 +15,11 @@ from deadheat.evaluation.intervals import MANY, Interval
 from deadheat.measures import Measure
 from deadheat.measures.gains import LOWEST_POSITIVE
 from deadheat.measures.words import is_doubted, meaning
-from deadheat.report.model import Fact, share
+from deadheat.report.model import (
+    Fact,
+    note,
+    share,
+)
 from deadheat.report.numbers import DOUBT, format_cell
 from deadheat.wording import BY_DOC_ID, counted, three
 
@@ -140,28 +144,27 @@ def cannot_be_known(named: Iterable[tuple[str, Interval | Pair]]) -> Iterator[Fa
     found = gathered((name, one.unknown) for name, one in having if not one.is_known)
     are_all = len(found) == 1 and sum(map(len, found.values())) == len(having)
     told = [why + ("" if are_all else f" ({three(names)})") for why, names in found.items()]
-    yield Fact("", None, DOUBT, f"cannot be known: {'; '.join(told)}" if told else "", is_note=True)
+    yield note(DOUBT, f"cannot be known: {'; '.join(told)}" if told else "")
 
 
 def made_under(conventions: Conventions) -> Iterator[Fact]:
     """Give the facts about the options of an evaluation but for the ties."""
-    precision, top = conventions.score_precision, conventions.unjudged_max_rel
+    precision, top, rel, depth = (
+        getattr(conventions, name) for name in ("score_precision", "unjudged_max_rel", "rel", "depth")
+    )
     to = counted(precision, "decimal") if isinstance(precision, int) else precision
-    text = "compared as float64, not rounded" if precision is None else f"rounded to {to} first"
-    yield Fact("score_precision", precision, "scores", text, is_note=precision is not None)
+    rounded = "compared as float64, not rounded" if precision is None else f"rounded to {to} first"
+    highest = "the highest in the qrels" if top is None else f"{top:g}"
+    yield Fact("score_precision", precision, "scores", rounded, is_note=precision is not None)
     yield Fact("missing", conventions.missing)
     yield Fact("no_relevant", conventions.no_relevant)
-    if conventions.rel is not None:
-        level = f"from relevance {conventions.rel:g} on, where a measure names no other"
-        yield Fact("rel", conventions.rel, "relevant", level, is_note=True)
-    if conventions.depth is not None:
-        cut = f"cut after {counted(conventions.depth, 'document')}"
-        yield Fact("depth", conventions.depth, "lists", cut, is_note=True)
+    if rel is not None:
+        yield Fact("rel", rel, "relevant", f"from relevance {rel:g} on, where a measure names no other", is_note=True)
+    if depth is not None:
+        yield Fact("depth", depth, "lists", f"cut after {counted(depth, 'document')}", is_note=True)
     if conventions.unjudged == "bounds":
-        to = "the highest in the qrels" if top is None else f"{top:g}"
-        yield Fact(
-            "unjudged", "bounds", "if judged", f"if each retrieved unjudged document had any relevance, 0 to {to}"
-        )
+        text = f"if each retrieved unjudged document had any relevance, 0 to {highest}"
+        yield Fact("unjudged", "bounds", "if judged", text)
         yield Fact("unjudged_max_rel", top)
     if conventions.judged_only:
         yield Fact("judged_only", value=True, heading="lists", text="without unjudged documents", is_note=True)
@@ -172,7 +175,7 @@ def doubted_names(measures: Iterable[Measure]) -> Iterator[Fact]:
     for one in measures:
         if one.asked and is_doubted(one.asked):
             told = f"{one.asked} is read as {meaning(one.asked, type(one).__name__)}"
-            yield Fact("", None, "name", told, is_note=True)
+            yield note("name", told)
 
 
 def without_bounds(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
@@ -263,7 +266,7 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         worst = "count as 0" if all(one.higher_is_better for one in measures) else "count as the worst value"
         effect = worst if first.conventions.no_relevant == "zero" else "left out"
         of = "" if len(measures) == len(found) else f" for {', '.join(one.label for one in measures)}"
-        yield Fact("", None, "nothing relevant", f"{named(alike_ids)}, {effect}{of}{where}", is_note=True)
+        yield note("nothing relevant", f"{named(alike_ids)}, {effect}{of}{where}")
 
 
 def _counting(evaluations: Sequence[Evaluation], measure: Measure, ids: set[str]) -> tuple[tuple[str, ...], str]:

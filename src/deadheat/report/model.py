@@ -316,6 +316,21 @@ class Fact:
         return f"{self.heading}: {self.text}" if self.heading else self.text
 
 
+def said(heading: str, text: str) -> Fact:
+    """Return a fact that only people read."""
+    return Fact("", None, heading, text)
+
+
+def note(heading: str, text: str) -> Fact:
+    """Return a fact about these data or this call only, which only people read."""
+    return Fact("", None, heading, text, is_note=True)
+
+
+def warning(heading: str, text: str) -> Fact:
+    """Return a fact because of which the values mean little."""
+    return Fact("", None, heading, text, is_warning=True)
+
+
 @dataclass(frozen=True)
 class Report:
     """Tables and the facts that belong to them.

@@ -10,7 +10,17 @@ import numpy as np
 
 from deadheat.arrays import FloatArray
 from deadheat.comparison.agreement import BOUNDS, KINDS, Agreement
-from deadheat.report.model import QUERY, Column, Fact, Report, Span, share, tabulate
+from deadheat.report.model import (
+    QUERY,
+    Column,
+    Fact,
+    Report,
+    Span,
+    note,
+    said,
+    share,
+    tabulate,
+)
 from deadheat.report.numbers import format_cell
 from deadheat.wording import counted, three
 
@@ -58,7 +68,7 @@ def report_agreements(found: Sequence[Agreement], *, per_query: bool = False) ->
     first = found[0]
     facts = (
         *_facts(found),
-        *(Fact("", None, heading, text) for heading, text in TEXTS),
+        *(said(heading, text) for heading, text in TEXTS),
         Fact("p", first.p, "p", f"{first.p:g}, persistence of rbo"),
         Fact("cutoff", first.cutoff, "overlap", f"of the top {first.cutoff}; of the longer list if that is shorter"),
     )
@@ -97,21 +107,19 @@ def _facts(found: Sequence[Agreement]) -> Iterator[Fact]:
     if len(found) > 1 and len(set(sizes.values())) == 1:
         sizes = {f"each of {len(found)} pairs": sizes[pair_of(found[0])]}
     for name, size in sizes.items():
-        yield Fact("", None, "in both", f"{name}: {size}")
+        yield said("in both", f"{name}: {size}")
     tied = {name: one_share for one in found for name, one_share in zip((one.first, one.second), one.tied, strict=True)}
     shares = [f"{format_cell(share(of_run))} of {run}" for run, of_run in tied.items()]
     yield Fact("tied", tied, "in ties", f"of the documents: {', '.join(shares)}")
     for one in found:
-        for run, other, queries in (
-            (one.first, one.second, one.only_first),
-            (one.second, one.first, one.only_second),
-        ):
+        few = int((one.n_common < 2).sum())
+        sides = (one.first, one.second, one.only_first), (one.second, one.first, one.only_second)
+        for run, other, queries in sides:
             text = f"{counted(len(queries), 'query', 'queries')} that only {run} has"
             text += f", not {other}" * (len(found) > 1) + f": {three([*map(repr, queries)])}"
-            yield Fact("", None, "left out", text if queries else "", is_note=True)
-        few = int((one.n_common < 2).sum())
+            yield note("left out", text if queries else "")
         text = f"{counted(few, 'query', 'queries')} of {pair_of(one)} with fewer than two documents in both has no tau"
-        yield Fact("", None, "no tau", text if few else "", is_note=True)
+        yield note("no tau", text if few else "")
 
 
 def _numbers(found: Agreement) -> dict[str, object]:

@@ -37,7 +37,9 @@ from deadheat.report.model import (
     Report,
     Span,
     Table,
+    note,
     p_value,
+    said,
     share,
     tabulate,
 )
@@ -139,15 +141,15 @@ def report_comparison(
     named = {(): comparison} if strata is None else strata
     parts = [StratumComparison(keys_of(key), part) for key, part in named.items()]
     leading = columns_of_strata(columns)
-    said, verdict = judged(comparison, strata, columns, margin)
+    opening, verdict = judged(comparison, strata, columns, margin)
     facts = (verdict, *_facts(comparison, parts, qrels, among))
     if not for_people:
-        return Report((_pairs_as_data(parts, leading), _systems_as_data(parts, leading)), facts, opening=said)
+        return Report((_pairs_as_data(parts, leading), _systems_as_data(parts, leading)), facts, opening=opening)
     tables = []
     for measure in comparison.measures:
         tables += [list_systems(parts, leading, measure), _differences(parts, leading, measure)]
         tables += _reversals(parts, leading, measure)
-    return Report(tuple(tables), facts, opening=said)
+    return Report(tuple(tables), facts, opening=opening)
 
 
 def judged(
@@ -367,7 +369,7 @@ def _facts(comparison: Comparison, parts: Sequence[StratumComparison], qrels: st
     for one in evaluations:
         lacking = [scores.measure.label for scores in one if unexplained(one, scores)]
         text = f"{', '.join(lacking)} of {one.name}: without the queries that it lacks" if lacking else ""
-        yield Fact("", None, "left out", text, is_note=True)
+        yield note("left out", text)
     yield from without_relevant(evaluations)
     yield from of_runs(evaluations)
 
@@ -417,9 +419,9 @@ def tell_intervals(
     methods += [("differences", pair.method) for _, pair in differences]
     how = estimated_by(methods, clusters or unit[1], design.n_resamples, seed)
     sides = ", two-sided" if design.alternative != "two-sided" else ""
-    yield Fact("", None, "intervals", f"{how}{sides}, not corrected")
+    yield said("intervals", f"{how}{sides}, not corrected")
     named: list[tuple[str, Interval | Pair]] = [*((name, one) for _, name, one in found), *differences]
-    yield Fact("", None, "intervals", few_units((one for _, one in named), unit), is_note=True)
+    yield note("intervals", few_units((one for _, one in named), unit))
     yield from cannot_be_known((name, one) for name, one in named if not math.isnan(one.low))
 
 
@@ -449,46 +451,50 @@ def tell_tests(
         What has corrections of its own, such as "set and language".
     """
     pairs, units = [pair for _, pair in placed], "clusters" if has_clusters else unit[1]
-    alpha = 1 - design.confidence_level
-    for name in ("baseline", "test", "correction", "alternative"):
-        yield Fact(name, getattr(design, name))
-    by, between = ", by cluster" if has_clusters else "", f"between {among}" if among else ""
+    alpha, between = 1 - design.confidence_level, f"between {among}" if among else ""
     total = joined(counted(len(pairs), "difference"), between)
-    tested = _test(design, pairs, by, has_strata=has_strata) + (f", in each {apart} by itself" if apart else "")
-    yield Fact("", None, "test", f"{between}: {tested}" if between else tested)
+    tested = _test(design, pairs, ", by cluster" * has_clusters, has_strata=has_strata)
+    tested += f", in each {apart} by itself" if apart else ""
     skewed = [name_of(place, pair, f": {pair.skewness:+.1f}") for place, pair in placed if pair.doubtful]
-    if skewed:
-        other = "" if design.test == "bootstrap-t" else "; the test bootstrap-t is nearer to its level"
-        said = f"{len(skewed)} of {total} too skewed for so few {units} to hold the level {alpha:.3g}: {three(skewed)}"
-        yield Fact("", None, "skewed", f"{said}; take p near {alpha:.3g} as undecided{other}", is_note=True)
+    other = "" if design.test == "bootstrap-t" else "; the test bootstrap-t is nearer to its level"
     least = [(place, pair, least_p(pair, design)) for place, pair in placed if pair.wins + pair.losses]
-    if few := [name_of(place, pair, f": {n_differing(pair)}, {p:.4f}") for place, pair, p in least if p >= alpha]:
-        said = f"too few {units} differ for p of {len(few)} of {total} to fall below {alpha:.3g}, however much they do"
-        yield Fact("", None, "few differ", f"{said} (how many, least p): {three(few)}", is_note=True)
+    hopeless = [name_of(place, pair, f": {n_differing(pair)}, {p:.4f}") for place, pair, p in least if p >= alpha]
     enough = ENOUGH.get(design.test, FEWEST)
     few = [name_of(place, pair) for place, pair in placed if pair.significant and n_units(pair) < enough]
-    if few:
-        why = (
-            "are too few for this test; the test t is nearer to its level" if design.test in ENOUGH else "prove little"
+    why = "are too few for this test; the test t is nearer to its level" if design.test in ENOUGH else "prove little"
+    for name in ("baseline", "test", "correction", "alternative"):
+        yield Fact(name, getattr(design, name))
+    yield said("test", f"{between}: {tested}" if between else tested)
+    if skewed:
+        text = f"{len(skewed)} of {total} too skewed for so few {units} to hold the level {alpha:.3g}: {three(skewed)}"
+        yield note("skewed", f"{text}; take p near {alpha:.3g} as undecided{other}")
+    if hopeless:
+        text = (
+            f"too few {units} differ for p of {len(hopeless)} of {total} to fall below {alpha:.3g}, however much they"
         )
-        said = f"{len(few)} of {total} significant with fewer than {enough} {units}, which {why}: {three(few)}"
-        yield Fact("", None, "few", said, is_note=True)
-    n_significant = sum(pair.significant for pair in pairs)
-    yield Fact("", None, MARK, f"p below {alpha:.3g}: {n_significant} of {total}")
+        yield note("few differ", f"{text} do (how many, least p): {three(hopeless)}")
+    if few:
+        text = f"{len(few)} of {total} significant with fewer than {enough} {units}, which {why}: {three(few)}"
+        yield note("few", text)
+    yield said(MARK, f"p below {alpha:.3g}: {sum(pair.significant for pair in pairs)} of {total}")
 
 
 def _test(design: Design, pairs: Sequence[Pair], by: str, *, has_strata: bool) -> str:
-    n_exact = sum(pair.exact_p_value for pair in pairs)
-    resampled = f", {design.n_resamples:,} resamples"
+    """Return the test, how it found p values, and which differences these account for."""
+    n_exact, how = sum(pair.exact_p_value for pair in pairs), ""
+    n_others = len(pairs) - n_exact
     if design.test == "wilcoxon":
-        n_normal = len(pairs) - n_exact
-        resampled = f", by the normal distribution for {n_normal} of {counted(len(pairs), 'difference')}"
-        resampled = resampled if n_normal else ", exact"
-    elif design.test not in RESAMPLED:
-        resampled = ""
-    elif n_exact:
-        resampled = ", exact" if n_exact == len(pairs) else f"{resampled}, exact where few queries differ"
-    return f"{TESTS[design.test]}{by}, {design.alternative}{resampled}; {_corrected(design, has_strata=has_strata)}"
+        how = f", by the normal distribution for {n_others} of {counted(len(pairs), 'difference')}"
+    elif design.test in RESAMPLED:
+        how = f", {design.n_resamples:,} resamples" + ", exact where few queries differ" * (n_exact > 0)
+    if how and n_exact and not n_others:
+        how = ", exact"
+    if design.test == "tukey":
+        corrected = "which accounts for all pairs" + ", within each stratum only" * has_strata
+    else:
+        corrected = CORRECTIONS[design.correction]
+        corrected += "" if design.correction == "none" else " within a measure" + ", over all strata" * has_strata
+    return f"{TESTS[design.test]}{by}, {design.alternative}{how}; {corrected}"
 
 
 def name_of(place: str, pair: Pair, more: str = "") -> str:
@@ -496,68 +502,41 @@ def name_of(place: str, pair: Pair, more: str = "") -> str:
     return f"{pair.system} / {pair.baseline} ({pair.measure}{f'; {place}' if place else ''}{more})"
 
 
-def _corrected(design: Design, *, has_strata: bool) -> str:
-    """Say which differences the p values account for."""
-    if design.test == "tukey":
-        return "which accounts for all pairs" + (", within each stratum only" if has_strata else "")
-    if design.correction == "none":
-        return CORRECTIONS["none"]
-    return f"{CORRECTIONS[design.correction]} within a measure{', over all strata' if has_strata else ''}"
-
-
 def _of_ties(parts: Sequence[StratumComparison]) -> Iterator[Fact]:
     """Say how many differences ties can reverse."""
-    placed = [(part.stratum, pair) for part in parts for pair in part.comparison.pairs]
-    pairs = [pair for _, pair in placed]
-    possible = sum(pair.can_flip for pair in pairs)
-    likely = [pair for pair in pairs if pair.flip_probability >= LIKELY]
-    total = counted(len(pairs), "difference")
-    if not possible:
-        yield Fact("", None, "reversed", f"none: no order of equal scores reverses any of {total}")
+    placed = [(label(part.stratum), pair) for part in parts for pair in part.comparison.pairs]
+    open_, total = [pair for _, pair in placed if pair.can_flip], counted(len(placed), "difference")
+    if not open_:
+        yield said("reversed", f"none: no order of equal scores reverses any of {total}")
         return
-    text = (
-        f"{possible} of {total} by some order of the ties; {len(likely)} with a probability of {LIKELY:.0%} or more if"
-        " ties are broken at random"
+    likely = sum(pair.flip_probability >= LIKELY for _, pair in placed)
+    errors = {name: [one.flip_standard_error for one in open_ if one.flip_method == name] for name in FLIP_METHODS}
+    how = "; ".join(
+        ("" if len(own) == len(open_) else f"{len(own)} ") + FLIP_METHODS[name].format(error_of_share(max(own)))
+        for name, own in errors.items()
+        if own
     )
-    yield Fact("", None, "reversed", f"{text} ({_how_found(pairs)})")
-    if n_vague := sum(pair.flip_method == "normal" and pair.flip_standard_error > VAGUE for pair in pairs):
-        vague = f"the probability of {n_vague} of {total} is not known to better than {VAGUE:.0%}, as no orders can be"
-        vague += " drawn of saved evaluations or of very many documents"
-        yield Fact("", None, "reversed", vague, is_note=True)
-    reversed_ = [name_of(label(stratum), pair) for stratum, pair in placed if pair.doc_id_reverses]
-    if reversed_:
-        said = f"ties broken {BY_DOC_ID}, put {counted(len(reversed_), 'pair')} the other way: {three(reversed_)}"
-        yield Fact("", None, "by id", said)
+    text = f"{len(open_)} of {total} by some order of the ties; {likely} with a probability of {LIKELY:.0%} or more if"
+    yield said("reversed", f"{text} ties are broken at random ({how})")
+    if n_vague := sum(one.flip_method == "normal" and one.flip_standard_error > VAGUE for _, one in placed):
+        text = f"the probability of {n_vague} of {total} is not known to better than {VAGUE:.0%}, as no orders can be"
+        yield note("reversed", f"{text} drawn of saved evaluations or of very many documents")
+    if by_id := [name_of(place, pair) for place, pair in placed if pair.doc_id_reverses]:
+        text = f"ties broken {BY_DOC_ID}, put {counted(len(by_id), 'pair')} the other way: {three(by_id)}"
+        yield said("by id", text)
 
 
 def _of_labels(parts: Sequence[StratumComparison]) -> Iterator[Fact]:
     """Say which differences labels of unjudged documents could reverse, by an outer bound."""
-    placed = [(part.stratum, one) for part in parts for one in part.comparison.unjudged_outer_bounds]
+    placed = [(inside(part.stratum), one) for part in parts for one in part.comparison.unjudged_outer_bounds]
     if not placed:
         return
-    rows = [
-        {"measure": one.measure, "system": one.system, "baseline": one.baseline, "low": one.low, "high": one.high}
-        for _, one in placed
-    ]
-    yield Fact("unjudged_outer_bounds", rows)
+    names = ("measure", "system", "baseline", "low", "high")
+    yield Fact("unjudged_outer_bounds", [{name: getattr(one, name) for name in names} for _, one in placed])
     open_ = [
-        f"{one.measure} {one.system} - {one.baseline}{inside(stratum)} {format_cell(Span(one.low, one.high))}"
-        for stratum, one in placed
+        f"{one.measure} {one.system} - {one.baseline}{where} {format_cell(Span(one.low, one.high))}"
+        for where, one in placed
         if not one.is_safe
     ]
     text = f"{len(open_)} of {counted(len(placed), 'difference')}: {three(open_)}" if open_ else "no difference"
-    yield Fact("", None, "if judged", f"labels of unjudged documents could reverse {text} (outer bounds)")
-
-
-def _how_found(pairs: Sequence[Pair]) -> str:
-    """Say how the probabilities of a reversal were found, and how far they may be off."""
-    errors = {
-        method: [pair.flip_standard_error for pair in pairs if pair.can_flip and pair.flip_method == method]
-        for method in FLIP_METHODS
-    }
-    n_all = sum(map(len, errors.values()))
-    return "; ".join(
-        ("" if len(own) == n_all else f"{len(own)} ") + FLIP_METHODS[method].format(error_of_share(max(own)))
-        for method, own in errors.items()
-        if own
-    )
+    yield said("if judged", f"labels of unjudged documents could reverse {text} (outer bounds)")

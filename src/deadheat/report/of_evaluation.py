@@ -29,7 +29,15 @@ from deadheat.report.conventions import (
     without_bounds,
     without_relevant,
 )
-from deadheat.report.model import LACKING, Fact, Report, share
+from deadheat.report.model import (
+    LACKING,
+    Fact,
+    Report,
+    note,
+    said,
+    share,
+    warning,
+)
 from deadheat.report.model import named as measure_named
 from deadheat.report.numbers import few_units, format_cell
 from deadheat.report.of_strata import Grouping, average, tell
@@ -118,7 +126,11 @@ def _facts(
 ) -> Iterator[Fact]:
     first = evaluations[0]
     n_queries = len(first.query_ids) + (len(first.missing_queries) if first.conventions.missing == "skip" else 0)
-    yield from _unmatched(context)
+    # the ids of a run that retrieves no judged document may be written in two ways
+    unmatched = {run: {"run": of_run, "qrels": of_qrels} for run, (of_run, of_qrels) in context.unmatched.items()}
+    yield Fact("nothing_judged", unmatched)
+    for run, ids in unmatched.items():
+        yield warning("WARNING", f"{nothing_judged(run)} (run: {ids['run']!r}; qrels: {ids['qrels']!r})")
     yield Fact("deadheat", __version__)
     yield Fact("qrels", context.qrels)
     yield Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {context.qrels}{_nothing_wrong(evaluations)}")
@@ -176,15 +188,6 @@ def _leaders(evaluations: Sequence[Evaluation], measure: Measure, values: FloatA
     return [one.name for one, best in zip(evaluations, is_best, strict=True) if best]
 
 
-def _unmatched(context: EvaluationContext) -> Iterator[Fact]:
-    """Warn of runs that retrieve no judged document: the ids may be written in two ways."""
-    found = {run: {"run": of_run, "qrels": of_qrels} for run, (of_run, of_qrels) in context.unmatched.items()}
-    yield Fact("nothing_judged", found)
-    for run, ids in found.items():
-        text = f"{nothing_judged(run)} (run: {ids['run']!r}; qrels: {ids['qrels']!r})"
-        yield Fact("", None, "WARNING", text, is_warning=True)
-
-
 def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
     """Say which of the usual problems no run has; those that one has get lines of their own."""
     several = len(evaluations) > 1
@@ -231,15 +234,13 @@ def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> Iterato
         yield Fact("estimated", told)
     for measure, run, n_queries, error in found:
         of = f"{measure} of {run}: orders of ties were drawn for {counted(n_queries, 'query', 'queries')}"
-        text = f"{of}, with a standard error of up to {format_cell(error, digits)}"
-        yield Fact("", None, "estimated", text, is_note=True)
+        yield note("estimated", f"{of}, with a standard error of up to {format_cell(error, digits)}")
     for one in evaluations:
         for scores in one:
             n_drawn = int(scores.measure.has_drawn_spread(one.placements_of(scores.measure)).sum())
-            if n_drawn:
-                of = f"tie std, min and max of {scores.measure.label} of {one.name}"
-                text = f"{of} are of drawn orders for {counted(n_drawn, 'query', 'queries')}; its means are exact"
-                yield Fact("", None, "estimated", text, is_note=True)
+            of = f"tie std, min and max of {scores.measure.label} of {one.name} are of drawn orders for"
+            text = f"{of} {counted(n_drawn, 'query', 'queries')}; its means are exact"
+            yield note("estimated", text if n_drawn else "")
 
 
 def _intervals(parts: Sequence[StratumEvaluations], options: IntervalOptions, digits: int | None) -> Iterator[Fact]:
@@ -257,8 +258,8 @@ def _intervals(parts: Sequence[StratumEvaluations], options: IntervalOptions, di
     known = [one for one in found if not math.isnan(one[-1].low)]
     yield Fact("intervals", options.to_dict(), "intervals", how)
     if len(known) < len(found):
-        yield Fact("", None, "intervals", f"none where there are fewer than two {units}")
-    yield Fact("", None, "intervals", few_units(interval for *_, interval in found), is_note=True)
+        yield said("intervals", f"none where there are fewer than two {units}")
+    yield note("intervals", few_units(interval for *_, interval in found))
     yield from cannot_be_known((f"{measure} of {run}{inside(labels)}", one) for measure, run, labels, one in known)
     shares = [(one[-1].tie_share, *one) for one in found if math.isfinite(one[-1].tie_share)]
     if not shares:
@@ -299,4 +300,4 @@ def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
             lack = f" that {', '.join(runs)} lack{'s' if len(runs) == 1 else ''}" if are_missing else ""
             has, them = "has" if len(lacking) == 1 else "have", "it" if len(measures) == 1 else "them"
             text = f"{', '.join(measures)}: without the {named(lacking)}{lack}, which {has} no value for {them}"
-            yield Fact("", None, LACKING, text, is_note=True)
+            yield note(LACKING, text)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from deadheat.report.model import Cell, Column, Fact, Report, tabulate
+from deadheat.report.model import (
+    Cell,
+    Column,
+    Fact,
+    Report,
+    note,
+    said,
+    tabulate,
+)
 from deadheat.report.numbers import format_cell
 from deadheat.report.totals import count_cell
 from deadheat.wording import counted, three
@@ -66,54 +74,57 @@ def _heading(explanation: Explanation) -> str:
 
 
 def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> Iterator[Fact]:
-    yield Fact("run", explanation.name, "run", explanation.name + (f" on {qrels}" if qrels else ""))
-    yield Fact("reported", {one.measure.label: one.text for one in explanation.reported})
-    lacking = explanation.missing_queries  # what many numbers differ in
-    yield Fact("n_queries", explanation.n_queries)
-    text = (
-        f"{len(lacking):,} of {counted(explanation.n_queries, 'query', 'queries')} in the qrels ({three(lacking)}):"
-        " some tools count them as 0, others leave them out"
+    reported, lacking = explanation.reported, explanation.missing_queries  # the latter is what many numbers differ in
+    n_tools, is_match, chance = len(explanation.tools), bool(explanation.matches), explanation.chance
+    percent = [one.measure.label for one in reported if one.is_percent]
+    queries = (
+        f"{len(lacking):,} of {counted(explanation.n_queries, 'query', 'queries')} in the qrels ({three(lacking)})"
     )
-    yield Fact("missing_queries", list(lacking), "missing queries", text if lacking else "", is_note=True)
-    percent = [one.measure.label for one in explanation.reported if one.is_percent]
-    yield Fact("percent", percent, "percent", f"read as percentages: {', '.join(percent)}" if percent else "")
-    tools = len(explanation.tools)
     fit = f"{len(explanation.matches):,} of {counted(explanation.n_tried, 'combination')} of conventions"
-    fit += f", of {counted(tools, 'known tool')}" if tools else ", of no known tool" if explanation.matches else ""
-    yield Fact("n_tried", explanation.n_tried)
-    yield Fact("n_matches", len(explanation.matches), "fit", fit)
-    yield Fact("tools", list(explanation.tools))
-    if len(explanation.reported) > 1:
-        alone = ", ".join(f"{name} {n:,}" for name, n in explanation.fitting.items())
-        yield Fact("fitting", dict(explanation.fitting), "each alone", alone)
-    chance = explanation.chance
+    fit += f", of {counted(n_tools, 'known tool')}" if n_tools else ", of no known tool" if is_match else ""
     doubt = (
         f"{counted(explanation.n_values, 'different value')} found: one fits a random number of these digits between"
         f" them with a probability of {chance:.0%}; give more digits, or more measures"
     )
-    yield Fact("chance", chance, "chance", doubt if chance >= DOUBTFUL and explanation.matches else "")
-    n_held = explanation.n_queries - len(lacking)
-    for one in explanation.reported:
-        name, found = one.measure.label, explanation.ranges[one.measure.label]
-        low, mean, high = (format_cell(_cell(one.measure, end)) for end in (found.low, found.mean, found.high))
-        inside = "the reported number is inside" if found.is_inside else "no order gives the reported number"
-        over = f" over the {counted(n_held, 'query', 'queries')} of the run" if found.skips_missing else ""
-        moved = f"{name} from {low} to {high}{over}, mean {mean}: {inside}"
-        yield Fact("", None, "ties alone", moved)
-    yield Fact(
-        "ranges",
-        {
-            name: {"mean": one.mean, "low": one.low, "high": one.high, "skips_missing": one.skips_missing}
-            for name, one in explanation.ranges.items()
-        },
+    yield from (
+        Fact("run", explanation.name, "run", explanation.name + (f" on {qrels}" if qrels else "")),
+        Fact("reported", {one.measure.label: one.text for one in reported}),
+        Fact("n_queries", explanation.n_queries),
+        Fact(
+            "missing_queries",
+            list(lacking),
+            "missing queries",
+            f"{queries}: some tools count them as 0, others leave them out" if lacking else "",
+            is_note=True,
+        ),
+        Fact("percent", percent, "percent", f"read as percentages: {', '.join(percent)}" if percent else ""),
+        Fact("n_tried", explanation.n_tried),
+        Fact("n_matches", len(explanation.matches), "fit", fit),
+        Fact("tools", list(explanation.tools)),
     )
-    for one in explanation.reported:
+    if len(reported) > 1:
+        alone = ", ".join(f"{name} {n:,}" for name, n in explanation.fitting.items())
+        yield Fact("fitting", dict(explanation.fitting), "each alone", alone)
+    yield Fact("chance", chance, "chance", doubt if chance >= DOUBTFUL and is_match else "")
+    yield from (said("ties alone", _moved(explanation, one.measure)) for one in reported)
+    names = ("mean", "low", "high", "skips_missing")
+    ranges = {name: {key: getattr(one, key) for key in names} for name, one in explanation.ranges.items()}
+    yield Fact("ranges", ranges)
+    for one in reported:
         if not one.is_possible:
             lowest, highest = one.measure.range
             text = f"{one.measure.label} is between {lowest:g} and {highest:g} for any data: {one.text}"
-            yield Fact("", None, "impossible", f"{text} is another measure's, or a slip", is_note=True)
-    if not explanation.matches:
-        if not for_people:
-            yield Fact("", None, "no match", f"{_heading(explanation)}; the rows are the nearest ways", is_note=True)
+            yield note("impossible", f"{text} is another measure's, or a slip")
+    if not is_match:
+        yield note("no match", "" if for_people else f"{_heading(explanation)}; the rows are the nearest ways")
         hint = "other judgments, another run or other queries, or a convention that deadheat does not know"
-        yield Fact("", None, "what else", hint)
+        yield said("what else", hint)
+
+
+def _moved(explanation: Explanation, measure: Measure) -> str:
+    """Say what the order of ties alone makes of a measure."""
+    found, n_held = explanation.ranges[measure.label], explanation.n_queries - len(explanation.missing_queries)
+    low, mean, high = (format_cell(_cell(measure, end)) for end in (found.low, found.mean, found.high))
+    inside = "the reported number is inside" if found.is_inside else "no order gives the reported number"
+    over = f" over the {counted(n_held, 'query', 'queries')} of the run" if found.skips_missing else ""
+    return f"{measure.label} from {low} to {high}{over}, mean {mean}: {inside}"

@@ -10,7 +10,19 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.gates import Check, GateResult
 from deadheat.report.conventions import EXPLAINED, estimated_by, gathered, tell_unshared
-from deadheat.report.model import BEYOND, MEASURE, Column, Fact, Number, Report, Table, p_value, tabulate
+from deadheat.report.model import (
+    BEYOND,
+    MEASURE,
+    Column,
+    Fact,
+    Number,
+    Report,
+    Table,
+    p_value,
+    said,
+    tabulate,
+    warning,
+)
 from deadheat.report.numbers import BOOTSTRAPS, QUERY, format_cell, too_narrow
 from deadheat.version import __version__
 from deadheat.wording import counted
@@ -141,39 +153,48 @@ def _table(
 def _facts(
     result: GateResult, evaluation: Evaluation, sources: str, not_asked: Sequence[str], summary: str
 ) -> Iterator[Fact]:
-    yield Fact("deadheat", __version__)
-    yield Fact("name", result.name)
-    yield Fact("passed", result.passed)
-    yield Fact("summary", summary)
-    yield Fact("proves_little", {check.title: check.reason for check in result.proving_little})
-    for check in result.proving_little:
-        word, _, why = check.reason.partition(": ")
-        yield Fact("", None, word, f"{check.title}: {why}", is_warning=True)
-    yield Fact("", None, FAILED, "; ".join(check.title for check in result.failures), is_warning=True)
-    for check in result.failures:
-        if not _is_plain(check):
-            yield Fact("", None, "note", f"{check.title}: {check.reason}", is_warning=True)
-    yield from _worst(result.failures)
-    if any(check.is_beyond for check in result.checks):
-        yield Fact("", None, BEYOND, "cannot be reached: beyond what the judgments allow (at best)")
-    yield Fact("sources", sources or None, "gates", f"from {sources}" if sources else "")
-    text = _unasked(sources, not_asked) if not_asked else ""
-    yield Fact("not_asked", list(not_asked), "not checked", text, is_warning=True)
-    yield Fact("n_queries", result.n_queries, "queries", f"{result.n_queries:,}")
-    yield Fact("notes", list(evaluation.notes), "data", "; ".join(evaluation.notes))
-    yield from tell_unshared([evaluation], evaluation.conventions.missing, is_alone=True, is_note=False)
-    yield from _sizes(result)
-    yield Fact("ties", evaluation.ties, "ties", EXPLAINED[evaluation.ties], is_warning=evaluation.ties == "random")
-    yield Fact("options", {name: getattr(result.options, name) for name in OPTIONS})
-    if not all(check.is_regression for check in result.checks):
-        yield Fact("", None, "judgments", AT_BEST)
+    weak, failed = result.proving_little, result.failures
     kept = "checked together (pool languages)" if result.options.pool_languages else "checked apart"
-    text = f"{', '.join(result.languages)}: {kept}" if result.languages else ""
-    yield Fact("languages", list(result.languages), "languages", text)
-    if found := list(dict.fromkeys(check.by for check in result.checks if check.by)):
-        over_all = f", beside {ALL}, which is over all queries" if any(not check.by for check in result.checks) else ""
-        text = f"by {'; by '.join(found)}{over_all}; p values and intervals are corrected over the strata of each check"
-        yield Fact("", None, "strata", text)
+    by = "; by ".join(dict.fromkeys(check.by for check in result.checks if check.by))
+    over_all = f", beside {ALL}, which is over all queries" if any(not check.by for check in result.checks) else ""
+    is_beyond = any(check.is_beyond for check in result.checks)
+    yield from (
+        Fact("deadheat", __version__),
+        Fact("name", result.name),
+        Fact("passed", result.passed),
+        Fact("summary", summary),
+        Fact("proves_little", {check.title: check.reason for check in weak}),
+        *(warning(check.reason.split(": ")[0], f"{check.title}: {check.reason.split(': ', 1)[1]}") for check in weak),
+        warning(FAILED, "; ".join(check.title for check in failed)),
+        *(warning("note", f"{check.title}: {check.reason}") for check in failed if not _is_plain(check)),
+        *_worst(failed),
+        said(BEYOND, "cannot be reached: beyond what the judgments allow (at best)" if is_beyond else ""),
+        Fact("sources", sources or None, "gates", f"from {sources}" if sources else ""),
+        Fact(
+            "not_asked",
+            list(not_asked),
+            "not checked",
+            _unasked(sources, not_asked) if not_asked else "",
+            is_warning=True,
+        ),
+        Fact("n_queries", result.n_queries, "queries", f"{result.n_queries:,}"),
+        Fact("notes", list(evaluation.notes), "data", "; ".join(evaluation.notes)),
+        *tell_unshared([evaluation], evaluation.conventions.missing, is_alone=True, is_note=False),
+        *_sizes(result),
+        Fact("ties", evaluation.ties, "ties", EXPLAINED[evaluation.ties], is_warning=evaluation.ties == "random"),
+        Fact("options", {name: getattr(result.options, name) for name in OPTIONS}),
+        said("judgments", "" if all(check.is_regression for check in result.checks) else AT_BEST),
+        Fact(
+            "languages",
+            list(result.languages),
+            "languages",
+            f"{', '.join(result.languages)}: {kept}" if result.languages else "",
+        ),
+        said(
+            "strata",
+            f"by {by}{over_all}; p values and intervals are corrected over the strata of each check" if by else "",
+        ),
+    )
     yield from _intervals(result)
     yield from _baseline(result)
 
@@ -182,9 +203,9 @@ def _worst(failures: Sequence[Check]) -> Iterator[Fact]:
     """Name the queries behind the first failures, once for those that they share."""
     found = gathered((check.title, check.worst) for check in failures if check.worst)
     for worst, titles in list(found.items())[:NAMED]:
-        yield Fact("", None, "worst", f"{', '.join(titles)}: {worst}", is_warning=True)
+        yield warning("worst", f"{', '.join(titles)}: {worst}")
     if len(found) > NAMED:
-        yield Fact("", None, "worst", f"of {len(found) - NAMED} more in json and csv")
+        yield said("worst", f"of {len(found) - NAMED} more in json and csv")
 
 
 def _sizes(result: GateResult) -> Iterator[Fact]:
@@ -196,7 +217,7 @@ def _sizes(result: GateResult) -> Iterator[Fact]:
         text = (
             f"{', '.join(dict.fromkeys(names))}: over the {counted(n_queries, 'query', 'queries')} with a value{both}"
         )
-        yield Fact("", None, "note", text)
+        yield said("note", text)
 
 
 def _is_plain(check: Check) -> bool:
@@ -219,10 +240,10 @@ def _intervals(result: GateResult) -> Iterator[Fact]:
         level += " for all strata of a check together (Bonferroni)"
     units = "queries" if options.cluster is None else "clusters"
     made = estimated_by(methods, units, options.n_resamples, None)
-    yield Fact("", None, "intervals", f"{level}, {made}{_clusters(result)}")
+    yield said("intervals", f"{level}, {made}{_clusters(result)}")
     sizes = [one.n_queries for one in result.checks if one.method in BOOTSTRAPS and one.n_queries >= FEWEST]
     if sizes and options.cluster is None:
-        yield Fact("", None, "intervals", too_narrow(min(sizes), *QUERY), is_warning=True)
+        yield warning("intervals", too_narrow(min(sizes), *QUERY))
 
 
 def _clusters(result: GateResult) -> str:
@@ -240,14 +261,11 @@ def _baseline(result: GateResult) -> Iterator[Fact]:
     test = f"one-sided paired t test, alpha {options.alpha:g}, each measure by itself{holm}{_clusters(result)}"
     level = f"one-sided, {100 * (1 - options.alpha):.6g}%"
     if options.no_regression:
-        yield Fact("", None, "regression", f"fails a mean that is significantly worse: {test}")
-        yield Fact("", None, "detectable", DETECTABLE)
-        yield Fact("", None, "bound", f"of the difference on its better side, {level}")
+        yield said("regression", f"fails a mean that is significantly worse: {test}")
+        yield said("detectable", DETECTABLE)
+        yield said("bound", f"of the difference on its better side, {level}")
     if options.no_worse_than is not None:
-        yield Fact(
-            "", None, "no worse", f"fails unless a loss of {options.no_worse_than:.15g} or more is ruled out: {test}"
-        )
-        yield Fact("", None, "bound", f"of the difference on its worse side, {level}")
-    if result.not_compared:
-        text = f"{', '.join(result.not_compared)}: in {result.name} or in {result.baseline}, not in both"
-        yield Fact("", None, "not compared", text)
+        yield said("no worse", f"fails unless a loss of {options.no_worse_than:.15g} or more is ruled out: {test}")
+        yield said("bound", f"of the difference on its worse side, {level}")
+    text = f"{', '.join(result.not_compared)}: in {result.name} or in {result.baseline}, not in both"
+    yield said("not compared", text if result.not_compared else "")

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from deadheat.profile.items import OF_RUN, ItemProfile
-from deadheat.report.model import Cell, Column, Fact, Report, Span, tabulate
+from deadheat.report.model import (
+    Cell,
+    Column,
+    Fact,
+    Report,
+    Span,
+    note,
+    said,
+    tabulate,
+)
 from deadheat.wording import counted
 
 MEANINGS = {
@@ -33,7 +40,7 @@ def of_items(profile: ItemProfile) -> Report:
         f"{profile.name}: top {profile.cutoff} of {counted(profile.n_queries, 'list')},"
         f" catalogue of {counted(profile.n_items, 'item')}"
     )
-    return Report((table,), tuple(_facts(profile)), heading)
+    return Report((table,), _facts(profile), heading)
 
 
 def _range(profile: ItemProfile, name: str) -> Cell:
@@ -42,20 +49,25 @@ def _range(profile: ItemProfile, name: str) -> Cell:
     return Span(float(np.mean(profile.tie_min[name])), float(np.mean(profile.tie_max[name])))
 
 
-def _facts(profile: ItemProfile) -> Iterator[Fact]:
-    text = "values are means over their orders; gini and entropy are of the expected exposure"
-    yield Fact("", None, "ties", text)
-    yield Fact("n_items", profile.n_items)
-    yield Fact("cutoff", profile.cutoff)
+def _facts(profile: ItemProfile) -> tuple[Fact, ...]:
+    facts = (
+        said("ties", "values are means over their orders; gini and entropy are of the expected exposure"),
+        Fact("n_items", profile.n_items),
+        Fact("cutoff", profile.cutoff),
+    )
     if profile.n_users is None:
-        yield Fact("", None, "popularity", "not given: no popularity, tail and novelty")
-        return
-    n_tail = profile.n_items - profile.n_head
-    text = f"{n_tail:,} of {counted(profile.n_items, 'item')}: all but the {profile.head:.0%} most popular ones"
-    yield Fact("head", profile.head, "tail", text)
-    yield Fact("n_head", profile.n_head)
-    text = f"{profile.n_users:g}; an item without any counts as with one"
-    yield Fact("n_users", profile.n_users, "users for novelty", text)
-    yield Fact("notes", list(profile.notes))
-    for note in profile.notes:
-        yield Fact("", None, "data", note, is_note=True)
+        return (*facts, said("popularity", "not given: no popularity, tail and novelty"))
+    tail = f"{profile.n_items - profile.n_head:,} of {counted(profile.n_items, 'item')}"
+    return (
+        *facts,
+        Fact("head", profile.head, "tail", f"{tail}: all but the {profile.head:.0%} most popular ones"),
+        Fact("n_head", profile.n_head),
+        Fact(
+            "n_users",
+            profile.n_users,
+            "users for novelty",
+            f"{profile.n_users:g}; an item without any counts as with one",
+        ),
+        Fact("notes", list(profile.notes)),
+        *(note("data", one) for one in profile.notes),
+    )

@@ -19,7 +19,9 @@ from deadheat.report.model import (
     Report,
     Span,
     Table,
+    note,
     p_value,
+    said,
     table_of_rows,
     tabulate,
 )
@@ -184,42 +186,32 @@ def _interactions(found: Languages, measures: Sequence[str], system: Column) -> 
 
 def tell_languages(found: Languages, *, unit: tuple[str, str] = QUERY, margin: float | None = None) -> Iterator[Fact]:
     """Yield what is paired, what the variance is, and which differences could be found."""
-    n, names = found.n_shared, ", ".join(found.languages)
-    lacking = {language: number for language, number in found.left_out.items() if number}
-    partial = len(found.query_ids) - n
-    text = f"{found.name}: {counted(n, *unit)} in each of {names}"
-    if partial:
-        text += f"; {partial:,} in some of them, which count for these"
-    if lacking:
-        alone = ", ".join(f"{number:,} of {language}" for language, number in lacking.items())
-        text += f"; left out, as no other language has them: {alone}"
-    yield Fact("", None, "paired", text, is_note=bool(partial or lacking))
-    if found.unpaired:
-        text = f"{found.unpaired}: no pair_id that another language has, so that they count in no row of languages"
-        yield Fact("", None, "not paired", text, is_note=True)
-    if totals := [one.label for one in found.measures if one.total]:
-        text = f"{', '.join(totals)}: in no table of languages, which are of means"
-        yield Fact("", None, "paired", text, is_note=True)
+    lacking = ", ".join(f"{number:,} of {language}" for language, number in found.left_out.items() if number)
+    partial, n_languages = len(found.query_ids) - found.n_shared, len(found.languages)
+    paired = f"{found.name}: {counted(found.n_shared, *unit)} in each of {', '.join(found.languages)}"
+    paired += f"; {partial:,} in some of them, which count for these" if partial else ""
+    paired += f"; left out, as no other language has them: {lacking}" if lacking else ""
+    unpaired = f"{found.unpaired}: no pair_id that another language has, so that they count in no row of languages"
+    totals = ", ".join(one.label for one in found.measures if one.total)
+    yield Fact("", None, "paired", paired, is_note=bool(partial or lacking))
+    yield note("not paired", unpaired if found.unpaired else "")
+    yield note("paired", f"{totals}: in no table of languages, which are of means" if totals else "")
     if found.clusters_differ and found.cluster is not None:
         text = (
             f"{found.name}: languages have the {unit[1]} in different clusters; those that are one in any language are"
-            f" one here, which leaves {counted(len(set(found.cluster.tolist())), 'cluster')}"
         )
-        yield Fact("", None, "clusters", text, is_note=True)
-    chance = [one.variance_by_chance for one in found.across if one.is_known]
-    if chance:
-        n_languages = len(found.languages)
+        yield note("clusters", f"{text} one here, which leaves {counted(len(set(found.cluster.tolist())), 'cluster')}")
+    if chance := [one.variance_by_chance for one in found.across if one.is_known]:
         text = f"of the means of {n_languages} languages (divisor {n_languages}); languages of equal means would have"
         text += f" {_range(chance)} on average, by the choice of {unit[1]}; its interval is for these languages and"
-        yield Fact("", None, "variance", f"{text} other {unit[1]}")
+        yield said("variance", f"{text} other {unit[1]}")
     ends = found.detectable(POWER)  # of the first measure that has means
-    measure = next((one.label for one in found.measures if one.label in ends and not one.total), None)
-    if measure is not None:
+    if measure := next((one.label for one in found.measures if one.label in ends and not one.total), ""):
         test = f"paired t test, p below {1 - found.design.confidence_level:.3g} before correction"
         text = f"a difference between languages of {_range(ends[measure])} in {measure}"
-        yield Fact("", None, "power", f"{text} is found with a probability of {POWER:.0%} ({test})")
+        yield said("power", f"{text} is found with a probability of {POWER:.0%} ({test})")
     if margin:
-        yield Fact("", None, "margin", f"p within {margin:g}: two one-sided t tests that languages differ by less")
+        yield said("margin", f"p within {margin:g}: two one-sided t tests that languages differ by less")
         yield from doubt_margin([(one.system, one.pair) for one in found.differences])
 
 
@@ -263,7 +255,7 @@ def tell_gaps(found: Languages) -> Iterator[Fact]:
         n, below = sum(pair.significant for pair in pairs), f"{1 - found.design.confidence_level:.3g}"
         text = "a gap is one language less another; where two have one sign, the difference says whose is smaller:"
         text += f" {n} of {counted(len(pairs), 'pair')} of gaps differ with p below {below}, corrected on their own"
-        yield Fact("", None, "gaps", text)
+        yield said("gaps", text)
 
 
 def data_of_languages(named: Mapping[str, Languages], *, leading: Column, margin: float | None) -> Iterator[Table]:

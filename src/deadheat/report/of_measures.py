@@ -11,7 +11,13 @@ from collections.abc import Iterator, Sequence
 from deadheat.measures import Measure, measures, words
 from deadheat.measures.base import other_names, trec_names
 from deadheat.measures.guide import USES, Reading, Use, reading
-from deadheat.report.model import Column, Fact, Report, tabulate
+from deadheat.report.model import (
+    Column,
+    Fact,
+    Report,
+    said,
+    tabulate,
+)
 
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 
@@ -122,13 +128,13 @@ def _plain(text: str) -> str:
 def _listed(key: str, heading: str, texts: Sequence[str]) -> Iterator[Fact]:
     yield Fact(key, list(texts))
     for text in texts:
-        yield Fact("", None, heading, text)
+        yield said(heading, text)
 
 
 def _reading_facts(read: Reading) -> Iterator[Fact]:
     yield Fact("bands", [{"value": value, "meaning": meaning} for value, meaning in read.bands])
     for value, meaning in read.bands:
-        yield Fact("", None, "reading", f"{value}: {meaning}")
+        yield said("reading", f"{value}: {meaning}")
     yield _targets(dict(read.targets))
     yield from _listed("notes", "note", read.notes)
 
@@ -157,7 +163,7 @@ def _parameter_facts(measure: type[Measure]) -> Iterator[Fact]:
     parameters = _parameters(measure)
     yield Fact("parameters", parameters)
     for name, about in parameters.items():
-        yield Fact("", None, "parameters", f"{name}={about['default']!r}: {about['meaning']}; {about['allowed']}")
+        yield said("parameters", f"{name}={about['default']!r}: {about['meaning']}; {about['allowed']}")
 
 
 def report_uses(uses: Sequence[Use]) -> Report:

@@ -1,24 +1,41 @@
-"""Tables of what a comparison says about margins, and about the number of queries that it takes."""
+"""What a comparison says on request: about margins, sample sizes, deciding queries, and how sure its ranks are."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 from polars import DataFrame
 
-from deadheat import stats
+from deadheat import arguments, stats
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair, n_units
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.evaluation.strata import keys_of, label
-from deadheat.report.conventions import gathered
-from deadheat.report.model import MEASURE, SYSTEM, Column, Fact, Row, Table, p_value, tabulate
+from deadheat.report.conventions import drawn_with, gathered
+from deadheat.report.model import (
+    MEASURE,
+    QUERY,
+    SYSTEM,
+    Column,
+    Fact,
+    Row,
+    Span,
+    Table,
+    note,
+    p_value,
+    said,
+    share,
+    tabulate,
+)
 from deadheat.report.of_comparison import BASELINE, columns_of_strata, name_of
 from deadheat.wording import counted, three
 
+HEADINGS = {"best": "best", "worst": "worst", "ties": "by ties"}
+NUMBERS = ("difference", "value", "baseline_value")
 Comparisons = Mapping[str | tuple[str, ...], Comparison] | Mapping[tuple[()], Comparison]
 
 OF_TOTALS = {"difference", "detectable_difference"}
@@ -64,7 +81,7 @@ def doubt_margin(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
     found = gathered((name_of(stratum, pair), _why_doubtful(pair)) for stratum, pair in placed)
     for why, names in found.items():
         text = f"{why}: {len(names)} of {total}, {three(names)}" if why else ""
-        yield Fact("", None, "margin", text, is_note=True)
+        yield note("margin", text)
 
 
 def _why_doubtful(pair: Pair) -> str:
@@ -104,3 +121,69 @@ def beside(pairs: Table, *others: Table) -> Table:
         for row in other.rows:
             rows[row.labels] += tuple(row.cells[0][place] for place in places)
     return replace(pairs, columns=columns, rows=tuple(Row(labels, (cells,)) for labels, cells in rows.items()))
+
+
+def list_queries(comparison: Comparison, n: int, texts: Mapping[str, str], *, for_people: bool) -> list[Table]:
+    """Return the queries that decide each pair: a table of each pair for people, one of all for programs.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    n : int
+        Queries of each kind.
+    texts : mapping of str to str
+        The texts of queries, where there are any.
+    for_people : bool
+    """
+    rows = comparison.queries(n).to_dicts()
+    ties = Column("ties", "tie orders", _ties, ("tie_min", "tie_max"), spare=2)
+    text = [Column("text", "text", lambda row: texts.get(row["query_id"], ""))] if texts else []
+    if not for_people:
+        columns = (*(Column(name, name) for name in NUMBERS), ties, *text)
+        return [tabulate("queries", (SYSTEM, BASELINE, MEASURE, Column("kind", ""), QUERY), columns, rows)]
+    kind, tables = Column("kind", "", lambda row: HEADINGS[row["kind"]]), []
+    for key, own in groupby(rows, key=lambda row: (row["measure"], row["system"], row["baseline"])):
+        measure, *pair = key
+        named = (Column(name, heading, spare=1) for name, heading in zip(NUMBERS[1:], pair, strict=True))
+        title = f"{measure}: queries that decide, {' - '.join(pair)}"
+        columns = (Column("difference", "difference"), *named, ties, *text)
+        tables.append(tabulate("queries", (kind, QUERY), columns, own, title=title, has_blocks=True))
+    return tables
+
+
+def _ties(row: Mapping[str, Any]) -> Span | None:
+    low, high = row["tie_min"], row["tie_max"]
+    return None if low is None or high is None else Span(low, high)
+
+
+def list_ranks(comparison: Comparison, columns: Sequence[str], strata: Comparisons | None = None) -> Table:
+    """Return the rank of each system with its interval, the best first; of each stratum if there are any."""
+    parts: Comparisons = {(): comparison} if strata is None else strata
+    rows = []
+    for stratum, part in parts.items():
+        found = part.rank_intervals().to_dicts()
+        of_measure = {name: place for place, name in enumerate(dict.fromkeys(row["measure"] for row in found))}
+        found.sort(key=lambda row: (of_measure[row["measure"]], row["rank"] is None, row["rank"]))
+        rows += [{**row, "stratum": keys_of(stratum)} for row in found]
+    shown = (
+        Column("rank", "rank"),
+        Column("ci", f"{100 * comparison.design.confidence_level:g}% CI", _of_ranks),
+        Column("p_best", "P(best)", lambda row: share(row["p_best"])),
+        Column("n_queries", "queries", spare=1),
+    )
+    labels = (*columns_of_strata(columns), MEASURE, SYSTEM)
+    return tabulate("ranks", labels, shown, rows, title="Ranks", has_blocks=True)
+
+
+def _of_ranks(row: Mapping[str, Any]) -> Span | None:
+    return None if row["rank"] is None else Span(row["low"], row["high"])
+
+
+def tell_ranks(comparison: Comparison) -> Fact:
+    """Say how the intervals of ranks were made."""
+    design = comparison.design
+    seed = arguments.whole(design.rng)
+    units = "queries" if comparison.cluster is None else "clusters"
+    how = f"bootstrap over {units}, with the ties of every drawn query broken at random"
+    text = f"by the exact mean; {how}, {design.n_resamples:,} resamples{drawn_with(seed)}"
+    return said("ranks", text)

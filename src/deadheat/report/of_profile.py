@@ -6,9 +6,21 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 
 from deadheat.profile import Decided, Spread, TieProfile
-from deadheat.profile.stability import RULE_OF_THUMB, VISIBLE, Stability
+from deadheat.profile.stability import RULE_OF_THUMB, VISIBLE, Recommendation, Stability
 from deadheat.report.conventions import RULES, broken_by, gathered, nothing_judged, tell_unshared
-from deadheat.report.model import MEASURE, QUERY, Cell, Column, Fact, Report, Span, Table, share, tabulate
+from deadheat.report.model import (
+    MEASURE,
+    QUERY,
+    Cell,
+    Column,
+    Fact,
+    Report,
+    Span,
+    Table,
+    said,
+    share,
+    tabulate,
+)
 from deadheat.report.numbers import format_cell
 from deadheat.report.totals import TOTAL, as_cell, count_cell, mean_heading, span_of_ties, tell_counts
 from deadheat.wording import BROKEN_BY, counted
@@ -97,8 +109,7 @@ def report_profile(
         else ""
     )
     of_counts = tell_counts([one.measure for one in profile.decided])
-    of_stability = (*_recommended(profile, digits), *_beside(profile))
-    facts = (*of_stability, *_facts(profile), *_coarse(profile), *_not_shared(profile, missing), *of_counts)
+    facts = (*_recommended(profile, digits), *_facts(profile, missing), *of_counts)
     return Report(tuple(tables), facts, heading, f"{SHARES}\n{sizes}" if sizes else "", facts_first=True)
 
 
@@ -110,107 +121,82 @@ def _recommended(profile: TieProfile, digits: int | None) -> Iterator[Fact]:
     if found is None:
         why = "no query has a relevant document" if profile.is_judged else "nothing that the run retrieves is judged"
         yield Fact("recommendation", None, "recommendation", f"none: {why}")
-        return
-    n_decided, n_queries, low, high = found.n_decided, found.n_queries, found.low, found.high
-    value = {"is_exact": found.is_exact, "measure": found.measure.label, "tie_min": low, "tie_max": high}
-    value |= {"n_queries": n_decided, "n_evaluated": n_queries}
-    ends = " and ".join(format_cell(end, digits) for end in (low, high))
+    else:
+        yield from _exactly(profile, found, digits)
+    yield Fact("beside", profile.rule, "beside", broken_by(profile.rule, None))
+    reasons = gathered(
+        (one.difference.measure.label, correlation.undefined)
+        for one in profile.stability
+        for correlation in (one.with_tie_ratio, one.with_largest_tie)
+        if correlation.undefined
+    )
+    told = [f"{', '.join(dict.fromkeys(measures))}: {why}" for why, measures in reasons.items()]
+    yield said("no correlation", "; ".join(told))
+
+
+def _exactly(profile: TieProfile, found: Recommendation, digits: int | None) -> Iterator[Fact]:
+    """Say whether ties have to be counted exactly, and what a rule that only counts queries with ties would say."""
+    names = ("is_exact", "measure", "tie_min", "tie_max", "n_queries", "n_evaluated")
+    values = (found.is_exact, found.measure.label, found.low, found.high, found.n_decided, found.n_queries)
+    decided = f"in {found.n_decided:,} of {counted(found.n_queries, 'query', 'queries')}"
+    ends = " and ".join(format_cell(end, digits) for end in (found.low, found.high))
     if found.is_exact:
         text = f"count ties exactly: their order alone moves {found.measure.label} between {ends}"
-        text += f", and decides it in {n_decided:,} of {counted(n_queries, 'query', 'queries')}"
+        text += f", and decides it {decided}"
     elif any(one.n_queries for one in profile.decided):
         text = f"any rule for ties will do for means: their order moves none by {VISIBLE:g} or more"
-        text += f", but decides {found.measure.label} in {n_decided:,} of {counted(n_queries, 'query', 'queries')}"
+        text += f", but decides {found.measure.label} {decided}"
     else:
         text = "any rule for ties will do: no order of equal scores changes any value"
-    yield Fact("recommendation", value, "recommendation", text)
-    yield from _rule_of_thumb(profile)
-
-
-def _rule_of_thumb(profile: TieProfile) -> Iterator[Fact]:
-    """Say what a rule that only counts the queries with ties would recommend."""
-    found = profile.recommendation
-    if found is None:
-        return
-    is_exact, n_with_ties, n_of_run = found.is_exact_by_rule_of_thumb, found.n_with_ties, found.n_of_run
-    value = {"is_exact": is_exact, "percent": RULE_OF_THUMB, "n_queries_with_ties": n_with_ties, "agrees": found.agrees}
-    limit = f"{RULE_OF_THUMB}%"
-    text = f"{n_with_ties:,} of {counted(n_of_run, 'query', 'queries')} ({format_cell(share(n_with_ties / n_of_run))})"
-    text += f" {'has' if n_with_ties == 1 else 'have'} ties, "
+    yield Fact("recommendation", dict(zip(names, values, strict=True)), "recommendation", text)
+    is_exact, n_with_ties, limit = found.is_exact_by_rule_of_thumb, found.n_with_ties, f"{RULE_OF_THUMB}%"
+    text = f"{n_with_ties:,} of {counted(found.n_of_run, 'query', 'queries')}"
+    text += f" ({format_cell(share(n_with_ties / found.n_of_run))}) {'has' if n_with_ties == 1 else 'have'} ties, "
     text += f"more than {limit}: count ties exactly" if is_exact else f"not more than {limit}: any rule will do"
     if not found.agrees:
         text += "; it counts ties that decide nothing too" if is_exact else "; it does not see what these ties decide"
+    value = {"is_exact": is_exact, "percent": RULE_OF_THUMB, "n_queries_with_ties": n_with_ties, "agrees": found.agrees}
     yield Fact("rule_of_thumb", value, f"{limit} rule", text)
 
 
-def _beside(profile: TieProfile) -> Iterator[Fact]:
-    """Say which rule is beside the exact values, and which correlations are undefined."""
-    if profile.rule is None:
-        return
-    yield Fact("beside", profile.rule, "beside", broken_by(profile.rule, None))
-    reasons = gathered(
-        (one.difference.measure.label, found.undefined)
-        for one in profile.stability
-        for found in (one.with_tie_ratio, one.with_largest_tie)
-        if found.undefined
+def _facts(profile: TieProfile, missing: str) -> Iterator[Fact]:
+    queries, documents, decimals = profile.n_queries_with_ties, profile.n_tied, profile.decimals
+    size, largest, distinct = profile.tie_size, profile.largest, profile.distinct_scores
+    in_ties = f", in {counted(profile.n_ties, 'tie')}" if profile.n_ties else ""
+    where = f"with score {largest.score:g} in query {largest.query_id}" if largest else ""
+    of_largest = f"{largest.n_documents:,} documents {where}" if largest else ""
+    yield from (
+        Fact("run", profile.name),
+        Fact("n_queries", profile.n_queries),
+        Fact("n_documents", profile.n_documents),
+        Fact("n_queries_with_ties", queries, "queries with ties", _part(queries, profile.n_queries)),
+        Fact("n_tied", documents, "documents in ties", _part(documents, profile.n_documents) + in_ties),
+        Fact("n_ties", profile.n_ties),
+        Fact("tie_size", asdict(size) if size else None, "documents a tie", _spread(size) if size else ""),
+        Fact("largest_tie", asdict(largest) if largest else None, "largest tie", of_largest),
+        Fact("distinct_scores", asdict(distinct), "distinct scores", f"{_spread(distinct)} a query"),
+        Fact("n_levels", profile.n_levels),
+        Fact("levels", [{"score": score, "n_documents": n} for score, n in profile.levels]),
+        Fact("decimals", decimals),
+        Fact("grid", profile.grid),
     )
-    told = [f"{', '.join(dict.fromkeys(measures))}: {why}" for why, measures in reasons.items()]
-    yield Fact("", None, "no correlation", "; ".join(told))
-
-
-def _facts(profile: TieProfile) -> Iterator[Fact]:
-    yield Fact("run", profile.name)
-    yield Fact("n_queries", profile.n_queries)
-    yield Fact("n_documents", profile.n_documents)
-    queries, documents = profile.n_queries_with_ties, profile.n_tied
-    yield Fact("n_queries_with_ties", queries, "queries with ties", _part(queries, profile.n_queries))
-    text = _part(documents, profile.n_documents) + (f", in {counted(profile.n_ties, 'tie')}" if profile.n_ties else "")
-    yield Fact("n_tied", documents, "documents in ties", text)
-    yield Fact("n_ties", profile.n_ties)
-    size, largest = profile.tie_size, profile.largest
-    yield Fact("tie_size", asdict(size) if size else None, "documents a tie", _spread(size) if size else "")
-    text = (
-        f"{largest.n_documents:,} documents with score {largest.score:g} in query {largest.query_id}" if largest else ""
-    )
-    yield Fact("largest_tie", asdict(largest) if largest else None, "largest tie", text)
-    yield Fact(
-        "distinct_scores",
-        asdict(profile.distinct_scores),
-        "distinct scores",
-        f"{_spread(profile.distinct_scores)} a query",
-    )
-
-
-def _coarse(profile: TieProfile) -> Iterator[Fact]:
-    """Give the signs that the scores are coarser than a ranking needs."""
-    yield Fact("n_levels", profile.n_levels)
-    yield Fact("levels", [{"score": score, "n_documents": n} for score, n in profile.levels])
-    yield Fact("decimals", profile.decimals)
-    yield Fact("grid", profile.grid)
-    signs = []
+    signs = []  # that scores are coarser than a ranking needs
     if profile.levels:
-        listed = ", ".join(f"{score:g} ({n:,})" for score, n in profile.levels)
-        signs.append(f"{counted(profile.n_levels, 'level')} in the whole run (documents): {listed}")
-    if profile.decimals is not None and profile.decimals <= FEW_DECIMALS:
-        signs.append(f"at most {counted(profile.decimals, 'decimal')}" if profile.decimals else "whole numbers")
+        levels = ", ".join(f"{score:g} ({n:,})" for score, n in profile.levels)
+        signs.append(f"{counted(profile.n_levels, 'level')} in the whole run (documents): {levels}")
+    if decimals is not None and decimals <= FEW_DECIMALS:
+        signs.append(f"at most {counted(decimals, 'decimal')}" if decimals else "whole numbers")
     elif profile.grid:
-        written = "" if profile.decimals is None else f", written with {counted(profile.decimals, 'decimal')}"
+        written = "" if decimals is None else f", written with {counted(decimals, 'decimal')}"
         signs.append(f"{profile.grid} numbers{written}")
-    if not signs:
-        decimals = "more than 15 decimals" if profile.decimals is None else counted(profile.decimals, "decimal")
-        signs.append(f"{counted(profile.n_levels, 'distinct score')} in the whole run, {decimals}")
-    for sign in signs:
-        yield Fact("", None, "scores", sign)
-
-
-def _not_shared(profile: TieProfile, missing: str) -> Iterator[Fact]:
-    """Say what was assumed to read the data, and which queries only the qrels or only the run has."""
+    fine = "more than 15 decimals" if decimals is None else counted(decimals, "decimal")
+    signs = signs or [f"{counted(profile.n_levels, 'distinct score')} in the whole run, {fine}"]
+    yield from (said("scores", sign) for sign in signs)
     yield Fact("notes", list(profile.notes), "data", "; ".join(profile.notes))
-    if not profile.decided:
-        return
-    text = "" if profile.is_judged else nothing_judged(profile.name)
-    yield Fact("nothing_judged", not profile.is_judged, "WARNING", text, is_warning=True)
-    yield from tell_unshared([profile], missing, is_alone=True, is_note=False)
+    if profile.decided:
+        text = "" if profile.is_judged else nothing_judged(profile.name)
+        yield Fact("nothing_judged", not profile.is_judged, "WARNING", text, is_warning=True)
+        yield from tell_unshared([profile], missing, is_alone=True, is_note=False)
 
 
 def _part(part: int, whole: int) -> str:
@@ -331,7 +317,7 @@ def with_second_key(report: Report, profile: TieProfile, keyed: TieProfile, name
     left = f"{keyed.n_tied:,} of {counted(profile.n_tied, 'tied document')} still tie"
     value = {"name": name, "n_tied": keyed.n_tied, "n_queries_with_ties": keyed.n_queries_with_ties}
     facts = [Fact("then_by", value, f"then by {name}", left if profile.n_tied else "nothing: no document is in a tie")]
-    facts += [Fact("", None, "second key", note) for note in keyed.notes if note not in profile.notes]
+    facts += [said("second key", one) for one in keyed.notes if one not in profile.notes]
     if not profile.decided:
         return replace(report, facts=(*report.facts, *facts))
     rows = []

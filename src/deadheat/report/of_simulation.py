@@ -6,7 +6,17 @@ import math
 from collections.abc import Iterator, Sequence
 
 from deadheat.report.conventions import nothing_judged, of_runs, tell_unshared, without_relevant
-from deadheat.report.model import MEASURE, SYSTEM, Column, Fact, Report, Table, share, tabulate
+from deadheat.report.model import (
+    MEASURE,
+    SYSTEM,
+    Column,
+    Fact,
+    Report,
+    Table,
+    said,
+    share,
+    tabulate,
+)
 from deadheat.simulation.coarse_profile import CoarseningProfile, CoarseScores
 from deadheat.simulation.simulated import Simulation
 from deadheat.wording import BY_DOC_ID, counted
@@ -98,23 +108,20 @@ def _facts(found: CoarseningProfile) -> Iterator[Fact]:
     text = "between the lowest and the highest score of each query" if found.per_query else ""
     yield Fact("per_query", found.per_query, "levels", text)
     evaluations = list(found.evaluations.values())
+    totals = ", ".join(str(one) for one in evaluations[0].measures if one.total)
+    is_open = found.pairs and any(math.isnan(row.wrong_winner) for row in found.rows)
+    errors = [pair.standard_error for pair in found.pairs if pair.method == "sampled"]
+    sampled = f"{len(errors)} of {counted(len(found.pairs), 'pair')} from drawn orders, standard error at most"
     for one in evaluations:
         if not len(one.placements.query):
             yield Fact("nothing_judged", one.name, "WARNING", nothing_judged(one.name), is_warning=True)
     yield from tell_unshared(evaluations, evaluations[0].conventions.missing)
     yield from without_relevant(evaluations)
     yield from of_runs(evaluations)
-    if totals := [str(one) for one in evaluations[0].measures if one.total]:
-        yield Fact("", None, "counts", f"{', '.join(totals)}: means over queries")
-    if found.pairs and any(math.isnan(row.wrong_winner) for row in found.rows):
-        yield Fact("", None, "winner", "-: the exact values of the scores as given are equal, so that neither wins")
-    n_sampled = sum(pair.method == "sampled" for pair in found.pairs)
-    if n_sampled:
-        most = max(pair.standard_error for pair in found.pairs if pair.method == "sampled")
-        text = (
-            f"{n_sampled} of {counted(len(found.pairs), 'pair')} from drawn orders, standard error at most {most:.1%}"
-        )
-        yield Fact("", None, "wrong winner", text)
+    yield said("counts", f"{totals}: means over queries" if totals else "")
+    equal = "-: the exact values of the scores as given are equal, so that neither wins"
+    yield said("winner", equal if is_open else "")
+    yield said("wrong winner", f"{sampled} {max(errors):.1%}" if errors else "")
 
 
 def report_simulation(simulation: Simulation, *, seed: object = None, files: Sequence[str] = ()) -> Report:

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from deadheat.evaluation.evaluation import Strata
 from deadheat.evaluation.strata import NONE, label, order
 from deadheat.report.conventions import named
-from deadheat.report.model import MEASURE, OF_FEW, Column, Fact, Row, Table
+from deadheat.report.model import (
+    MEASURE,
+    OF_FEW,
+    Column,
+    Fact,
+    Row,
+    Table,
+    said,
+)
 from deadheat.wording import three
 
 LOWEST = (Column("lowest", "lowest", spare=1), Column("highest", "highest", spare=1))
@@ -126,19 +134,18 @@ def tell(grouping: Grouping) -> Iterator[Fact]:
     measures, smallest = grouping.strata[0].whole.measures, grouping.strata[0].smallest
     counts = [one.label for one in measures if one.total]
     if len(counts) < len(measures):
-        yield Fact("", None, "averages", OF_LANGUAGES if grouping.is_by_language else OF_STRATA)
+        yield said("averages", OF_LANGUAGES if grouping.is_by_language else OF_STRATA)
     none = f"none of {', '.join(counts)}: totals of strata of different sizes cannot be averaged" if counts else ""
-    yield Fact("", None, "averages", none)
+    yield said("averages", none)
     ids = sorted(set().union(*(of_run.unassigned for of_run in grouping.strata)))
     columns = " or ".join(grouping.columns)
     text = f"{named(ids)} without {columns}, not in macro and variance" if ids else ""
     yield Fact("unassigned_queries", ids, NONE, text, is_note=True)
-    found: dict[str, int] = {}
-    for of_run in grouping.strata:
-        for stratum in sorted(of_run, key=order):
-            fewest, name = min(scores.n_queries for scores in of_run[stratum]), label(stratum)
-            if fewest < of_run.smallest:
-                found[name] = min(fewest, found.get(name, fewest))
+    sizes = {  # the fewest queries of any run and measure
+        label(stratum): min(one.n_queries for of_run in grouping.strata for one in of_run.get(stratum, ()))
+        for stratum in sorted(set().union(*grouping.strata), key=order)
+    }
+    found = {name: n for name, n in sizes.items() if n < smallest}
     yield Fact("small_strata", found, OF_FEW, few_queries(found, smallest))
 
 

@@ -20,7 +20,16 @@ from deadheat.report.as_html import fragment
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.conventions import nothing_judged
-from deadheat.report.model import QUERY, Column, Fact, Report, share, tabulate
+from deadheat.report.model import (
+    QUERY,
+    Column,
+    Fact,
+    Report,
+    said,
+    share,
+    tabulate,
+    warning,
+)
 from deadheat.report.numbers import format_cell
 from deadheat.report.of_agreement import report_agreements
 from deadheat.report.of_compact import report_compact
@@ -66,7 +75,7 @@ def _warned(report: Report, evaluation: Evaluation) -> Report:
     """Return a report that begins with a warning if nothing that is retrieved is judged."""
     if len(evaluation.placements.query):
         return report
-    fact = Fact("", None, "WARNING", nothing_judged(evaluation.name), is_warning=True)
+    fact = warning("WARNING", nothing_judged(evaluation.name))
     return replace(report, facts=(fact, *report.facts))
 
 
@@ -94,8 +103,8 @@ def _of_placements(placements: Placements) -> Report:
         Fact("n_retrieved", n_retrieved, "retrieved", f"{n_retrieved:,} documents"),
         Fact("n_tied", n_tied, "in ties", in_ties),
         Fact("n_missing", n_missing, "missing", counted(n_missing, "query", "queries") if n_missing else ""),
-        Fact("", None, "above, tied", "documents of the query with a higher score, and with exactly this one"),
-        Fact("", None, "rows", f"the first {MOST_ROWS} of {n_rows:,}" if n_rows > MOST_ROWS else ""),
+        said("above, tied", "documents of the query with a higher score, and with exactly this one"),
+        said("rows", f"the first {MOST_ROWS} of {n_rows:,}" if n_rows > MOST_ROWS else ""),
     )
     judged = counted(n_rows, "judged document")
     heading = f"{counted(placements.n_queries, 'query', 'queries')}, {judged} retrieved"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import count, zip_longest
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
@@ -32,29 +32,62 @@ HEAD, DIM, MAIN, WARNING = "bold", "dim", "bold cyan", "bold red"
 
 
 @dataclass(frozen=True)
-class Layout:
-    """A table as text, before its groups are laid side by side.
+class Grid:
+    """A table as text: its labels, then the columns of each group.
 
     Attributes
     ----------
+    table : Table
     groups : tuple of str
         Their names, shortened.
-    labels : list of list of str, shape (n_rows, n_labels)
-    cells : list, shape (n_groups, n_rows, n_columns)
-    label_widths, widths : list of int
-        Widths of the label columns, and of the columns of every group.
-    is_text : list of bool
-        Which columns hold words: they are flush left.
-    group_width : int
+    rows : list of list of list of str
+        The lines of each row, with a text for each column.
+    widths : list of int
+    gaps : list of str
+        What is in front of each column.
+    is_left : list of bool
+        Which columns are flush left.
     """
 
+    table: Table
     groups: tuple[str, ...]
-    labels: list[list[str]]
-    cells: list[list[list[str]]]
-    label_widths: list[int]
+    rows: list[list[list[str]]]
     widths: list[int]
-    is_text: list[bool]
-    group_width: int
+    gaps: list[str]
+    is_left: list[bool]
+
+    @property
+    def width(self) -> int:
+        """The columns of the screen that it takes."""
+        return sum(self.widths) + sum(map(len, self.gaps))
+
+    @property
+    def n_labels(self) -> int:
+        """The number of leading columns."""
+        return len(self.table.labels)
+
+    @property
+    def ends_in_words(self) -> bool:
+        """Whether its last column can be broken into lines."""
+        return len(self.groups) == 1 and self.is_left[-1]
+
+    def broken(self, widths: Mapping[int, int]) -> Grid:
+        """Return it with the texts of some columns broken between words, as far as that makes them narrow enough."""
+        rows = [
+            list(
+                map(list, zip_longest(*(self._parts(text, widths.get(n)) for n, text in enumerate(line)), fillvalue=""))
+            )
+            for (line,) in self.rows
+        ]
+        found = list(self.widths)
+        for n, width in widths.items():
+            least = width if n < self.n_labels else 0
+            found[n] = max(least, *(cell_len(line[n]) for row in rows for line in row))
+        return replace(self, rows=rows, widths=found)
+
+    @staticmethod
+    def _parts(text: str, width: int | None) -> list[str]:
+        return [text] if width is None else textwrap.wrap(text, width, break_long_words=False) or [""]
 
 
 def as_text(report: Report, *, width: int | None = 80, digits: int | None = None) -> Text:
@@ -87,14 +120,18 @@ def _filled(line: str, width: int) -> str:
 
 
 def _table(table: Table, width: int, digits: int | None) -> Text:
-    fitted, layout = _fitted(table.for_people(drawn=True), width, digits)
+    grid = _fitted(table.for_people(drawn=True), width, digits)
     lines = [Text(_filled(table.title, width), HEAD)] if table.title else []
-    if width == sys.maxsize and _ends_in_words(layout) and layout.widths[-1] > SENTENCES:
+    if width == sys.maxsize and grid.ends_in_words and grid.widths[-1] > SENTENCES:
         width = PAGE
-    lines += _block(fitted, _wrapped(_with_narrow_labels(layout, width), width))
+    grid = _with_narrow_labels(grid, width)
+    room = max(NARROWEST, width - grid.width + grid.widths[-1])
+    if grid.ends_in_words and grid.widths[-1] > room:
+        grid = grid.broken({len(grid.widths) - 1: room})
+    lines += _block(grid)
     for line in lines:
         line.rstrip()
-    shown = {column.key for column in fitted.columns}
+    shown = {column.key for column in grid.table.columns}
     left_out = [column.heading for column in table.for_people().columns if column.key not in shown]
     if left_out:
         lines.append(Text(_filled(f"not shown at this width: {', '.join(left_out)}", width), DIM))
@@ -103,27 +140,19 @@ def _table(table: Table, width: int, digits: int | None) -> Text:
     return Text("\n").join(lines)
 
 
-def _fitted(table: Table, width: int, digits: int | None) -> tuple[Table, Layout]:
+def _fitted(table: Table, width: int, digits: int | None) -> Grid:
     """Lay a table out in the first way that fits, or in the last one."""
     ways = _ways(table)
-    way = next(ways)
-    layout = _lay_out(way, digits)
+    grid = _lay_out(next(ways), digits)
     for narrower in ways:
-        is_last_resort = all(column.spare <= 0 for column in way.columns)
-        if _least(_with_narrow_labels(layout, width) if is_last_resort else layout) <= width:
+        is_last_resort = all(column.spare <= 0 for column in grid.table.columns)
+        least = _with_narrow_labels(grid, width) if is_last_resort else grid
+        # the words of a last column are broken before any is left out
+        spared = max(0, least.widths[-1] - NARROWEST) if least.ends_in_words else 0
+        if least.width - spared <= width:
             break
-        way, layout = narrower, _lay_out(narrower, digits)
-    return way, layout
-
-
-def _least(layout: Layout) -> int:
-    """Return how narrow a layout can be: if its last column holds words, that is broken before any is left out."""
-    spared = max(0, layout.widths[-1] - NARROWEST) if _ends_in_words(layout) else 0
-    return _total(layout.label_widths) + len(layout.groups) * (layout.group_width + len(BETWEEN_GROUPS)) - spared
-
-
-def _ends_in_words(layout: Layout) -> bool:
-    return len(layout.groups) == 1 and layout.is_text[-1]
+        grid = _lay_out(narrower, digits)
+    return grid
 
 
 def _ways(table: Table) -> Iterator[Table]:
@@ -139,7 +168,7 @@ def _ways(table: Table) -> Iterator[Table]:
         yield narrower
         table = narrower
     for level in sorted({column.spare for column in table.columns} - {0}, reverse=True):
-        kept = [n for n, column in enumerate(table.columns) if not _is_spared(column.spare, level)]
+        kept = [n for n, one in enumerate(table.columns) if not _is_spared(one.spare, level)]
         table = table.select(kept)
         yield table
 
@@ -155,130 +184,101 @@ def _without_bars(table: Table) -> list[Table]:
     return [table.select(kept)] if len(kept) < len(table.columns) else []
 
 
-def _lay_out(table: Table, digits: int | None) -> Layout:
-    groups = shortened(table.groups)
-    columns = range(len(table.columns))
-    is_text = [table.holds_words(n) for n in columns]
-    cells = [
-        [[format_cell(cell, digits) for cell in row.cells[place]] for row in table.rows] for place in range(len(groups))
+def _lay_out(table: Table, digits: int | None) -> Grid:
+    groups, n_columns = shortened(table.groups), len(table.columns)
+    cells = [[format_cell(cell, digits) for group in row.cells for cell in group] for row in table.rows]
+    is_text = [table.holds_words(n) for n in range(n_columns)]
+    labels = [row.labels for row in table.rows]
+    # a label that the row above has too is blank, but for the last one of a row
+    shown = [
+        ["" if row[: n + 1] == above[: n + 1] and row[n + 1 :] else text for n, text in enumerate(row)]
+        for above, row in zip([(), *labels], labels, strict=False)
     ]
-    for n in (n for n in columns if not is_text[n]):
-        _make_room_for_marks([row for group in cells for row in group], n)
-    labels = _without_repeats([list(row.labels) for row in table.rows])
-    widths = [
-        max(
-            cell_len(text)
-            for text in (*_lines(table.columns[n].heading), *(row[n] for group in cells for row in group))
-        )
-        for n in columns
-    ]
-    widths[0] += max(0, max(map(cell_len, groups)) - _total(widths))
+    widths = []
+    for n, column in enumerate(table.columns):
+        places = range(n, n_columns * len(groups), n_columns)
+        if not is_text[n]:
+            _make_room_for_marks(cells, places)
+        texts = (*_lines(column.heading), *(row[place] for row in cells for place in places))
+        widths.append(max(map(cell_len, texts)))
+    widths[0] += max(0, max(map(cell_len, groups)) - sum(widths) - len(GAP) * (n_columns - 1))
     label_widths = [
-        max(cell_len(text) for text in (column.heading, *(row[n] for row in labels)))
+        max(cell_len(text) for text in (column.heading, *(row[n] for row in shown)))
         for n, column in enumerate(table.labels)
     ]
-    return Layout(groups, labels, cells, label_widths, widths, is_text, _total(widths))
+    rows = [[[*row, *own]] for row, own in zip(shown, cells, strict=True)]
+    gaps = [*([""] + [GAP] * (len(label_widths) - 1)), *[BETWEEN_GROUPS, *[GAP] * (n_columns - 1)] * len(groups)]
+    is_left = [True] * len(label_widths) + is_text * len(groups)
+    return Grid(table, groups, rows, label_widths + widths * len(groups), gaps, is_left)
 
 
-def _make_room_for_marks(rows: list[list[str]], column: int) -> None:
+def _make_room_for_marks(rows: list[list[str]], places: Sequence[int]) -> None:
     """Put a space behind the other numbers of a column in which one is marked: decimals stay below each other.
 
     Behind intervals only where that takes no room: columns that are left out are worse.
     """
-    own = [len(MARKED.findall(row[column])[0]) for row in rows]
-    marked = max((cell_len(row[column]) for row, n in zip(rows, own, strict=True) if n), default=0)
-    is_free = all(cell_len(row[column]) < marked for row, n in zip(rows, own, strict=True) if not n)
-    if is_free or any(row[column].endswith(MARKS) for row in rows):
-        for row, n in zip(rows, own, strict=True):
-            row[column] += " " * (max(own) - n)
+    own = {(n, place): len(MARKED.findall(row[place])[0]) for n, row in enumerate(rows) for place in places}
+    marked = max((cell_len(rows[n][place]) for (n, place), marks in own.items() if marks), default=0)
+    is_free = all(cell_len(rows[n][place]) < marked for (n, place), marks in own.items() if not marks)
+    if is_free or any(rows[n][place].endswith(MARKS) for n, place in own):
+        for (n, place), marks in own.items():
+            rows[n][place] += " " * (max(own.values()) - marks)
 
 
-def _wrapped(layout: Layout, width: int) -> Layout:
-    """Break the last column into lines, as rows of their own, if it holds words and does not fit."""
-    others = sum(layout.label_widths) + len(GAP) * (len(layout.label_widths) + len(layout.widths) - 2)
-    room = max(NARROWEST, width - others - len(BETWEEN_GROUPS) - sum(layout.widths[:-1]))
-    if not _ends_in_words(layout) or layout.widths[-1] <= room:
-        return layout
-    labels, cells = [], []
-    for label, row in zip(layout.labels, layout.cells[0], strict=True):
-        for n, part in enumerate(textwrap.wrap(row[-1], room, break_long_words=False) or [""]):
-            labels.append(label if n == 0 else [""] * len(label))
-            cells.append([*(row[:-1] if n == 0 else [""] * (len(row) - 1)), part])
-    widths = [*layout.widths[:-1], max(cell_len(row[-1]) for row in cells)]
-    return replace(layout, labels=labels, cells=[cells], widths=widths, group_width=_total(widths))
-
-
-def _with_narrow_labels(layout: Layout, width: int) -> Layout:
+def _with_narrow_labels(grid: Grid, width: int) -> Grid:
     """Break labels between words, the widest column first, if the numbers beside them leave too little room."""
-    room = width - len(layout.groups) * (layout.group_width + len(BETWEEN_GROUPS))
-    widths = list(layout.label_widths)
-    if layout.is_text[-1]:
-        return layout  # the words of the last column are broken instead
-    least = [max(NARROWEST, *(_longest_word(row[n]) for row in layout.labels)) for n in range(len(widths))]
-    while _total(widths) > room and any(own > low for own, low in zip(widths, least, strict=True)):
-        widest = max(own for own, low in zip(widths, least, strict=True) if own > low)
-        widths[next(n for n, own in enumerate(widths) if own == widest > least[n])] -= 1
-    if widths == layout.label_widths:
-        return layout
-    labels: list[list[str]] = []
-    cells: list[list[list[str]]] = [[] for _ in layout.groups]
-    for n, row in enumerate(layout.labels):
-        parts = [textwrap.wrap(text, own, break_long_words=False) for text, own in zip(row, widths, strict=True)]
-        for line in range(max(1, *map(len, parts))):
-            labels.append([part[line] if line < len(part) else "" for part in parts])
-            for own, given in zip(cells, layout.cells, strict=True):
-                own.append(given[n] if line == 0 else [""] * len(layout.widths))
-    widths = [max(own, *(cell_len(row[n]) for row in labels)) for n, own in enumerate(widths)]
-    return replace(layout, labels=labels, cells=cells, label_widths=widths)
+    widths, excess = grid.widths[: grid.n_labels], grid.width - width
+    if grid.is_left[-1] or excess <= 0:
+        return grid  # the words of the last column are broken instead
+    least = [max(NARROWEST, *(_longest_word(row[0][n]) for row in grid.rows)) for n in range(len(widths))]
+    while excess > 0 and any(own > low for own, low in zip(widths, least, strict=True)):
+        widest = max((n for n, low in enumerate(least) if widths[n] > low), key=widths.__getitem__)
+        widths[widest] -= 1
+        excess -= 1
+    return grid.broken(dict(enumerate(widths))) if widths != grid.widths[: grid.n_labels] else grid
 
 
 def _longest_word(text: str) -> int:
     return max(map(cell_len, textwrap.wrap(text, 1, break_long_words=False)), default=0)
 
 
-def _total(widths: list[int]) -> int:
-    return sum(widths) + len(GAP) * (len(widths) - 1)
-
-
-def _without_repeats(labels: list[list[str]]) -> list[list[str]]:
-    """Blank a label that the row above has too, but for the last one of a row."""
-    return [
-        ["" if row[: n + 1] == above[: n + 1] and row[n + 1 :] else text for n, text in enumerate(row)]
-        for above, row in zip([[], *labels], labels, strict=False)
-    ]
-
-
-def _block(table: Table, layout: Layout) -> Iterator[Text]:
-    left = _total(layout.label_widths)
+def _block(grid: Grid) -> Iterator[Text]:
+    table, n_labels, n_columns = grid.table, grid.n_labels, len(grid.table.columns)
+    left = sum(grid.widths[:n_labels]) + sum(map(len, grid.gaps[:n_labels]))
+    group_width = (grid.width - left) // len(grid.groups) - len(BETWEEN_GROUPS)
     if table.is_grouped:
         names, lines = Text(" " * left), Text(" " * left)
-        for name in layout.groups:
-            names.append(BETWEEN_GROUPS + name + " " * (layout.group_width - cell_len(name)), HEAD)
-            lines.append(BETWEEN_GROUPS).append(LINE * layout.group_width, DIM)
+        for name in grid.groups:
+            names.append(BETWEEN_GROUPS + name + " " * (group_width - cell_len(name)), HEAD)
+            lines.append(BETWEEN_GROUPS).append(LINE * group_width, DIM)
         yield names
         yield lines
-    headings = [_lines(column.heading) for column in table.columns]
+    headings = [[one.heading] for one in table.labels]
+    headings += [_lines(one.heading) for one in table.columns] * len(grid.groups)
     most = max(1, *map(len, headings))
     for n in range(most):
-        labels = [column.heading if n == most - 1 else "" for column in table.labels]
-        own = [["", *lines][max(0, n + 1 + len(lines) - most)] for lines in headings]
-        head = Text(_padded(labels, layout.label_widths))
-        for _ in layout.groups:
-            head.append(BETWEEN_GROUPS).append(_aligned(own, layout))
+        head = _line(grid, [["", *lines][max(0, n + 1 + len(lines) - most)] for lines in headings])
         head.stylize(HEAD)
         yield head
     if not table.is_grouped:
-        yield Text(LINE * (left + len(BETWEEN_GROUPS) + layout.group_width), DIM)
+        yield Text(LINE * grid.width, DIM)
     has_blocks = table.has_blocks or not table.is_grouped
-    are_blocks = has_blocks and len(table.labels) > 1 and not all(labels[0] for labels in layout.labels)
-    for n, labels in enumerate(layout.labels):
-        goes_on = not any(text for group in layout.cells for text in group[n])
-        if n and labels[0] and are_blocks and not goes_on:
+    are_blocks = has_blocks and n_labels > 1 and not all(row[0][0] for row in grid.rows)
+    mains = range(n_labels + table.main, len(grid.widths), n_columns) if table.main >= 0 else ()
+    for n, row in enumerate(grid.rows):
+        if n and are_blocks and row[0][0]:
             yield Text("")
-        line = Text(_padded(labels, layout.label_widths))
-        for group in layout.cells:
-            line.append(BETWEEN_GROUPS).append(_aligned(group[n], layout, main=table.main))
-        yield line
+        yield from (_line(grid, line, mains) for line in row)
+
+
+def _line(grid: Grid, texts: Sequence[str], mains: Collection[int] = ()) -> Text:
+    """Return the texts of a line in their columns: words flush left, numbers flush right."""
+    line = Text()
+    for n, (text, width, gap) in enumerate(zip(texts, grid.widths, grid.gaps, strict=True)):
+        is_left = grid.is_left[n] and (n >= grid.n_labels or not text.isdigit())
+        space = " " * (width - cell_len(text))
+        line.append(gap).append(text + space if is_left else space + text, MAIN if n in mains and not is_left else "")
+    return line
 
 
 def _lines(heading: str) -> list[str]:
@@ -286,51 +286,20 @@ def _lines(heading: str) -> list[str]:
     return [heading] if len(heading) <= LONGEST_HEADING else _parts(heading, NARROWEST)
 
 
-def _padded(texts: Sequence[str], widths: Sequence[int]) -> str:
-    """Lay labels out flush left, numbers flush right."""
-    return GAP.join(_at(text, width, is_left=not text.isdigit()) for text, width in zip(texts, widths, strict=True))
-
-
-def _at(text: str, width: int, *, is_left: bool) -> str:
-    """Return a text flush left or flush right."""
-    space = " " * (width - cell_len(text))
-    return text + space if is_left else space + text
-
-
-def _aligned(texts: Sequence[str], layout: Layout, *, main: int | None = None) -> Text:
-    line = Text()
-    for n, (text, width, is_left) in enumerate(zip(texts, layout.widths, layout.is_text, strict=True)):
-        line.append(GAP if n else "")
-        line.append(_at(text, width, is_left=is_left), MAIN if n == main and not is_left else "")
-    return line
-
-
 def _facts(facts: Sequence[Fact], width: int) -> Text:
-    """Lay facts out as a heading and a paragraph beside it; one heading holds for the facts below that share it."""
+    """Lay facts out as a heading and a paragraph beside or below it; one holds for the facts below that share it."""
     left = max(cell_len(fact.heading) for fact in facts)
-    room = width - left - len(GAP)
-    if room < NARROWEST_FACT:
-        return Text("\n").join(_narrow(facts, width))
-    lines: list[Text] = []
-    for heading, fact in _with_headings(facts):
-        for n, part in enumerate(_parts(fact.text, room)):
-            line = Text(set_cell_size("" if n else heading, left), WARNING if fact.is_warning else DIM)
-            lines.append(line.append(GAP).append(Text(part, WARNING if fact.is_warning else "")))
-    return Text("\n").join(lines)
-
-
-def _with_headings(facts: Sequence[Fact]) -> Iterator[tuple[str, Fact]]:
-    """Give each fact with its heading, which is empty if the fact above has the same."""
+    is_narrow = width - left - len(GAP) < NARROWEST_FACT
+    left, lines = 0 if is_narrow else left, list[Text]()
     for above, fact in zip((None, *facts), facts, strict=False):
-        yield "" if above and above.heading == fact.heading else fact.heading, fact
-
-
-def _narrow(facts: Sequence[Fact], width: int) -> Iterator[Text]:
-    for heading, fact in _with_headings(facts):
-        if heading:
-            yield Text(heading, WARNING if fact.is_warning else DIM)
-        for part in _parts(fact.text, width - len(GAP)):
-            yield Text(GAP).append(Text(part, WARNING if fact.is_warning else ""))
+        heading = "" if above and above.heading == fact.heading else fact.heading
+        style, head = (WARNING, WARNING) if fact.is_warning else ("", DIM)
+        if is_narrow and heading:
+            lines.append(Text(heading, head))
+        for n, part in enumerate(_parts(fact.text, width - left - len(GAP))):
+            line = Text(set_cell_size("" if n else heading, left), head)
+            lines.append(line.append(GAP).append(Text(part, style)))
+    return Text("\n").join(lines)
 
 
 def _parts(text: str, room: int) -> list[str]:
