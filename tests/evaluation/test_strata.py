@@ -277,7 +277,7 @@ def test_a_table_of_other_queries_is_refused() -> None:
 def test_averages_within_what() -> None:
     with pytest.raises(ParameterError, match="within must be one of several stratum columns, got 'difficulty'"):
         case().by("language", table()).averages("difficulty")
-    with pytest.raises(ParameterError, match="allowed: 'language', 'difficulty'"):
+    with pytest.raises(ParameterError, match="within must be one of 'language', 'difficulty'"):
         quietly("language", "difficulty").averages("document")
 
 

@@ -26,7 +26,7 @@ from deadheat.report.of_comparison import adjusted, as_data, reversal
 from deadheat.report.of_languages import data_of_languages, list_languages
 from deadheat.report.page import Subject, page_of
 from deadheat.report.score_tables import level_heading
-from deadheat.report.totals import as_cell, mean_heading, reported, reported_interval, reported_pairs, totals_of_row
+from deadheat.report.totals import as_cell, mean_heading, reported_interval, reported_pairs, totals_of_row
 from deadheat.version import __version__
 from deadheat.wording import counted, joined
 
@@ -156,7 +156,7 @@ def _means(result: BenchResult, part: Part, measures: Sequence[Measure]) -> Tabl
     )
 
     def cells(scores: Scores, interval: Interval) -> tuple[Cell, ...]:
-        ties = Span(reported(scores, "tie_min"), reported(scores, "tie_max"))
+        ties = Span(scores.reported("tie_min"), scores.reported("tie_max"))
         return interval.n_queries, *_mean(scores, interval), ties
 
     rows = tuple(
@@ -170,7 +170,7 @@ def _means(result: BenchResult, part: Part, measures: Sequence[Measure]) -> Tabl
 def _mean(scores: Scores, interval: Interval, smallest: int = 0) -> tuple[Cell, Cell]:
     """Return a mean, marked if it is of few cases, and its interval."""
     shown = reported_interval(scores, interval)
-    mean = Number(reported(scores), marks=OF_FEW) if scores.n_queries < smallest else as_cell(scores)
+    mean = Number(scores.reported(), marks=OF_FEW) if scores.n_queries < smallest else as_cell(scores)
     return mean, Span(shown.low, shown.high, shown.is_known)
 
 

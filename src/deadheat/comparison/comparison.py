@@ -166,10 +166,7 @@ class Comparison(Drawn, Shown):
             What a query is called.
         """
         levels = {
-            measure.label: {
-                name: one[measure].total if measure.total else one[measure].mean
-                for name, one in self.evaluations.items()
-            }
+            measure.label: {name: one[measure].reported() for name, one in self.evaluations.items()}
             for measure in self.measures
         }
         first = next((one for one in self.measures if one.is_quality), self.measures[0])

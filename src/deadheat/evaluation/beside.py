@@ -109,12 +109,11 @@ def difference_of(exact: Scores, traditional: Scores, rule: str) -> Difference:
     apart = np.abs(differences(exact, traditional))
     kept = apart[~np.isnan(apart)]
     furthest = int(np.nanargmax(apart)) if len(kept) else 0
-    reported, of_rule = (one.total if one.measure.total else one.mean for one in (exact, traditional))
     return Difference(
         exact.measure,
         rule,
-        reported,
-        of_rule,
+        exact.reported(),
+        traditional.reported(),
         float(kept.mean()) if len(kept) else float("nan"),
         float(kept.max()) if len(kept) else float("nan"),
         str(exact.query_ids[furthest]) if len(kept) and kept.max() > 0 else "",

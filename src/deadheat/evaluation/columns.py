@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -199,18 +198,12 @@ def evaluate_each(
         evaluation = evaluate_under(conventions, qrels, run.renamed(name), measures, rng, engine=engine)
         reverse = None
         if both_ways:
-            first = next(iter(evaluate_under(conventions, qrels, run, measures[:1], rng, engine=engine.reversed())))
-            reverse = first.total if first.measure.total else first.mean
+            first = evaluate_under(conventions, qrels, run, measures[:1], rng, engine=engine.reversed())
+            reverse = next(iter(first)).reported()
         return Scored(name, evaluation, engine.n_tied, columns.n_documents, reverse)
 
     # a user's function may not be made for several threads
     n_threads = 1 if any(isinstance(one, Custom) for one in measures) else N_THREADS
+    rounded = (round_and_warn(given, conventions.score_precision) for given in scorings.scores.values())
     with ThreadPoolExecutor(n_threads) as pool:
-        waiting: deque[Future[Scored]] = deque()
-        for name, given in scorings.scores.items():
-            scores = round_and_warn(given, conventions.score_precision)
-            waiting.append(pool.submit(evaluated, name, scores))
-            if len(waiting) > n_threads:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        yield from pool.map(evaluated, scorings.scores, rounded)

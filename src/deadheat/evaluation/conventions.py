@@ -50,18 +50,12 @@ class Conventions:
         object.__setattr__(self, "score_precision", check_precision(self.score_precision))
         for name, check in CHECKS.items():
             object.__setattr__(self, name, _checked(name, getattr(self, name), check))
-        if self.unjudged == "bounds":
-            self._check_bounded()
-        if self.unjudged != "bounds" and self.unjudged_max_rel is not None:
-            raise ParameterError(
-                "is the highest relevance that bounds allow, and there are none",
-                argument="unjudged_max_rel",
-                given=self.unjudged_max_rel,
-                hint=Advice("unjudged", "bounds"),
-            )
-
-    def _check_bounded(self) -> None:
-        """Raise `ParameterError` where labels of unjudged documents would change more than gains."""
+        if self.unjudged != "bounds":
+            if self.unjudged_max_rel is not None:
+                problem, hint = "requires bounds over unjudged documents", Advice("unjudged", "bounds")
+                raise ParameterError(problem, argument="unjudged_max_rel", given=self.unjudged_max_rel, hint=hint)
+            return
+        # labels of unjudged documents must change no more than gains
         if self.judged_only:
             raise ParameterError("cannot be combined with bounds over unjudged documents", argument="judged_only")
         for name, choices in BOUNDED.items():
@@ -88,28 +82,35 @@ class Conventions:
         >>> Conventions(rel=2).measures(map(parse_measure, ["P@5", "AP(rel=3)", "nDCG@10"]))
         (P(rel=2)@5, AP(rel=3), nDCG@10)
         """
-        return tuple(dict.fromkeys(self._checked_level(one) for one in asked))
-
-    def _checked_level(self, measure: Measure) -> Measure:
-        """Return a measure as `leveled`; refuse one that names the default level, which its notation would not show."""
-        of_class = type(measure).__dataclass_fields__.get("rel")
-        if self.rel is not None and of_class is not None and measure.names_rel:
-            own = getattr(measure, "rel")  # noqa: B009 - no field of all
-            if own == of_class.default != self.rel:
+        listed = list(asked)
+        for measure in listed:
+            own, default = getattr(measure, "rel", None), default_rel(measure)
+            if self.rel is not None and measure.names_rel and own == default != self.rel:
                 raise ParameterError(
-                    f"is for measures that name no other level, and {measure} names the default, rel={own:g}",
+                    f"cannot be combined with {measure}, which names the default, rel={default:g}",
                     argument="rel",
                     given=self.rel,
                     hint="leave it out, and name each level that is not the default in its measure",
                 )
-        return self.leveled(measure)
+        return tuple(dict.fromkeys(map(self.leveled, listed)))
 
     def leveled(self, measure: Measure) -> Measure:
         """Return a measure with the lowest relevant level of the conventions, if it names none."""
-        of_class = type(measure).__dataclass_fields__.get("rel")
-        if self.rel is None or of_class is None or measure.names_rel or getattr(measure, "rel") != of_class.default:  # noqa: B009 - no field of all
+        default = default_rel(measure)
+        if (
+            self.rel is None
+            or default in {None, self.rel}
+            or measure.names_rel
+            or getattr(measure, "rel", None) != default
+        ):
             return measure
-        return measure if self.rel == of_class.default else measure(rel=self.rel)
+        return measure(rel=self.rel)
+
+
+def default_rel(measure: Measure) -> float | None:
+    """Return the lowest relevant level that a measure has by default; None if it has no such level."""
+    of_class = type(measure).__dataclass_fields__.get("rel")
+    return None if of_class is None else float(of_class.default)
 
 
 CHECKS: dict[str, Check] = {

@@ -330,17 +330,16 @@ def engine_under(conventions: Conventions, engine: Engine, measures: Sequence[Me
         For ``ties="random"``.
     """
     ties = conventions.ties
-    generator = arguments.generator(rng) if ties == "random" and conventions.depth else None
     depths = [one.deepest for one in measures]
     known = [one for one in depths if one is not None]
-    deepest = max(known, default=None) if len(known) == len(depths) and conventions.unjudged != "bounds" else None
+    all_known = len(known) == len(depths) and conventions.unjudged != "bounds"
     return shortened(
         engine,
         depth=conventions.depth,
         judged_only=conventions.judged_only,
         ties=ties,
-        rng=generator,
-        deepest=deepest,
+        rng=arguments.generator(rng) if ties == "random" and conventions.depth else None,
+        deepest=max(known, default=None) if all_known else None,
     )
 
 
@@ -416,9 +415,8 @@ def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tupl
     if not chosen:
         raise ParameterError("names no measure", hint="write one, such as 'nDCG@10'", argument="measures")
     names = [name for measure in chosen for name in {str(measure), measure.label}]
-    for name in names:
-        if names.count(name) > 1:
-            raise ParameterError(
-                f"two different measures are named {name!r}", hint="give each custom measure a name of its own"
-            )
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        hint = "give each custom measure a name of its own"
+        raise ParameterError(f"two different measures are named {twice!r}", hint=hint)
     return chosen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import fields, replace
 from functools import cached_property
@@ -101,11 +102,9 @@ class Evaluation(Drawn, Shown):
         return f"<Evaluation {self.name}, {self.facts}, ties={self.ties!r}: {means}>"
 
     def __contains__(self, measure: object) -> bool:
-        try:
-            self[measure]  # type: ignore[index]
-        except MeasureError:
-            return False
-        return True
+        with suppress(MeasureError):
+            return self[measure] is not None  # type: ignore[index]
+        return False
 
     def __getitem__(self, measure: MeasureLike) -> Scores:
         held: dict[str, Measure] = {own.label: own for own in self.measures}
@@ -336,13 +335,10 @@ class Evaluation(Drawn, Shown):
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
         yield ("n_queries",), len(self.query_ids)
         for scores in self:
-            name, level = scores.measure.label, "total" if scores.measure.total else "mean"
-            yield (name,), getattr(scores, level)
-            for of_ties in ("tie_std", "tie_min", "tie_max"):
-                yield (name, of_ties), getattr(scores, f"{level}_{of_ties}")
+            yield from scores.named_numbers()
             if scores.has_unjudged_bounds:
-                yield (name, "unjudged_min"), scores.mean_unjudged_min
-                yield (name, "unjudged_max"), scores.mean_unjudged_max
+                yield (scores.measure.label, "unjudged_min"), scores.mean_unjudged_min
+                yield (scores.measure.label, "unjudged_max"), scores.mean_unjudged_max
 
 
 def _bounds(scores: Scores) -> dict[str, pl.Series]:
@@ -498,45 +494,33 @@ class Strata(Mapping[Stratum, "Evaluation"], Drawn, Shown):
             in ``np.var``; null for fewer than two), lowest and highest (the strata with these means). Queries in the
             stratum "(none)" count in micro only.
         """
+        if within is not None and (within not in self.columns or len(self.columns) < 2):
+            allowed = self.columns if len(self.columns) > 1 else "one of several stratum columns"
+            raise ParameterError(argument="within", given=within, allowed=allowed)
+        place = None if within is None else self.columns.index(within)
+        found: dict[str, list[Stratum]] = {}
+        for stratum in self:
+            found.setdefault("" if place is None else stratum[place], []).append(stratum)
         rows = [
-            (*shared, measure.label, *self._average(measure, masks, within))
-            for shared, masks in self._within(within)
+            (*([] if within is None else [value]), measure.label, *self._average(measure, found[value], place))
+            for value in sorted(found, key=order)
             for measure in self.whole.measures
         ]
         schema = ({within: pl.String} if within else {}) | AVERAGES
         return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
-    def _within(self, column: str | None) -> list[tuple[tuple[str, ...], dict[Stratum, BoolArray]]]:
-        """Return, for each value of a column, the masks of the strata that share it; all strata without a column."""
-        if column is None:
-            return [((), self._masks)]
-        if column not in self.columns or len(self.columns) < 2:
-            allowed = ", ".join(map(repr, self.columns)) if len(self.columns) > 1 else "None for a single column"
-            raise ParameterError(
-                argument="within", given=column, allowed="one of several stratum columns", hint=f"allowed: {allowed}"
-            )
-        place = self.columns.index(column)
-        found: dict[str, dict[Stratum, BoolArray]] = {}
-        for stratum, mask in self._masks.items():
-            found.setdefault(stratum[place], {})[stratum] = mask
-        return [((value,), found[value]) for value in sorted(found, key=order)]
-
-    def _average(
-        self, measure: Measure, masks: Mapping[Stratum, BoolArray], within: str | None
-    ) -> tuple[float | str | None, ...]:
-        """Return the numbers named by `AVERAGES`, of one measure over some strata."""
-        micro = self.whole[measure].select(np.logical_or.reduce(list(masks.values()))).mean
-        found = {stratum: self[stratum][measure].mean for stratum in masks if is_assigned(stratum)}
-        means = {stratum: mean for stratum, mean in found.items() if not np.isnan(mean)}
+    def _average(self, measure: Measure, strata: list[Stratum], place: int | None) -> tuple[float | str | None, ...]:
+        """Return the numbers named by `AVERAGES`, of one measure over some strata that share the column at `place`."""
+        micro = self.whole[measure].select(np.logical_or.reduce([self._masks[one] for one in strata])).mean
+        found = {one: self[one][measure].mean for one in strata if is_assigned(one)}
+        means = {one: mean for one, mean in found.items() if not np.isnan(mean)}
         if not means:
             return micro, None, 0, None, None, None, None
         values = np.array(list(means.values()))
         variance = float(np.var(values)) if len(values) > 1 else float("nan")
-        ends = [
-            label(tuple(key for key, column in zip(keys_of(end), self.columns, strict=True) if column != within))
-            for end in (min(means, key=means.__getitem__), max(means, key=means.__getitem__))
-        ]
-        return micro, float(values.mean()), len(values), variance, variance**0.5, *ends
+        ends = (min(means, key=means.__getitem__), max(means, key=means.__getitem__))
+        names = [", ".join(key for n, key in enumerate(keys_of(end)) if n != place) for end in ends]
+        return micro, float(values.mean()), len(values), variance, variance**0.5, *names
 
 
 def check_alike(one: Evaluation, other: Evaluation, names: str) -> None:

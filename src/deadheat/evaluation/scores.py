@@ -12,6 +12,7 @@ import numpy as np
 
 from deadheat.arguments import Rng
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
+from deadheat.data.shown import Numbers
 from deadheat.data.tables import Source
 from deadheat.errors import MeasureError, ParameterError
 from deadheat.evaluation.intervals import PROPORTION, Cluster, Interval, IntervalOptions, cluster_codes, method_of
@@ -252,6 +253,17 @@ class Scores:
     def total_tie_max(self) -> float:
         """Sum over queries of `tie_max`: the largest total that tie orders alone can produce."""
         return float(np.nansum(self.tie_max))
+
+    def reported(self, of_ties: str = "") -> float:
+        """Return the mean, of a count the total; or its ``"tie_std"``, ``"tie_min"`` or ``"tie_max"``."""
+        level = "total" if self.measure.total else "mean"
+        return float(getattr(self, f"{level}_{of_ties}" if of_ties else level))
+
+    def named_numbers(self) -> Numbers:
+        """Give what is reported, with the parts of the names."""
+        yield (self.measure.label,), self.reported()
+        for of_ties in ("tie_std", "tie_min", "tie_max"):
+            yield (self.measure.label, of_ties), self.reported(of_ties)
 
     @property
     def has_relevant(self) -> BoolArray:

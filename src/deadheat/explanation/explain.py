@@ -136,8 +136,7 @@ def _tie_range(one: Reported, plain: Placements, skips_missing: bool) -> Range: 
         plain = plain.select(~plain.missing)
     spread = TieSpread(one.measure, plain)
     scores = Scores(one.measure, plain.query_ids, spread.mean, spread)
-    level = "total" if one.measure.total else "mean"
-    mean, low, high = (getattr(scores, name) for name in (level, f"{level}_tie_min", f"{level}_tie_max"))
+    mean, low, high = (scores.reported(of) for of in ("", "tie_min", "tie_max"))
     is_inside = low - one.half_unit <= one.value <= high + one.half_unit
     return Range(one.printed(mean), one.printed(low), one.printed(high), is_inside, skips_missing)
 

@@ -101,12 +101,10 @@ def _checked(
     quantity, bound, measure = threshold.quantity, threshold.bound, scores.measure
     is_spread, is_end, rises = quantity in LOWER_IS_BETTER, quantity in ENDS, threshold.operator[0] == ">"
     is_higher = not is_spread and measure.higher_is_better
-    level = "total" if measure.total else "mean"
     if interval is not None:
         value = interval.low if quantity == "low" else interval.high
     else:
-        name = level if quantity == "mean" else f"{level}_{quantity}"
-        value = float(getattr(scores, name)) if scores.n_queries else math.nan
+        value = scores.reported("" if quantity == "mean" else quantity) if scores.n_queries else math.nan
     unknown = "" if interval is None else interval.unknown
     passed = threshold.holds(value) and (not unknown or options.allow_unknown)
     # the best value that the judgments allow, NaN where they set no limit; of the spread by ties, which may be none, 0

@@ -221,12 +221,9 @@ class TieProfile(Drawn, Shown):
         for cut in self.cuts:
             yield (f"cut at {cut.cutoff}", "share"), cut.share
         for one in self.decided:
-            name, level = one.measure.label, "total" if one.measure.total else "mean"
-            yield (name,), getattr(one.scores, level)
-            for of_ties in ("tie_std", "tie_min", "tie_max"):
-                yield (name, of_ties), getattr(one.scores, f"{level}_{of_ties}")
-            yield (name, "share_of_queries"), one.share_of_queries
-            yield (name, "share_of_error"), one.share_of_error
+            yield from one.scores.named_numbers()
+            yield (one.measure.label, "share_of_queries"), one.share_of_queries
+            yield (one.measure.label, "share_of_error"), one.share_of_error
 
     def per_query(self) -> pl.DataFrame:
         """Return the ties of each query, and what the rule makes of its values.

@@ -154,8 +154,7 @@ def recommend(scores: Sequence[Scores], n_with_ties: int, n_of_run: int) -> Reco
     """
     found = []
     for one in scores:
-        level = "total" if one.measure.total else "mean"
-        low, high = (getattr(one, f"{level}_{end}") for end in ("tie_min", "tie_max"))
+        low, high = one.reported("tie_min"), one.reported("tie_max")
         if one.has_relevant[one.kept].any():
             found.append((high - low >= VISIBLE, math.isfinite(one.measure.range[1]), high - low, one, low, high))
     if not found:

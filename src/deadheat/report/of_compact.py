@@ -25,7 +25,6 @@ from deadheat.report.of_comparison import (
     report_comparison,
     size_of,
 )
-from deadheat.report.totals import reported
 from deadheat.wording import counted
 
 BETTER, WORSE, DOUBT = "†", "‡", "?"
@@ -109,7 +108,7 @@ def _column(
     part: Comparison, measure: Measure, names: Sequence[str], letters: Mapping[str, str], digits: int | None
 ) -> dict[str, Number | None]:
     """Return the value of each system by one measure, the best marked, and what it is shown to be better than."""
-    values = {name: reported(part.evaluations[name][measure]) for name in names}
+    values = {name: part.evaluations[name][measure].reported() for name in names}
     known = [value for value in values.values() if measure.is_quality and not math.isnan(value)]
     best = (max if measure.higher_is_better else min)(known) if known else math.nan
     shown = format_cell(best, digits)

@@ -50,7 +50,7 @@ from deadheat.report.score_tables import (
     unexplained,
     whole,
 )
-from deadheat.report.totals import count_cell, reported, tell_counts
+from deadheat.report.totals import count_cell, tell_counts
 from deadheat.version import __version__
 from deadheat.wording import NOISE, counted
 
@@ -163,7 +163,7 @@ def _beside(evaluations: Sequence[Evaluation], context: EvaluationContext) -> It
     changed: dict[str, dict[str, list[str]]] = {}
     swapped: dict[str, int] = {}
     for measure in evaluations[0].measures:
-        values = [np.array([reported(one[measure]) for one in each]) for each in (evaluations, context.beside)]
+        values = [np.array([one[measure].reported() for one in each]) for each in (evaluations, context.beside)]
         apart = [np.subtract.outer(own, own) for own in values]
         exact, by_rule = (np.where(np.abs(each) > NOISE, np.sign(each), 0) for each in apart)
         swapped[measure.label] = int(np.count_nonzero(exact * by_rule < 0)) // 2
@@ -208,7 +208,7 @@ def _effect(parts: Sequence[StratumEvaluations], digits: int | None) -> tuple[di
         for one in part.evaluations
         if one is not None
         for scores in one
-        if (span := reported(scores, "tie_max") - reported(scores, "tie_min")) > NOISE
+        if (span := scores.reported("tie_max") - scores.reported("tie_min")) > NOISE
     ]
     # measures without an upper bound, such as ranks, are of another scale: they count if no other moves
     _, span, measure, run, labels = max(spans, default=(False, 0.0, "", "", ()))

@@ -25,15 +25,9 @@ OF_MEANS = {
 TOTALS = ("total", "baseline_total")  # of a pair
 
 
-def reported(scores: Scores, of_ties: str = "") -> float:
-    """Return the mean of scores, of a count the total; or its ``"tie_std"``, ``"tie_min"`` or ``"tie_max"``."""
-    level = "total" if scores.measure.total else "mean"
-    return float(getattr(scores, f"{level}_{of_ties}" if of_ties else level))
-
-
 def as_cell(scores: Scores, of_ties: str = "") -> Cell:
     """Return what `reported` does, of a count an int where it is a whole number."""
-    number = reported(scores, of_ties)
+    number = scores.reported(of_ties)
     return count_cell(number) if scores.measure.total else number
 
 
@@ -43,7 +37,7 @@ TOTAL = Column("total", "total", lambda one: as_cell(one.scores) if one.scores.m
 
 def span_of_ties(scores: Scores) -> Span:
     """Return the ends that tie orders give to the mean of scores, of a count to the total."""
-    return Span(reported(scores, "tie_min"), reported(scores, "tie_max"))
+    return Span(scores.reported("tie_min"), scores.reported("tie_max"))
 
 
 def count_cell(value: float) -> Cell:

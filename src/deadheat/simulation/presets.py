@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -144,19 +144,19 @@ def chosen(
     """Return what was chosen, by name or made by the caller; names must differ, also as names of files."""
     if given is None:
         return default
-    of_name: Mapping[str, Named] = {one.name: one for one in known}
+    of_name: dict[object, Named] = {one.name: one for one in known}
     kind = type(known[0])
     is_single = isinstance(given, str | kind) or not isinstance(cast("object", given), Iterable)
     listed: list[Any] = [given] if is_single else list(cast("Iterable[Any]", given))
     allowed = f"names among {', '.join(map(repr, of_name))}, or a {kind.__name__}"
-    for one in listed:
-        if not isinstance(one, kind) and not (isinstance(one, str) and one in of_name):
-            raise ParameterError(argument=argument, given=one, allowed=allowed, hint=did_you_mean(one, of_name))
-    if not listed:
-        raise ParameterError(argument=argument, given=listed, allowed=f"{allowed}: at least one")
-    found: tuple[Named, ...] = tuple(of_name[one] if isinstance(one, str) else one for one in listed)
+    found: list[Named] = []
+    for one in listed or [None]:
+        if not isinstance(one, kind | str) or (isinstance(one, str) and one not in of_name):
+            hint = did_you_mean(one, map(str, of_name))
+            raise ParameterError(argument=argument, given=one, allowed=allowed, hint=hint)
+        found.append(of_name.get(one, one))
     names = [str(getattr(one, "file_name", one.name)).casefold() for one in found]
     for name, one in zip(names, found, strict=True):
         if names.count(name) > 1:
             raise ParameterError(f"two {argument} would be called {one.name!r}", hint="give each a name of its own")
-    return found
+    return tuple(found)

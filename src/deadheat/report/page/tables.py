@@ -17,7 +17,7 @@ from deadheat.report.numbers import format_cell, span_of
 from deadheat.report.of_comparison import StratumComparison, columns_of_strata, list_systems
 from deadheat.report.page.subject import Subject
 from deadheat.report.score_tables import NOTHING, level_heading, parts_of, tabulate_scores
-from deadheat.report.totals import as_cell, reported, span_of_ties
+from deadheat.report.totals import as_cell, span_of_ties
 from deadheat.wording import BY_DOC_ID, NOISE, counted
 
 SYSTEMS = Column("system", "system", str)
@@ -29,7 +29,7 @@ def verdict_of(subject: Subject) -> list[str]:
         return list(subject.comparison.judge(subject.margin).sentences)
     name, main = subject.ranked[0], subject.main
     scores, interval = subject.evaluations[name][main], _intervals(subject)[name]
-    level = f"{name} has a {'total' if main.total else 'mean'} {main.label} of {format_cell(reported(scores))}"
+    level = f"{name} has a {'total' if main.total else 'mean'} {main.label} of {format_cell(scores.reported())}"
     level += f" over {counted(scores.n_queries, 'query', 'queries')}"
     if not main.total and interval.is_known:
         ends = f"{format_cell(interval.low)} to {format_cell(interval.high)}"
