@@ -27,8 +27,7 @@ from deadheat.evaluation.evaluate import evaluate, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.scores import Scores
-from deadheat.explanation.explain import explain
-from deadheat.explanation.explanation import Explanation
+from deadheat.explanation.explain import Explanation, explain
 from deadheat.gates import GateResult, gate
 from deadheat.io.decimals import decimal
 from deadheat.io.limits import max_decompressed, max_memory

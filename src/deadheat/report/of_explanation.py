@@ -19,7 +19,7 @@ from deadheat.report.totals import count_cell
 from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
-    from deadheat.explanation.explanation import Explanation, Match
+    from deadheat.explanation.explain import Explanation, Match
     from deadheat.measures import Measure
 
 MOST = 10  # ways that people are shown

@@ -11,7 +11,7 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.holes import Holes
 from deadheat.comparison.languages import Languages
 from deadheat.evaluation.evaluation import Evaluation, Strata
-from deadheat.explanation.explanation import Explanation
+from deadheat.explanation.explain import Explanation
 from deadheat.gates import GateResult
 from deadheat.placements.placements import Placements
 from deadheat.profile import TieProfile
