@@ -122,6 +122,18 @@ def rounded(number: float, digits: int = 4) -> str:
     return f"{number:.{digits}f}".replace("-0." + "0" * digits, "0." + "0" * digits)
 
 
+def percentage(share: float, error: float = 0.0) -> str:
+    """Return a share as a percentage, 0% and 100% only if it is exactly that, with its error where that shows.
+
+    Examples
+    --------
+    >>> percentage(0.845), percentage(0.001), percentage(0.845, 0.0041)
+    ('84%', '<1%', '84% ± 0.4%')
+    """
+    shown = "<1%" if 0 < share < 0.01 else ">99%" if 0.99 < share < 1 else f"{100 * share:.0f}%"
+    return shown + (f" ± {100 * error:.{0 if error >= 0.1 else 1}f}%" if error >= 0.0005 else "")
+
+
 def three(ids: Sequence[str], between: str = ", ", *, all_in: str = "") -> str:
     """Return up to four ids; of more the first three, how many others there are, and where all of them are.
 

@@ -55,6 +55,7 @@ def test_a_loss_is_significant_or_not() -> None:
         assert check.passed is bool(test.pvalue >= alpha)
         assert (check.mean, check.baseline_mean) == (0.875, 1.0)
     assert regression(evaluation, baseline).reason.startswith("worse by 0.125, significantly (p = 0.0")
+    assert regression(evaluation, baseline).causes[0] == "significant"
 
 
 @pytest.mark.parametrize("margin", [0.05, 0.1, 0.125, 0.2, 0.3])

@@ -153,6 +153,15 @@ def test_a_value_that_is_missing_never_passes() -> None:
     assert math.isnan(only("low(RR) > 0", method="t", cluster=clusters).value)
 
 
+def test_causes_say_what_reasons_say() -> None:
+    assert only("RR > 0.8").causes == ("missed",)
+    assert only("RR >= 0").causes == ("trivial",)
+    assert only("RR > 0.1").causes == ()
+    assert only("low(RR) > 0", EV.select(np.arange(N) < 2), method="t").causes == ("unknown",)
+    assert only("MR > 0", EV.select(np.zeros(N, np.bool_))).causes == ("no query",)
+    assert "causes" not in gate(EV, "RR > 0").to_polars().columns
+
+
 def test_the_reason_tells_numbers_apart() -> None:
     assert only("RR > 0.8").reason == "0.75 is not above 0.8"
     assert only("RR >= 0.75001").reason == "0.75 is below 0.75001"

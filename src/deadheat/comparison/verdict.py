@@ -12,7 +12,7 @@ from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
 from deadheat.stats import adjust, significant
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
-from deadheat.wording import BY_DOC_ID, counted, rounded, three
+from deadheat.wording import BY_DOC_ID, counted, percentage, rounded, three
 
 QUERY = ("query", "queries")
 ENOUGH = {"bootstrap": 25}  # queries, with which it finds at most 6.5% instead of 5% (docs/statistics.md)
@@ -450,13 +450,14 @@ class Judge:
         else:
             is_rare = max(pair.flip_probability, pair.flip_standard_error) < UNLIKELY and not by_id
             key = "hardly" if is_rare else "often"
+        chance = percentage(pair.flip_probability, pair.flip_standard_error)
         return TIES[key].format(
             measure=measure.label,
             ties=self.ties,
             ahead=ahead,
             behind=behind,
             size=number(abs(scale * exact)),
-            chance=f"with a probability {'that is not known without the runs' if is_vague else f'of {share(pair)}'}",
+            chance=f"with a probability {'that is not known without the runs' if is_vague else f'of {chance}'}",
             by_id=by_id,
         )
 
@@ -640,15 +641,3 @@ def signed(value: float) -> str:
 def probability(p: float) -> str:
     """Return a p value behind its sign of equality: ``= 0.0312``, or a bound."""
     return "unknown" if math.isnan(p) else f"= {p:.{DIGITS}f}" if p >= 10**-DIGITS else f"< {10**-DIGITS:.{DIGITS}f}"
-
-
-def percentage(value: float) -> str:
-    """Return a share as a percentage that is 0% or 100% only if it is exactly that."""
-    return "<1%" if 0 < value < 0.01 else ">99%" if 0.99 < value < 1 else f"{100 * value:.0f}%"
-
-
-def share(pair: Pair) -> str:
-    """Return the probability of a reversal, with its error where that shows."""
-    error = pair.flip_standard_error
-    shown = f" ± {100 * error:.{0 if error >= 0.1 else 1}f}%" if error >= 0.0005 else ""
-    return percentage(pair.flip_probability) + shown

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from deadheat.evaluation.intervals import MANY
 from deadheat.report.model import Bar, Cell, Number, Span
-from deadheat.wording import counted, rounded
+from deadheat.wording import counted, percentage, rounded
 
 if TYPE_CHECKING:
     from deadheat.comparison.pairs import Pair
@@ -21,7 +21,7 @@ LOW, LINE, HIGH, MIDDLE, ZERO, CROSSED = "├─┤●┊┼"
 DOUBT = "?"  # behind an interval that cannot be known
 BOOTSTRAPS = ("bca", "percentile")  # whose intervals of few queries are too narrow: docs/figures/coverage.py
 QUERY = ("query", "queries")
-SMALLEST_ERROR, COARSE_ERROR = 0.0005, 0.1  # of a share: shown at all, and without a decimal
+COARSE_ERROR = 0.1  # of a share: shown without a decimal
 
 
 def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> str:
@@ -70,17 +70,10 @@ def _number(cell: Number, digits: int, empty: str) -> str:
     if shown == empty:
         return empty
     if cell.kind == "share":
-        shown = _percentage(cell.value) + (f" ± {error_of_share(cell.error)}" if cell.error >= SMALLEST_ERROR else "")
+        shown = percentage(cell.value, cell.error)
     elif cell.kind == "p" and cell.value < 10**-digits:
         shown = f"<{10**-digits:.{digits}f}".replace("<0.", "<.")  # without its first zero as wide as its neighbours
     return shown + cell.marks
-
-
-def _percentage(share: float) -> str:
-    """Return a percentage, 0% and 100% only if the share is exactly 0 or 1."""
-    if 0 < share < 0.01:
-        return "<1%"
-    return ">99%" if 0.99 < share < 1 else f"{100 * share:.0f}%"
 
 
 def error_of_share(error: float) -> str:
