@@ -348,24 +348,29 @@ class Search:
 
     def ways(self) -> Iterator[Way]:
         """Give all ways, likeliest first; of those of a tool that give the same values, the simplest."""
-        seen: dict[str, set[tuple[float, ...]]] = {}
-        known: set[tuple[float, ...]] = set()
-        for name, entries, changes in chain(self._of_tools(), self._near_tools()):
+        # the tools that compute all measures, those with fewer options set first
+        of_tools = (
+            (entries[0].name, entries, changes)
+            for n_set in range(MOST_OPTIONS + 1)
+            for entries in self._tools
+            for changes in _changes({name: self.choices[name] for tool in entries for name in tool.options}, n_set)
+        )
+        # settings that no tool is known to have, but that are near one
+        known = self.choices | {"judgments": [one for one in self.choices["judgments"] if one != "above 0"]}
+        near_tools = (
+            ("", entries, changes)
+            for n_changed, tools in ((1, self._tools), (2, [one for one in self._tools if one[0].name in ROUNDLY]))
+            for entries in tools
+            for changes in _changes(known, n_changed)
+        )
+        seen: dict[str, set[tuple[float, ...]]] = {"": set()}
+        for name, entries, changes in chain(of_tools, near_tools):
             settings = tuple(self._canonical(tool.settings, changes, tool if name else None) for tool in entries)
             values = self._values(settings)
-            own = known if not name else seen.setdefault(name, set())
-            if values is None or values in own:
-                continue
-            own.add(values)
-            known.add(values)
-            yield Way(name, entries, settings, values)
-
-    def _of_tools(self) -> Iterator[tuple[str, tuple[Tool, ...], dict[str, Any]]]:
-        """Give the tools that compute all measures, with their options; those with fewer options set first."""
-        for n_set in range(MOST_OPTIONS + 1):
-            for entries in self._tools:
-                options = {name: self.choices[name] for tool in entries for name in tool.options}
-                yield from ((entries[0].name, entries, changes) for changes in _changes(options, n_set))
+            if values is not None and values not in seen.setdefault(name, set()):
+                seen[name].add(values)
+                seen[""].add(values)
+                yield Way(name, entries, settings, values)
 
     @cached_property
     def _tools(self) -> list[tuple[Tool, ...]]:
@@ -377,12 +382,6 @@ class Search:
             if (len(rules) == 1 or all(tool.settings.ties in rules for tool in entries))
             and all(tool.settings.max_rel is None or highest <= tool.settings.max_rel for tool in entries)
         ]
-
-    def _near_tools(self) -> Iterator[tuple[str, tuple[Tool, ...], dict[str, Any]]]:
-        """Give the settings that no tool is known to have, but that are near one."""
-        known = self.choices | {"judgments": [one for one in self.choices["judgments"] if one != "above 0"]}
-        for n_changed, tools in ((1, self._tools), (2, [one for one in self._tools if one[0].name in ROUNDLY])):
-            yield from (("", entries, changes) for entries in tools for changes in _changes(known, n_changed))
 
     def _canonical(self, settings: Settings, changes: dict[str, Any], tool: Tool | None) -> Settings:
         """Return changed settings, with the usual value wherever it makes no difference for these measures and data.
