@@ -35,12 +35,3 @@ def test_what_the_demo_says_next_works(folder: Path) -> None:
     for command in commands:
         assert call(*command).exit_code == 0
     assert (folder / "demo-data" / "SOURCE.md").is_file()
-
-
-@pytest.mark.slow
-def test_the_demo_names_a_program_that_a_shell_finds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.argv", [".venv/bin/deadheat"])
-    monkeypatch.setenv("PATH", str(folder))
-    assert "\n  .venv/bin/deadheat demo --copy demo-data\n" in ok("demo")
-    (folder / "deadheat").touch(0o755)
-    assert "\n  deadheat demo --copy demo-data\n" in ok("demo")

@@ -55,7 +55,7 @@ class App(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a command, or suggest the nearest name."""
-        name = args[0]
+        name, ctx.meta["arguments"] = args[0], list(args)
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             ctx.fail(joined(f"no command {name!r}.", did_you_mean(name, COMMANDS), f"All: {', '.join(COMMANDS)}"))
         return super().resolve_command(ctx, args)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -27,9 +25,9 @@ SOURCE = (
     " by NIST assessors); LLMJudge benchmark, Rahmani et al., arXiv 2502.13908"
 )
 SHORT = "TREC 2023 Deep Learning, NIST assessors; LLMJudge, arXiv 2502.13908"
-CLOSING = """With your files: {program} evaluate QRELS RUN... Or go on with these:
-  {program} demo --copy demo-data
-  {program} ties demo-data/Olz-gpt4o.run.gz demo-data/{qrels}"""
+CLOSING = f"""With your files: deadheat evaluate QRELS RUN... Or go on with these:
+  deadheat demo --copy demo-data
+  deadheat ties demo-data/Olz-gpt4o.run.gz demo-data/{QRELS}"""
 
 
 @click.command(
@@ -55,16 +53,9 @@ def demo(folder: str | None, *, force: bool, **options: Any) -> None:  # noqa: A
             return
         output = Output.of(options, PARTS)
         systems = {path.name.removesuffix(ENDING): _by_rule(data, path) for path in sorted(data.glob(f"*{ENDING}"))}
-    closing = CLOSING.format(program=_program(), qrels=QRELS)
     if output.digits is None and output.form != "json":
         output = replace(output, digits=DIGITS)
-    output.print(report_demo(systems, Fact("source", SOURCE, "data", SHORT), closing))
-
-
-def _program() -> str:
-    """Return how to call this program: by its path, if a shell would not find it."""
-    called = Path(sys.argv[0])
-    return str(called) if called.name == "deadheat" and shutil.which("deadheat") is None else "deadheat"
+    output.print(report_demo(systems, Fact("source", SOURCE, "data", SHORT), CLOSING))
 
 
 def _by_rule(data: Path, path: Path) -> dict[str, Evaluation]:

@@ -53,24 +53,6 @@ NO_GATE = (
 )
 
 
-class GateCommand(click.Command):
-    """The command, with the gates of each preset in its help."""
-
-    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the text, and the presets behind it."""
-        super().format_help_text(ctx, formatter)
-        with formatter.section("Presets"), formatter.indentation():
-            formatter.write(click.wrap_text(_presets(), formatter.width - 4, "  ", "  ", preserve_paragraphs=True))
-            formatter.write("\n")
-
-
-def _presets() -> str:
-    """Return every preset: its gates and where they come from."""
-    from deadheat.gates import PRESETS, SOURCES
-
-    return "\n\n".join(f"{name}: {', '.join(gates)}. From the {SOURCES[name]}." for name, gates in PRESETS.items())
-
-
 def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001 - the signature is click's
     if not value:
         return
@@ -81,9 +63,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     ctx.exit()
 
 
-@click.command(
-    cls=GateCommand, short_help="Check thresholds and regressions; exit code 1 if a gate failed.", **EXAMPLES
-)
+@click.command(short_help="Check thresholds and regressions; exit code 1 if a gate failed.", **EXAMPLES)
 @click.argument("files", type=INPUT, nargs=-1, required=True, metavar="SAVED | QRELS RUN")
 @click.option(
     "-c",

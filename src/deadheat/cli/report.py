@@ -54,16 +54,7 @@ EXAMPLES = examples(
 )
 
 
-class Remembering(click.Command):
-    """A command that remembers what it was called with, so that it can say how to make its output again."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the arguments as they were given."""
-        ctx.meta["arguments"] = list(args)
-        return super().parse_args(ctx, args)
-
-
-@click.command(cls=Remembering, short_help="Write one HTML file about runs, for mail and wiki.", **EXAMPLES)
+@click.command(short_help="Write one HTML file about runs, for mail and wiki.", **EXAMPLES)
 @click.argument("qrels", type=INPUT, metavar="QRELS|SAVED|FOLDER")
 @click.argument("runs", type=INPUT, nargs=-1, metavar="RUN...|SAVED...")
 @click.option(
@@ -109,7 +100,7 @@ def report(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> No
         if subject.comparison is not None and subject.queries is not None:
             languages = [*filter(None, [languages_of_queries(subject.comparison, subject.queries)])]
     inputs = [Input.of(role, path, shown_path(path, role)) for path, role in roles.items()]
-    command = shlex.join(["deadheat", "report", *click.get_current_context().meta["arguments"]])
+    command = shlex.join(["deadheat", *click.get_current_context().meta["arguments"]])
     named = {"title": options["title"] or "", "command": command}
     emit(page_of(subjects, **named, inputs=inputs, languages=languages, margin=margin), output)
     if output != STDOUT:

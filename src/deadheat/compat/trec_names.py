@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
 from typing import Any, Literal
 
 from deadheat.errors import MeasureError, UnknownMeasureError
@@ -152,24 +151,13 @@ class Column:
 
 
 def known(version: int = 9) -> list[str]:
-    """Return the names of the measures that a version of trec_eval has and deadheat computes, in trec_eval's order."""
-    return [one.name for one in MEASURES.values() if one.since <= version and _is_computed(one)]
+    """Return the names of the measures that a version of trec_eval has, in its order."""
+    return [one.name for one in MEASURES.values() if one.since <= version]
 
 
 def members(nickname: str, version: int = 9) -> list[str]:
     """Return the measures of a nickname."""
     return [name for name in known(version) if nickname in MEASURES[name].nicknames]
-
-
-@cache
-def _is_computed(one: TrecMeasure) -> bool:
-    if one.printed == "text":
-        return True
-    try:
-        parse_measure(_printed(one, one.defaults[:1]) if one.has_values else one.name)
-    except UnknownMeasureError:
-        return False
-    return True
 
 
 def requested(measures: Iterable[str], version: int = 9) -> dict[str, list[str]]:
@@ -212,7 +200,7 @@ def _unknown(given: str, name: str, version: int) -> UnknownMeasureError:
     if name in MEASURES and MEASURES[name].since > version:
         newer = MEASURES[name].since
         return UnknownMeasureError(f"trec_eval {version} has no measure {name!r}", hint=f"trec_eval {newer} has it")
-    if name in MEASURES or "prefs" in name or name.endswith(("_jg", "_avgjg")):
+    if "prefs" in name or name.endswith(("_jg", "_avgjg")):
         here = f"here are {', '.join(names)}"
         return UnknownMeasureError(f"deadheat does not compute {name!r} of trec_eval", hint=here)
     hint = did_you_mean(given, names) or f"All: {', '.join(names)}"
@@ -257,25 +245,20 @@ def columns(
 
 def _columns(
     one: TrecMeasure, given: tuple[str, ...], settings: dict[str, Any], levels: Collection[float]
-) -> list[Column]:
+) -> Iterator[Column]:
     if one.takes != "pairs":
         for text in given:
             _number(one, text)
     if one.printed == "text":
-        return [Column(_printed(one, given), one, None, given or one.defaults)]
-    if one.has_values:
-        values = sorted(set(given or one.defaults), key=float)
-        named: list[tuple[str, dict[str, Any]]] = [(_printed(one, (value,)), {}) for value in values]
-    else:
-        named = [(_printed(one, given), _named(one, given, levels))]
-    found = []
-    for name, own in named:
+        yield Column(_printed(one, given), one, None, given or one.defaults)
+        return
+    each = [(value,) for value in sorted(set(given or one.defaults), key=float)] if one.has_values else [given]
+    for values in each:
+        name = _printed(one, values)
         measure = parse_measure(name if one.has_values else one.name)
         takes = {field.name for field in fields(measure)}
-        found.append(
-            Column(name, one, measure(**own, **{key: settings[key] for key in takes & settings.keys()}), given)
-        )
-    return found
+        own = {} if one.has_values else _named(one, given, levels)
+        yield Column(name, one, measure(**own, **{key: settings[key] for key in takes & settings.keys()}), given)
 
 
 def _number(one: TrecMeasure, text: str) -> float:
@@ -303,30 +286,23 @@ def _named(one: TrecMeasure, given: Sequence[str], levels: Collection[float]) ->
     """Return the parameters that trec_eval has no names for, as our measure calls them."""
     if not given or one.takes == "none":
         return {}
-    if one.takes == "pairs":
-        return _of_pairs(one, given, levels)
+    refused: dict[str, Any] = {"given": Plain(",".join(given)), "measure": one.name}
+    if one.takes == "pairs":  # gains of levels of relevance, or what else is given by its name
+        pairs = [text.partition("=") for text in given]
+        if not all(equal for _, equal, _ in pairs):
+            raise MeasureError(allowed=f"pairs such as {one.name}.1=3,2=9", **refused)
+        named = {name: _number(one, value) for name, _, value in pairs}
+        gains = {int(level): named.pop(level) for level in list(named) if level.lstrip("-").isdigit()}
+        own: dict[str, Any] = {"gain": {level: level for level in levels if level > 0} | gains} if gains else {}
+        return named | own
     numbers = [_number(one, text) for text in given]
     if len(numbers) != len(one.defaults):
         allowed = f"{len(one.defaults)} numbers behind the dot, such as {one.name}.{','.join(one.defaults)}"
-        raise MeasureError(given=Plain(",".join(given)), allowed=allowed, measure=one.name)
+        raise MeasureError(allowed=allowed, **refused)
     if one.name == "set_F":  # its x is the square of van Rijsbergen's beta
         return {"beta": math.sqrt(max(numbers[0], 0.0))}
     if one.name == "utility":
         return dict(zip("abcd", numbers, strict=True))
-    if [f"{number:g}" for number in numbers] != [f"{float(text):g}" for text in one.defaults]:
-        raise MeasureError(given=Plain(",".join(given)), allowed="the 11 points of trec_eval", measure=one.name)
+    if numbers != list(map(float, one.defaults)):
+        raise MeasureError(allowed="the 11 points of trec_eval", **refused)
     return {}
-
-
-def _of_pairs(one: TrecMeasure, given: Sequence[str], levels: Collection[float]) -> dict[str, Any]:
-    """Return the gains of levels of relevance, or what else is given by its name."""
-    pairs = [text.partition("=") for text in given]
-    if not all(equal for _, equal, _ in pairs):
-        raise MeasureError(given=Plain(",".join(given)), allowed=f"pairs such as {one.name}.1=3,2=9", measure=one.name)
-    named = {name: _number(one, value) for name, _, value in pairs}
-    gains = {level: named.pop(level) for level in list(named) if level.lstrip("-").isdigit()}
-    if not gains:
-        return named
-    return named | {
-        "gain": {level: level for level in levels if level > 0} | {int(level): gain for level, gain in gains.items()}
-    }
