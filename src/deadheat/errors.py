@@ -88,7 +88,7 @@ class DeadheatError(Exception):
         if hint:
             end = "." if hint[0].isupper() else ";" if self.is_given else ":"
             text = f"{text.removesuffix('.' * (end == '.'))}{end} {hint}"
-        return place + text + (f"; {self.python}" if self.python and words.is_python else "")
+        return place + text + (f"; {self.python}" if self.python and words.options is None else "")
 
 
 class DataError(DeadheatError, ValueError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,9 @@ BROKEN_BY = {"doc_id": BY_DOC_ID, "input": "in the order of the input"}
 NOISE = 1e-12  # what floating point leaves of a difference that is zero
 MOST_NAMED = 4  # ids that are all named
 LONGEST_GIVEN = 200  # characters of a value that a message shows
+STDIN = "/dev/stdin"
+STREAM = re.compile(r"/dev/stdin|/dev/fd/\d+|/proc/(self|\d+)/fd/\d+")  # what a shell makes up for a pipe
+FORMATS = {"cases": "input_format", "documents": ""}  # the option with the format of what a file holds; else --from
 
 
 class Plain(str):
@@ -51,26 +54,48 @@ class Advice:
     when: str = ""
 
 
+@dataclass(frozen=True)
 class Words:
-    """How the parts of an error are worded for Python; a subclass words them for the command line."""
+    """How the parts of an error are worded.
 
-    is_python = True
+    Attributes
+    ----------
+    options : dict of str to str, optional
+        Options of a command, by the arguments that they are; None for a Python caller.
+    """
+
+    options: Mapping[str, str] | None = None
 
     def argument(self, name: str, value: object = None) -> str:
-        """Name an argument, with its value if it has one."""
-        return name if value is None else f"{name}={as_given(value)}"
+        """Name an argument or its option, with its value if it has one; what is no option keeps its Python name."""
+        if self.options is None or name not in self.options:
+            return name if value is None else f"{name}={as_given(value)}"
+        if isinstance(value, Mapping):
+            value = ",".join(f"{key}={one}" for key, one in value.items())
+        return self.options[name] if value is None else f"{self.options[name]} {value}"
 
     def given(self, value: object, limit: int = LONGEST_GIVEN) -> str:
-        """Show what was given."""
+        """Show what was given; several values of an option with commas between them, as they are typed."""
+        if self.options is not None and isinstance(value, list | tuple):
+            return ", ".join(map(as_given, value))
         return as_given(value, limit)
 
-    def advice(self, advice: Advice, path: Path | None) -> str:  # noqa: ARG002 - a command looks at the path
+    def advice(self, advice: Advice, path: Path | None) -> str:
         """Say what to do, about the file at `path` if there is one."""
-        if advice.endings:
-            return (
-                f"{advice.when}name the file {advice.endings}, or pass {self.argument(advice.argument, advice.value)}"
-            )
-        return f"{advice.when}give {self.argument(advice.argument, advice.value)}"
+        if self.options is None:
+            named = self.argument(advice.argument, advice.value)
+            how = f"name the file {advice.endings}, or pass {named}" if advice.endings else f"give {named}"
+            return f"{advice.when}{how}"
+        name, value = advice.argument, advice.value
+        if name == "format":
+            name = FORMATS.get(advice.of, "from")
+        if isinstance(value, Mapping):  # columns, of one kind of files: the other may have other names
+            value = {f"{advice.of}." * bool(advice.of) + key: column for key, column in value.items()}
+        steps = [f"give {self.argument(name, value)}"] if name in self.options else []
+        if advice.endings:  # a stream has no name to change
+            is_stream = STREAM.fullmatch(str(path))
+            steps.insert(0, f"{'save it in a file that ends in' if is_stream else 'name the file'} {advice.endings}")
+        return f"{advice.when}{', or '.join(steps)}" if steps else ""
 
 
 PYTHON = Words()

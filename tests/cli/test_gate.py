@@ -132,11 +132,10 @@ def test_a_preset(folder: Path) -> None:
 
 
 def test_presets_are_printed() -> None:
-    listed, in_help = ok("gate", "--list-presets"), " ".join(ok("gate", "--help").split())
+    listed = ok("gate", "--list-presets")
     assert listed.startswith('rag: targets of "Ranking Metrics"')
     assert "nDCG with their gain, 2^rel - 1" in listed
     assert tuple(line.strip() for line in listed.splitlines()[1:]) == PRESETS["rag"]
-    assert f"rag: {', '.join(PRESETS['rag'])}. From the targets" in in_help
 
 
 def test_a_margin_has_to_be_ruled_out() -> None:

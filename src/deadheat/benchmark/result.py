@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,10 +18,10 @@ from deadheat.comparison.languages import Languages
 from deadheat.comparison.pairs import Design
 from deadheat.data.flat import Numbers
 from deadheat.data.shown import Shown
-from deadheat.errors import ParameterError, UnlabelledQueriesWarning
+from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
-from deadheat.evaluation.strata import NONE, NUMBERS, Stratum
+from deadheat.evaluation.strata import NONE, NUMBERS, Stratum, strata_of
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
 from deadheat.wording import NOISE, Plain, counted
@@ -321,16 +320,15 @@ class BenchResult(Shown):
         if not set(columns) <= set(part.strata):
             return {}
         keys, queries = (Key(*part.key, name) for name in self.retrievers), part.cases.queries()
-        with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # they are a stratum
-            return {key: self.evaluations[key].by(columns, queries, pool_languages=True) for key in keys}
+        return {key: strata_of(self.evaluations[key], columns, queries) for key in keys}
 
     def by_strata(self, part: Part) -> dict[Stratum, Comparison]:
         """Compare the retrievers within each stratum of a part, by the columns that were asked for."""
         comparison = self.comparisons.get(part.key)
         if comparison is None:
             return {}
-        with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # they are a stratum
-            return comparison.by(self.settings.by, part.cases.queries(), pool_languages=True)
+        found: dict[Stratum, Comparison] = strata_of(comparison, self.settings.by, part.cases.queries())
+        return found
 
     def report(self) -> str:
         """Return everything as Markdown: means with intervals, comparisons, languages and strata."""

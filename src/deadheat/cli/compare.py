@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -34,12 +33,11 @@ from deadheat.wording import joined
 
 if TYPE_CHECKING:
     from deadheat.comparison.comparison import Comparison
-    from deadheat.comparison.languages import Languages
     from deadheat.comparison.pairs import Design
     from deadheat.data.queries import Queries
     from deadheat.evaluation.conventions import Conventions
     from deadheat.measures import Measure
-    from deadheat.report.model import Fact, Report, Table
+    from deadheat.report.model import Fact, Report
 
 PARTS = ("document", "rows", "scores")
 TABLES = ("systems", "across_languages", "language_differences", "language_interactions")
@@ -194,21 +192,21 @@ def _report(  # noqa: PLR0917 - what a report is made of
     output: Output,
     options: Mapping[str, Any],
 ) -> Report:
+    from deadheat.comparison.compare_languages import languages_of_queries
     from deadheat.comparison.languages import judge_languages
-    from deadheat.errors import UnlabelledQueriesWarning
-    from deadheat.report.model import Fact
+    from deadheat.evaluation.strata import strata_of
+    from deadheat.report import of_languages
+    from deadheat.report.model import Column, Fact
     from deadheat.report.of_compact import report_compact
     from deadheat.report.of_comparison import report_comparison
     from deadheat.report.of_planning import beside, list_queries, list_ranks, planned, tell_ranks
 
-    strata, is_data, margin = None, output.is_data, options["margin"]
-    if queries is not None and columns:
-        with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # the report names them
-            strata = comparison.by(columns, queries, pool_languages=True)
+    is_data, margin = output.is_data, options["margin"]
+    strata = strata_of(comparison, columns, queries) if queries is not None and columns else None
     named: dict[str, Any] = {"qrels": shown_path(qrels, "the qrels"), "columns": columns, "strata": strata}
     if options["compact"]:
         return report_compact(comparison, **named, margin=margin, digits=output.digits)
-    languages = _languages(comparison, queries)
+    languages = None if queries is None else languages_of_queries(comparison, queries)
     among = "systems" if languages else ""
     report = report_comparison(comparison, **named, for_people=not is_data, margin=margin, among=among)
     parts = {(): comparison} if strata is None else strata
@@ -223,10 +221,14 @@ def _report(  # noqa: PLR0917 - what a report is made of
         said = judge_languages(languages, margin=margin)
         opening = joined(opening, *said)
         facts.append(Fact("language_verdicts", {languages.name: list(said)}))
-        tables, facts = (
-            (*tables, *_of_languages(languages, margin, is_data=is_data)),
-            [*facts, *_told(languages, margin)],
-        )
+        facts += [*of_languages.facts_of_languages({languages.name: languages})]
+        facts += [*of_languages.tell_languages(languages, margin=margin), *of_languages.tell_beside(languages)]
+        facts += of_languages.tell_gaps(languages)
+        if is_data:
+            named_so = {"queries": languages}
+            tables += tuple(of_languages.data_of_languages(named_so, leading=Column("of", "of"), margin=margin))
+        else:
+            tables += tuple(of_languages.list_languages(languages, languages.measures, margin=margin))
     if options["queries_worst"]:
         texts = {} if queries is None else queries.texts(comparison.query_ids.tolist())
         tables += tuple(list_queries(comparison, options["queries_worst"], texts, for_people=not is_data))
@@ -234,45 +236,20 @@ def _report(  # noqa: PLR0917 - what a report is made of
     return replace(report, tables=tables, facts=(*report.facts, *facts), opening=opening)
 
 
-def _languages(comparison: Comparison, queries: Queries | None) -> Languages | None:
-    """Compare the languages of queries that belong together by a column pair_id."""
-    from deadheat.comparison.compare_languages import languages_of_queries
-
-    return None if queries is None else languages_of_queries(comparison, queries)
-
-
-def _of_languages(languages: Languages, margin: float | None, *, is_data: bool) -> Iterator[Table]:
-    from deadheat.report.model import Column
-    from deadheat.report.of_languages import data_of_languages, list_languages
-
-    if is_data:
-        return data_of_languages({"queries": languages}, leading=Column("of", "of"), margin=margin)
-    return list_languages(languages, languages.measures, margin=margin)
-
-
-def _told(languages: Languages, margin: float | None) -> Iterator[Fact]:
-    from deadheat.report.of_languages import facts_of_languages, tell_beside, tell_gaps, tell_languages
-
-    yield from facts_of_languages({languages.name: languages})
-    yield from tell_languages(languages, margin=margin)
-    yield from tell_beside(languages)
-    yield from tell_gaps(languages)
-
-
 def _subjects(
     comparison: Comparison, queries: Queries | None, columns: Sequence[str]
 ) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
     """Yield what figures are drawn of: the comparison, its languages, and its strata if there are any."""
-    from deadheat.errors import UnlabelledQueriesWarning
+    from deadheat.comparison.compare_languages import languages_of_queries
+    from deadheat.evaluation.strata import strata_of
 
     yield "", comparison, {}
-    if languages := _languages(comparison, queries):
+    if queries is None:
+        return
+    if languages := languages_of_queries(comparison, queries):
         yield "", languages, {}
-    if queries is not None and columns:
-        with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # the report names them
-            of_each = {
-                name: one.by(columns, queries, pool_languages=True) for name, one in comparison.evaluations.items()
-            }
+    if columns:
+        of_each = {name: strata_of(one, columns, queries) for name, one in comparison.evaluations.items()}
         codes = comparison.cluster
         cluster = None if codes is None else dict(zip(comparison.query_ids.tolist(), codes.tolist(), strict=True))
         yield "", of_each, {"options": comparison.design.with_clusters(cluster)}

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from deadheat.cli.wording import DESCRIPTOR, STDIN, error_message
-from deadheat.wording import printable
+from deadheat.cli.wording import error_message
+from deadheat.wording import STDIN, STREAM, printable
 
 if TYPE_CHECKING:
     from deadheat.data.tables import Qrels, Run
@@ -189,7 +189,7 @@ def shown_path(path: str, default: str) -> str:
 
 
 def _made_up(path: str, default: str) -> str:
-    return "stdin" if path == STDIN else default if DESCRIPTOR.fullmatch(path) else ""
+    return "stdin" if path == STDIN else default if STREAM.fullmatch(path) else ""
 
 
 def check_inputs(paths: Sequence[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import reduce
@@ -427,13 +426,12 @@ class StratumOptions:
 
     def group(self, evaluations: Sequence[Evaluation], queries: Queries) -> Grouping:
         """Return the strata of evaluations, and what the report says of them."""
-        from deadheat.errors import UnlabelledQueriesWarning
+        from deadheat.evaluation.strata import strata_of
         from deadheat.report.of_strata import Grouping
 
         columns = self.columns(queries, evaluations)
         ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
-        with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # the report says it
-            strata = [one.by(columns, queries, pool_languages=True) for one in evaluations if columns]
+        strata = [strata_of(one, columns, queries) for one in evaluations if columns]
         return Grouping(
             shown_path(queries.where, "the table of queries"),
             tuple(strata),

@@ -140,6 +140,12 @@ def is_assigned(stratum: Stratum) -> bool:
     return NONE not in keys_of(stratum)
 
 
+def strata_of(found: Any, columns: Sequence[str], queries: Source) -> Any:  # noqa: ANN401 - an Evaluation or a Comparison
+    """Return its strata, without a warning of queries that have no value: for reports, which name them."""
+    with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):
+        return found.by(columns, queries, pool_languages=True)
+
+
 def order(stratum: Stratum) -> list[tuple[Any, ...]]:
     """Return the sort key of a stratum.
 

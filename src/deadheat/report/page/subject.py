@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -18,9 +17,9 @@ from deadheat.arrays import FloatArray
 from deadheat.comparison.comparison import Comparison
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Run
-from deadheat.errors import UnlabelledQueriesWarning
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.scores import Scores
+from deadheat.evaluation.strata import strata_of
 from deadheat.measures import Measure
 from deadheat.profile.grouping import grouped, ties_of
 
@@ -175,10 +174,7 @@ class Subject:
         """Return the strata of each system; none without columns to report by."""
         if not self.columns or self.queries is None:
             return {}
-        with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # a stratum of their own
-            return {
-                name: one.by(self.columns, self.queries, pool_languages=True) for name, one in self.evaluations.items()
-            }
+        return {name: strata_of(one, self.columns, self.queries) for name, one in self.evaluations.items()}
 
     def of_all_queries(self, scores: Scores, values: FloatArray) -> FloatArray:
         """Return values of a system for all queries; NaN where it has none."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 
 from deadheat.arrays import FloatArray
-from deadheat.errors import UnlabelledQueriesWarning
 from deadheat.evaluation.intervals import Interval, IntervalOptions
-from deadheat.evaluation.strata import SMALLEST, keys_of
+from deadheat.evaluation.strata import SMALLEST, keys_of, strata_of
 from deadheat.measures import Measure
 from deadheat.report.model import QUERY, Column, Span, Table, share, tabulate
 from deadheat.report.numbers import format_cell, span_of
@@ -153,8 +151,7 @@ def strata_tables(subject: Subject) -> list[Table]:
         strata = next(iter(subject.strata().values()))
         held, names = parts_of([strata], IntervalOptions()), subject.ranked
         return [tabulate_scores(held, names, subject.measures, columns=strata.columns, smallest=SMALLEST, level=0.95)]
-    with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # a stratum of their own
-        of_all = subject.comparison.by(subject.columns, subject.queries, pool_languages=True)
+    of_all = strata_of(subject.comparison, subject.columns, subject.queries)
     leading = columns_of_strata(subject.columns)
     found = [StratumComparison(keys_of(key), part) for key, part in of_all.items()]
     return [list_systems(found, leading, measure) for measure in subject.measures]
