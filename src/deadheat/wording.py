@@ -18,7 +18,8 @@ STREAM = re.compile(r"/dev/stdin|/dev/fd/\d+|/proc/(self|\d+)/fd/\d+")  # what a
 FORMATS = {"cases": "input_format", "documents": ""}  # the option with the format of what a file holds; else --from
 
 
-class Plain(str):
+@dataclass(frozen=True)
+class Plain:
     """A description of what was given, which a message shows without quotes.
 
     Examples
@@ -27,7 +28,10 @@ class Plain(str):
     ('an empty field', "'an empty field'")
     """
 
-    __slots__ = ()
+    text: object
+
+    def __str__(self) -> str:
+        return str(self.text)
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,9 @@ def as_given(value: object, limit: int = LONGEST_GIVEN) -> str:
     ("'float23'", 'a number of thousands of digits')
     """
     if isinstance(value, str):
-        return value if isinstance(value, Plain) else shown(value, limit)
+        return shown(value, limit)
+    if isinstance(value, Plain):
+        return str(value)
     try:
         text = repr(value)
     except ValueError:  # Python refuses to print integers of so many digits
