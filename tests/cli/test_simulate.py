@@ -148,7 +148,7 @@ def test_what_a_run_lacks_is_said(folder: Path) -> None:
     assert document["missing_queries"] == {"bm25": ["q4"]}
     assert document["unjudged_queries"] == {"bm25": ["q9"]}
     out = " ".join(ok("simulate", "--coarsen", "bm25.run", "qrels.txt", "-m", "RR", "-m", "NumRet").split())
-    assert "missing queries bm25: 1 query (q4), counted as empty rankings" in out
+    assert "missing queries bm25: 1 (q4), counted as empty rankings" in out
     assert "nothing relevant" in out
     assert "NumRet: means over queries" in out
     (folder / "other.run").write_text("q1 Q0 unknown 1 0.5 t\n")
@@ -175,7 +175,7 @@ def test_the_report_may_go_to_a_file(folder: Path) -> None:
         (["--coarsen", "bm25.run", "qrels.txt", "--force"], 2, "--force is not for --coarsen"),
         (["--coarsen", "bm25.run", "qrels.txt", "--levels", "2", "--dtypes", "float16"], 2, "one of them"),
         (["--coarsen", "bm25.run", "qrels.txt", "--levels", "0"], 2, "whole numbers from 1 on"),
-        (["--coarsen", "bm25.run", "qrels.txt", "--decimals", "x"], 2, "numbers of decimals"),
+        (["--coarsen", "bm25.run", "qrels.txt", "--decimals", "x"], 2, "whole numbers from 0 on"),
         (["--coarsen", "bm25.run", "qrels.txt", "--decimals", "99"], 2, "0 to 15"),
         (["--coarsen", "bm25.run", "qrels.txt", "--dtypes", "float8"], 2, "Did you mean"),
         (["--coarsen", "qrels.txt", "bm25.run"], 3, "bm25.run"),
@@ -185,8 +185,8 @@ def test_the_report_may_go_to_a_file(folder: Path) -> None:
         (["--query-type", "hard"], 2, "simple factual"),
         (["--force"], 2, "give -o FOLDER too"),
         (["-o", "-"], 2, "-o names a folder"),
-        (["-o", "no/such/folder"], 3, "no such folder"),
-        (["-o", "qrels.txt"], 3, "is a file"),
+        (["-o", "no/such/folder"], 3, "cannot be made"),
+        (["-o", "qrels.txt"], 3, "cannot be made"),
     ],
 )
 def test_what_is_wrong_is_said(arguments: list[str], code: int, message: str) -> None:

@@ -51,7 +51,11 @@ READERS = {
     [
         (  # io
             lambda folder: dh.Run(folder / "short.run"),
-            {"allowed": "6 fields (query_id Q0 doc_id rank score tag)", "given": Plain("5: 'q1 Q0 d1 1 0.5'"), "line": 2},
+            {
+                "allowed": "6 fields (query_id Q0 doc_id rank score tag)",
+                "given": Plain("5: 'q1 Q0 d1 1 0.5'"),
+                "line": 2,
+            },
         ),
         (
             lambda folder: dh.Run(folder / "table"),

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from deadheat.cli.app import say
 from deadheat.cli.files import PATH
 from deadheat.cli.options import examples, refuse, takes
-from deadheat.cli.output import Output, output_options, writing
+from deadheat.cli.output import Output, output_options
+from deadheat.cli.wording import error_message
 
 if TYPE_CHECKING:
     from deadheat.evaluation.evaluation import Evaluation
@@ -69,27 +71,18 @@ def _by_rule(data: Path, path: Path) -> dict[str, Evaluation]:
 
 
 def _copy(data: Path, folder: Path, *, force: bool) -> None:
-    """Copy the missing files; refuse to replace one that differs, before any is written."""
-    from deadheat.io.writing import replacing
+    """Copy the files; refuse to replace one that differs."""
+    from deadheat.errors import DataError
+    from deadheat.io.writing import write_files
 
-    if folder.exists() and not folder.is_dir():
-        raise click.UsageError(f"{str(folder)!r} is a file, expected a folder")
-    sources = {
-        path.name: path.read_bytes() for path in sorted(data.iterdir()) if path.is_file() and path.suffix != ".py"
-    }
-    there = {name: (folder / name).read_bytes() for name in sources if (folder / name).is_file()}
-    new = [name for name, held in sources.items() if there.get(name) != held]
-    differing = [name for name in new if name in there]
-    if differing and not force:
-        raise click.UsageError(
-            f"{', '.join(differing)} in {str(folder)!r} would be replaced: give --force to replace them"
-        )
-    with writing(str(folder)):
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in new:
-            with replacing(folder / name) as file:
-                file.write(sources[name])
-    if new:
-        others = [name for name in sources if name != QRELS and not name.endswith(ENDING)]
-        n_runs = sum(name.endswith(ENDING) for name in sources)
-        say(f"{folder}: {', '.join([QRELS, f'{n_runs} runs', *others])}")
+    paths = [path for path in sorted(data.iterdir()) if path.is_file() and path.suffix != ".py"]
+    try:
+        write_files(folder, {path.name: partial(_write, path) for path in paths}, force=force)
+    except DataError as error:
+        raise click.UsageError(error_message(error)) from None
+    others = [path.name for path in paths if path.name != QRELS and not path.name.endswith(ENDING)]
+    say(f"{folder}: {', '.join([QRELS, f'{len(paths) - 1 - len(others)} runs', *others])}")
+
+
+def _write(path: Path, file: IO[bytes]) -> None:
+    file.write(path.read_bytes())

@@ -77,9 +77,10 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
     if judge is not None and Path(judge).exists():
         raise click.UsageError(f"{judge!r} exists already, and judgments in it would be lost: choose another name")
     check_inputs([qrels, *runs])
+    judged = open_qrels(qrels)
     opened = {name: open_run(path, name) for name, path in named_runs(runs).items()}
     own = ("by", "n", "depth", "unjudged_max_rel", "score_precision", "check_duplicates")
-    found = find(open_qrels(qrels), opened, measure, **{name: options[name] for name in own})
+    found = find(judged, opened, measure, **{name: options[name] for name in own})
     if judge is not None:
         with replacing(Path(judge)) as file:
             file.write(found.documents.write_csv(separator=SEPARATORS[suffix]).encode())

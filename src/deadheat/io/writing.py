@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import filecmp
 import io
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Any, Literal
 
 import polars as pl
 
@@ -17,6 +18,7 @@ from deadheat.errors import DataError
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.naming import LONGEST, cut, path_named
+from deadheat.wording import three
 
 Compression = Literal["uncompressed", "gzip", "zstd"]
 
@@ -107,6 +109,41 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def write_files(folder: Path, files: Mapping[str, Callable[[IO[bytes]], Any]], *, force: bool) -> list[Path]:
+    """Write several files of a folder, which is made if need be: all of them or none.
+
+    Parameters
+    ----------
+    folder : Path
+    files : mapping of str to callable
+        What writes each into an open file, by its name.
+    force : bool
+        Replace files that are there and differ.
+
+    Raises
+    ------
+    DataError
+        A file is there already and differs, or the folder cannot be made.
+    """
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot be made: {error.strerror}", hint="name a folder", path=folder) from None
+    with ExitStack() as stack:  # on any error all temporary files are removed, and no file is replaced
+        differing = []
+        for name, write_to in files.items():
+            path = folder / name
+            file = stack.enter_context(replacing(path))
+            write_to(file)
+            file.flush()
+            if path.exists() and not (path.is_file() and filecmp.cmp(path, file.name, shallow=False)):
+                differing += [name] if path.is_dir() or not force else []
+        if differing:
+            hint = "choose another folder, or force to replace files"
+            raise DataError(f"{three(differing)} in it would be replaced", hint=hint, path=folder)
+    return [folder / name for name in files]
 
 
 def _is_stream(path: Path) -> bool:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import filecmp
 import os
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,16 +12,15 @@ from typing import IO, Any
 import polars as pl
 
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError
 from deadheat.evaluation.beside import difference_of, evaluate_beside
 from deadheat.evaluation.conventions import Conventions
 from deadheat.io.forking import check_threads
 from deadheat.io.formats import write
 from deadheat.io.naming import path_named
-from deadheat.io.writing import replacing
+from deadheat.io.writing import write_files
 from deadheat.measures import RR, Hit
 from deadheat.simulation.presets import QueryType, Reranker
-from deadheat.wording import counted, three
+from deadheat.wording import counted
 
 MEASURES = (RR(), Hit() @ 5)
 TIED = pl.struct("query_id", "score").is_duplicated()
@@ -120,20 +117,4 @@ class Simulation:
             of_run = partial(write, self.runs[one.name].to_polars(), kind="run", format="trec", tag=one.file_name)
             files[f"{one.file_name}.run"] = of_run
         files["queries.csv"] = self.queries.write_csv
-        try:
-            folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise DataError(f"cannot be made: {error.strerror}", hint="name a folder", path=folder) from None
-        with ExitStack() as stack:  # on any error all temporary files are removed, and no file is replaced
-            differing = []
-            for name, write_to in files.items():
-                path = folder / name
-                file = stack.enter_context(replacing(path))
-                write_to(file)
-                file.flush()
-                if path.exists() and not (path.is_file() and filecmp.cmp(path, file.name, shallow=False)):
-                    differing += [name] if path.is_dir() or not force else []
-            if differing:
-                hint = "choose another folder, or force to replace files"
-                raise DataError(f"{three(differing)} in it would be replaced", hint=hint, path=folder)
-        return [folder / name for name in files]
+        return write_files(folder, files, force=force)
