@@ -6,6 +6,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.placements import contiguous, policies
+from deadheat.placements.by_query import ByQuery
 from deadheat.placements.contiguous import Contiguous
 from deadheat.placements.mapping import Mapping
 from deadheat.placements.place import engine_of
@@ -160,12 +161,16 @@ def test_every_engine_breaks_ties_alike(
     together = rows.sort("query_id", maintain_order=True)
     turns = rows.with_columns(turn=pl.int_range(pl.len()).over("query_id"))
     apart = turns.sort("turn", maintain_order=True).drop("turn")
-    engines = {
-        kind: engine_of(dh.Qrels(batch.qrels), dh.Run(run))
-        for kind, run in {Mapping: batch.run, Contiguous: together, Relational: apart.lazy()}.items()
-    }
-    found = []
-    for kind, engine in engines.items():
+    runs = [(Mapping, batch.run), (Contiguous, together), (Contiguous, apart), (ByQuery, together.lazy())]
+    runs.append((ByQuery, apart.lazy()))
+    qrels, found = dh.Qrels(batch.qrels), []
+    engines = [(kind, engine_of(qrels, dh.Run(run))) for kind, run in runs]
+    if ties == "doc_id":
+        import duckdb
+
+        relations = [duckdb.from_arrow(one.to_arrow()) for one in (qrels.to_polars(), apart)]
+        engines.append((Relational, engine_of(dh.Qrels(relations[0]), dh.Run(relations[1]))))
+    for kind, engine in engines:
         assert type(engine) is kind
         placements = engine.place()
         for keep in (placements.n_retrieved >= 0, ~placements.missing):

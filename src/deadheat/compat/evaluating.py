@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from itertools import repeat
+from dataclasses import replace
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
 from deadheat.compat.defaults import OF_TREC_EVAL
 from deadheat.data.tables import Qrels, Run
+from deadheat.errors import SourceTypeError
+from deadheat.io.mappings import all_numbers, check_ids, check_mapping
 from deadheat.measures import Measure
 from deadheat.placements import policies
 from deadheat.placements.condensing import condense
 from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
-from deadheat.placements.prepared import Prepared
+from deadheat.wording import Plain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,15 +55,15 @@ class Evaluator(Generic[Key]):
     ) -> None:
         self._named, self._ties, self._judged_only, self._subtopics = named, ties, judged_only, subtopics
         is_empty = hasattr(qrels, "values") and all(own == {} for own in qrels.values())
-        self._prepared = None if is_empty else Prepared(qrels)
+        self._judged: Nested = {} if is_empty else _checked(qrels)
+        self._max_relevance = max((max(own.values()) for own in self._judged.values()), default=0.0)
 
     def by_query(self, run: Nested) -> dict[str, dict[Key, float]]:
         """Return ``{query: {key: value}}`` of the queries of a run that have judgments, in its order."""
-        prepared = self._prepared
-        queries = prepared.common(run) if prepared else []
-        if prepared is None or not queries:
+        queries = self._common(run)
+        if not queries:
             return {}
-        placements = self._place(prepared, run, queries, self._ties)
+        placements = self._place(run, queries, self._ties)
         zeros = [0.0] * len(queries)
         values = [zeros if one is None else one.mean(placements).tolist() for one in self._named.values()]
         rows: Iterable[tuple[float, ...]] = zip(*values, strict=True) if values else repeat((), len(queries))
@@ -72,26 +75,51 @@ class Evaluator(Generic[Key]):
     def count(self, run: Nested) -> tuple[int, int]:
         """Return how many values a run has, and how many of them the order of its ties could change."""
         measures = [one for one in self._named.values() if one is not None]
-        queries = self._prepared.common(run) if self._prepared else []
-        if self._prepared is None or not queries:
+        queries = self._common(run)
+        if not queries:
             return 0, 0
-        placements = self._place(self._prepared, run, queries, "expected")
+        placements = self._place(run, queries, "expected")
         has_ties = np.bincount(placements.query[placements.tied > 1], minlength=placements.n_queries) > 0
         extremes = [one.extremes(placements.select(has_ties)) for one in measures] if has_ties.any() else []
         return len(queries) * len(measures), sum(int((high - low > NOISE).sum()) for low, high in extremes)
 
-    def _place(self, prepared: Prepared, run: Nested, queries: list[str], ties: str) -> Placements:
-        """Return the placements of some queries after a tie policy."""
-        retrieved = {query: run[query] for query in queries if run[query]}
-        if (ties == OF_TREC_EVAL and self._subtopics is None) or not retrieved:
-            placements = prepared.place(run, queries)
+    def _common(self, run: Nested) -> list[str]:
+        """Return the queries of a run that have judgments, in the order of the run."""
+        _check_is_mapping(run, "score")
+        queries = [query for query in run if query in self._judged]
+        if len(queries) < len(run):
+            check_ids([query for query in run if query not in self._judged], "run")
+        return queries
+
+    def _place(self, run: Nested, queries: list[str], ties: str) -> Placements:
+        """Return the placements of some queries after a tie policy; trec_eval's looks at 32 bits of a score."""
+        held = {query: run[query] for query in queries if run[query]}
+        held = check_mapping(held, "run", "run") if held else {}
+        qrels = Qrels.of_checked({query: self._judged[query] for query in queries}, "qrels")
+        qrels.subtopics = self._subtopics
+        engine = engine_of(
+            qrels,
+            Run.of_checked({query: held.get(query, {}) for query in queries}, "run"),
+            "float32" if ties == OF_TREC_EVAL else None,
+        )
+        placements = replace(engine.place(), max_relevance=self._max_relevance)
+        if ties in policies.LOOK_AT_RUN:
+            placements = policies.by_rule(placements, engine, ties)
         else:
-            qrels = Qrels({query: prepared.mapping[query] for query in queries})
-            qrels.subtopics = self._subtopics
-            engine = engine_of(qrels, Run(retrieved))
-            placements = engine.place()
-            if ties in policies.LOOK_AT_RUN:
-                placements = policies.by_rule(placements, engine, ties)
-            else:
-                placements = policies.apply(placements, ties, None)
+            placements = policies.apply(placements, ties, None)
         return condense(placements) if self._judged_only else placements
+
+
+def _checked(qrels: Nested) -> dict[str, Mapping[str, float]]:
+    """Return judgments that are checked once, without queries that have none."""
+    _check_is_mapping(qrels, "relevance")
+    mapping = {query: own for query, own in check_mapping(qrels, "qrels", "qrels").items() if own}
+    check_ids([*qrels, *chain.from_iterable(qrels.values())], "qrels")  # numbers are no ids here, as in pytrec_eval
+    all_numbers(mapping, list(mapping), "qrels", "qrels")
+    return mapping
+
+
+def _check_is_mapping(source: object, value: str) -> None:
+    if not isinstance(source, Mapping):
+        given = Plain(f"{source!r:.80} ({type(source).__name__})")
+        raise SourceTypeError(given=given, allowed=f"a dict of dicts {{query: {{document: {value}}}}}")

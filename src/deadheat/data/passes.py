@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
@@ -104,9 +104,7 @@ class Look:
             beyond = pl.Series(stored).is_infinite() & rows["score"].is_finite()
             found.append(said(INFINITE, value=[rows["score"].filter(beyond).max()]))
         memory = MemoryRows(rows if stored is scores else rows.with_columns(score=pl.Series(stored)))
-        if memory.blocks is None:  # grouping brings them together in a tenth of a sort's time
-            memory = MemoryRows(memory.frame.group_by("query_id").agg("doc_id", "score").explode("doc_id", "score"))
-        blocks = cast("Blocks", memory.blocks)
+        blocks = memory.blocks
         if self.check_duplicates and (repeated := memory.repeated_pairs()) is not None and len(repeated):
             return [*found, said(REPEATED, **repeated.rename({"n": "above"}).to_dict())]
         return [*found, *self.task(blocks, judgments(blocks.query_ids))]

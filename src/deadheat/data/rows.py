@@ -86,8 +86,8 @@ def _runs(queries: pl.Series) -> pl.DataFrame:
     return runs.filter(number.ne_missing(number.shift(-1)))  # one may go on in the next part
 
 
-def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None) -> Blocks | None:
-    """Return the blocks of a frame, or None if the rows of some query are not adjacent.
+def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None) -> Blocks:
+    """Return the blocks of a frame; where the rows of some query are not adjacent, they are brought together.
 
     Parameters
     ----------
@@ -96,8 +96,9 @@ def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None) -> Blocks | 
         Those of the document ids by :func:`~deadheat.io.hashing.doc_hash`, if they are known.
     """
     runs = _runs(frame["query_id"])
-    if runs["value"].n_unique() < runs.height:
-        return None
+    if runs["value"].n_unique() < runs.height:  # grouping takes a tenth of a sort's time, and keeps the order of rows
+        others = frame.columns[1:]
+        return blocks_of(frame.group_by("query_id").agg(others).explode(others))
     if hashes is None:
         hashes = frame.lazy().select(doc_hash()).collect(engine="streaming").to_series()
     return Blocks(frame, runs["value"], np.append(0, runs["end"].to_numpy()), hashes)
@@ -156,12 +157,9 @@ class Rows(ABC):
     ----------
     in_polars : bool
         Whether Polars can take them in their order; else they are in another engine, which may have no order.
-    blocks : Blocks or None
-        The rows as blocks, if they are in memory and grouped by query.
     """
 
     in_polars: bool = True
-    blocks: Blocks | None = None
 
     @abstractmethod
     def to_polars(self) -> pl.DataFrame:
@@ -268,8 +266,8 @@ class MemoryRows(Rows):
     hashes: pl.Series | None = None
 
     @cached_property
-    def blocks(self) -> Blocks | None:  # type: ignore[override]  # of each instance, not of the class
-        """The rows as blocks, if they are grouped by query."""
+    def blocks(self) -> Blocks:
+        """The rows, grouped by query."""
         return blocks_of(self.frame, self.hashes)
 
     def to_polars(self) -> pl.DataFrame:
@@ -282,7 +280,7 @@ class MemoryRows(Rows):
 
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return the pairs that occur more than once; hashes usually show that none does."""
-        return None if self.blocks and not may_repeat(self.blocks) else super().repeated_pairs()
+        return super().repeated_pairs() if may_repeat(self.blocks) else None
 
 
 class LazyRows(Rows):

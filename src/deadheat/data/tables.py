@@ -31,7 +31,7 @@ from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, is_too_large, loc
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import Kind, check_given
 from deadheat.io.limits import exceeds
-from deadheat.io.mappings import FORMS, check_mapping, normalized_keys
+from deadheat.io.mappings import FORMS, Nested, check_mapping, normalized_keys
 from deadheat.io.naming import path_named
 from deadheat.io.phases import phase
 from deadheat.io.results import RANKED, RANKED_BY_COLUMN, Pick, Reader, Repeated
@@ -140,11 +140,11 @@ class Table:
         return cls(source)
 
     @classmethod
-    def of_checked(cls, frame: pl.DataFrame, name: str) -> Self:
-        """Return a table of rows that need no check: three columns, named and typed as `to_polars` returns them."""
+    def of_checked(cls, rows: pl.DataFrame | Nested, name: str) -> Self:
+        """Return a table of rows that need no check: dicts, or three columns as `to_polars` returns them."""
         found = cls.__new__(cls)
         found.path, found.name, found.format, found.columns, found.notes = None, name, None, {}, ()
-        found.rows = MemoryRows(frame)
+        found.rows = MemoryRows(rows) if isinstance(rows, pl.DataFrame) else MappingRows(rows, cls.kind, name)
         return found
 
     def normalized(self, form: str | None) -> Self:

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 from deadheat import arguments
 from deadheat.arguments import Rng
 from deadheat.arrays import FloatArray
 from deadheat.data.precision import ScorePrecision, round_and_warn
+from deadheat.data.rows import blocks_of
 from deadheat.data.scorings import Scorings
 from deadheat.data.tables import Qrels, Source, path_of
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import Measures, evaluate_under, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.warned import warn
+from deadheat.io.guarding import guarded
+from deadheat.io.kinds import KEYS
 from deadheat.measures import Custom, Measure
-from deadheat.placements.columns import Column, Columns
-from deadheat.placements.policies import LOOK_AT_RUN
+from deadheat.placements.contiguous import Contiguous, are_tied, find_judged
 
 N_THREADS = 2  # columns at a time: NumPy sorts and adds without the interpreter's lock
 
@@ -188,19 +191,27 @@ def evaluate_each(
     both_ways : bool, default False
         Whether to evaluate the first measure for the reverse order too.
     """
-    columns = Columns(qrels, scorings)
-    run = scorings.run(next(iter(scorings.scores)))  # its name and notes: the scores are those of the engine
-    # what is kept of both ways is numbers, which ids do not change unless they order ties
-    has_ids = not both_ways or conventions.ties in LOOK_AT_RUN
+    table = scorings.run(next(iter(scorings.scores)))  # its name and notes: the scores are those of the column
+    order = pl.Series("row", np.arange(len(scorings.ids)))
+    blocks = blocks_of(scorings.ids.select(KEYS).with_columns(order))
+    rows = blocks.frame["row"].to_numpy()
+    with guarded(scorings.where):
+        judged = find_judged(qrels.to_polars(), blocks)
+    is_judged = blocks.query_ids.is_in(qrels.to_polars()["query_id"].unique().implode()).to_numpy()
+    counts = np.repeat(is_judged, np.diff(blocks.bounds))
 
     def evaluated(name: str, scores: FloatArray) -> Scored:
-        engine = Column(columns, scores, has_ids=has_ids)
-        evaluation = evaluate_under(conventions, qrels, run.renamed(name), measures, rng, engine=engine)
-        reverse = None
+        def under(some: Sequence[Measure], given: FloatArray) -> Evaluation:
+            own = replace(blocks, frame=blocks.frame.with_columns(score=pl.Series(given)))
+            engine = Contiguous(qrels, table, own, judged)
+            return evaluate_under(conventions, qrels, table.renamed(name), some, rng, engine=engine)
+
+        own = scores[rows]
+        evaluation, reverse = under(measures, own), None
         if both_ways:
-            first = evaluate_under(conventions, qrels, run, measures[:1], rng, engine=engine.reversed())
-            reverse = next(iter(first)).reported()
-        return Scored(name, evaluation, engine.n_tied, columns.n_documents, reverse)
+            reverse = next(iter(under(measures[:1], 0.0 - own))).reported()
+        n_tied = int(np.count_nonzero(are_tied(own, blocks.bounds) & counts))
+        return Scored(name, evaluation, n_tied, int(np.count_nonzero(counts)), reverse)
 
     # a user's function may not be made for several threads
     n_threads = 1 if any(isinstance(one, Custom) for one in measures) else N_THREADS

@@ -82,7 +82,7 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
     if is_spark or (is_large and kind == "run"):
         return Content(Unread(raw, reading, where), notes, _ranks(frame, names))
     with readable(where):
-        if held is None:
+        if not frame.implementation.is_polars():
             return Content(reading.in_engine(raw, where), notes, _ranks(frame, names))
         checked, wrong = reading.in_polars(raw)
         reading.check(wrong, where)

@@ -15,7 +15,6 @@ from deadheat.errors import DataError, MissingDependencyError, SourceTypeError
 from deadheat.io.exports import exported
 from deadheat.io.formats.base import Content
 from deadheat.io.kinds import OTHER_KIND, VALUE_COLUMN, Kind
-from deadheat.io.limits import is_bounded
 from deadheat.io.mappings import is_plain
 from deadheat.io.results import nested_of
 from deadheat.wording import Plain, three
@@ -64,7 +63,7 @@ def in_catalogue(source: object) -> bool:
 def _of_frame(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content:
     from deadheat.io.frames import canonical
 
-    return canonical(source, kind, where, given, is_large=isinstance(source, pl.LazyFrame) and is_bounded())
+    return canonical(source, kind, where, given, is_large=isinstance(source, pl.LazyFrame))
 
 
 def _of_spark(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:

@@ -15,7 +15,7 @@ import polars as pl
 from deadheat.arrays import IntArray
 from deadheat.data.passes import QUERY, of_kind, said
 from deadheat.data.precision import ScorePrecision
-from deadheat.data.rows import Blocks, UnreadRows
+from deadheat.data.rows import Blocks, MemoryRows, UnreadRows
 from deadheat.data.streamed import NotAdjacentError, by_query
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError
@@ -23,9 +23,8 @@ from deadheat.io.guarding import guarded
 from deadheat.io.limits import is_bounded
 from deadheat.placements.contiguous import Contiguous, count
 from deadheat.placements.placements import Placements, from_frames
-from deadheat.placements.relational import Relational
 
-NOT_ADJACENT = "rows of a query are not adjacent: all rows are joined at once, beyond the bound on memory"
+NOT_ADJACENT = "rows of a query are not adjacent: all rows are held at once, beyond the bound on memory"
 JUDGED, FIRST = "judged", "first"  # what a worker says
 
 
@@ -50,7 +49,7 @@ class ByQuery:
             try:
                 found = by_query(self._run, say_places, self._qrels.to_polars(), self._precision)
             except NotAdjacentError:
-                return self._relational().place()
+                return self._held().place()
             counts = of_kind(found, QUERY, "query_id", "above", "tied")
             counts = counts.select("query_id", n_retrieved="above", ends_in_tie=pl.col("tied") > 0)
             self._check_together(counts["query_id"])
@@ -67,17 +66,18 @@ class ByQuery:
             try:
                 found = by_query(self._run, CountFirst(rule), judged, self._precision)
             except NotAdjacentError:
-                return self._relational().count_first(placements, rows, rule)
+                return self._held().count_first(placements, rows, rule)
             first = of_kind(found, FIRST, "query_id", "doc_id", "above")
             return wanted.join(first, on=["query_id", "doc_id"], how="left", maintain_order="left")["above"].to_numpy()
 
-    def _relational(self) -> Relational:
-        """Return the engine for rows in any order, which are checked first."""
+    def _held(self) -> Contiguous:
+        """Return the engine for rows in memory, which are checked first."""
         if is_bounded():
             self._run.notes = tuple(dict.fromkeys((*self._run.notes, NOT_ADJACENT)))
         if cast("UnreadRows", self._run.rows).check_duplicates:
             self._run.check_read_duplicates()
-        return Relational(self._qrels, self._run.rounded(self._precision))
+        run = self._run.rounded(self._precision)
+        return Contiguous(self._qrels, run, MemoryRows(run.to_polars()).blocks)
 
     def _check_together(self, queries: pl.Series) -> None:
         """Raise if a query was counted in two parts, which no setting of Spark should do."""

@@ -1,12 +1,11 @@
 """Placements of rows in memory that are grouped by query: no grouping, no sort of all rows.
 
-The results are those of the relational engine, in a fraction of its time. A dict of dicts has such rows too.
+The results are those of the relational engine, in a fraction of its time.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -33,71 +32,44 @@ SCORES = 1 << 18  # scores looked at together: they stay in the processor's cach
 Hashes: TypeAlias = NDArray[np.uint32]
 
 
-class InBlocks(ABC):
-    """The base of engines whose scores are in memory, one block for each query.
-
-    Parameters
-    ----------
-    query_ids : sequence of str, shape (n_blocks,)
-    bounds : ndarray of int, shape (n_blocks + 1,)
-        Where each block starts, and the number of rows.
-    """
-
-    def __init__(self, query_ids: Sequence[str], bounds: IntArray) -> None:
-        self._query_ids, self._bounds = query_ids, bounds
-
-    @abstractmethod
-    def _all_scores(self) -> FloatArray:
-        """Return the scores, already rounded, block by block, of shape (n_rows,)."""
-
-    @abstractmethod
-    def _documents(self, rows: IntArray) -> pl.Series:
-        """Return the document ids of rows, which ascend from block to block."""
-
-    def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
-        """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
-        check_threads()
-        starts = run_starts(placements.query[rows], placements.above[rows])
-        tie = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(rows))))
-        first = rows[starts]
-        block_of = {query: n for n, query in enumerate(self._query_ids)}
-        block = np.array([block_of[query] for query in placements.query_ids[placements.query[first]].tolist()])
-        sizes = placements.tied[first]
-        docs = self._documents(rows_of_ties(self._all_scores(), self._bounds, block, placements.above[first], sizes))
-        own = pl.Series(placements.doc_ids[rows].tolist(), dtype=pl.String)
-        many = sizes[tie].sum() > PAIRS_PER_ROW * len(docs)
-        return (_first_by_sorting if many else _first_by_comparing)(docs, sizes, own, tie, by_id=rule == "doc_id")
-
-
-class Contiguous(InBlocks):
+class Contiguous:
     """An engine for rows in memory.
 
     Parameters
     ----------
     qrels : Qrels
     run : Run
-        With its scores already rounded.
+        For messages.
     blocks : Blocks
-        Of the run.
+        Of the run, with its scores already rounded.
+    found : Found, optional
+        The judged documents among the rows, if they are known.
     """
 
-    def __init__(self, qrels: Qrels, run: Run, blocks: Blocks) -> None:
-        super().__init__(blocks.query_ids.to_list(), blocks.bounds)
-        self._qrels, self._run, self._blocks = qrels, run, blocks
+    def __init__(self, qrels: Qrels, run: Run, blocks: Blocks, found: Found | None = None) -> None:
+        self._qrels, self._run, self._blocks, self._found = qrels, run, blocks, found
 
     def place(self) -> Placements:
         """Return the placements, counted within each query's rows."""
         with guarded(self._run.where):
-            return from_frames(self._qrels, self._run, *count(self._blocks, self._qrels.to_polars()))
+            return from_frames(self._qrels, self._run, *count(self._blocks, self._qrels.to_polars(), self._found))
 
-    def _all_scores(self) -> FloatArray:
-        return self._blocks.scores
+    def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
+        """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
+        check_threads()
+        blocks, first = self._blocks, rows[run_starts(placements.query[rows], placements.above[rows])]
+        tie = np.searchsorted(first, rows, side="right") - 1
+        block_of = {query: n for n, query in enumerate(blocks.query_ids)}
+        block = np.array([block_of[query] for query in placements.query_ids[placements.query[first]].tolist()])
+        sizes = placements.tied[first]
+        some = rows_of_ties(blocks.scores, blocks.bounds, block, placements.above[first], sizes)
+        docs = blocks.frame["doc_id"].gather(some)
+        own = pl.Series(placements.doc_ids[rows].tolist(), dtype=pl.String)
+        many = sizes[tie].sum() > PAIRS_PER_ROW * len(docs)
+        return (_first_by_sorting if many else _first_by_comparing)(docs, sizes, own, tie, by_id=rule == "doc_id")
 
-    def _documents(self, rows: IntArray) -> pl.Series:
-        return self._blocks.frame["doc_id"].gather(rows)
 
-
-def count(blocks: Blocks, judgments: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def count(blocks: Blocks, judgments: pl.DataFrame, found: Found | None = None) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return how many documents each query has, and where the judged ones among them are.
 
     Parameters
@@ -105,6 +77,8 @@ def count(blocks: Blocks, judgments: pl.DataFrame) -> tuple[pl.DataFrame, pl.Dat
     blocks : Blocks
     judgments : polars.DataFrame
         query_id, doc_id and relevance; they may be of other queries too.
+    found : Found, optional
+        The judged documents among the rows, if they are known.
 
     Returns
     -------
@@ -114,15 +88,16 @@ def count(blocks: Blocks, judgments: pl.DataFrame) -> tuple[pl.DataFrame, pl.Dat
         query_id, doc_id, relevance, above and tied.
     """
     n_parts = min(pl.thread_pool_size(), blocks.frame.height // WORTH)
-    if n_parts < 2:
-        return _count(blocks, judgments)
+    if n_parts < 2 or found is not None:
+        return _count(blocks, found or find_judged(judgments, blocks))
     with ThreadPoolExecutor(n_parts) as beside:
-        counts, rows = zip(*beside.map(lambda part: _count(part, judgments), blocks.parts(n_parts)), strict=True)
+        counts, rows = zip(
+            *beside.map(lambda part: _count(part, find_judged(judgments, part)), blocks.parts(n_parts)), strict=True
+        )
     return pl.concat(counts), pl.concat(rows)
 
 
-def _count(blocks: Blocks, judgments: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    found = find_judged(judgments, blocks)
+def _count(blocks: Blocks, found: Found) -> tuple[pl.DataFrame, pl.DataFrame]:
     above, tied, ends_in_tie = map(np.concatenate, zip(*_in_pieces(blocks, found), strict=True))
     counts = {"query_id": blocks.query_ids, "n_retrieved": np.diff(blocks.bounds), "ends_in_tie": ends_in_tie}
     return pl.DataFrame(counts), found.judgments.with_columns(above=above, tied=tied)
@@ -265,12 +240,18 @@ def _rising_blocks(scores: FloatArray, bounds: IntArray) -> BoolArray:
 
 
 def _sorted(scores: FloatArray, bounds: IntArray, wanted: BoolArray) -> FloatArray:
-    """Return the scores with the wanted blocks sorted."""
+    """Return the scores with the wanted blocks sorted, those of one length in one call."""
     ordered = scores.copy()
-    for n in np.flatnonzero(wanted).tolist():
-        part = ordered[bounds[n] : bounds[n + 1]]
-        part[:] = np.sort(part)[::-1]
+    for rows in _of_one_length(bounds, wanted):
+        ordered[rows] = np.sort(scores[rows], axis=1)[:, ::-1]
     return ordered
+
+
+def _of_one_length(bounds: IntArray, wanted: BoolArray) -> Iterator[IntArray]:
+    """Give the rows of the wanted blocks, those of one length together, of shape (n_blocks, length)."""
+    sizes = np.diff(bounds)
+    for size in np.unique(sizes[wanted]).tolist():
+        yield bounds[:-1][wanted & (sizes == size), np.newaxis] + np.arange(size)
 
 
 def _ends_in_tie(scores: FloatArray, bounds: IntArray, unsorted: BoolArray) -> BoolArray:
@@ -308,13 +289,12 @@ def rows_of_ties(scores: FloatArray, bounds: IntArray, block: IntArray, above: I
         For each tie, in the order of the blocks: its block, the number of documents above it, and in it.
     """
     rows = spans(bounds[block] + above, sizes)
-    unsorted = set(np.flatnonzero(_rising_blocks(scores, bounds)).tolist()).intersection(block.tolist())
-    if not unsorted:
+    unsorted = _rising_blocks(scores, bounds)
+    if not unsorted[block].any():
         return rows
     order = np.arange(len(scores))
-    for n in unsorted:
-        start, stop = bounds[n], bounds[n + 1]
-        order[start:stop] = start + np.argsort(-scores[start:stop])
+    for some in _of_one_length(bounds, unsorted):
+        order[some] = np.take_along_axis(some, np.argsort(-scores[some], axis=1), axis=1)
     # Sorting the rows of each tie afterwards is ten times as fast as a stable sort of the scores.
     offsets = np.repeat(np.arange(len(sizes)) * len(scores), sizes)
     return np.sort(offsets + order[rows]) - offsets
@@ -345,3 +325,14 @@ def _first_by_sorting(docs: pl.Series, sizes: IntArray, own: pl.Series, tie: Int
     frame = frame.with_columns(first=spans(np.zeros_like(sizes), sizes))
     candidates = frame.join(wanted.select("doc_id").unique(), on="doc_id", how="semi")  # on one column it is faster
     return wanted.join(candidates, on=["tie", "doc_id"], how="left", maintain_order="left")["first"].to_numpy()
+
+
+def are_tied(scores: FloatArray, bounds: IntArray) -> BoolArray:
+    """Tell of each score, sorted within its block, whether another one of the block is the same."""
+    ordered = _sorted(scores, bounds, np.diff(bounds) > 0)
+    is_same = ordered[1:] == ordered[:-1]
+    is_same[bounds[1:-1] - 1] = False  # the next one is in another block
+    found = np.zeros(len(scores), np.bool_)
+    found[1:] = is_same
+    found[:-1] |= is_same
+    return found

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
-import polars as pl
+from itertools import islice
 
-from deadheat.arrays import FloatArray, IntArray
+import numpy as np
+
+from deadheat.arrays import IntArray, run_starts
 from deadheat.data.precision import ScorePrecision, round_and_warn, round_scores
 from deadheat.data.rows import MappingRows
 from deadheat.data.tables import Qrels, Run
-from deadheat.io.mappings import look_up, series_of_ids
-from deadheat.placements.contiguous import InBlocks, count_above_and_tied
+from deadheat.io.mappings import look_up
+from deadheat.placements.contiguous import count_above_and_tied, rows_of_ties
 from deadheat.placements.placements import Placements, SomeTexts, no_common_query, sort_rows
 from deadheat.placements.subtopics import subtopics_of
 
 
-class Mapping(InBlocks):
+class Mapping:
     """An engine for a run that is a dict of dicts.
 
     Parameters
@@ -35,10 +36,9 @@ class Mapping(InBlocks):
     ) -> None:
         self._qrels, self._judged, self._run, self._retrieved = qrels, judged, run, retrieved
         self._precision = precision
-        query_ids = sorted(judged.mapping)
-        self._found = look_up(retrieved.mapping, judged.mapping, query_ids, run.where, qrels.where)
+        self._query_ids = sorted(judged.mapping)
+        self._found = look_up(retrieved.mapping, judged.mapping, self._query_ids, run.where, qrels.where)
         self._scores = round_and_warn(self._found.scores, precision)
-        super().__init__(query_ids, self._found.bounds)
 
     def place(self) -> Placements:
         """Return the placements: look up the judged documents and count scores."""
@@ -51,11 +51,11 @@ class Mapping(InBlocks):
         code = np.repeat(np.arange(len(query_ids)), np.diff(found.judged_bounds))
         rows = np.flatnonzero(~np.isnan(found.own))
         above, tied, ends_in_tie = count_above_and_tied(
-            self._scores, self._bounds, code[rows], round_scores(found.own[rows], self._precision)
+            self._scores, found.bounds, code[rows], round_scores(found.own[rows], self._precision)
         )
         return sort_rows(
             np.array(query_ids, dtype=object),
-            np.diff(self._bounds),
+            np.diff(found.bounds),
             judged_query=code,
             judged_relevance=found.relevance,
             rows=(code[rows], SomeTexts(found.docs, rows), found.relevance[rows], above, tied),
@@ -64,15 +64,23 @@ class Mapping(InBlocks):
             subtopics=subtopics_of(self._qrels.subtopics, query_ids),
         )
 
-    def _all_scores(self) -> FloatArray:
-        return self._scores
-
-    def _documents(self, rows: IntArray) -> pl.Series:
-        found: list[str] = []
-        block = np.searchsorted(self._bounds, rows, side="right") - 1
-        starts = np.flatnonzero(np.diff(block, prepend=-1))
-        blocks: list[int] = block[starts].tolist()
-        for n, own in zip(blocks, np.split(rows, starts[1:]), strict=True):
-            documents = list(self._retrieved.mapping[self._query_ids[n]])
-            found += map(documents.__getitem__, (own - self._bounds[n]).tolist())
-        return series_of_ids(found, self._run.where)
+    def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
+        """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
+        starts = run_starts(placements.query[rows], placements.above[rows])
+        codes = dict(zip(self._query_ids, range(len(self._query_ids)), strict=True))
+        queries = placements.query_ids[placements.query[rows[starts]]].tolist()
+        block = np.array([codes[query] for query in queries])
+        above, sizes, bounds = placements.above[rows[starts]], placements.tied[rows[starts]], self._found.bounds
+        place_of = iter(
+            (rows_of_ties(self._scores, bounds, block, above, sizes) - np.repeat(bounds[block], sizes)).tolist()
+        )
+        judged = np.split(placements.doc_ids[rows], starts[1:])
+        documents, last, first = list[str](), None, list[int]()
+        for query, size, own in zip(queries, sizes.tolist(), judged, strict=True):
+            if query != last:
+                documents, last = [*self._retrieved.mapping[query]], query
+            tie = [documents[place] for place in islice(place_of, size)]
+            if rule == "doc_id":
+                tie.sort(reverse=True)  # the order of code points is that of UTF-8 bytes
+            first += map(dict(zip(tie, range(size), strict=True)).__getitem__, own)
+        return np.array(first)

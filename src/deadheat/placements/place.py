@@ -9,16 +9,14 @@ from typing import Protocol
 
 from deadheat.arrays import IntArray
 from deadheat.data.precision import ScorePrecision
-from deadheat.data.rows import MappingRows, UnreadRows
+from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, UnreadRows
 from deadheat.data.tables import Qrels, Run, Source, Table
 from deadheat.errors import DeadheatWarning, ParameterError
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.placements.contiguous import Contiguous
 from deadheat.placements.mapping import Mapping
 from deadheat.placements.placements import Placements
-from deadheat.wording import did_you_mean
 
-PLANS = ("count", "window")
 LOOKED = 1000  # numbers of a dict that are looked at, to see whether qrels and run are swapped
 FEW = 10  # numbers that say nothing
 HIGHEST = 4  # level of most judgments
@@ -56,7 +54,6 @@ def place(
     *,
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
-    plan: str | None = None,
 ) -> Placements:
     """Reduce a run to the placements of its judged documents.
 
@@ -68,9 +65,6 @@ def place(
     check_duplicates : bool, default True
         Whether to look for repeated (query, document) pairs. Without it the result is undefined for data that has
         some.
-    plan : {"count", "window"}, optional
-        The relational plan; by default the faster one for this data. Both give the same placements. A dict of
-        dicts needs neither.
 
     Returns
     -------
@@ -86,12 +80,8 @@ def place(
     >>> place({"q1": {"d2": 1}}, {"q1": {"d1": 0.9, "d2": 0.5, "d3": 0.5}}).to_polars().row(0)
     ('q1', 'd2', 1.0, 1, 2)
     """
-    if plan is not None and plan not in PLANS:
-        raise ParameterError(
-            argument="plan", given=plan, allowed="'count', 'window' or None", hint=did_you_mean(str(plan), PLANS)
-        )
     qrels, run = open_pair(qrels, run, check_duplicates=check_duplicates)
-    return engine_of(qrels, run, score_precision, plan).place()
+    return engine_of(qrels, run, score_precision).place()
 
 
 def open_pair(qrels: Source, run: Source, *, check_duplicates: bool, ascending: bool = False) -> tuple[Qrels, Run]:
@@ -142,7 +132,7 @@ def _is_finite(given: object) -> bool:
     return isinstance(given, int | float) and -LARGEST_INTEGER < given < LARGEST_INTEGER
 
 
-def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None, plan: str | None = None) -> Engine:
+def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> Engine:
     """Return the engine for a run, with the scores rounded; rounding takes the rows of other libraries to Polars."""
     if run.by_keys is not None:
         if precision not in {None, *run.by_keys}:
@@ -154,13 +144,14 @@ def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None, plan: st
         if not isinstance(judged, MappingRows):
             judged = MappingRows(qrels.to_dict(), "qrels", qrels.where)
         return Mapping(qrels, judged, run, run.rows, precision)
-    if plan is None and isinstance(run.rows, UnreadRows):
+    if isinstance(run.rows, UnreadRows):
         from deadheat.placements.by_query import ByQuery  # few runs are too large to hold
 
         return ByQuery(qrels, run, precision)
     run = run.rounded(precision)
-    if plan is None and run.rows.blocks:
-        return Contiguous(qrels, run, run.rows.blocks)
-    from deadheat.placements.relational import Relational  # it needs Narwhals
+    if isinstance(run.rows, LazyRows):
+        from deadheat.placements.relational import Relational, can_join  # they need Narwhals
 
-    return Relational(qrels, run, plan)
+        if can_join(qrels, run):
+            return Relational(qrels, run)
+    return Contiguous(qrels, run, MemoryRows(run.to_polars()).blocks)
