@@ -150,7 +150,10 @@ def resolve_columns(
     given = {canonical: name for canonical, name in (given or {}).items() if canonical in _NAMES[kind]}
     found: dict[str, str] = {}
     for canonical, accepted in _NAMES[kind].items():
-        if _is_settled(canonical, found, given):
+        # ranks do for scores, and scores for ranks
+        if (canonical == "score" and "rank" in given and "score" not in given) or (
+            canonical == "rank" and "score" in found
+        ):
             continue
         if canonical in given:
             accepted = (given[canonical],)  # noqa: PLW2901 - the only name that is accepted then
@@ -161,10 +164,8 @@ def resolve_columns(
             if _may_lack(canonical, names, found, kind, lists):
                 continue
             raise _missing_column(names, kind, "score" if canonical == "rank" else canonical, where)
-        if list(names).count(actual) > 1:
-            raise ColumnError(
-                f"column {actual!r} appears {list(names).count(actual)} times in the table", allowed="once", path=where
-            )
+        if (n := list(names).count(actual)) > 1:
+            raise ColumnError(f"column {actual!r} appears {n} times in the table", allowed="once", path=where)
         found[canonical] = actual
     if kind == "qrels" and found.get("relevance") == "score" and "rank" in names and "relevance" not in given:
         problem = f"expected qrels, but the columns {_listed(names)} are those of a run"
@@ -227,26 +228,18 @@ def is_list_name(name: str, kind: Kind) -> bool:
     return name in _LISTS[kind]
 
 
-def _is_settled(canonical: str, found: Mapping[str, str], given: Mapping[str, str]) -> bool:
-    """Return whether ranks are there for scores, or scores for ranks."""
-    if canonical == "score":
-        return "rank" in given and "score" not in given
-    return canonical == "rank" and "score" in found
-
-
 def _may_lack(
     canonical: str, names: Sequence[object], found: Mapping[str, str], kind: Kind, lists: Collection[object]
 ) -> bool:
     """Tell whether a table needs no such column: scores have ranks beside them, lists are ranked, and so on."""
-    has_lists = is_list_name(found["doc_id"], kind) or found["doc_id"] in lists if "doc_id" in found else False
-    if canonical == "score":
-        # ranks are not taken for a score that is misspelt
-        near = [name for name in names if isinstance(name, str) and did_you_mean(name, _NAMES["run"]["score"][:1])]
-        return (any(name in names for name in _RANK_NAMES) and not near) or has_lists
-    if canonical == "rank":
-        return has_lists
-    is_relevant = canonical == "relevance" and (found["doc_id"] in _EXPECTED or has_lists or len(names) == 2)
-    return is_relevant and not (canonical == "relevance" and "rank" in names)
+    doc = found.get("doc_id")
+    has_lists = doc is not None and (is_list_name(doc, kind) or doc in lists)
+    if canonical == "relevance":
+        return (has_lists or doc in _EXPECTED or len(names) == 2) and "rank" not in names
+    if canonical == "score" and not has_lists:  # ranks are not taken for a score that is misspelt
+        near = any(did_you_mean(name, _NAMES["run"]["score"][:1]) for name in names if isinstance(name, str))
+        return not near and any(name in names for name in _RANK_NAMES)
+    return has_lists
 
 
 def _not_there(names: Sequence[object], name: str, where: str | Path) -> ColumnError:
@@ -257,15 +250,16 @@ def _not_there(names: Sequence[object], name: str, where: str | Path) -> ColumnE
 def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: str | Path) -> ColumnError:
     accepted = _NAMES[kind][canonical]
     unknown = [name for name in names if isinstance(name, str) and name not in known_names()]
-    hint: str | Advice = next(
-        (_rename(canonical, name, near, kind) for name in unknown if (near := did_you_mean(name, accepted))), ""
-    )
+    near = next(((name, meant) for name in unknown if (meant := did_you_mean(name, accepted))), None)
+    lacking = [one for one in (*KEYS, VALUE_COLUMN[kind]) if not any(name in _NAMES[kind][one] for name in names)]
     of_other = {"score": _RELEVANCE_NAMES, "relevance": _SCORES}.get(canonical, ())
-    if any(name in names for name in of_other):
+    hint: str | Advice = _other_separator(str(names[0])) if len(names) == 1 else ""
+    if not hint and any(name in names for name in of_other):
         hint = WRONG_ORDER[kind]
-    if len(names) == 1:
-        hint = _other_separator(str(names[0])) or hint
-    if not hint and len(names) > 1 and (say := _to_say(names, kind, canonical)):
+    elif not hint and near:
+        hint = Advice("columns", {canonical: near[0]}, of=kind, when=f"{near[1]} Rename the column, or ")
+    elif not hint and len(names) > 1 and canonical in lacking[: len(unknown)]:
+        say = dict(zip(lacking, unknown, strict=False))
         hint = Advice("columns", say, of=kind, when="if that is what they are, ")
     return ColumnError(
         f"{kind} without a column {canonical!r}: found {_listed(names)}",
@@ -274,19 +268,6 @@ def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: 
         python=f"dh.read_{kind} takes these" if isinstance(hint, Advice) else None,
         path=where,
     )
-
-
-def _rename(canonical: str, name: str, near: str, kind: Kind) -> Advice:
-    """Advise on a column whose name is nearly one that is known."""
-    return Advice("columns", {canonical: name}, of=kind, when=f"{near} Rename the column, or ")
-
-
-def _to_say(names: Sequence[object], kind: Kind, canonical: str) -> dict[str, str]:
-    """Return a name for each column that is not found, in the order of the table, as a user may say it."""
-    unknown = [name for name in names if isinstance(name, str) and name not in known_names()]
-    needed = [*KEYS, VALUE_COLUMN[kind]]
-    lacking = [one for one in needed if not any(name in _NAMES[kind][one] for name in names)]
-    return dict(zip(lacking, unknown, strict=False)) if canonical in lacking[: len(unknown)] else {}
 
 
 def is_pattern(name: str) -> bool:

@@ -25,6 +25,7 @@ from deadheat.io.formats.base import (
     register,
     split_off,
 )
+from deadheat.io.formats.nested import checked
 from deadheat.io.kinds import (
     KEYS,
     SUBTOPIC,
@@ -35,7 +36,8 @@ from deadheat.io.kinds import (
     resolve_columns,
     subtopic_column,
 )
-from deadheat.io.mappings import is_broken, refuse_truths
+from deadheat.io.mappings import is_broken
+from deadheat.io.objects import object_of
 from deadheat.io.results import lists_of_rows
 from deadheat.io.source import PATTERN, blocks, check_lines_of, decoded, plain_head, read_all, refuse_binary
 from deadheat.io.values import (
@@ -82,10 +84,10 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     lists = [name for name, value in first[1].items() if isinstance(value, list)]
     columns = resolve_columns(list(first[1]), kind, where=path, given=given, lists=lists)
     if isinstance(first[1][columns["doc_id"]], list | dict):
-        found, notes = lists_of_rows(_rows_of_lists(data, columns, kind, path), columns, kind, path)
-        if kind == "run":
-            refuse_truths(found, str(path))
-        return Content(found, notes)
+        lines = list(_lines(data, path))
+        rows_of_lists = ((line, object_of(raw, path, line)) for line, raw in lines)
+        found, notes = lists_of_rows(rows_of_lists, columns, kind, path)
+        return Content(checked(found, [raw for _, raw in lines], path, kind), notes)
     topic = subtopic_column(list(first[1]), kind, columns, where=path, given=given)
     if topic is not None:
         columns = {**{key: columns[key] for key in KEYS}, SUBTOPIC: topic, **columns}
@@ -196,31 +198,6 @@ def _rows(
         yield line, (str(query), str(doc), *topics, *(_value(one, name, kind, path, line) for one in value))
 
 
-def _rows_of_lists(
-    data: Path | bytes, columns: dict[str, str], kind: Kind, path: Path
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each object with its line; where it has numbers, or results with numbers, these are read."""
-    for line, row in _objects(data, path, None):  # the keys of results count too
-        doc = columns["doc_id"]
-        if isinstance(row.get(doc), dict | list):
-            row[doc] = _with_numbers(row[doc], kind, path, line)
-        for name in list(columns.values())[2:]:
-            if isinstance(row.get(name), list):
-                row[name] = [_value(one, name, kind, path, line) for one in row[name]]
-        yield line, row
-
-
-def _with_numbers(held: Any, kind: Kind, path: Path, line: int) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return results with their numbers as such: a whole one may be an id."""
-    if isinstance(held, dict):
-        return {key: _with_numbers(value, kind, path, line) for key, value in held.items()}
-    if isinstance(held, list):
-        return [_with_numbers(value, kind, path, line) for value in held]
-    if isinstance(held, _Number):
-        return int(held) if held.lstrip("-").isdigit() else read_value(held, kind, path=path, line=line)
-    return held
-
-
 def _subtopic(given: object, name: str, path: Path, line: int) -> str | None:
     """Return a subtopic as text; it may be missing."""
     if given is None or (isinstance(given, str) and not is_broken(given)):
@@ -238,22 +215,28 @@ def _value(given: object, name: str, kind: Kind, path: Path, line: int) -> float
     return read_value(str(given), kind, path=path, line=line)
 
 
-def _objects(data: Path | bytes, path: Path, once: Collection[str] | None = ()) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each object with its line; numbers keep their text, and the keys in `once` (None: no key) appear once."""
+def _lines(data: Path | bytes, path: Path) -> Iterator[tuple[int, str]]:
+    """Yield each line that is not blank with its number."""
     first_line = 1
     for block in blocks(data, has_lines=True) if isinstance(data, Path) else (data,):
         for line, raw in enumerate(decoded(block, path, first_line).split("\n"), first_line):
             if raw.strip():
-                yield line, _object(raw, path, line, once)
+                yield line, raw
         first_line += block.count(b"\n")
 
 
-def _object(raw: str, path: Path, line: int, once: Collection[str] | None) -> dict[str, Any]:
+def _objects(data: Path | bytes, path: Path, once: Collection[str] = ()) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield each object with its line; numbers keep their text, and the keys in `once` appear once."""
+    for line, raw in _lines(data, path):
+        yield line, _object(raw, path, line, once)
+
+
+def _object(raw: str, path: Path, line: int, once: Collection[str]) -> dict[str, Any]:
     def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         built = dict(pairs)
         if len(built) != len(pairs):
             keys = [key for key, _ in pairs]
-            twice = next((key for key in (keys if once is None else once) if keys.count(key) > 1), None)
+            twice = next((key for key in once if keys.count(key) > 1), None)
             if twice is not None:
                 raise DuplicateError(
                     f"key {twice!r} appears twice in one object",

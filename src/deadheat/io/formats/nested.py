@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -59,11 +59,11 @@ def read_nested(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
                 found = shown(json.dumps(documents))
                 raise FileFormatError(given=Plain(f"{found} for query {query!r}"), allowed=_EXPECTED, path=path)
         held, notes = nested_of(held, kind, str(path))
-    return Content(_checked(held, text, path, kind), notes)
+    return Content(checked(held, [text], path, kind), notes)
 
 
-def _checked(held: Mapping[str, Any], text: str, path: Path, kind: Kind) -> Mapping[str, Mapping[str, float]]:
-    """Return the queries of a dict of dicts; raise for what cannot be evaluated."""
+def checked(held: Mapping[str, Any], texts: Sequence[str], path: Path, kind: Kind) -> Mapping[str, Mapping[str, float]]:
+    """Return the queries of a dict of dicts that is in JSON texts; raise for what cannot be evaluated."""
     nested = check_mapping(held, kind, str(path))
     for query, documents in nested.items():
         if not "".join((query, *documents)).isprintable():
@@ -73,7 +73,7 @@ def _checked(held: Mapping[str, Any], text: str, path: Path, kind: Kind) -> Mapp
         refuse_truths(nested, str(path))
         if isinstance(next(iter(next(iter(nested.values())).values())), list):
             return nested  # of scores by several keys, which a run checks
-    _refuse_rounded(all_numbers(nested, list(nested), kind, str(path)), text, kind, path)
+    _refuse_rounded(all_numbers(nested, list(nested), kind, str(path)), texts, kind, path)
     return nested
 
 
@@ -85,7 +85,7 @@ def _of_records(rows: list[dict[str, Any]], text: str, path: Path, kind: Kind, g
     columns = resolve_columns(list(rows[0]), kind, where=path, given=given, lists=lists)
     if isinstance(rows[0][columns["doc_id"]], list | dict):
         held, notes = lists_of_rows(((None, row) for row in rows), columns, kind, path)
-        return Content(_checked(held, text, path, kind), notes)
+        return Content(checked(held, [text], path, kind), notes)
     wanted = [*columns.values(), subtopic_column(list(rows[0]), kind, columns, where=path, given=given)]
     try:
         frame = pl.DataFrame({name: [row.get(name) for row in rows] for name in wanted if name}, strict=True)
@@ -98,23 +98,23 @@ def _of_records(rows: list[dict[str, Any]], text: str, path: Path, kind: Kind, g
     if kind == "run" and value.dtype == pl.Boolean:
         raise DataError(f"{value.name} is true or false", allowed="a number", path=path)
     if value.dtype.is_float():
-        _refuse_rounded(value.drop_nulls().to_numpy(), text, kind, path)
+        _refuse_rounded(value.drop_nulls().to_numpy(), [text], kind, path)
     from deadheat.io.frames import canonical  # it needs Narwhals
 
     return canonical(frame, kind, str(path), given)
 
 
-def _refuse_rounded(numbers: FloatArray, text: str, kind: Kind, path: Path) -> None:
+def _refuse_rounded(numbers: FloatArray, texts: Sequence[str], kind: Kind, path: Path) -> None:
     """Raise for a number that became infinite, or another one beyond 2**53; whole numbers were not rounded."""
     large = set(numbers[np.abs(numbers) >= LARGEST_INTEGER].tolist())
 
-    def checked(number: str) -> str:
+    def exact(number: str) -> str:
         if float(number) in large and not number.lstrip("-").isdigit():
             read_value(number, kind, path=path, line=None)
         return number
 
-    if large:
-        parsed(text, path, number=checked)
+    for text in texts if large else ():
+        parsed(text, path, number=exact)
 
 
 def names_in_json(path: Path) -> list[str]:
