@@ -63,18 +63,17 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
             given=Plain(f"{documents!r} for {query!r}"),
             allowed=f"a dict of dicts {{query: {{document: {VALUE_COLUMN[kind]}}}}}",
         )
-    mapping = {
-        query: documents
-        for query, documents in _with_text_queries(source, where).items()
-        if documents or kind == "qrels"
-    }
+    queries = zip(text_of_ids(list(source), where), source.values(), strict=True)
+    mapping = {query: documents for query, documents in queries if documents or kind == "qrels"}
     if not any(mapping.values()):
         raise DataError("empty: it has no documents" if source else "empty: it has no queries", path=where)
-    first = _first_documents(mapping)
+    first = [*map(next, map(iter, filter(None, mapping.values())))]  # document of each query
     if set(map(type, first)) != {str}:
-        text_of_ids(first, where)  # raises for a mix of both
-        mapping = _with_text_documents(mapping, where)
-        first = _first_documents(mapping)
+        first = text_of_ids(first, where)  # raises for a mix of both
+        mapping = {
+            query: dict(zip(text_of_ids(list(documents), where), documents.values(), strict=True))
+            for query, documents in mapping.items()
+        }
     held = mapping.values()
     docs = list(chain.from_iterable(held)) if kind == "qrels" else first
     wrong = [one for one in (None, "") if any(map(contains, held, repeat(one)))]
@@ -155,26 +154,6 @@ def text_of_ids(ids: Sequence[Any], where: str | Path) -> list[str]:
         return list(map(str, ids))
     except ValueError:  # of whole numbers with thousands of digits
         raise SourceTypeError("an id is a number of thousands of digits", allowed="text", path=where) from None
-
-
-def _with_text_queries(source: Mapping[Any, Any], where: str) -> Mapping[str, Any]:
-    """Return a dict of dicts with numbers among its query ids written as text; itself where all are text."""
-    if set(map(type, source)) == {str}:
-        return source
-    return dict(zip(text_of_ids(list(source), where), source.values(), strict=True))
-
-
-def _first_documents(mapping: dict[str, Any]) -> list[Any]:
-    """Return the first document of each query."""
-    return [*map(next, map(iter, filter(None, mapping.values())))]
-
-
-def _with_text_documents(mapping: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return a dict of dicts with numbers among its document ids written as text."""
-    return {
-        query: dict(zip(text_of_ids(list(documents), where), documents.values(), strict=True))
-        for query, documents in mapping.items()
-    }
 
 
 def is_broken(text: str) -> bool:

@@ -57,11 +57,6 @@ class Wanted:
     as_written: bool = False
     keeps_misfits: bool = False
 
-    @property
-    def number(self) -> Callable[[str], object] | None:
-        """The function that makes a value from the text of a JSON number; None for the default."""
-        return str if self.as_written else None
-
 
 @dataclass(frozen=True, eq=False)
 class Records:
@@ -203,12 +198,13 @@ def _of_table(path: Path, _: Wanted, *, separator: str) -> Records:
         separator = ";"
     try:
         records = _parse_table(data, path, separator, quoting=csv.QUOTE_MINIMAL)
-        if separator != "\t" or not records.misfits:
-            return records
     except MalformedRowError:
         if separator != "\t":
             raise
-    return _parse_table(data, path, separator, quoting=csv.QUOTE_NONE)  # a query may begin with a quote
+        records = None
+    if records is None or (separator == "\t" and records.misfits):  # a query may begin with a quote
+        records = _parse_table(data, path, separator, quoting=csv.QUOTE_NONE)
+    return records
 
 
 def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0, 3]) -> Records:
@@ -216,22 +212,17 @@ def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0,
     lines: list[int] = []
     misfits: dict[int, DataError] = {}
     rows = Rows(BytesIO(data), path, separator, quoting=quoting)
-    for name in rows.header:
-        if rows.header.count(name) > 1:
-            raise ColumnError(
-                f"column {name!r} appears {rows.header.count(name)} times in the table", allowed="once", path=path
-            )
+    header = rows.header
+    if twice := next((name for name in header if header.count(name) > 1), None):
+        problem = f"column {twice!r} appears {header.count(twice)} times in the table"
+        raise ColumnError(problem, allowed="once", path=path)
     for line, row in rows:
         if misfit := rows.misfit(row, line):
             misfits[len(table)] = misfit
-        table.append([""] * len(rows.header) if misfit else row)
+        table.append([""] * len(header) if misfit else row)
         lines.append(line)
-    columns = map(list, zip(*table, strict=True)) if table else ([] for _ in rows.header)
-    return Records(
-        pl.DataFrame(dict(zip(rows.header, columns, strict=True)), schema=dict.fromkeys(rows.header, pl.String)),
-        lines,
-        misfits,
-    )
+    frame = pl.DataFrame(table, schema=dict.fromkeys(header, pl.String), orient="row")
+    return Records(frame, lines, misfits)
 
 
 def _of_lines(path: Path, wanted: Wanted) -> Records:
@@ -240,7 +231,7 @@ def _of_lines(path: Path, wanted: Wanted) -> Records:
     lines: list[int] = []
     misfits: dict[int, DataError] = {}
     metadata: dict[str, Any] = {}
-    number = wanted.number
+    number = str if wanted.as_written else None
     for line, raw in enumerate(read_text(path, "one object a line", has_lines=True).split("\n"), 1):
         if not raw.strip():
             continue
@@ -258,10 +249,6 @@ def _of_lines(path: Path, wanted: Wanted) -> Records:
     return Records(rows, lines, misfits, metadata, wanted.keys[:1])
 
 
-def _of_json(path: Path, wanted: Wanted) -> Records:
-    return records_of_json(read_text(path, wanted.expected), path, wanted)
-
-
 def records_of_json(text: str, path: Path, wanted: Wanted) -> Records:
     """Return the records of a JSON text.
 
@@ -270,7 +257,7 @@ def records_of_json(text: str, path: Path, wanted: Wanted) -> Records:
     MalformedRowError
         It has no list of records.
     """
-    json_text = JsonText(text, path, number=wanted.number)
+    json_text = JsonText(text, path, number=str if wanted.as_written else None)
     given = rows = json_text.value
     keys: tuple[str, ...] = ()
     metadata: dict[str, Any] = {}
@@ -283,14 +270,15 @@ def records_of_json(text: str, path: Path, wanted: Wanted) -> Records:
         raise MalformedRowError(
             given=json.dumps(rows), allowed=wanted.expected, path=path, line=json_text.line_of(keys)
         )
-    records = Records(rows, metadata=metadata, keys=keys, json=json_text)
-    misfits: dict[int, DataError] = {}
-    for place, row in enumerate(rows):
-        if not isinstance(row, dict):
-            allowed, given_row = wanted.record or wanted.expected, json.dumps(row)
-            misfits[place] = MalformedRowError(allowed=allowed, given=given_row, path=path, line=records.line(place))
-    if misfits:
-        rows = [{} if place in misfits else row for place, row in enumerate(rows)]
+    lines = json_text.lines_of_items(keys) if not all(isinstance(row, dict) for row in rows) else ()
+    misfits: dict[int, DataError] = {
+        place: MalformedRowError(
+            allowed=wanted.record or wanted.expected, given=json.dumps(row), path=path, line=lines[place]
+        )
+        for place, row in enumerate(rows)
+        if not isinstance(row, dict)
+    }
+    rows = [{} if place in misfits else row for place, row in enumerate(rows)]
     if isinstance(given, dict) and not keys:
         rows = [{**row, wanted.id: key} for key, row in zip(given, rows, strict=True)]
     return _checked(Records(rows, None, misfits, metadata, keys, json_text), wanted)
@@ -333,6 +321,6 @@ READERS: dict[str, Callable[[Path, Wanted], Records]] = {
     "csv": partial(_of_table, separator=","),
     "tsv": partial(_of_table, separator="\t"),
     "jsonl": _of_lines,
-    "json": _of_json,
+    "json": lambda path, wanted: records_of_json(read_text(path, wanted.expected), path, wanted),
     "parquet": _of_parquet,
 }

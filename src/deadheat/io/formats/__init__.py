@@ -257,20 +257,14 @@ def _check(rows: pl.DataFrame, kind: Kind, path: Path, form: Format) -> None:
     for ids in keys:
         if (ids.null_count() or (ids == "").any()) and (ids.name != SUBTOPIC or form.splits_at):
             raise DataError(f"column {ids.name!r} holds a null or empty id", allowed="text", path=path)
-        if wrong := _first(ids, form.splits_at):
-            raise DataError(
-                f"{form.name.upper()} separates fields by blanks, so {ids.name} cannot be {shown(wrong)}",
-                hint="write .csv",
-                path=path,
-            )
-        if wrong := _first(ids, CONTROL if form.is_text else ""):
-            raise DataError(
-                f"{ids.name} {shown(wrong)} holds a control character, which no file of text may have",
-                hint="write .parquet",
-                path=path,
-            )
-
-
-def _first(ids: pl.Series, pattern: str) -> str:
-    """Return the first id in which a pattern is found, or an empty text."""
-    return next(iter(ids.filter(ids.str.contains(pattern))), "") if pattern else ""
+        for pattern, what, hint in (
+            (form.splits_at, f"{form.name.upper()} separates fields by blanks, and has no {ids.name} such as", ".csv"),
+            (
+                CONTROL if form.is_text else "",
+                f"no file of text may have a control character, as in {ids.name}",
+                ".parquet",
+            ),
+        ):
+            wrong = ids.filter(ids.str.contains(pattern)) if pattern else ()
+            if len(wrong):
+                raise DataError(f"{what} {shown(wrong[0])}", hint=f"write {hint}", path=path)
