@@ -257,14 +257,10 @@ def _check(rows: pl.DataFrame, kind: Kind, path: Path, form: Format) -> None:
     for ids in keys:
         if (ids.null_count() or (ids == "").any()) and (ids.name != SUBTOPIC or form.splits_at):
             raise DataError(f"column {ids.name!r} holds a null or empty id", allowed="text", path=path)
-        for pattern, what, hint in (
-            (form.splits_at, f"{form.name.upper()} separates fields by blanks, and has no {ids.name} such as", ".csv"),
-            (
-                CONTROL if form.is_text else "",
-                f"no file of text may have a control character, as in {ids.name}",
-                ".parquet",
-            ),
-        ):
+        splits = f"{form.name.upper()} separates fields by blanks, so {ids.name} cannot be {{}}"
+        controls = f"{ids.name} {{}} holds a control character, which no file of text may have"
+        kinds = ((form.splits_at, splits, ".csv"), (CONTROL if form.is_text else "", controls, ".parquet"))
+        for pattern, problem, suffix in kinds:
             wrong = ids.filter(ids.str.contains(pattern)) if pattern else ()
             if len(wrong):
-                raise DataError(f"{what} {shown(wrong[0])}", hint=f"write {hint}", path=path)
+                raise DataError(problem.format(shown(wrong[0])), hint=f"write {suffix}", path=path)
