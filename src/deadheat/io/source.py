@@ -7,6 +7,7 @@ import os
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
@@ -97,8 +98,10 @@ def refuse_binary(data: bytes, path: Path) -> None:
     """Raise FileFormatError if the first bytes show that a file is not text."""
     head = data[:HEAD]
     refuse_repeated_mark(head, path)
-    if b"\0" not in head and _is_utf8(head):
-        return  # an id may begin like a magic number
+    with suppress(UnicodeDecodeError):
+        codecs.getincrementaldecoder("utf-8")().decode(head)  # whose last character may be incomplete
+        if b"\0" not in head:
+            return  # an id may begin like a magic number
     kind = next((name for magic, name in _FOREIGN.items() if head.startswith(magic)), None)
     n_nul, line = head.count(b"\0"), None
     if compression(head):
@@ -123,15 +126,6 @@ def refuse_repeated_mark(head: bytes, path: Path) -> None:
         raise FileFormatError(
             "two byte order marks", allowed="one or none", hint="the file is damaged", path=path, line=1
         )
-
-
-def _is_utf8(head: bytes) -> bool:
-    """Return whether this is the start of UTF-8 text, whose last character may be incomplete."""
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def misleads_polars(head: bytes) -> bool:
@@ -239,11 +233,9 @@ def decoded(data: bytes, path: Path, first_line: int = 1) -> str:
 def not_utf8(line: bytes, position: int, path: Path, n: int) -> FileFormatError:
     """Return the error for line `n` of a file, which is not UTF-8 at a position."""
     wrong = printable(line.decode("utf-8", "backslashreplace").strip()[:80])
-    found = f"byte 0x{line[position]:02X}"
-    if letter := line[position : position + 1].decode("cp1252", "ignore"):
-        found += f", {letter} in Windows-1252"
-    is_table = ".csv" in path.suffixes or ".tsv" in path.suffixes
-    advice = _EXCEL * is_table + _CONVERT
+    letter = line[position : position + 1].decode("cp1252", "ignore")
+    found = f"byte 0x{line[position]:02X}" + (f", {letter} in Windows-1252" if letter else "")
+    advice = (_EXCEL if {".csv", ".tsv"} & set(path.suffixes) else "") + _CONVERT
     return FileFormatError(f"the text is not UTF-8 ({found}): '{wrong}'; {advice}", path=path, line=n)
 
 

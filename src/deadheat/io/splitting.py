@@ -77,13 +77,20 @@ def begin(path: Path) -> bool:
     bool
         Whether it has begun.
     """
-    head = _regular_head(path)
-    if head is None:
+    try:
+        head = plain_head(path)
+        if not head or misleads_polars(head) or not is_held(path.stat().st_size, is_packed=False):
+            return False
+        check_lines_of(path)
+    except (OSError, DataError):
+        return False
+    lines, separator = head.split(b"\n")[:-1], "\t" if b"\t" in head.partition(b"\n")[0] else " "
+    n_fields = len(TREC_FIELDS["run"])
+    if not lines or not all(len(line.split(separator.encode())) == n_fields == len(line.split()) for line in lines):
         return False
     check_threads()
     _begun.clear()  # one at a time, as each takes memory
-    beside = ThreadPoolExecutor(1)
-    separator, to_the_end = _separator(head), last_byte(head) is None
+    beside, to_the_end = ThreadPoolExecutor(1), last_byte(head) is None
     key = _key(path, "run", separator, to_the_end=to_the_end)
     _begun[key] = beside.submit(_split, path, "run", separator, to_the_end=to_the_end)
     beside.shutdown(wait=False)
@@ -94,26 +101,6 @@ def _key(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> _Key:
     """Name what is split, so that a file that has changed since is split again."""
     found = path.stat()
     return path, found.st_size, found.st_mtime_ns, kind, separator, to_the_end
-
-
-def _separator(head: bytes) -> str:
-    """Return the blank between fields."""
-    return "\t" if b"\t" in head.partition(b"\n")[0] else " "
-
-
-def _regular_head(path: Path) -> bytes | None:
-    """Return the first bytes of a run in a file; None if it is anything else, or too large to hold."""
-    try:
-        head = plain_head(path)
-        if not head or misleads_polars(head) or not is_held(path.stat().st_size, is_packed=False):
-            return None
-        check_lines_of(path)
-    except (OSError, DataError):
-        return None
-    separator, n_fields = _separator(head).encode(), len(TREC_FIELDS["run"])
-    lines = head.split(b"\n")[:-1]
-    is_regular = lines and all(len(line.split(separator)) == n_fields == len(line.split()) for line in lines)
-    return head if is_regular else None
 
 
 def _split(source: Path | bytes, kind: Kind, separator: str, *, to_the_end: bool) -> pl.DataFrame | None:

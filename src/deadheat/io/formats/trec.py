@@ -310,19 +310,13 @@ def read_lines(block: bytes, kind: Kind, path: Path, first_line: int) -> pl.Data
 def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str, _given: Mapping[str, str]) -> list[int]:
     """Return the 1-based lines that hold this pair."""
     query, doc = query_id.encode(), doc_id.encode()
-    n_fields = len(TREC_FIELDS[kind])
     found: list[int] = []
     first_line = 1
     for block in blocks(path, has_lines=True):
-        line, counted, at = first_line, 0, block.find(doc)
-        while at >= 0:
-            start, end = block.rfind(b"\n", 0, at) + 1, block.find(b"\n", at)
-            end = len(block) if end < 0 else end
-            fields = block[start:end].split()
-            if len(fields) == n_fields and fields[0] == query and fields[2] == doc:
-                line, counted = line + block.count(b"\n", counted, start), start
-                found.append(line)
-            at = block.find(doc, end)
+        lines = block.split(b"\n")
+        for n, fields in ((n, line.split()) for n, line in enumerate(lines, first_line) if doc in line):
+            if len(fields) == len(TREC_FIELDS[kind]) and fields[0] == query and fields[2] == doc:
+                found.append(n)
         first_line += block.count(b"\n")
     return found
 
