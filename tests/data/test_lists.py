@@ -296,7 +296,7 @@ def test_what_is_told_apart_in_rows_of_lists(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text(rows)
     assert dh.read_run(tmp_path / "x.jsonl").to_dict() == {"q": {"a": -3, "b": -1, "c": -1}}
     (tmp_path / "x.jsonl").write_text(rows.replace("3, 1", "0, 1"))
-    with pytest.raises(DataError, match=r"x\.jsonl:1: rank for query 'q' is 0.0, expected a whole number from 1"):
+    with pytest.raises(DataError, match=r"x\.jsonl:1: rank for query 'q' is 0, expected a whole number from 1"):
         dh.read_run(tmp_path / "x.jsonl")
     scored = {"query_id": ["q"], "retrieved": [["a", "b"]], "scores": [[0.1, 0.9]]}
     assert dh.read_run(pl.DataFrame(scored)).to_dict() == {"q": {"a": 0.1, "b": 0.9}}

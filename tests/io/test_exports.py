@@ -161,7 +161,7 @@ def test_numbers_in_lines_are_ids_or_scores(tmp_path: Path) -> None:
     path.write_text('{"query_id": 1, "results": [{"corpus_id": 7, "score": 2}, {"corpus_id": 8, "score": -0.5}]}\n')
     assert dh.read_run(path).to_dict() == {"1": {"7": 2.0, "8": -0.5}}
     path.write_text('{"query_id": 1, "results": [{"corpus_id": 7, "score": 1e400}]}\n')
-    with pytest.raises(DataError, match=r"x\.jsonl:1: score is beyond the range of float64: '1e400'"):
+    with pytest.raises(DataError, match=r"x\.jsonl: score is beyond the range of float64: '1e400'"):
         dh.read_run(path)
 
 

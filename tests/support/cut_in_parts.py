@@ -48,7 +48,9 @@ class Parts:
 class UnreadParts(Unread):
     """Rows without an order, as those of Spark; the frame they are in is one of Polars all the same."""
 
-    is_ordered = False
+    def __init__(self, *given: Any) -> None:  # noqa: ANN401 - as those of its base
+        super().__init__(*given)
+        self.is_ordered = False
 
 
 def cut(rows: pl.DataFrame, *, value: str = "score") -> dh.Run:

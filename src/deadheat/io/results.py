@@ -517,7 +517,10 @@ def _plain(number: Any) -> Any:  # noqa: ANN401 - checked with all numbers
         return number
     if isinstance(number, Integral):
         return int(number)
-    return float(number) if _is_number(number) and not isinstance(number, Rational | Decimal) else number
+    if not _is_number(number) or isinstance(number, Rational | Decimal):
+        return number
+    plain = float(number)
+    return plain if plain == number else number  # one of more digits than float64 has is refused later
 
 
 def _rises(numbers: Sequence[Any]) -> bool | None:
