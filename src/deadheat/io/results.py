@@ -17,6 +17,8 @@ from numbers import Integral, Rational, Real
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
+import numpy as np
+
 from deadheat.errors import ColumnError, DataError, DeadheatWarning, DuplicateError, ParameterError, SourceTypeError
 from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind, names_of
 from deadheat.io.mappings import Nested, is_id, text_of_ids
@@ -517,10 +519,8 @@ def _plain(number: Any) -> Any:  # noqa: ANN401 - checked with all numbers
         return number
     if isinstance(number, Integral):
         return int(number)
-    if not _is_number(number) or isinstance(number, Rational | Decimal):
-        return number
-    plain = float(number)
-    return plain if plain == number else number  # one of more digits than float64 has is refused later
+    is_longer = isinstance(number, Rational | Decimal | np.longdouble)  # refused later where float64 would merge it
+    return float(number) if _is_number(number) and not is_longer else number
 
 
 def _rises(numbers: Sequence[Any]) -> bool | None:
