@@ -635,12 +635,12 @@ class FolderOfBench(Kind):
         return inner
 
     def read(self, path: Path) -> None:
-        parts, _, _ = read_finished(path)
+        parts, _, _, _ = read_finished(path)
         for found in parts:
             for one in found.evaluations.values():
                 one.means()
             for run in found.runs.values():
-                dh.read_run(run)
+                run.to_polars()
 
 
 class State(Kind):

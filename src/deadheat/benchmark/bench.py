@@ -229,9 +229,9 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         for key, (part, system) in {
             Key(*part.key, name): (part, system) for name, system in systems.items() for part in parts
         }.items():
-            found = search.run(key, system, part)
-            failures[key] = failures_of(part.cases.cases, found, documents, part.language)
-            evaluations[key], told = evaluate_part(part, found, chosen, name=key.retriever, ontology=terms, kind=kind)
+            run = search.run(key, system, part)
+            failures[key] = failures_of(part.cases.cases, run, documents, part.language)
+            evaluations[key], told = evaluate_part(part, run, chosen, name=key.retriever, ontology=terms, kind=kind)
             notes += told
         once = {str(note): note for note in notes}
         result = BenchResult(
@@ -426,14 +426,18 @@ def _read(
     check_choice("original", options["original"], ORIGINAL)
     if options["language"] is not None:
         checked_code("collection_language", options["language"])
-    if not isinstance(collection, Collection | Ontology | str | os.PathLike):
-        given, allowed = Plain(type(collection).__name__), "a Collection or a path"
+    source: object = collection
+    if not isinstance(source, Collection | Ontology | str | os.PathLike):
+        given, allowed = Plain(type(source).__name__), "a Collection or a path"
         raise SourceTypeError(argument="collection", given=given, allowed=allowed)
     defaults = {"synonyms": "exact", "texts": (), "original": "fallback", "language": None}
     late = [name for name, default in defaults.items() if options[name] != default]
     if isinstance(collection, Collection) and late:
-        problem = f"{late[0]}={options[late[0]]!r} is only for a collection that is read here"
-        raise ParameterError(problem, given=Plain("a Collection"), hint="give its path")
+        raise ParameterError(
+            f"{late[0]}={options[late[0]]!r} is only for a collection that is read here",
+            given=Plain("a Collection"),
+            hint="give its path",
+        )
     for path in dict.fromkeys(str(one) for one in (ontology, collection) if isinstance(one, str | os.PathLike)):
         if Path(path).is_file() and (path == str(ontology) or Path(path).stat().st_size > LARGE):
             tell(f"reading {path}")
@@ -455,7 +459,7 @@ def _spoken(documents: Collection, parts: Sequence[Part]) -> tuple[tuple[str, ..
 
 def _words(retriever: Retriever, parts: Sequence[Part]) -> dict[str, tuple[str, ...]]:
     """Return how a retriever takes words, with the languages of the cases that it is so for; empty if it says none."""
-    say: Callable[[str | None], str] | None = getattr(retriever, "words_in", None)
+    say: Any = getattr(retriever, "words_in", None)
     found: dict[str, tuple[str, ...]] = {}
     for language in dict.fromkeys(part.language for part in parts) if callable(say) else ():
         words = say(None if language == NONE else language)
@@ -472,7 +476,9 @@ def _chance(
     """
     cut = {one.label: cutoff_of(one) for one in measures if cutoff_of(one)}
     found: dict[tuple[str, str], dict[str, float]] = {}
-    for part in parts if ontology is not None and measures else ():
+    if ontology is None or not measures:
+        return {}
+    for part in parts:
         # `check_expected` has named the missing ids
         with warnings.catch_warnings(action="ignore", category=UnknownExpectedWarning):
             of_part = ontology.chance(kind, qrels=part.cases.qrels(), cutoffs=list(cut.values()))

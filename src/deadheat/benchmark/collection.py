@@ -301,8 +301,9 @@ def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) 
         if given is None or not str(given).strip():
             raise DataError(f"empty {key!r}{row}", allowed="an id", path=path, line=line)
         if isinstance(given, bool) or not isinstance(given, str | int):  # a whole number is an id too
-            problem = f"{key!r}{row} must be text or a whole number"
-            raise MalformedRowError(problem, given=_brief(given), path=path, line=line)
+            raise MalformedRowError(
+                f"{key!r}{row} must be text or a whole number", given=_brief(given), path=path, line=line
+            )
         doc_id = str(given)
         if doc_id in seen:
             problem, hint = (
@@ -311,16 +312,22 @@ def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) 
             )
             raise DuplicateError(problem, hint=hint, path=path, line=line)
         if text is None or (isinstance(text, str) and not text.strip()):
-            problem = f"document {doc_id!r} has an empty {text_key!r}"
-            raise MalformedRowError(problem, allowed="text", path=path, line=line)
+            raise MalformedRowError(
+                f"document {doc_id!r} has an empty {text_key!r}", allowed="text", path=path, line=line
+            )
         if not isinstance(text, str):
-            problem = f"document {doc_id!r}: {text_key!r} must be text"
-            raise MalformedRowError(problem, given=_brief(text), path=path, line=line)
+            raise MalformedRowError(
+                f"document {doc_id!r}: {text_key!r} must be text", given=_brief(text), path=path, line=line
+            )
         others = fields.get("synonyms") or []
         parts = [part.strip() for part in others.split(BETWEEN_SYNONYMS)] if isinstance(others, str) else others
         if has_synonyms and not (isinstance(parts, list) and all(isinstance(part, str) for part in parts)):
-            problem = f"document {doc_id!r}: synonyms must be a list of texts, or text with | between them"
-            raise MalformedRowError(problem, given=_brief(others), path=path, line=line)
+            raise MalformedRowError(
+                f"document {doc_id!r}: synonyms must be a list of texts, or text with | between them",
+                given=_brief(others),
+                path=path,
+                line=line,
+            )
         seen[doc_id] = place
         texts.append(text)
         synonyms.append(tuple(part for part in parts if part.strip()) if has_synonyms else ())

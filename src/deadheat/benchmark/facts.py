@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from deadheat.benchmark.cases import SMALL
 from deadheat.benchmark.languages import base, is_code
@@ -13,13 +14,7 @@ from deadheat.evaluation.scores import intervals
 from deadheat.evaluation.strata import NONE, SMALLEST, label
 from deadheat.measures import AP, MaxRel
 from deadheat.report.conventions import broken_by
-from deadheat.report.model import (
-    OF_FEW,
-    Fact,
-    note,
-    said,
-    warning,
-)
+from deadheat.report.model import OF_FEW, Fact, note, said
 from deadheat.report.numbers import format_cell
 from deadheat.report.of_comparison import tell_intervals, tell_tests
 from deadheat.report.of_languages import AMONG, facts_of_languages, tell_beside, tell_gaps, tell_languages
@@ -31,8 +26,8 @@ CASE = ("case", "cases")
 ENGLISH = "English stop words"
 
 
-def tell(result: BenchResult, groupings: Sequence[Grouping] = (), *, left_out: int = 0) -> Iterator[Fact]:
-    """Yield the facts.
+def tell(result: BenchResult, groupings: Sequence[Grouping] = (), *, left_out: int = 0) -> list[Fact]:
+    """Return the facts.
 
     Parameters
     ----------
@@ -42,44 +37,51 @@ def tell(result: BenchResult, groupings: Sequence[Grouping] = (), *, left_out: i
     left_out : int, default 0
         Number of measures that the report does not show.
     """
-    settings = result.settings
-    if settings.limit is not None:
-        text = f"only the first {counted(settings.limit, 'case')} of each set and language: a quick look, not a result"
-        yield warning("WARNING", text)
-    yield Fact("limit", settings.limit)
-    yield Fact("collection", settings.collection, "documents", f"{settings.n_documents:,} in {settings.collection}")
-    yield Fact(
-        "k", settings.k, "searched", f"the best {settings.k:,} of each retriever, and all that tie with the last"
-    )
-
-    languages = ", ".join(result.languages)
-    of_languages = f"{languages}: kept apart; across them each counts the same, variance: divisor n"
-    systems = [f"{name} is {what}" for name, what in settings.systems.items() if what != "BM25"]
-    yield Fact("systems", dict(settings.systems), "retrievers", "; ".join(systems))
-    yield Fact("languages", list(result.languages), "languages", of_languages if len(result.languages) > 1 else "")
-    yield Fact("collection_languages", {"languages": list(settings.spoken), "is_guess": settings.is_guess})
-    yield from _of_searched_languages(result)
-    yield Fact("words", {name: {how: list(own) for how, own in one.items()} for name, one in settings.words.items()})
-    yield from _of_words(settings)
-    if text := families_of(list(result.parts.values()))[1]:
-        yield note("not parallel", text)
-    for one in result.across.values():
-        yield from tell_languages(one, unit=CASE, margin=settings.margin)
-    for family in result.families:
-        if unlike := family.unlike:
-            text = f"{counted(len(unlike), 'pair id')} with other expected ids in one language than in another"
-            yield note("paired", f"{family.name}: {text} ({three(unlike)}): they do not ask for the same")
-    if result.across:
-        yield from facts_of_languages(result.across)
-    yield Fact("margin", settings.margin)
-    yield Fact("ties", "expected", "ties", broken_by("expected", None))
-    yield from _of_measures(result, left_out)
-    yield from _of_strata(result, groupings)
-    yield from _of_intervals(result, groupings)
-    yield from _of_tests(result)
-    yield from _of_cases(result)
-    yield Fact("notes", list(result.notes))
-    yield from (note("note", one) for one in result.notes)
+    settings, of_languages = result.settings, ", ".join(result.languages)
+    first = f"only the first {counted(settings.limit or 0, 'case')} of each set and language"
+    apart = f"{of_languages}: kept apart; across them each counts the same, variance: divisor n"
+    systems = "; ".join(f"{name} is {what}" for name, what in settings.systems.items() if what != "BM25")
+    best = f"the best {settings.k:,} of each retriever, and all that tie with the last"
+    found = [
+        Fact(
+            "",
+            None,
+            "WARNING",
+            "" if settings.limit is None else f"{first}: a quick look, not a result",
+            is_warning=True,
+        ),
+        Fact("limit", settings.limit),
+        Fact("collection", settings.collection, "documents", f"{settings.n_documents:,} in {settings.collection}"),
+        Fact("k", settings.k, "searched", best),
+        Fact("systems", dict(settings.systems), "retrievers", systems),
+        Fact("languages", list(result.languages), "languages", apart if len(result.languages) > 1 else ""),
+        Fact("collection_languages", {"languages": list(settings.spoken), "is_guess": settings.is_guess}),
+        *_of_searched_languages(result),
+        Fact("words", {name: {how: list(own) for how, own in one.items()} for name, one in settings.words.items()}),
+        *_of_words(settings),
+        note("not parallel", families_of(list(result.parts.values()))[1]),
+        *chain.from_iterable(tell_languages(one, unit=CASE, margin=settings.margin) for one in result.across.values()),
+        *(
+            note(
+                "paired",
+                f"{family.name}: {counted(len(unlike), 'pair id')} with other expected ids in one language than in"
+                f" another ({three(unlike)}): they do not ask for the same",
+            )
+            for family in result.families
+            if (unlike := family.unlike)
+        ),
+        *(facts_of_languages(result.across) if result.across else ()),
+        Fact("margin", settings.margin),
+        Fact("ties", "expected", "ties", broken_by("expected", None)),
+        *_of_measures(result, left_out),
+        *_of_strata(result, groupings),
+        *_of_intervals(result, groupings),
+        *_of_tests(result),
+        *_of_cases(result),
+        Fact("notes", list(result.notes)),
+        *(note("note", one) for one in result.notes),
+    ]
+    return [one for one in found if one.key or one.text]
 
 
 def _of_searched_languages(result: BenchResult) -> Iterator[Fact]:
@@ -114,39 +116,37 @@ def _of_words(settings: Settings) -> Iterator[Fact]:
             yield said("words", text + "; bm25(language='cases') takes those of each language" * is_alike)
 
 
-def _of_measures(result: BenchResult, left_out: int) -> Iterator[Fact]:
-    yield from tell_counts(result.measures)
-    if left_out:
-        yield said("measures", f"{left_out} more in the report, in csv and in json")
-    if any(isinstance(one, AP) and one.norm == "min" for one in result.measures):
-        yield said("AP", "divided by the expected ids or the cutoff, whichever is less")
+def _of_measures(result: BenchResult, left_out: int) -> list[Fact]:
+    ontology, kind = result.settings.ontology, result.settings.kind
+    is_min = any(isinstance(one, AP) and one.norm == "min" for one in result.measures)
     low = sum(min(case.relevance, default=1.0) < 1 for part in result.parts.values() for case in part.cases)
-    if low:  # they are not relevant to binary measures
-        text = f"{counted(low, 'case')} with grades below 1: they count in graded measures; RR, Hit, R, P and AP"
-        yield Fact("grades_below_1", low, "grades", f"{text} take 1 or more as relevant")
-    kind = result.settings.kind
-    if result.settings.ontology is None:
-        max_rel = "without an ontology: the highest grade of an expected document found"
-    else:
-        yield Fact("ontology", result.settings.ontology)
-        yield Fact("similarity", kind)
-        max_rel = f"highest similarity ({kind}) of a document found to an expected one"
-    if any(isinstance(one, MaxRel) for one in result.measures):
-        yield said("MaxRel", max_rel)
-    for key, means in result.chance.items():
-        shown = ", ".join(f"{measure} {format_cell(mean)}" for measure, mean in means.items())
-        yield said("chance", f"random terms, {result.parts[key]}: {shown}")
+    graded = f"{counted(low, 'case')} with grades below 1: they count in graded measures; RR, Hit, R, P and AP"
+    similar = f"highest similarity ({kind}) of a document found to an expected one"
+    max_rel = similar if ontology else "without an ontology: the highest grade of an expected document found"
+    return [
+        *tell_counts(result.measures),
+        said("measures", f"{left_out} more in the report, in csv and in json" if left_out else ""),
+        said("AP", "divided by the expected ids or the cutoff, whichever is less" if is_min else ""),
+        *([Fact("grades_below_1", low, "grades", f"{graded} take 1 or more as relevant")] if low else ()),
+        *([Fact("ontology", ontology), Fact("similarity", kind)] if ontology else ()),
+        said("MaxRel", max_rel if any(isinstance(one, MaxRel) for one in result.measures) else ""),
+        *(
+            said(
+                "chance",
+                f"random terms, {result.parts[key]}: "
+                + ", ".join(f"{name} {format_cell(mean)}" for name, mean in means.items()),
+            )
+            for key, means in result.chance.items()
+        ),
+    ]
 
 
-def _of_strata(result: BenchResult, groupings: Sequence[Grouping]) -> Iterator[Fact]:
+def _of_strata(result: BenchResult, groupings: Sequence[Grouping]) -> list[Fact]:
     """Name the columns of strata, and the strata of few cases."""
-    yield Fact("by", list(result.settings.by))
-    held = [name for name in STRATA if any(name in part.strata for part in result.parts.values())]
-    if held and not groupings:
-        yield said("strata", f"cases have a {' and a '.join(held)}: --by {held[0]} shows the means by it")
-    by = result.settings.by
-    if lacking := [str(part) for part in result.parts.values() if not set(by) <= set(part.strata)]:
-        yield note("strata", f"{', '.join(lacking)}: no case has a {' and a '.join(by)}")
+    by, parts = result.settings.by, result.parts.values()
+    held = [name for name in STRATA if any(name in part.strata for part in parts)]
+    told = f"cases have a {' and a '.join(held)}: --by {held[0]} shows the means by it" if held else ""
+    lacking = ", ".join(str(part) for part in parts if not set(by) <= set(part.strata))
     small = {
         f"{one.part} {label(stratum)}": len(evaluation.query_ids)
         for one in groupings
@@ -154,9 +154,13 @@ def _of_strata(result: BenchResult, groupings: Sequence[Grouping]) -> Iterator[F
         for stratum, evaluation in strata.items()
         if stratum in strata.small
     }
-    yield Fact("small_strata", small)
-    if small:
-        yield note(OF_FEW, few_queries(small, SMALLEST, unit="cases"))
+    return [
+        Fact("by", list(by)),
+        said("strata", "" if groupings else told),
+        note("strata", f"{lacking}: no case has a {' and a '.join(by)}" if lacking else ""),
+        Fact("small_strata", small),
+        note(OF_FEW, few_queries(small, SMALLEST, unit="cases") if small else ""),
+    ]
 
 
 def _of_intervals(result: BenchResult, groupings: Sequence[Grouping]) -> Iterator[Fact]:
@@ -238,28 +242,37 @@ def _of_tests(result: BenchResult) -> Iterator[Fact]:
         yield from tell_gaps(one)
 
 
-def _of_cases(result: BenchResult) -> Iterator[Fact]:
+def _of_cases(result: BenchResult) -> list[Fact]:
     """Name retrievers that found nothing, and sets that are too small for a conclusion."""
 
     def share(part: Part, number: int) -> str:
         return f"{number:,} of {counted(len(part.cases), 'case')} of {part}"
 
-    for part in result.parts.values():
-        if bare := [case.case_id for case in part.cases if not case.expected_ids]:
-            yield note("nothing expected", f"{share(part, len(bare))} ({three(bare)}), which count as 0")
-        alike: dict[tuple[str, ...], list[str]] = {}
-        for name, evaluation in result.of_part(part).items():
-            alike.setdefault(evaluation.missing_queries, []).append(name)
-        alike.pop((), None)
-        for ids, names in alike.items():
-            of = f"{share(part, len(ids))} ({three(ids)})"
-            yield note("found nothing", f"{', '.join(names)}: for {of}, which count as 0")
-    yield Fact("found_nothing", {" / ".join(key): len(one.missing_queries) for key, one in result.evaluations.items()})
-    yield Fact("verbatim", {" / ".join(key): count for key, count in result.verbatim.items()})
-    easy = "have the text of an expected document, ignoring case and whitespace"
-    for key, count in result.verbatim.items():
-        if count:
-            yield said("easy cases", f"{share(result.parts[key], count)} {easy}")
-    small = [f"{part} ({len(part.cases)})" for part in result.parts.values() if len(part.cases) < SMALL]
-    if small and result.settings.limit is None:
-        yield note("few cases", f"{', '.join(small)}: good for a first look, not for a conclusion")
+    easy, parts = "have the text of an expected document, ignoring case and whitespace", result.parts.values()
+    small = ", ".join(f"{part} ({len(part.cases)})" for part in parts if len(part.cases) < SMALL)
+    is_small = small and result.settings.limit is None
+    bare = [(part, [case.case_id for case in part.cases if not case.expected_ids]) for part in parts]
+    return [
+        *(
+            note("nothing expected", f"{share(part, len(ids))} ({three(ids)}), which count as 0")
+            for part, ids in bare
+            if ids
+        ),
+        *(
+            note("found nothing", f"{', '.join(names)}: for {share(part, len(ids))} ({three(ids)}), which count as 0")
+            for part in parts
+            for ids, names in _missing(result, part).items()
+        ),
+        Fact("found_nothing", {" / ".join(key): len(one.missing_queries) for key, one in result.evaluations.items()}),
+        Fact("verbatim", {" / ".join(key): count for key, count in result.verbatim.items()}),
+        *(said("easy cases", f"{share(result.parts[key], n)} {easy}") for key, n in result.verbatim.items() if n),
+        note("few cases", f"{small}: good for a first look, not for a conclusion" if is_small else ""),
+    ]
+
+
+def _missing(result: BenchResult, part: Part) -> dict[tuple[str, ...], list[str]]:
+    """Return the cases that a retriever found nothing for, with the retrievers that are alike in that."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for name, evaluation in result.of_part(part).items():
+        alike.setdefault(evaluation.missing_queries, []).append(name)
+    return {ids: names for ids, names in alike.items() if ids}

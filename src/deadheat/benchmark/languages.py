@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from deadheat.errors import MissingDependencyError, ParameterError
 from deadheat.wording import did_you_mean
@@ -53,7 +53,7 @@ ALLOWED = "a code of ISO 639 such as 'de', 'fr' or 'pt-br'"
 _FORM = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*")
 
 
-def is_code(given: str) -> bool:
+def is_code(given: object) -> TypeGuard[str]:
     """Return whether a text is the code of a language, perhaps with a region.
 
     Examples
@@ -61,8 +61,9 @@ def is_code(given: str) -> bool:
     >>> [is_code(one) for one in ("de", "pt-br", "dtp", "xx", "german", "DE")]
     [True, True, True, False, False, False]
     """
-    head = given.partition("-")[0]
-    return _FORM.fullmatch(given) is not None and (len(head) == 3 or head in CODES)
+    if not isinstance(given, str) or _FORM.fullmatch(given) is None:
+        return False
+    return len(base(given)) == 3 or base(given) in CODES
 
 
 def base(code: str) -> str:
@@ -115,7 +116,7 @@ def near_code(given: object) -> str:
 
 def checked_code(argument: str, given: object) -> str:
     """Return the code of a language that was given as an argument, or raise `ParameterError`."""
-    if not isinstance(given, str) or not is_code(given):
+    if not is_code(given):
         raise ParameterError(argument=argument, given=given, allowed=ALLOWED, hint=near_code(given))
     return given
 

@@ -17,8 +17,12 @@ def measures_of(given: Measures, at: Sequence[int] | None, *, has_ontology: bool
     cutoffs = _cutoffs(at)
     if given is not None:
         if at is not None:
-            problem = "sets the cutoffs of the default measures, not of those that are named"
-            raise ParameterError(problem, argument="at", given=cutoffs, hint="write nDCG@20")
+            raise ParameterError(
+                "sets the cutoffs of the default measures, not of those that are named",
+                argument="at",
+                given=cutoffs,
+                hint="write nDCG@20",
+            )
         return parse_measures(given)
     kinds: list[Measure] = [Hit(), nDCG(), R(), P(), AP(norm="min"), *([MaxRel()] if has_ontology else [])]
     return (RR(), *(kind @ cutoff for kind in kinds for cutoff in cutoffs))

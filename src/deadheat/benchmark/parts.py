@@ -80,8 +80,10 @@ class Part:
             return dict(zip(ids, self.shared(), strict=True))
         if isinstance(column, Mapping):
             if lacking := [one for one in ids if one not in column]:
-                problem = f"must name the cluster of every case; {len(lacking)} have none, such as {lacking[0]!r}"
-                raise ParameterError(problem, argument="cluster")
+                raise ParameterError(
+                    f"must name the cluster of every case; {len(lacking)} have none, such as {lacking[0]!r}",
+                    argument="cluster",
+                )
             return {one: column[one] for one in ids}
         labels = {case.case_id: getattr(case, "folded_text" if column == "text" else column) for case in self.cases}
         if lacking := [one for one, label in labels.items() if label is None]:
@@ -283,11 +285,14 @@ def _named(cases: object) -> list[tuple[str, Cases]]:
     languages = [(one.name, language) for one in sets for language in one.by_language()]
     if len(set(languages)) == len(languages) and all(own is not None or counts[name] == 1 for name, own in languages):
         return [(one.name, one) for one in sets]
-    for name_of in (
-        lambda name, path: f"{name}, {label_of(path)}",
-        lambda name, path: f"{path.absolute().parent.name}/{name}",
-    ):
-        names = [one.name if counts[one.name] == 1 or one.path is None else name_of(one.name, one.path) for one in sets]
+
+    def name_of(one: Cases, *, by_folder: bool) -> str:
+        if counts[one.name] == 1 or one.path is None:
+            return one.name
+        return f"{one.path.absolute().parent.name}/{one.name}" if by_folder else f"{one.name}, {label_of(one.path)}"
+
+    for by_folder in (False, True):
+        names = [name_of(one, by_folder=by_folder) for one in sets]
         if len(set(names)) == len(names):
             return list(zip(names, sets, strict=True))
     hint = "give one another dataset_id, or its file another name"

@@ -12,7 +12,7 @@ import platform
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,11 @@ from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.parts import Part
 from deadheat.benchmark.result import BenchResult, Key
 from deadheat.benchmark.retrievers import Retriever, identity
+from deadheat.comparison.compare import compare_evaluated
 from deadheat.comparison.compare_languages import languages_of
 from deadheat.comparison.languages import Languages
 from deadheat.comparison.pairs import Design
+from deadheat.data.tables import Run
 from deadheat.errors import DataError, DeadheatError, FileFormatError
 from deadheat.evaluation.evaluate import load_evaluation
 from deadheat.evaluation.evaluation import Evaluation
@@ -37,6 +39,7 @@ from deadheat.io.naming import MARK, hashed, is_kept, path_named
 from deadheat.io.writing import replacing
 from deadheat.report.model import named
 from deadheat.report.numbers import plain
+from deadheat.report.page import Subject
 
 ACROSS: dict[str, Callable[[Languages, float | None], pl.DataFrame]] = {
     "across_languages": lambda found, _: found.to_polars(),
@@ -187,31 +190,6 @@ class Store:
         return self.folder / folder / f"{'.'.join(map(_slug, key))}{self.suffix}{ending}"
 
 
-@dataclass(frozen=True, eq=False)
-class Finished:
-    """A set of cases in one language.
-
-    Attributes
-    ----------
-    cases, language : str
-    design : Design
-        Of intervals and tests.
-    evaluations : mapping of str to Evaluation
-        By retriever.
-    runs : mapping of str to path
-        By retriever; those that are still there.
-    """
-
-    cases: str
-    language: str
-    design: Design
-    evaluations: Mapping[str, Evaluation]
-    runs: Mapping[str, Path]
-
-    def __str__(self) -> str:
-        return self.cases if self.language == NONE else f"{self.cases} ({self.language})"
-
-
 def read_summary(path: Path) -> dict[str, Any] | None:
     """Return the content of a bench.json; None if there is none.
 
@@ -235,12 +213,15 @@ def summary_of(folder: str | Path) -> tuple[Path, dict[str, Any]] | None:
     return next(((path, made) for path in paths if (made := read_summary(path)) is not None), None)
 
 
-def read_finished(folder: str | Path) -> tuple[list[Finished], list[Languages], float | None]:
-    """Read what a benchmark has left in its folder.
+def read_finished(folder: str | Path) -> tuple[list[Subject], dict[str, str], list[Languages], float | None]:
+    """Read what a benchmark has left in its folder, for a page.
 
     Returns
     -------
-    list of Finished
+    list of Subject
+        The sets of cases, each language by itself; with the runs if all are still there.
+    dict of str to str
+        What each file of a run is.
     list of Languages
         The languages whose cases it paired, compared.
     float or None
@@ -266,16 +247,26 @@ def read_finished(folder: str | Path) -> tuple[list[Finished], list[Languages], 
     try:
         design = Design(**{name: value for name, value in made["design"].items() if name in known})
         store = Store(folder, made["limit"])
-        parts = []
+        subjects, roles, evaluations = [], {}, {}
         for case in made["cases"]:
-            keys = [Key(case["cases"], case["language"], name) for name in made["retrievers"]]
-            evaluations = {key.retriever: load_evaluation(store.evaluation_of(key)) for key in keys}
-            runs = {key.retriever: run for key in keys if (run := store.run_of(key, made["k"])).is_file()}
-            parts.append(Finished(case["cases"], case["language"], design, evaluations, runs))
-        of_part = {(one.cases, one.language): one.evaluations for one in parts}
+            part = case["cases"], case["language"]
+            keys = {name: Key(*part, name) for name in made["retrievers"]}
+            own = evaluations[part] = {name: load_evaluation(store.evaluation_of(key)) for name, key in keys.items()}
+            runs = {name: path for name, key in keys.items() if (path := store.run_of(key, made["k"])).is_file()}
+            roles |= {str(path): f"run of {name}" for name, path in runs.items()}
+            qrels = part[0] if part[1] == NONE else f"{part[0]} ({part[1]})"
+            subjects.append(
+                Subject(
+                    name=qrels if len(made["cases"]) > 1 else "",
+                    evaluations=own,
+                    comparison=compare_evaluated(design, own) if len(own) > 1 else None,
+                    runs={name: Run(path, name=name) for name, path in runs.items()} if len(runs) == len(own) else {},
+                    qrels=qrels,
+                )
+            )
         languages = [
             languages_of(
-                {language: of_part[cases, language] for language, cases in family["cases"].items()},
+                {language: evaluations[cases, language] for language, cases in family["cases"].items()},
                 family["pairs"],
                 design=design,
                 name=family["name"],
@@ -289,7 +280,7 @@ def read_finished(folder: str | Path) -> tuple[list[Finished], list[Languages], 
         raise FileFormatError(
             f"is damaged: {error!r:.80}", allowed="bench.json as written", hint=hint, path=path
         ) from error
-    return parts, languages, made.get("margin")
+    return subjects, roles, languages, made.get("margin")
 
 
 def _is_ours(path: Path, head: re.Pattern[bytes]) -> bool:

@@ -72,7 +72,7 @@ def report(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> No
 
     Saved evaluations and folders of deadheat bench have no rankings to show, or only those that the folder keeps.
     """
-    from deadheat.benchmark.store import summary_of
+    from deadheat.benchmark.store import read_finished, summary_of
     from deadheat.comparison.compare_languages import languages_of_queries
     from deadheat.report.page import Input, page_of
 
@@ -89,7 +89,7 @@ def report(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> No
         refuse([name for name in names if name not in kept], f"is for QRELS RUN...: {qrels} is a finished benchmark")
         if runs:
             raise click.UsageError(f"{qrels} is the folder of a benchmark: give it alone")
-        subjects, roles, languages, margin = _of_folder(qrels)
+        subjects, roles, languages, margin = read_finished(qrels)
     else:
         saved = saved_evaluations([qrels, *runs])
         if not (saved or runs):
@@ -105,28 +105,6 @@ def report(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> No
     emit(page_of(subjects, **named, inputs=inputs, languages=languages, margin=margin), output)
     if output != STDOUT:
         say(f"{output}: {Path(output).stat().st_size / MEGABYTE:.1f} MB")
-
-
-def _of_folder(folder: str) -> tuple[list[Subject], dict[str, str], list[Languages], float | None]:
-    """Return a subject for each set of cases and language of a benchmark."""
-    from deadheat.benchmark.store import read_finished
-    from deadheat.comparison.compare import compare_evaluated
-    from deadheat.data.tables import Run
-    from deadheat.report.page import Subject
-
-    found, languages, margin = read_finished(folder)
-    subjects: list[Subject] = []
-    roles: dict[str, str] = {}
-    for one in found:
-        comparison = compare_evaluated(one.design, one.evaluations) if len(one.evaluations) > 1 else None
-        is_whole = one.runs.keys() == one.evaluations.keys()
-        runs = {name: Run(path, name=name) for name, path in one.runs.items()} if is_whole else {}
-        name = "" if len(found) == 1 else str(one)
-        subjects.append(
-            Subject(name=name, evaluations=one.evaluations, comparison=comparison, runs=runs, qrels=str(one))
-        )
-        roles |= {str(path): f"run of {retriever}" for retriever, path in one.runs.items()}
-    return subjects, roles, languages, margin
 
 
 def _subject(qrels: str, paths: Sequence[str], strata: StratumOptions, options: dict[str, Any]) -> Subject:

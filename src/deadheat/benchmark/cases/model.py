@@ -147,14 +147,18 @@ class Cases:
         ids = [case.case_id for case in self.cases]
         if len(set(ids)) != len(ids):
             twice = next(one for one in ids if ids.count(one) > 1)
-            msg = f"{ids.count(twice)} cases of {self.name} have the case_id {twice!r}: give each an id of its own"
-            raise CasesError(msg, path=self.path)
+            raise CasesError(
+                f"{ids.count(twice)} cases of {self.name} have the case_id {twice!r}: give each an id of its own",
+                path=self.path,
+            )
         pairs = Counter((case.language, case.pair_id) for case in self.cases if case.pair_id is not None)
         for (language, pair_id), n in pairs.items():
             if n > 1:
                 of = f" in {language}" if language else ""
-                msg = f"{n} cases of {self.name}{of} have the pair_id {pair_id!r}: one of each language may have it"
-                raise CasesError(msg, path=self.path)
+                raise CasesError(
+                    f"{n} cases of {self.name}{of} have the pair_id {pair_id!r}: one of each language may have it",
+                    path=self.path,
+                )
 
     def __len__(self) -> int:
         return len(self.cases)
@@ -209,8 +213,10 @@ class Cases:
         if len(parts) > 1:
             place = "" if case.line is None else f" (line {case.line})"
             several = "|".join(parts)
-            msg = f"case {case.case_id!r}{place}: {cell!r} is read as one id; if it is several, write {several!r}"
-            raise CasesError(msg, path=self.path)
+            raise CasesError(
+                f"case {case.case_id!r}{place}: {cell!r} is read as one id; if it is several, write {several!r}",
+                path=self.path,
+            )
 
     def qrels(self) -> Qrels:
         """Return the expected ids as judgments, with the case as query."""

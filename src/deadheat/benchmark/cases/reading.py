@@ -214,8 +214,11 @@ def read_cases(
     reading = examine(path, id_pattern=id_pattern, format=format, language=language, columns=columns)
     if reading.errors:
         lines = "\n".join(f"  {error}" for error in reading.errors)
-        msg = f"{len(reading.unusable):,} of {counted(len(reading.rows), 'case')} cannot be used:\n{lines}"
-        raise CasesError(msg, path=reading.path, findings=tuple(reading.errors))
+        raise CasesError(
+            f"{len(reading.unusable):,} of {counted(len(reading.rows), 'case')} cannot be used:\n{lines}",
+            path=reading.path,
+            findings=tuple(reading.errors),
+        )
     return reading.cases
 
 
@@ -456,7 +459,7 @@ def _wrong_grades(given: Any, ids: Sequence[str]) -> Iterator[Wrong]:  # noqa: A
         what = f"relevance has {counted(len(given), 'grade')} for {counted(len(ids), 'expected id')}"
         yield kind, keys, what, _ONE_PER_ID
     else:
-        of_ids = list(zip(ids if isinstance(given, dict) else range(len(ids)), ids, strict=True))
+        of_ids: list[tuple[Any, str]] = list(zip(ids if isinstance(given, dict) else range(len(ids)), ids, strict=True))
         for key, one in of_ids:
             if isinstance(given, dict) and key not in given:
                 yield kind, keys, f"relevance has no grade for {one!r}", _ONE_PER_ID

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from deadheat.benchmark.cases.model import LABELS, SMALL, Case
 from deadheat.benchmark.cases.reading import FIELDS, IDS, Finding, Reading, examine, finding, label, quoted
@@ -71,23 +71,15 @@ class Validation:
         return not self.errors
 
 
-class Rule(NamedTuple):
-    """What to warn of: a word for programs, templates of message and advice, and the function that looks for it."""
-
-    kind: str
-    message: str
-    advice: str
-    find: Callable[[Reading], Found]
-
-
-RULES: list[Rule] = []
+RULES: list[tuple[str, str, str, Callable[[Reading], Found]]] = []
+"""What to warn of: a word for programs, templates of message and advice, and the function that looks for it."""
 
 
 def rule(kind: str, message: str, advice: str) -> Callable[[Callable[[Reading], Found]], Callable[[Reading], Found]]:
     """Register a rule; the order is that of its findings."""
 
     def register(find: Callable[[Reading], Found]) -> Callable[[Reading], Found]:
-        RULES.append(Rule(kind, message, advice, find))
+        RULES.append((kind, message, advice, find))
         return find
 
     return register
@@ -136,12 +128,12 @@ def validate(
         found = finding(path, error.line, "malformed_file", error.told(has_place=False), level="error")
         return Validation(Path(path), label_of(path), 0, (found,), error)
     findings = [*file.errors, *_violations(file, id_pattern)]
-    for one in RULES:
-        for values in one.find(file):
+    for kind, message, advice, find in RULES:
+        for values in find(file):
             case = values.get("case")
             line, case_id = (case.line, case.case_id) if case else (values.get("line"), "")
-            texts = (text.format(**values) for text in (one.message, one.advice))
-            findings.append(finding(path, line, one.kind, *texts, case_id=case_id))
+            texts = message.format(**values), advice.format(**values)
+            findings.append(finding(path, line, kind, *texts, case_id=case_id))
     if terms is not None:
         findings += _unknown_terms(file, terms)
     return Validation(path, file.name, len(file.rows), tuple(findings))
@@ -164,16 +156,17 @@ def _violations(file: Reading, id_pattern: str | None) -> Iterator[Finding]:
     if id_pattern is not None:  # it replaces HPO's pattern, and reading has checked every id
         defs["hpo_id"] = {"type": "string"}
     of = {name: Draft202012Validator({**defs[name], "$defs": defs}) for name in ("metadata", "case")}
-    source, found = file.records.json, {}
-    for error in of["metadata"].iter_errors(file.records.metadata):
-        keys = ["metadata", *error.absolute_path]
-        found[".".join(map(str, keys)), error.validator, ""] = [(error, source.line_of(keys) if source else None)]
+    source = file.records.json
+    found: dict[tuple[str, str, str], list[tuple[Any, int | None]]] = {}
+    for one in of["metadata"].iter_errors(file.records.metadata):
+        keys = ["metadata", *one.absolute_path]
+        found[".".join(map(str, keys)), one.validator, ""] = [(one, source.line_of(keys) if source else None)]
     for place, row in enumerate(file.rows):
-        for error in of["case"].iter_errors(row):
-            keys = list(error.absolute_path)
+        for one in of["case"].iter_errors(row):
+            keys = list(one.absolute_path)
             if keys and not (place in file.unusable and keys[0] in NEEDED):  # else reading refuses the case
-                group = (".".join(map(str, keys)), error.validator, json.dumps(error.instance, ensure_ascii=False))
-                found.setdefault(group, []).append((error, file.line_of(place, *keys)))
+                group = (".".join(map(str, keys)), one.validator, json.dumps(one.instance, ensure_ascii=False))
+                found.setdefault(group, []).append((one, file.line_of(place, *keys)))
     for (field, *_), errors in found.items():
         lines = [line for _, line in errors]
         yield finding(file.path, lines[0], "schema", *_violation(field, errors[0][0], _in_cases(lines)))

@@ -156,8 +156,10 @@ def build(ids: Sequence[str], parents: Sequence[tuple[int, ...]], path: Path | N
         named = [ids[term] for term in reversed(cycle)]
         if len(named) > MOST_NAMED + 1:
             named[MOST_NAMED:-1] = [f"... ({len(named) - 1:,} terms)"]
-        problem = f"the is_a relations form a cycle, but a term must not be its own ancestor: {' is_a '.join(named)}"
-        raise DataError(problem, path=path) from None
+        raise DataError(
+            f"the is_a relations form a cycle, but a term must not be its own ancestor: {' is_a '.join(named)}",
+            path=path,
+        ) from None
     depth, level = [0] * len(parents), [0] * len(parents)
     for term in parents_first:
         if own := parents[term]:

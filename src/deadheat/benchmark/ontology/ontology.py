@@ -119,10 +119,9 @@ class Ontology:
             No term, a parent that is not a term, or a cycle.
         """
         if not parents:
-            problem = "an ontology needs at least one term that is not obsolete"
-            raise DataError(problem, given=Plain("none"), path=path)
-        wrong: object = next((term for term in parents if not isinstance(term, str)), None)
-        if wrong is not None:
+            raise DataError("an ontology needs at least one term that is not obsolete", given=Plain("none"), path=path)
+        terms: Iterable[object] = parents
+        for wrong in (term for term in terms if not isinstance(term, str)):
             raise SourceTypeError("the id of a term must be text", given=Plain(f"{wrong!r} ({type(wrong).__name__})"))
         ids = tuple(sorted(parents))
         place = {term: number for number, term in enumerate(ids)}
@@ -131,8 +130,11 @@ class Ontology:
             direct = dict.fromkeys(listed(f"the parents of {term!r}", "ids", parents[term]))
             unknown = next((parent for parent in direct if parent not in place), None)
             if unknown is not None:
-                problem = f"term {term!r} has the parent {unknown!r}, which is not a term"
-                raise DataError(problem, hint=near_id(str(unknown), ids), path=path)
+                raise DataError(
+                    f"term {term!r} has the parent {unknown!r}, which is not a term",
+                    hint=near_id(str(unknown), ids),
+                    path=path,
+                )
             own.append(tuple(sorted(place[parent] for parent in direct)))
         labels, synonyms = labels or {}, synonyms or {}
         return cls(

@@ -140,8 +140,11 @@ def _alternatives(terms: Sequence[Term], path: Path) -> dict[str, str]:
     for term in sorted(terms, key=attrgetter("id")):  # the parser has threads, and its order is that of their ends
         for other in sorted(term.alternate_ids):
             if found.setdefault(other, term.id) != term.id:
-                problem = f"{other!r} is an alternative id of {found[other]!r} and of {term.id!r}"
-                raise DuplicateError(problem, allowed="one term", path=path)
+                raise DuplicateError(
+                    f"{other!r} is an alternative id of {found[other]!r} and of {term.id!r}",
+                    allowed="one term",
+                    path=path,
+                )
     return found
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import metadata
 from typing import Any
@@ -37,64 +36,6 @@ METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 CASES = "cases"  # the language of the cases
 DEFAULT_STOPWORDS = "english"
 ALMOST_0 = 1e-30  # a k1 that adds nothing to a number of words, also in float32
-
-
-@dataclass(frozen=True)
-class Words:
-    """How the words of one language are taken.
-
-    Attributes
-    ----------
-    language : str or None
-        None: of no language in particular.
-    stopwords : str, tuple of str or None
-        A list of bm25s by name, the words, or none.
-    stem : bool
-        Whether words are cut to their stems by Snowball, if it knows the language.
-    fold_accents : bool
-        Whether letters lose their accents, after stemming, which needs them.
-    """
-
-    language: str | None
-    stopwords: str | tuple[str, ...] | None
-    stem: bool = False
-    fold_accents: bool = False
-    _known: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    def __str__(self) -> str:
-        """Return it in words.
-
-        Examples
-        --------
-        >>> str(Words("fr", "french")), str(Words("ja", None, fold_accents=True))
-        ('French stop words', 'no stop words, accents folded')
-        """
-        own = self.stopwords
-        stop = "no stop words" if own is None else "stop words as given" if isinstance(own, tuple) else ""
-        parts = [stop or f"{str(own).capitalize()} stop words"]
-        if self.stem:
-            parts.append(
-                "stemmed by Snowball" if self.stemmer else f"not stemmed (Snowball does not know {self.language})"
-            )
-        return ", ".join([*parts, *(["accents folded"] if self.fold_accents else [])])
-
-    @cached_property
-    def stemmer(self) -> Any:  # noqa: ANN401 - published without types
-        """The stemmer of the language; None if there is none."""
-        name, library = NAMES.get(base(self.language or ""), ""), _stemming()
-        return library.Stemmer(name) if name in library.algorithms() else None
-
-    def forms(self, texts: Sequence[Sequence[str]]) -> list[list[str]]:
-        """Return words as they are matched."""
-        if not (self.stem or self.fold_accents):
-            return [list(words) for words in texts]
-        return [[self._form(word) for word in words] for words in texts]
-
-    def _form(self, word: str) -> str:
-        if word not in self._known:
-            found = self.stemmer.stemWord(word) if self.stem and self.stemmer else word
-            self._known[word] = folded_accents(found) if self.fold_accents else found
-        return self._known[word]
 
 
 def folded_accents(word: str) -> str:
@@ -191,8 +132,16 @@ class BM25:
         self.token_pattern = _checked_pattern(token_pattern)
         self.stopwords = stopwords if stopwords is None or isinstance(stopwords, str) else tuple(stopwords)
         self.language, self.stem, self.fold_accents = _checked_language(language, stem=stem), stem, fold_accents
-        self._words = self._words_of(None if language == CASES else language)
-        if isinstance(self._words.stopwords, str) and not self._has_stopwords(self._words.stopwords):
+        # of this retriever's own words, if they are not those of the cases' language
+        self._own = None if self.language == CASES else self.language
+        self._stopped: Any = self.stopwords
+        if self.language is not None and stopwords == DEFAULT_STOPWORDS:  # those of the language, if it has a list
+            code = base(self._own or "")
+            self._stopped = NAMES[code] if code in STOPPED and self._has_stopwords(NAMES[code]) else None
+        self._known: dict[str, str] = {}
+        if self.stem:
+            _stemming()  # which may be missing
+        if isinstance(self._stopped, str) and not self._has_stopwords(self._stopped):
             languages = "english, german, french, spanish, dutch, ..."
             allowed = f"a language that bm25s has a list for ({languages}), a list of words or None"
             raise ParameterError(argument="stopwords", given=self.stopwords, allowed=allowed)
@@ -232,14 +181,30 @@ class BM25:
 
     def words_in(self, language: str | None) -> str:
         """Return in words how words are taken for cases in a language."""
-        return str(self.in_language(language)._words)  # noqa: SLF001 - of its class
+        own = self.in_language(language)
+        if own is not self:
+            return own.words_in(language)
+        if self._stopped is None or isinstance(self._stopped, tuple):
+            parts = ["no stop words" if self._stopped is None else "stop words as given"]
+        else:
+            parts = [f"{self._stopped.capitalize()} stop words"]
+        if self.stem and self._own:
+            unknown = f"not stemmed (Snowball does not know {self._own})"
+            parts.append("stemmed by Snowball" if self._stemmer else unknown)
+        return ", ".join([*parts, *["accents folded"] * self.fold_accents])
 
-    def _words_of(self, language: str | None) -> Words:
-        stopwords = self.stopwords
-        if self.language is not None and self.stopwords == DEFAULT_STOPWORDS:  # those of the language, if it has a list
-            code = base(language or "")
-            stopwords = NAMES[code] if code in STOPPED and self._has_stopwords(NAMES[code]) else None
-        return Words(language, stopwords, stem=self.stem and language is not None, fold_accents=self.fold_accents)
+    @cached_property
+    def _stemmer(self) -> Any:  # noqa: ANN401 - published without types
+        """The stemmer of the language; None if there is none, or words are not cut."""
+        name, library = NAMES.get(base(self._own or ""), ""), _stemming() if self.stem else None
+        return library.Stemmer(name) if library and name in library.algorithms() else None
+
+    def _form(self, word: str) -> str:
+        """Return a word as it is matched."""
+        if word not in self._known:
+            found = self._stemmer.stemWord(word) if self._stemmer else word
+            self._known[word] = folded_accents(found) if self.fold_accents else found
+        return self._known[word]
 
     def index(self, documents: Collection) -> None:
         """Take the documents that are to be searched."""
@@ -281,16 +246,15 @@ class BM25:
         return shares
 
     def _tokens(self, texts: Sequence[str]) -> list[list[str]]:
-        stopwords = self._words.stopwords
-        words = list(stopwords) if isinstance(stopwords, tuple) else stopwords
         split: list[list[str]] = self._bm25s.tokenize(
             list(texts),
             token_pattern=self.token_pattern,
-            stopwords=words,
+            stopwords=list(self._stopped) if isinstance(self._stopped, tuple) else self._stopped,
             return_ids=False,
             show_progress=False,
         )
-        return self._words.forms(split)
+        is_changed = self.fold_accents or self._stemmer is not None
+        return [[self._form(word) for word in words] for words in split] if is_changed else split
 
     def _has_stopwords(self, words: str) -> bool:
         try:
@@ -305,7 +269,7 @@ def _checked_language(given: str | None, *, stem: bool) -> str | None:
     if given is None and stem:
         hint = "language='cases' is that of each case, 'fr' is French"
         raise ParameterError("needs a language", argument="stem", hint=hint)
-    if given not in {None, CASES} and not (isinstance(given, str) and is_code(given)):
+    if given is not None and given != CASES and not is_code(given):
         allowed = f"{CASES!r} or {ALLOWED}"
         raise ParameterError(argument="language", given=given, allowed=allowed, hint=near_code(given))
     return given

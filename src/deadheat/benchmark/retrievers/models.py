@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -20,7 +19,6 @@ from deadheat.errors import DataError, DeadheatWarning
 from deadheat.io.writing import replacing
 
 ENVIRONMENT = "DEADHEAT_CACHE"
-ATTEMPTS = 20  # to write into a folder that others remove
 LONGEST = 100  # characters of a name: a longer title is a sentence
 FRONT = re.compile(r"\A---\s*\n(.*?)\n---\s*(?:\n|\Z)", re.DOTALL)
 TITLE = re.compile(r"^#[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
@@ -67,18 +65,18 @@ def path_of(folder: Path | None, key: Mapping[str, object]) -> Path | None:
 
 def part_of(path: Path | None, start: int) -> Path | None:
     """Return the file of a part of embeddings that are still being made."""
-    return None if path is None else path.with_suffix(".parts") / f"{start:09}.npy"
+    return None if path is None else path.with_suffix(f".{start:09}.part")
 
 
 def remove_parts(path: Path | None) -> None:
     """Remove the parts, which the whole file holds."""
-    if path is not None and path.is_file():
-        shutil.rmtree(path.with_suffix(".parts"), ignore_errors=True)
+    for part in path.parent.glob(f"{path.stem}.*.part") if path is not None and path.is_file() else ():
+        part.unlink(missing_ok=True)
 
 
 def read(path: Path | None, n_rows: int) -> FloatArray | None:
     """Return kept embeddings; None if there are none, or if the file is damaged."""
-    if path is None or not path.is_file():
+    if path is None:
         return None
     try:
         found = np.load(path, allow_pickle=False)
@@ -92,19 +90,14 @@ def write(path: Path | None, vectors: FloatArray) -> None:
     """Keep embeddings; warn if that fails."""
     if path is None:
         return
-    for attempt in range(ATTEMPTS):
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(path) as file:
-                np.save(file, vectors, allow_pickle=False)
-        except (OSError, DataError) as error:
-            # another process that has all embeddings may have removed the folder of parts since it was made
-            if attempt + 1 < ATTEMPTS and isinstance(error, FileNotFoundError | FileExistsError | DataError):
-                continue
-            reason = (isinstance(error, OSError) and error.strerror) or error
-            msg = f"embeddings cannot be kept in {path.parent} ({reason}): set ${ENVIRONMENT} or cache="
-            warnings.warn(msg, DeadheatWarning, stacklevel=4)
-        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as file:
+            np.save(file, vectors, allow_pickle=False)
+    except (OSError, DataError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or error
+        msg = f"embeddings cannot be kept in {path.parent} ({reason}): set ${ENVIRONMENT} or cache="
+        warnings.warn(msg, DeadheatWarning, stacklevel=4)
 
 
 def name_of(model: str) -> str:

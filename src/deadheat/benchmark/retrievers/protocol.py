@@ -159,15 +159,17 @@ def _frame(name: str, hits: object, query_ids: Sequence[str]) -> pl.DataFrame:
     if not isinstance(hits, Hits):
         if not isinstance(hits, list | tuple) or len(hits) != len(query_ids):
             what = f"{len(hits)} results" if isinstance(hits, list | tuple) else type(hits).__name__
-            problem = f"{name} must return a dict {{doc_id: score}} for each of the {len(query_ids)} texts"
-            raise SourceTypeError(problem, given=Plain(what))
+            raise SourceTypeError(
+                f"{name} must return a dict {{doc_id: score}} for each of the {len(query_ids)} texts", given=Plain(what)
+            )
         hits = Hits.of_dicts(hits, name=name)
     text, docs = np.asarray(hits.text), np.asarray(hits.doc_id, dtype=object).tolist()
     text = text if len(text) else text.astype(np.int64)  # an empty list is of no kind
     if text.dtype.kind not in "iu" or text.ndim != 1:
         given = Plain(f"{text.dtype} of shape {text.shape}")
-        problem = f"{name}: text must be the index of each text, a column of whole numbers from 0 on"
-        raise SourceTypeError(problem, given=given)
+        raise SourceTypeError(
+            f"{name}: text must be the index of each text, a column of whole numbers from 0 on", given=given
+        )
     try:
         scores = np.asarray(hits.score, np.float64) + 0.0  # -0.0 becomes 0.0, with which it ties
     except (TypeError, ValueError) as error:
@@ -189,8 +191,9 @@ def _frame(name: str, hits: object, query_ids: Sequence[str]) -> pl.DataFrame:
     for query, doc, _ in frame.filter(pl.col("score").is_nan()).iter_rows():
         raise DataError(f"score of document {doc!r} for case {query!r} by {name} is NaN; expected a number")
     for query, doc, _ in frame.filter(frame.select("query_id", "doc_id").is_duplicated()).iter_rows():
-        problem = f"{name} found document {doc!r} more than once for case {query!r}"
-        raise DuplicateError(problem, hint="each document may appear once")
+        raise DuplicateError(
+            f"{name} found document {doc!r} more than once for case {query!r}", hint="each document may appear once"
+        )
     return frame
 
 
@@ -324,9 +327,9 @@ def check_search(texts: Sequence[str], k: int) -> None:
     if isinstance(texts, str):
         given, hint = Plain(f"the text {shown(texts)}"), f"write [{shown(texts)}]"
         raise ParameterError(argument="texts", given=given, allowed="a list of texts", hint=hint)
-    odd: list[object] = [one for one in texts if not isinstance(one, str)]
-    if odd:
-        given = Plain(f"{odd[0]!r} ({type(odd[0]).__name__}) in it")
+    several: Sequence[object] = texts
+    for odd in (one for one in several if not isinstance(one, str)):
+        given = Plain(f"{odd!r} ({type(odd).__name__}) in it")
         raise ParameterError(argument="texts", given=given, allowed="a list of texts")
 
 

@@ -73,8 +73,10 @@ def make_retriever(spec: object, *, name: str | None = None) -> Retriever:
         return spec
     if callable(spec):
         return Function(cast("Any", spec), **named)
-    msg = f"cannot make a retriever of {type(spec).__name__}: give {ALLOWED}, a function or an object with name, index"
-    raise SourceTypeError(msg + " and search")
+    raise SourceTypeError(
+        f"cannot make a retriever of {type(spec).__name__}: give {ALLOWED}, a function or an object with name, index"
+        " and search"
+    )
 
 
 def make_retrievers(specs: object) -> dict[str, Retriever]:
@@ -157,23 +159,27 @@ def key_of(retriever: Retriever) -> object:
 
 def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
     text, path = str(spec).strip(), Path(spec)
-    if not text:
-        raise ParameterError(f"no retriever {text!r}", hint=f"A retriever is {ALLOWED}")
     head, bracket, _ = text.partition("(")
+    is_call = bool(bracket) and text.endswith(")")
     # the name of a retriever means that retriever, even where a file has the same name; a Path is a path
-    if isinstance(spec, str) and (text in KINDS or (head.strip() in KINDS and bracket and text.endswith(")"))):
-        _warn_of_file(text)
-        return _of_call(text, head.strip(), named) if bracket else _made(text, [], named)
-    if os.path.isfile(path):  # noqa: PTH113 - of Path it raises for a text that is too long for a name
+    is_named = isinstance(spec, str) and (text in KINDS or (head.strip() in KINDS and is_call))
+    if is_named and os.path.lexists(text):
+        there = "folder" if path.is_dir() else "file"
+        how = f"./{text}" + ("" if there == "folder" or "'" in text else f" or \"run('{text}')\"")
+        msg = f"{text} is the retriever, not the {there} of that name in this folder: write {how} for the {there}"
+        warnings.warn(msg, NoteWarning, stacklevel=4)
+    if is_named and not is_call:
+        return _made(text, [], named)
+    if not is_named and text and os.path.isfile(path):  # noqa: PTH113 - of Path it raises for a text that is too long
         return RunFile(path, **named)
-    if os.path.isdir(path):  # noqa: PTH112 - as above
+    if not is_named and text and os.path.isdir(path):  # noqa: PTH112 - as above
         return Embedding(path, **named)
-    if bracket and text.endswith(")"):
+    if is_call:
         return _of_call(text, head.strip(), named)
     if text.endswith((*SUFFIXES, *PACKED)) or text.startswith((".", "/", "~")):
         return RunFile(path, **named)  # says that there is no such file, and which one is near
     hint = f"Did you mean {MEANT[text.lower()]!r}?" if text.lower() in MEANT else did_you_mean(text, KINDS)
-    if hint or any(char.isspace() for char in text) or WORD.fullmatch(text):
+    if hint or not text or any(char.isspace() for char in text) or WORD.fullmatch(text):
         raise ParameterError(f"no retriever {text!r}", hint=joined(hint, f"A retriever is {ALLOWED}"))
     try:
         return Embedding(text, **named)
@@ -182,32 +188,21 @@ def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
         raise MissingDependencyError(f"{taken}; {error.problem}", hint=error.hint) from error
 
 
-def _warn_of_file(text: str) -> None:
-    """Warn that a file or folder with the name of a retriever is not what is used."""
-    if os.path.lexists(text):
-        there = "folder" if Path(text).is_dir() else "file"
-        how = f"./{text}" + ("" if there == "folder" or "'" in text else f" or \"run('{text}')\"")
-        msg = f"{text} is the retriever, not the {there} of that name in this folder: write {how} for the {there}"
-        warnings.warn(msg, NoteWarning, stacklevel=5)
-
-
 def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:
     """Read a retriever with options."""
     if head not in KINDS:
         hint = joined(did_you_mean(head, KINDS), f"Those that do: {', '.join(KINDS)}")
         raise ParameterError(f"no retriever {head!r} takes options", hint=hint)
+    hint = f"write them as in \"{head}(name='mine')\""
     try:
         call = ast.parse(text, mode="eval").body
-        if not isinstance(call, ast.Call) or any(one.arg is None for one in call.keywords):
-            raise SyntaxError  # noqa: TRY301 - as what cannot be parsed at all
-        values = [literal(one, text) for one in call.args]
-        options = {str(one.arg): literal(one.value, text) for one in call.keywords}
-        if len(options) < len(call.keywords):
-            raise ValueError  # noqa: TRY301 - an option that is given twice
+        words = call.keywords if isinstance(call, ast.Call) else []
+        values = [literal(one, text) for one in call.args] if isinstance(call, ast.Call) else []
+        options = {one.arg: literal(one.value, text) for one in words if one.arg is not None}
     except (SyntaxError, ValueError):
-        raise ParameterError(
-            f"cannot read the options of {text!r}", hint=f"write them as in \"{head}(name='mine')\""
-        ) from None
+        raise ParameterError(f"cannot read the options of {text!r}", hint=hint) from None
+    if not isinstance(call, ast.Call) or len(options) < len(words):  # given twice, or as **options
+        raise ParameterError(f"cannot read the options of {text!r}", hint=hint)
     return _made(head, values, {**options, **named})
 
 
@@ -216,8 +211,10 @@ def _made(head: str, values: list[Any], options: dict[str, Any]) -> Retriever:
     allowed = [one.name for one in signature.parameters.values() if one.kind != one.VAR_POSITIONAL]
     for name in options:
         if name not in allowed:
-            hint = joined(did_you_mean(name, allowed), f"Its options: {', '.join(allowed)}")
-            raise ParameterError(f"{head} has no option {name!r}", hint=hint)
+            raise ParameterError(
+                f"{head} has no option {name!r}",
+                hint=joined(did_you_mean(name, allowed), f"Its options: {', '.join(allowed)}"),
+            )
     try:
         signature.bind(*values, **options)  # says what is wrong without the name of a function in front
         retriever: Retriever = KINDS[head](*values, **options)
