@@ -163,11 +163,12 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     settings = _settings(options)
     preset = () if options["preset"] is None else gates.preset_gates(options["preset"])
     thresholds = gates.parse_all([*(settings.checks if settings else ()), *preset, *options["checks"]])
+    of_file: dict[str, Any] = {}
     if settings is not None:  # the command line overrides the file
-        for name in ("baseline", "queries"):
-            path = getattr(settings, name)
-            options[name] = options[name] or (path and str(path))
-    intervals = _check_usage(options, settings, thresholds)
+        paths = {"baseline": settings.baseline, "queries": settings.queries}
+        of_file = {name: str(path) for name, path in paths.items() if path is not None} | settings.options
+        options |= {name: options[name] or value for name, value in of_file.items()}
+    intervals = _check_usage(options, of_file, thresholds)
     others = [options[name] for name in ("config", "baseline", "queries") if options[name] is not None]
     check_output(output.path, [*others, *([] if settings is None else [str(settings.path)])])
     check_inputs([*files, *others])
@@ -178,17 +179,17 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         measures = gates.measures_of(thresholds, baseline)
         evaluation = _evaluate(files, measures, conventions, is_checked=options["check_duplicates"])
     # a file may name the margin of a baseline that only some calls have
-    own = [name for name in OF_FILES if baseline is not None or name not in OF_BASELINE]
-    found: dict[str, Any] = {name: options[name] or (settings and settings.options.get(name)) for name in own}
+    names = [name for name in OF_FILES if baseline is not None or name not in OF_BASELINE]
+    own = {name: options[name] for name in names if options[name] or name in of_file}
     result = gates.gate(
         evaluation,
         thresholds,
         baseline=baseline,
-        **{name: value for name, value in found.items() if value is not None},
+        **own,
         **vars(replace(intervals, queries=options["queries"])),
     )
     sources = "" if settings is None else str(settings.path)
-    not_asked = [name for name in OF_BASELINE if settings and settings.options.get(name) and result.baseline is None]
+    not_asked = [name for name in OF_BASELINE if of_file.get(name) and result.baseline is None]
     marks = output.form == "github"
     output.print(report_gate(result, evaluation, sources=sources, marks=marks, not_asked=not_asked))
     if output.path not in {None, STDOUT}:
@@ -221,33 +222,32 @@ def _settings(options: Mapping[str, Any]) -> GateSettings | None:
 
 
 def _check_usage(
-    options: Mapping[str, Any], settings: GateSettings | None, thresholds: Sequence[Threshold]
+    options: Mapping[str, Any], of_file: Mapping[str, Any], thresholds: Sequence[Threshold]
 ) -> IntervalOptions:
-    """Refuse options that nothing uses; return those of intervals."""
+    """Refuse options that nothing uses, but those of a file; return those of intervals."""
     has_baseline, margin = options["baseline"] is not None, options["no_worse_than"]
     if not thresholds and not has_baseline:
         raise click.UsageError(NO_GATE)
     if not has_baseline:
         refuse((*OF_BASELINE, "alpha"), "needs a baseline: give --baseline FILE too")
+    if options["queries"] is None:
+        refuse(("pool_languages",), "needs a table of queries: give --queries FILE too")
     if margin is not None and not 0 < margin < math.inf:
         hint = "; --no-regression asks for a significant loss" if margin == 0 else ""
         raise click.UsageError(f"--no-worse-than must be a number above 0, got {margin:g}{hint}")
-    by = options["by"] or (settings.options["by"] if settings else ())
-    strata = {"--by": by, "each(...)": any(one.by for one in thresholds)}
-    need_queries(options["queries"], {**strata, "--pool-languages": options["pool_languages"]})
+    strata = {"--by": options["by"], "each(...)": any(one.by for one in thresholds)}
+    need_queries(options["queries"], strata)
     if options["queries"] is not None and not any(strata.values()) and options["cluster"] is None:
         raise click.UsageError("--queries is the table of --by, each(...) and --cluster: give one of them too")
     has_intervals = any(one.quantity in {"low", "high"} for one in thresholds)
-    found = intervals_of(
+    of_tests = {"cluster"} if has_baseline else set()  # the tests against it take clusters too
+    return intervals_of(
         options,
         None,
         for_what="" if has_intervals else "a gate such as -c 'low(RR) > 0.7'",
-        also=("cluster",) if has_baseline else (),  # the tests against it take clusters too
+        also=of_tests | of_file.keys(),
         has_queries=options["queries"] is not None,
     )
-    if options["confidence_level"] is None and settings is not None and "confidence_level" in settings.options:
-        found = replace(found, confidence_level=settings.options["confidence_level"])
-    return found
 
 
 def _evaluate(
