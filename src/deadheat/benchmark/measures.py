@@ -14,30 +14,21 @@ CUTOFFS = (1, 3, 5, 10)
 
 def measures_of(given: Measures, at: Sequence[int] | None, *, has_ontology: bool) -> tuple[Measure, ...]:
     """Return the given measures, or the defaults at some cutoffs."""
-    cutoffs = _cutoffs(at)
-    if given is not None:
-        if at is not None:
-            raise ParameterError(
-                "sets the cutoffs of the default measures, not of those that are named",
-                argument="at",
-                given=cutoffs,
-                hint="write nDCG@20",
-            )
-        return parse_measures(given)
-    kinds: list[Measure] = [Hit(), nDCG(), R(), P(), AP(norm="min"), *([MaxRel()] if has_ontology else [])]
-    return (RR(), *(kind @ cutoff for kind in kinds for cutoff in cutoffs))
-
-
-def _cutoffs(at: object) -> tuple[int, ...]:
-    """Return the cutoffs of the default measures, sorted."""
-    if at is None:
-        return CUTOFFS
-    if isinstance(at, str) or not isinstance(at, Iterable):
-        raise ParameterError(argument="at", given=at, allowed="a list of cutoffs, such as (1, 3, 5, 10)")
-    cutoffs = tuple(sorted({as_count("each of at", one) for one in at}))
+    named: object = CUTOFFS if at is None else at
+    if isinstance(named, str) or not isinstance(named, Iterable):
+        raise ParameterError(argument="at", given=named, allowed="a list of cutoffs, such as (1, 3, 5, 10)")
+    cutoffs = sorted({as_count("each of at", one) for one in named})
     if not cutoffs:
         raise ParameterError("is empty", argument="at", hint="give at least one cutoff, such as (1, 3, 5, 10)")
-    return cutoffs
+    if given is not None and at is not None:
+        raise ParameterError(
+            "sets the cutoffs of the default measures, not of those that are named",
+            argument="at",
+            given=tuple(cutoffs),
+            hint="write nDCG@20",
+        )
+    kinds: list[Measure] = [Hit(), nDCG(), R(), P(), AP(norm="min"), *([MaxRel()] if has_ontology else [])]
+    return parse_measures(given) if given is not None else (RR(), *(kind @ at_k for kind in kinds for at_k in cutoffs))
 
 
 def check_depth(measures: Iterable[Measure], k: int) -> None:

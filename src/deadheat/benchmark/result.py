@@ -174,16 +174,6 @@ class BenchResult(Shown):
         """The languages, sorted; cases without one add none."""
         return tuple(sorted({language for _, language in self.parts if language != NONE}))
 
-    @property
-    def pooled(self) -> dict[str, str]:
-        """How many cases of how many sets :meth:`averages` takes for each language."""
-        found = {}
-        for language in self.languages:
-            parts = [part for key, part in self.parts.items() if key[1] == language]
-            cases = {(case.case_id, case.text) for part in parts for case in part.cases}
-            found[language] = counted(len(cases), "case") + (f" of {len(parts)} sets" if len(parts) > 1 else "")
-        return found
-
     @cached_property
     def intervals(self) -> dict[Key, dict[str, Interval]]:
         """The confidence intervals of each evaluation, by measure."""
@@ -278,7 +268,12 @@ class BenchResult(Shown):
             **dict.fromkeys(["lowest", "highest", "pooled"], pl.String),
         }
         rows = []
-        pooled = ", ".join(f"{language}: {n_cases}" for language, n_cases in self.pooled.items())
+        pooled = []
+        for language in self.languages:
+            parts = [part for key, part in self.parts.items() if key[1] == language]
+            n_cases = len({(case.case_id, case.text) for part in parts for case in part.cases})
+            sets = f" of {len(parts)} sets" if len(parts) > 1 else ""
+            pooled.append(f"{language}: {counted(n_cases, 'case')}{sets}")
         for name in self.retrievers if len(self.languages) > 1 else ():
             for measure in self.measures:
                 means = {language: self._mean_of(language, name, measure) for language in self.languages}
@@ -286,7 +281,7 @@ class BenchResult(Shown):
                 differ = values.max() - values.min() > NOISE
                 ends = [pick(means, key=means.__getitem__) if differ else None for pick in (min, max)]
                 row = float(values.mean()), float(values.var()), float(values.std()), len(values)
-                rows.append((name, measure.label, *row, *ends, pooled))
+                rows.append((name, measure.label, *row, *ends, ", ".join(pooled)))
         return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def by(self, columns: str | Sequence[str]) -> dict[Key, Strata]:

@@ -277,7 +277,10 @@ def fields_in(
     {'text': 'query', 'expected_ids': 'expected_term'}
     """
     names = [name for name in columns if isinstance(name, str)]
-    found = dict(given or {})
+    named: object = given or {}
+    if not isinstance(named, Mapping):
+        raise ParameterError(argument="columns", given=given, allowed="a dict such as {'text': 'phrase'}")
+    found = dict(named)
     for own, name in found.items():
         if own not in FIELDS:
             raise ParameterError(argument="columns", given=own, allowed=FIELDS)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from deadheat.benchmark.cases import Summary, Validation
-from deadheat.report.model import Column, Fact, Report, Row, Table
+from deadheat.report.model import Column, Fact, Report, said, tabulate
 from deadheat.wording import counted
 
 NONE = "(none)"
+FINDING = Column("level", ""), Column("line", "line", lambda one: "" if one.line is None else str(one.line))
+TEXT = Column("text", "finding", lambda one: f"{one.case_id}: {one.text}" if one.case_id else one.text)
 COUNTS = (
     Column("n_cases", "cases"),
     Column("n_ids", "ids", spare=2),
@@ -33,25 +34,24 @@ def report_validation(validations: Sequence[Validation], *, is_data: bool = Fals
     is_data : bool, default False
         Whether it is for JSON, where findings are a list, not a table.
     """
-    usable = all(one.is_usable for one in validations)
-    facts = [Fact("is_usable", usable), Fact("files", [_as_data(one) for one in validations])]
     if is_data:
-        return Report((), tuple(facts))
-    tables = [_findings(one) for one in validations if one.findings]
-    clean = [Fact("", None, _verdict(one), "no findings") for one in validations if not one.findings]
-    return Report(tuple(tables), tuple(clean))
-
-
-def _as_data(validation: Validation) -> dict[str, Any]:
-    return {
-        "path": str(validation.path),
-        "name": validation.name,
-        "n_cases": validation.n_cases,
-        "is_usable": validation.is_usable,
-        "n_errors": len(validation.errors),
-        "n_warnings": len(validation.warnings),
-        "findings": [asdict(one) for one in validation.findings],
-    }
+        files = [
+            {
+                "path": str(one.path),
+                "name": one.name,
+                "n_cases": one.n_cases,
+                "is_usable": one.is_usable,
+                "n_errors": len(one.errors),
+                "n_warnings": len(one.warnings),
+                "findings": [asdict(finding) for finding in one.findings],
+            }
+            for one in validations
+        ]
+        return Report((), (Fact("is_usable", all(one.is_usable for one in validations)), Fact("files", files)))
+    tables = [
+        tabulate("findings", FINDING, (TEXT,), one.findings, title=_verdict(one)) for one in validations if one.findings
+    ]
+    return Report(tuple(tables), tuple(said(_verdict(one), "no findings") for one in validations if not one.findings))
 
 
 def _verdict(validation: Validation) -> str:
@@ -59,18 +59,6 @@ def _verdict(validation: Validation) -> str:
     errors = counted(len(validation.errors), "error") if validation.errors else "usable"
     warnings = f", {counted(len(validation.warnings), 'warning')}" if validation.warnings else ""
     return f"{validation.path}: {cases}{errors}{warnings}"
-
-
-def _findings(validation: Validation) -> Table:
-    labels = (Column("level", ""), Column("line", "line"))
-    rows = tuple(
-        Row(
-            (one.level, "" if one.line is None else str(one.line)),
-            ((f"{one.case_id}: {one.text}" if one.case_id else one.text,),),
-        )
-        for one in validation.findings
-    )
-    return Table("findings", labels, (Column("text", "finding"),), rows, title=_verdict(validation))
 
 
 def report_cases(parts: Mapping[str, Sequence[Summary]]) -> Report:
@@ -82,12 +70,14 @@ def report_cases(parts: Mapping[str, Sequence[Summary]]) -> Report:
         What `summarise` makes of each set, by its name.
     """
     rows = [
-        Row(
-            (name, part.by, "" if part.by == "all" else part.value or NONE),
-            (tuple(getattr(part, one.key) for one in COUNTS),),
-        )
+        {
+            "set": name,
+            "by": one.by,
+            "value": "" if one.by == "all" else one.value or NONE,
+            **{column.key: getattr(one, column.key) for column in COUNTS},
+        }
         for name, own in parts.items()
-        for part in own
+        for one in own
     ]
     labels = (Column("set", "set"), Column("by", "by"), Column("value", "value"))
-    return Report((Table("sets", labels, COUNTS, tuple(rows)),), closing=NOT_INDEPENDENT)
+    return Report((tabulate("sets", labels, COUNTS, rows),), closing=NOT_INDEPENDENT)
