@@ -247,7 +247,8 @@ def read_finished(folder: str | Path) -> tuple[list[Subject], dict[str, str], li
     try:
         design = Design(**{name: value for name, value in made["design"].items() if name in known})
         store = Store(folder, made["limit"])
-        subjects, roles, evaluations = [], {}, {}
+        subjects, evaluations = [], {}
+        roles: dict[str, str] = {}
         for case in made["cases"]:
             part = case["cases"], case["language"]
             keys = {name: Key(*part, name) for name in made["retrievers"]}
