@@ -13,7 +13,7 @@ import numpy as np
 from deadheat.arguments import BOUNDED, check_choice
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.comparison.flips import Flip, flip
-from deadheat.comparison.sides import Side, TieSums, normal_error_of
+from deadheat.comparison.sides import Side, TieSums, gap_of, normal_error_of
 from deadheat.errors import ParameterError
 from deadheat.evaluation.intervals import PROPORTION, Estimation, why_unknown
 from deadheat.io.phases import phase
@@ -286,40 +286,40 @@ def compare_sides(
         raw, adjusted, is_exact = _tested(differences, measures, places, design, cluster)
     is_significant = significant(adjusted, 1 - design.confidence_level)
     errors = standard_errors(np.where(np.isnan(differences), np.nan, exact), cluster=cluster)
-    skew, n_units = skewness(differences, cluster=cluster)
-    doubtful = is_doubtful(skew, n_units, design.test)
+    skew, sizes = skewness(differences, cluster=cluster)
+    doubtful = is_doubtful(skew, sizes, design.test)
     pairs: list[Pair] = []
     for measure, sides in zip(asked, measures, strict=True):
-        sums, flips = TieSums(sides), []
+        sums = TieSums(sides)
         with phase(f"flips of {sides[0].measure}", len(places)) as advance:
             for a, b in places:
-                flips.append(_reversal(sums, a, b))
-                advance(1)
-        for (a, b), found in zip(places, flips, strict=True):
-            n = len(pairs)
-            pairs.append(
-                Pair(
-                    measure=measure.label,
-                    system=names[a],
-                    baseline=names[b],
-                    low=float(low[n]),
-                    high=float(high[n]),
-                    p_value=float(raw[n]),
-                    p_adjusted=float(adjusted[n]),
-                    significant=bool(is_significant[n]),
-                    exact_p_value=bool(is_exact[n]),
-                    method=design.difference_method,
-                    n_clusters=None if cluster is None else len(np.unique(cluster[~np.isnan(differences[:, n])])),
-                    standard_error=float(errors[n]),
-                    flip_probability=found.probability,
-                    can_flip=found.can_flip,
-                    flip_method=found.method,
-                    skewness=float(skew[n]),
-                    doubtful=bool(doubtful[n]),
-                    flip_standard_error=found.standard_error,
-                    **_described(sides[a], sides[b]),
+                n, gap = len(pairs), gap_of(sides[a], sides[b])
+                keep = ~np.isnan(gap.values)
+                found = _reversal(sums, a, b, gap, keep)
+                pairs.append(
+                    Pair(
+                        measure=measure.label,
+                        system=names[a],
+                        baseline=names[b],
+                        low=float(low[n]),
+                        high=float(high[n]),
+                        p_value=float(raw[n]),
+                        p_adjusted=float(adjusted[n]),
+                        significant=bool(is_significant[n]),
+                        exact_p_value=bool(is_exact[n]),
+                        method=design.difference_method,
+                        n_clusters=None if cluster is None else len(np.unique(cluster[keep])),
+                        standard_error=float(errors[n]),
+                        flip_probability=found.probability,
+                        can_flip=found.can_flip,
+                        flip_method=found.method,
+                        skewness=float(skew[n]),
+                        doubtful=bool(doubtful[n]),
+                        flip_standard_error=found.standard_error,
+                        **_described(gap, keep),
+                    )
                 )
-            )
+                advance(1)
     return tuple(pairs), differences
 
 
@@ -383,39 +383,32 @@ def _tested(
     return raw, np.concatenate(adjusted), found.is_exact
 
 
-def _reversal(sums: TieSums, a: int, b: int) -> Flip:
+def _reversal(sums: TieSums, a: int, b: int, gap: Side, keep: BoolArray) -> Flip:
     """Return what tie orders do to the sign of the difference of two systems: exact if possible, sampled if need be."""
-    one, other = sums.sides[a], sums.sides[b]
-    keep = ~np.isnan(one.values - other.values)
     n = max(int(keep.sum()), 1)
-    lowest, highest = (one.low - other.high)[keep].sum() / n, (one.high - other.low)[keep].sum() / n
-    difference = float((one.mean - other.mean)[keep].sum())
-    known = difference / n, float((one.variance + other.variance)[keep].sum() / n**2), float(lowest), float(highest)
+    difference = float(gap.mean[keep].sum())
+    lowest, highest = (float(end[keep].sum() / n) for end in (gap.low, gap.high))
+    known = difference / n, float(gap.variance[keep].sum() / n**2), lowest, highest
     found = flip(*known)
     if found.method != "normal":
         return found
     if exact := sums.exact(a, b, keep):
         return flip(*known, exact)
-    found = flip(*known, most_off=normal_error_of(one, other, keep, difference))
+    found = flip(*known, most_off=normal_error_of(gap.parts[0], gap.parts[1], keep, difference))
     drawn = sums.drawn(a, b, keep, found.standard_error)
     return flip(*known, drawn) if drawn else found
 
 
-def _described(one: Side, other: Side) -> dict[str, Any]:
+def _described(gap: Side, keep: BoolArray) -> dict[str, Any]:
     """Return what needs no test: means, effect size, wins, and the difference by document id, as trec_eval."""
-    difference = one.values - other.values
-    keep = ~np.isnan(difference)
-    kept = difference[keep]
-    n = len(kept)
-    mean = float(kept.mean()) if n else np.nan
+    kept, n = gap.values[keep], int(keep.sum())
     std = float(kept.std(ddof=1)) if n > 1 else np.nan
-    better = kept if one.measure.higher_is_better else -kept
-    exact, by_rule = (one.mean - other.mean)[keep], (one.by_doc_id - other.by_doc_id)[keep]
-    of_rule = float(by_rule.mean()) if n else np.nan
-    expected = float(exact.mean()) if n else np.nan
+    better = kept if gap.measure.higher_is_better else -kept
+    columns = (gap.values, *(part.values for part in gap.parts), gap.mean, gap.by_doc_id)
+    mean, own, other, expected, of_rule = (float(column[keep].mean()) if n else np.nan for column in columns)
     return {
-        "mean": float(one.values[keep].mean()) if n else np.nan,
-        "baseline_mean": float(other.values[keep].mean()) if n else np.nan,
+        "mean": own,
+        "baseline_mean": other,
         "difference": mean,
         "effect_size": _effect_size(mean, std),
         "wins": int((better > NEGLIGIBLE_DIFFERENCE).sum()),
@@ -423,7 +416,7 @@ def _described(one: Side, other: Side) -> dict[str, Any]:
         "losses": int((better < -NEGLIGIBLE_DIFFERENCE).sum()),
         "n_queries": n,
         "std": std,
-        "tie_standard_error": float(np.sqrt((one.variance + other.variance)[keep].sum()) / n) if n else np.nan,
+        "tie_standard_error": float(np.sqrt(gap.variance[keep].sum()) / n) if n else np.nan,
         "expected_difference": expected,
         "doc_id_difference": of_rule,
         "doc_id_reverses": bool(
