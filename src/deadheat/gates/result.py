@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import partial
+from typing import Any
 
 import polars as pl
 
@@ -19,20 +20,20 @@ from deadheat.wording import counted, rounded
 QUESTIONS = ("no_regression", "no_worse_than")
 
 
-# what each number of the options may be
-NUMBERS: dict[str, Callable[[float], float]] = {
-    "no_worse_than": partial(arguments.positive, "no_worse_than"),
-    "alpha": partial(arguments.level, "alpha", high=0.5, example="0.05"),
-    "confidence_level": partial(arguments.level, "confidence_level"),
-}
-FLAGS = ("no_regression", "pool_languages", "allow_unknown")
-
-
 def check_flag(name: str, given: object) -> bool:
     """Return True or False; raise `ParameterError` for anything else."""
     if not isinstance(given, bool):
         raise ParameterError(argument=name, given=given, allowed="True or False")
     return given
+
+
+# what each option may be, which a file may set too
+CHECKS: dict[str, Callable[[Any], Any]] = {
+    **{name: partial(check_flag, name) for name in ("no_regression", "pool_languages", "allow_unknown")},
+    "no_worse_than": partial(arguments.positive, "no_worse_than"),
+    "alpha": partial(arguments.level, "alpha", high=0.5, example="0.05"),
+    "confidence_level": partial(arguments.level, "confidence_level"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,9 +68,7 @@ class GateOptions(Estimation):
     def __post_init__(self) -> None:
         """Raise `ParameterError` for what is not allowed."""
         super().__post_init__()
-        for name in FLAGS:
-            check_flag(name, getattr(self, name))
-        for name, check in NUMBERS.items():
+        for name, check in CHECKS.items():
             if (given := getattr(self, name)) is not None:
                 object.__setattr__(self, name, check(given))
 

@@ -11,7 +11,7 @@ from typing import Any
 from deadheat.arguments import check_choice
 from deadheat.errors import FileFormatError, ParameterError
 from deadheat.gates.notation import LOWER_IS_BETTER, OPERATORS, parse_gate, parse_left, split_each
-from deadheat.gates.result import FLAGS, NUMBERS, check_flag
+from deadheat.gates.result import CHECKS
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.measures import parse_measure
 from deadheat.wording import Plain, did_you_mean
@@ -20,7 +20,7 @@ TABLE = "tool.deadheat.gates"
 FILES = ("baseline", "queries")
 LISTS = {"checks": "gates, such as ['nDCG@10 >= 0.8']", "by": "columns, such as ['language']"}
 MOST_POINTS = 1000  # in a line
-KEYS = (*LISTS, "preset", *FILES, *FLAGS, *NUMBERS)
+KEYS = (*LISTS, "preset", *FILES, *CHECKS)
 
 
 PRESETS: dict[str, tuple[str, ...]] = {
@@ -107,8 +107,7 @@ def read_settings(path: str | Path) -> GateSettings:
             parse_gate(check)
         files = {name: path.parent / own for name in FILES for own in _texts(table, name)}
         options: dict[str, Any] = {"by": tuple(_texts(table, "by"))}
-        options |= {name: check_flag(name, table[name]) for name in FLAGS if name in table}
-        options |= {name: check(table[name]) for name, check in NUMBERS.items() if name in table}
+        options |= {name: check(table[name]) for name, check in CHECKS.items() if name in table}
     except ParameterError as error:
         raise ParameterError(f"[{TABLE}]: {error}", path=path) from None
     return GateSettings(path, tuple(checks), options=options, **files)
