@@ -185,7 +185,7 @@ FIRST = {
     " difference the other way ({wins} wins, {losses} losses): {numbers}.",
     "not shown": "{lead}, but is not shown better than {rival}{sided}: {numbers}{rest}.",
 }
-# the outcome of a sentence that has not its name
+# first sentences whose outcome has another name
 OUTCOMES = {"no quality": "none", "no value": "none", "few differ": "few", "behind": "contradicted"}
 JUDGMENTS = {
     "unknown": "The lead of {leads} may be due to the judgments: {shares}.",

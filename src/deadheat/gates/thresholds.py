@@ -107,10 +107,10 @@ def _checked(
         value = scores.reported("" if quantity == "mean" else quantity) if scores.n_queries else math.nan
     unknown = "" if interval is None else interval.unknown
     passed = threshold.holds(value) and (not unknown or options.allow_unknown)
-    # the best value that the judgments allow, NaN where they set no limit; of the spread by ties, which may be none, 0
+    # the best value that the judgments allow, NaN where they set no limit; a spread over ties may be 0
     best = 0.0 if is_spread else scores.reachable * (scores.n_queries if measure.total else 1)
     has_limit = not math.isnan(best)
-    # an interval may well go beyond its mean: of the end on that side nothing is said
+    # an interval may go beyond its mean: nothing is said of the end on that side
     is_near_end = quantity == ("high" if is_higher else "low")
     is_beyond = not passed and has_limit and is_higher == rises and not is_near_end and not threshold.holds(best)
     low, high = (0.0, math.inf) if is_spread else measure.range
@@ -118,7 +118,7 @@ def _checked(
         low, high = (low, best) if is_higher else (best, high)
     least = low if rises else high
     n_missing, conventions = len(evaluation.missing_queries), evaluation.conventions
-    # of a mean that leaves missing queries out, whose other values are known to be 0
+    # a mean that leaves out missing queries, which would count 0
     may_lack = is_higher and measure.range[0] == 0 and not measure.total and quantity in {"mean", "low"}
     is_lacking = may_lack and not subset.by and conventions.missing == "skip" and conventions.no_relevant == "zero"
     digits = next((n for n in range(4, 15) if f"{value:.{n}g}" != f"{bound:.{n}g}"), 15)  # until they can be told apart
