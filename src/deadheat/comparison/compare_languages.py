@@ -149,8 +149,8 @@ def languages_of(
 ) -> Languages:
     """Do what :func:`compare_languages` does, under a given design.
 
-    In place of `cluster`, `shared_labels` says by language and pair id what a query shares with others: pairs that share
-    something in any language are one cluster.
+    In place of `cluster`, `shared_labels` says by language and pair id what a query shares with others: pairs that
+    share something in any language are one cluster.
     """
     if len(evaluations) < 2:
         raise ParameterError("needs two languages or more", argument="evaluations", given=list(evaluations))
