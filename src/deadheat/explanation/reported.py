@@ -49,9 +49,8 @@ class Reported:
     def is_possible(self) -> bool:
         """Whether the measure can have such a value for any data."""
         low, high = self.measure.range
-        if self.measure.total or self.measure.geometric:  # their ranges are of queries, and of logarithms
-            return True
-        return low - self.half_unit <= self.value <= high + self.half_unit
+        is_other = self.measure.total or self.measure.geometric  # whose ranges are of queries, and of logarithms
+        return is_other or low - self.half_unit <= self.value <= high + self.half_unit
 
     def printed(self, value: float) -> float:
         """Return what a value would be as reported: of a share, a percentage if this is one."""
