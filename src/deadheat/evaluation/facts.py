@@ -41,11 +41,6 @@ class Facts:
     depth: int = 0
     n_open: int | None = None
 
-    @property
-    def is_notable(self) -> bool:
-        """Whether queries or judgments are missing, or the run may have been cut."""
-        return bool(self.n_missing or self.unjudged_share or self.n_cut)
-
     def __str__(self) -> str:
         noted = {
             "missing": self.n_missing,

@@ -71,6 +71,10 @@ class Duel:
         Those for which both have a value.
     values, lowest, highest : ndarray of float, shape (2, n_queries)
         The values of the system and of the baseline, and their ranges over tie orders.
+    difference, low, high : ndarray of float, shape (n_queries,)
+        System minus baseline, and its range over tie orders, which are independent in two runs.
+    is_open : ndarray of bool, shape (n_queries,)
+        Where the order of the ties decides who is better.
     p_value : float
         After the correction; NaN if the comparison tested only the other direction.
     wins, losses : int
@@ -86,30 +90,14 @@ class Duel:
     values: FloatArray
     lowest: FloatArray
     highest: FloatArray
+    difference: FloatArray
+    low: FloatArray
+    high: FloatArray
+    is_open: BoolArray
     p_value: float
     wins: int
     losses: int
     pair: Pair
-
-    @property
-    def difference(self) -> FloatArray:
-        """System minus baseline."""
-        return self.values[0] - self.values[1]
-
-    @property
-    def low(self) -> FloatArray:
-        """The smallest difference over the orders of the ties, which are independent in two runs."""
-        return self.lowest[0] - self.highest[1]
-
-    @property
-    def high(self) -> FloatArray:
-        """The largest difference over the orders of the ties."""
-        return self.highest[0] - self.lowest[1]
-
-    @property
-    def is_open(self) -> BoolArray:
-        """Where the order of the ties decides who is better."""
-        return (self.low < -NOISE) & (self.high > NOISE)
 
 
 def duel_of(comparison: Comparison, measure: MeasureLike | None, system: str | None, baseline: str | None) -> Duel:
@@ -157,6 +145,7 @@ def duel_of(comparison: Comparison, measure: MeasureLike | None, system: str | N
     values, lowest, highest = (
         np.stack([getattr(side, name)[both] for side in sides]) for name in ("values", "low", "high")
     )
+    low, high = lowest[0] - highest[1], highest[0] - lowest[1]
     is_reversed = pair.system != system
     is_tested = comparison.design.alternative == "two-sided" or not is_reversed
     return Duel(
@@ -167,6 +156,10 @@ def duel_of(comparison: Comparison, measure: MeasureLike | None, system: str | N
         values=values,
         lowest=lowest,
         highest=highest,
+        difference=values[0] - values[1],
+        low=low,
+        high=high,
+        is_open=(low < -NOISE) & (high > NOISE),
         p_value=pair.p_adjusted if is_tested else float("nan"),
         wins=pair.losses if is_reversed else pair.wins,
         losses=pair.wins if is_reversed else pair.losses,

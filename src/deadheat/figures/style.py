@@ -139,7 +139,10 @@ def series(field: str, names: Sequence[str]) -> tuple[alt.Color, alt.Shape, alt.
 
 
 def quantity(
-    channel: Callable[..., Channel], title: str, axis: alt.Axis | None = None, **scale: object
+    channel: Callable[..., Channel],
+    title: str,
+    axis: alt.Axis | None = None,
+    **scale: Any,  # noqa: ANN401 - as Altair takes it
 ) -> Callable[[str], Channel]:
     """Return a channel of numbers, which takes the name of a column: all marks of an axis share title and scale."""
     own = {} if axis is None else {"axis": axis}

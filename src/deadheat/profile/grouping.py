@@ -131,10 +131,14 @@ def _by_workers(run: Run) -> Grouped:
     n = kinds["tied"].to_numpy()
     return Grouped(
         ties["code"].cast(pl.Int64).to_numpy(),
-        *(ties[name].to_numpy() for name in ("above", "tied", "value")),
+        ties["above"].to_numpy(),
+        ties["tied"].to_numpy(),
+        ties["value"].to_numpy(),
         queries["query_id"],
-        *(queries[name].to_numpy() for name in ("above", "tied")),
-        *(np.repeat(kinds[name].to_numpy(), n) for name in ("value", "above")),
+        n_documents=queries["above"].to_numpy(),
+        n_groups=queries["tied"].to_numpy(),
+        scores=np.repeat(kinds["value"].to_numpy(), n),
+        sizes=np.repeat(kinds["above"].to_numpy(), n),
     )
 
 

@@ -144,7 +144,7 @@ def chosen(
     """Return what was chosen, by name or made by the caller; names must differ, also as names of files."""
     if given is None:
         return default
-    of_name: dict[object, Named] = {one.name: one for one in known}
+    of_name: dict[Any, Named] = {one.name: one for one in known}
     kind = type(known[0])
     is_single = isinstance(given, str | kind) or not isinstance(cast("object", given), Iterable)
     listed: list[Any] = [given] if is_single else list(cast("Iterable[Any]", given))
