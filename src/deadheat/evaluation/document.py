@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import AnyArray
 from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError
 from deadheat.io.forking import check_threads
 from deadheat.io.naming import path_named
@@ -154,7 +153,7 @@ def unpacked(text: str) -> pl.DataFrame:
     return pl.read_parquet(io.BytesIO(base64.b64decode(text)))
 
 
-def columns_of(text: str) -> dict[str, AnyArray]:
+def columns_of(text: str) -> dict[str, Any]:
     """Return the columns of a packed table; those of ids have their names in the plural, as in `Placements`."""
     plural = {"query_id": "query_ids", "doc_id": "doc_ids"}
     return {

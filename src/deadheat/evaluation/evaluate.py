@@ -188,18 +188,20 @@ def evaluate(
         unjudged,
         unjudged_max_rel,
     )
-    chosen = parse_measures(measures)
-    is_several = are_runs(run, qrels)
-    sources = list(run.values()) if is_several else [run]
-    runs: Mapping[str, Source] = {"": run}
-    if is_several:
-        runs = by_name((name, Run.of(one, ascending=ascending).renamed(str(name))) for name, one in run.items())
-    judged: Source = Qrels.of(qrels) if is_several else qrels
+    chosen, given = parse_measures(measures), qrels
+    sources, runs = [run], {"": run}
+    if is_several := are_runs(run, qrels):
+        sources = list(run.values())
+        runs = dict(by_name((name, Run.of(one, ascending=ascending).renamed(str(name))) for name, one in run.items()))
+        qrels = Qrels.of(qrels)
+    judged: Qrels | None = None
     found: dict[str, Evaluation] = {}
     for (name, one), source in zip(runs.items(), sources, strict=True):
         keys = keys_of(one, then_by)
-        judgments, opened = open_pair(judged, one, check_duplicates=check_duplicates, ascending=ascending)
-        if not found:
+        judgments, opened = open_pair(
+            qrels if judged is None else judged, one, check_duplicates=check_duplicates, ascending=ascending
+        )
+        if judged is None:
             judged = checked(judgments.normalized(normalize_ids), collection, rel, strict=strict)
         if keys:
             opened = opened.then_by(*keys, score_precision=conventions.score_precision)
@@ -207,7 +209,7 @@ def evaluate(
         generator = arguments.generator(rng) if ties == "random" else None
         found[name] = evaluate_under(conventions, judged, opened, chosen, generator)
         warn({opened.where: found[name]}, judged, {opened.where: opened}, missing=missing)
-        warn_of_one_table(found[name], qrels, source)
+        warn_of_one_table(found[name], given, source)
     return found if is_several else found[""]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from deadheat.arguments import Rng
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
-from deadheat.data.shown import Numbers
+from deadheat.data.flat import Numbers
 from deadheat.data.tables import Source
 from deadheat.errors import MeasureError, ParameterError
 from deadheat.evaluation.intervals import PROPORTION, Cluster, Interval, IntervalOptions, cluster_codes, method_of

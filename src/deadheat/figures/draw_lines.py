@@ -196,7 +196,9 @@ def _with_bands(found: Sequence[Row], x: alt.X, title: str, finding: str, of_tie
         band = base.mark_area(opacity=0.22).encode(alt.Y("tie_min:Q"), alt.Y2("tie_max"))
         line = base.mark_rule(opacity=0.9, strokeWidth=1.2).encode(alt.Y("low:Q"), alt.Y2("high"))
         layers = [band, line, *layers]
-        methods = dict.fromkeys(METHODS.get(row["method"], row["method"]) for row in rows if row["low"] is not None)
+        methods = dict.fromkeys(
+            str(METHODS.get(row["method"], row["method"])) for row in rows if row["low"] is not None
+        )
         by = f"intervals by {three(list(methods))}" if methods else ""
         notes = marks(rows, "point: exact mean over tie orders", by)
     over = n_queries(*(row["n_queries"] for row in found))

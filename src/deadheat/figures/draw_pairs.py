@@ -22,7 +22,6 @@ from deadheat.figures.style import (
     BLACK,
     BLUE,
     GREY,
-    NOISE,
     ORANGE,
     RED,
     SKY,
@@ -43,7 +42,7 @@ from deadheat.figures.style import (
 from deadheat.figures.systems import measure_of, systems_of
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
-from deadheat.wording import counted
+from deadheat.wording import NOISE, counted
 
 RESAMPLED = ("randomization", "bootstrap", "bootstrap-t")
 MOST_NAMED = 40  # queries whose ids fit below the bars
@@ -337,10 +336,9 @@ def scatter(
     ranges = np.stack([duel.values, duel.lowest, duel.highest])
     low, high = (0.0, 1.0) if is_share else (float(ranges.min()), float(ranges.max()))
     low, high = (low, high) if high > low else (low - 0.5, high + 0.5)
-    x, y = (
-        quantity(channel, f"{duel.measure.label} of {short(name)}", domain=[low, high], nice=not is_share, zero=False)
-        for channel, name in ((alt.X, duel.baseline), (alt.Y, duel.system))
-    )
+    limits: Row = {"domain": [low, high], "nice": not is_share, "zero": False}
+    x = quantity(alt.X, f"{duel.measure.label} of {short(duel.baseline)}", **limits)
+    y = quantity(alt.Y, f"{duel.measure.label} of {short(duel.system)}", **limits)
     ends = alt.Chart(alt.InlineData(values=[{"x": low, "y": low}, {"x": high, "y": high}]))
     diagonal = ends.mark_line(color="#555", strokeDash=[4, 3], strokeWidth=1).encode(x("x"), y("y"))
     colour = alt.condition("datum.is_open", alt.value(ORANGE), alt.value(BLUE))
@@ -403,7 +401,7 @@ def _points(duel: Duel) -> list[Row]:
 
 def _cells(duel: Duel) -> list[Row]:
     """Count queries on a grid; each cell is at the mean of its queries."""
-    sizes, means = gathered(duel.values.T, CELLS, duel.is_open[:, None])
+    sizes, means = gathered(duel.values.T, CELLS, duel.is_open[:, None].astype(np.float64))
     rows = zip(sizes, *means.T.tolist(), strict=True)
     return [
         {"baseline": baseline, "system": own, "n_queries": n, "share_open": share, "is_open": share >= 0.5}

@@ -21,7 +21,6 @@ from deadheat.figures.style import (
     BAND,
     BLACK,
     BLUE,
-    NOISE,
     ORANGE,
     SKY,
     Row,
@@ -53,7 +52,7 @@ from deadheat.figures.systems import (
 )
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike
-from deadheat.wording import BY_DOC_ID, counted
+from deadheat.wording import BY_DOC_ID, NOISE, counted
 
 MOST, MOST_RULED = 60, 40  # systems that a page has room for, with one row each and with two bars
 MOST_COMPARED, MOST_STRATA = 6, 40
@@ -102,7 +101,7 @@ def forest(
     """
     found = systems_of(systems, measure, beside, options)
     of, kept = found[0].scores.measure, found[:MOST]
-    rows = [
+    rows: list[Row] = [
         {"label": label, "system": one.name, "measure": of.label, "by_doc_id": one.by_doc_id}
         | of_mean(one.scores, one.interval)
         for label, one in zip(labels(one.name for one in kept), kept, strict=True)
@@ -373,7 +372,7 @@ def traditional(
 
 
 def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems | None) -> tuple[str, list[Row]]:
-    rows = [
+    rows: list[Row] = [
         {
             "system": one.name,
             "exact": replace(one.scores, values=one.scores.tie_mean).mean,

@@ -14,7 +14,6 @@ from deadheat.errors import FigureError
 from deadheat.figures.base import figure
 from deadheat.figures.style import (
     BLUE,
-    NOISE,
     ORANGE,
     Row,
     finished,
@@ -30,7 +29,7 @@ from deadheat.figures.systems import name_among, several_by_name
 from deadheat.measures.notation import MeasureLike
 from deadheat.profile import TieProfile
 from deadheat.profile.stability import Correlation, correlate
-from deadheat.wording import BROKEN_BY
+from deadheat.wording import BROKEN_BY, NOISE
 
 Ties: TypeAlias = "TieProfile | pl.DataFrame | Mapping[str, TieProfile | pl.DataFrame] | Sequence[TieProfile]"
 """The ties of one run by :func:`deadheat.tie_profile`, or of several by name; or their table, `per_query()`."""
@@ -151,14 +150,12 @@ def tie_correlation(ties: Ties, measure: MeasureLike | None = None, other: Measu
     if not len(pairs):
         raise FigureError(f"no query has a value of both {first} and {second}")
     names = (f"the change of {first}", f"the change of {second}")
-    found, of_sizes = (correlate(*columns, names) for columns in (pairs.T, np.abs(pairs.T)))
+    found, of_sizes = (correlate(one, other, names) for one, other in (pairs.T, np.abs(pairs.T)))
     title = (
         f"What ties broken {rule_of(table)}, change in {first} and in {second}: {r_text(found)} ({_cases(both, pairs)})"
     )
-    x, y = (
-        quantity(channel, f"difference in {of} from exact", zero=True)
-        for channel, of in ((alt.X, first), (alt.Y, second))
-    )
+    x = quantity(alt.X, f"difference in {first} from exact", zero=True)
+    y = quantity(alt.Y, f"difference in {second} from exact", zero=True)
     note = f"Of the sizes of the differences {r_text(of_sizes)}."
     return _points(pairs, x("x"), y("y"), height=260, title=title, note=note)
 

@@ -14,10 +14,10 @@ from deadheat.errors import FigureError, SourceTypeError, UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval, IntervalOptions
 from deadheat.evaluation.scores import Scores, intervals
-from deadheat.figures.style import NOISE, Row
+from deadheat.figures.style import Row
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
-from deadheat.wording import BROKEN_BY, Plain, counted, three
+from deadheat.wording import BROKEN_BY, NOISE, Plain, counted, three
 
 Systems: TypeAlias = "Evaluation | Comparison | Mapping[str, Evaluation] | Sequence[Evaluation]"
 """One evaluation, several, or a comparison."""

@@ -287,7 +287,9 @@ def _ways(*, per_query: bool, **asked: Iterable[object] | None) -> list[dict[str
     check_one_way(given, per_query=per_query)
     ((name, values),) = given.items()
     is_single = isinstance(values, str) or not isinstance(cast("object", values), Iterable)
-    ways = [{name.replace("dtypes", "dtype"): one} for one in dict.fromkeys([values] if is_single else values)]
+    ways: list[dict[str, Any]] = [
+        {name.replace("dtypes", "dtype"): one} for one in dict.fromkeys([values] if is_single else values)
+    ]
     if not ways:
         raise ParameterError(argument=name, given=[], allowed="at least one")
     for way in ways:
@@ -363,5 +365,5 @@ def _with_rivals(rows: Iterable[CoarseScores], pairs: Iterable[CoarsePair]) -> I
             for run, rival in ((pair.system, pair.baseline), (pair.baseline, pair.system)):
                 worst.setdefault((pair.measure, pair.scores, run), (pair.wrong_winner, rival))
     for row in rows:
-        wrong, rival = worst.get((row.measure, row.scores, row.run), (math.nan, None))
-        yield replace(row, wrong_winner=wrong, rival=rival)
+        wrong, other = worst.get((row.measure, row.scores, row.run), (math.nan, None))
+        yield replace(row, wrong_winner=wrong, rival=other)

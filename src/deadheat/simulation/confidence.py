@@ -207,7 +207,7 @@ def evaluate_with_confidence(
     if check_duplicates:
         other.check_duplicates()
     options = Options(missing=missing, no_relevant=no_relevant, check_duplicates=check_duplicates)
-    plain = evaluate(judged, first, chosen, then_by=other if scale == 0 else None, **options)
+    plain = evaluate(judged, first, chosen, **options | {"then_by": other if scale == 0 else None})
     found = partial(ConfidenceEvaluation, name=first.name, then_by=other.name, query_ids=plain.query_ids)
     if scale in {0, math.inf}:
         plain_ties = "noise of infinite scale: plain ties, exact means"

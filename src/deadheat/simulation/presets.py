@@ -154,7 +154,7 @@ def chosen(
         if not isinstance(one, kind | str) or (isinstance(one, str) and one not in of_name):
             hint = did_you_mean(one, map(str, of_name))
             raise ParameterError(argument=argument, given=one, allowed=allowed, hint=hint)
-        found.append(of_name.get(one, one))
+        found.append(of_name[one] if isinstance(one, str) else one)
     names = [str(getattr(one, "file_name", one.name)).casefold() for one in found]
     for name, one in zip(names, found, strict=True):
         if names.count(name) > 1:
