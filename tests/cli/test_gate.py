@@ -227,7 +227,7 @@ def test_gates_by_stratum(folder: Path) -> None:
     assert "languages de, en: checked apart" in out
     pooled = ok("gate", *each, *BCA, "--pool-languages")
     assert "de, easy" not in pooled
-    assert "languages  de, en: checked together (--pool-languages)" in pooled
+    assert "languages  de, en: checked together, as asked" in pooled
 
 
 def test_strata_of_a_file(folder: Path) -> None:

@@ -68,8 +68,8 @@ def test_a_seed_that_was_drawn_is_told(form: str) -> None:
 
 def test_compare_says_in_csv_what_its_table_says() -> None:
     told = call("compare", "qrels.txt", "a.run", "b.run", "-m", "RR", "--format", "csv").stderr
-    assert "Note: missing in a: 2 queries (q1, q7), counted as empty rankings\n" in told
-    assert "Note: not judged: 1 query (q9) of the runs, left out\n" in told
+    assert "Note: missing queries: a: 2 (q1, q7), counted as empty rankings\n" in told
+    assert "Note: unjudged queries: a, b: 1 (q9), left out, not in the qrels\n" in told
     assert "Note: ?: cannot be known: only 4 queries (RR of b - a)\n" in told
 
 

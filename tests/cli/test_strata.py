@@ -167,7 +167,7 @@ def test_a_column_is_crossed_with_the_language() -> None:
 
 def test_languages_are_pooled_if_that_is_asked_for() -> None:
     assert document(*EVALUATE, "--pool-languages")["scores"] == document(*EVALUATE[:-2])["scores"]
-    assert "languages de, en, fr: averaged together (--pool-languages)" in words(*EVALUATE, "--pool-languages")
+    assert "languages de, en, fr: averaged together, as asked" in words(*EVALUATE, "--pool-languages")
     found = document(*EVALUATE, "--pool-languages", "--by", "difficulty")
     assert list(found["strata"]["bm25"]) == ["easy", "hard", "(none)"]
     whole = dh.evaluate("qrels.txt", "bm25.run", ["nDCG@3", "RR"]).means()

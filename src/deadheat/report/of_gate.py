@@ -154,7 +154,7 @@ def _facts(
     result: GateResult, evaluation: Evaluation, sources: str, not_asked: Sequence[str], summary: str
 ) -> Iterator[Fact]:
     weak, failed = result.proving_little, result.failures
-    kept = "checked together (pool languages)" if result.options.pool_languages else "checked apart"
+    kept = "checked together, as asked" if result.options.pool_languages else "checked apart"
     by = "; by ".join(dict.fromkeys(check.by for check in result.checks if check.by))
     over_all = f", beside {ALL}, which is over all queries" if any(not check.by for check in result.checks) else ""
     is_beyond = any(check.is_beyond for check in result.checks)

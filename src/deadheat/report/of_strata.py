@@ -123,7 +123,7 @@ def tell(grouping: Grouping) -> Iterator[Fact]:
         is_mixed = names and lacking and not grouping.strata
         of_languages = f"{names}; {named(lacking)} without one averaged with it" if is_mixed else ""
     elif grouping.language_column is None:
-        of_languages = f"{names}: averaged together (pool languages)"
+        of_languages = f"{names}: averaged together, as asked"
     elif grouping.language_column in grouping.asked:
         of_languages = ""
     yield Fact("queries_table", grouping.source)
