@@ -70,7 +70,7 @@ def evaluate_score_columns(  # noqa: PLR0917 - what an evaluation is made of
     """Print the report of all columns."""
     from deadheat.evaluation.columns import evaluate_each, open_scorings
     from deadheat.report.formats import formats_of
-    from deadheat.report.of_columns import ColumnsContext, ColumnScores, report_columns
+    from deadheat.report.of_columns import ColumnScores, report_columns
 
     if len(runs) > 1:
         raise click.UsageError(f"--score-columns evaluates one table, got {len(runs)} files")
@@ -102,11 +102,13 @@ def evaluate_score_columns(  # noqa: PLR0917 - what an evaluation is made of
             first = first or scored.evaluation
             advance(1)
     assert first is not None  # noqa: S101 - a table has a column
-    context = ColumnsContext(
-        shown_path(qrels, "the qrels"),
-        shown_path(table, "the table"),
+    report = report_columns(
+        columns,
+        first,
+        qrels=shown_path(qrels, "the qrels"),
+        table=shown_path(table, "the table"),
         is_ascending=is_ascending,
         seed=seed if conventions.ties == "random" else None,
         digits=output.digits,
     )
-    output.print(report_columns(columns, first, context))
+    output.print(report)

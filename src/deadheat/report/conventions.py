@@ -193,7 +193,9 @@ def named(ids: Sequence[str]) -> str:
 
 def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     """Say what was assumed to read the data, what is not judged, and where runs may have been cut inside a tie."""
-    yield Fact("notes", {one.name: list(one.notes) for one in evaluations}, "data", _assumed(evaluations))
+    runs = gathered((one.name, text) for one in evaluations for text in one.notes)
+    told = [text + ("" if len(names) == len(evaluations) else f" ({three(names)})") for text, names in runs.items()]
+    yield Fact("notes", {one.name: list(one.notes) for one in evaluations}, "data", "; ".join(told))
     yield from _not_retrieved(evaluations)
     found = {one.name: one.facts for one in evaluations}
     shares = {name: facts.unjudged_share for name, facts in found.items()}
@@ -235,13 +237,6 @@ def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     where = "in no run" if len(rows) > 1 else "not in the run"
     text = f"{lacking:,} of {counted(n_relevant, 'relevant document')} {'is' if lacking == 1 else 'are'} {where}"
     yield Fact("not_retrieved", {"n_relevant": n_relevant, "n": lacking}, "not found", text if lacking > 0 else "")
-
-
-def _assumed(evaluations: Sequence[Evaluation]) -> str:
-    """Return what was assumed of qrels and runs, each once, with the runs that it is about if it is not about all."""
-    runs = gathered((one.name, note) for one in evaluations for note in one.notes)
-    of_all = len(evaluations)
-    return "; ".join(note + ("" if len(names) == of_all else f" ({three(names)})") for note, names in runs.items())
 
 
 def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:

@@ -48,7 +48,6 @@ from deadheat.report.score_tables import (
     parts_of,
     tabulate_scores,
     unexplained,
-    whole,
 )
 from deadheat.report.totals import count_cell, tell_counts
 from deadheat.version import __version__
@@ -103,7 +102,7 @@ def report_evaluations(
         What is known of the queries; with strata, these are reported instead of the whole.
     """
     strata = grouping.strata if grouping else ()
-    parts = parts_of(strata, context.intervals) if strata else whole(evaluations, context.intervals)
+    parts = parts_of(evaluations, strata, context.intervals)
     summary = tabulate_scores(
         parts,
         [evaluation.name for evaluation in evaluations],

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from deadheat.measures import Measure, measures, words
 from deadheat.measures.base import other_names, trec_names
-from deadheat.measures.guide import USES, Reading, Use, reading
+from deadheat.measures.guide import USES, Use, reading
 from deadheat.report.model import (
     Column,
     Fact,
@@ -74,7 +74,7 @@ def report_measure(measure: type[Measure], notation: str = "") -> Report:
         "higher": "higher is better",
         "lower": "lower is better",
     }
-    said = words.meaning(notation or name, name)
+    meant, read, parameters = words.meaning(notation or name, name), reading(name), _parameters(measure)
     facts = [
         Fact("measure", name),
         Fact("title", measure.title),
@@ -88,15 +88,22 @@ def report_measure(measure: type[Measure], notation: str = "") -> Report:
             f"{_range(measure)}, {better[_direction(measure)]}",
         ),
         Fact("better", _direction(measure)),
-        *_parameter_facts(measure),
+        Fact("parameters", parameters),
+        *(
+            said("parameters", f"{key}={about['default']!r}: {about['meaning']}; {about['allowed']}")
+            for key, about in parameters.items()
+        ),
         Fact("aliases", other_names(measure), "also read as", " ".join(other_names(measure))),
         Fact("trec_eval", in_trec, "in trec_eval", ", ".join(in_trec)),
-        *_reading_facts(reading(name)),
-        Fact("meaning", said, "the name", f"read as {said}" if said else ""),
+        Fact("bands", [{"value": value, "meaning": meaning} for value, meaning in read.bands]),
+        *(said("reading", f"{value}: {meaning}") for value, meaning in read.bands),
+        _targets(dict(read.targets)),
+        *_listed("notes", "note", read.notes),
+        Fact("meaning", meant, "the name", f"read as {meant}" if meant else ""),
         Fact("uses", uses, "good for", ", ".join(uses)),
         Fact("references", references, "references", references),
     ]
-    return Report((), tuple(facts), heading=heading, facts_first=True)
+    return Report((), tuple(facts), heading=heading)
 
 
 def _paragraphs(measure: type[Measure], section: str = "") -> list[str]:
@@ -127,21 +134,11 @@ def _plain(text: str) -> str:
 
 def _listed(key: str, heading: str, texts: Sequence[str]) -> Iterator[Fact]:
     yield Fact(key, list(texts))
-    for text in texts:
-        yield said(heading, text)
-
-
-def _reading_facts(read: Reading) -> Iterator[Fact]:
-    yield Fact("bands", [{"value": value, "meaning": meaning} for value, meaning in read.bands])
-    for value, meaning in read.bands:
-        yield said("reading", f"{value}: {meaning}")
-    yield _targets(dict(read.targets))
-    yield from _listed("notes", "note", read.notes)
+    yield from (said(heading, text) for text in texts)
 
 
 def _targets(values: dict[str, float]) -> Fact:
-    said = ", ".join(f"{measure} > {value:.2f}" for measure, value in values.items())
-    return Fact("targets", values, "target", said)
+    return Fact("targets", values, "target", ", ".join(f"{name} > {value:.2f}" for name, value in values.items()))
 
 
 def _name(notation: str) -> str:
@@ -157,13 +154,6 @@ def _parameters(measure: type[Measure]) -> dict[str, dict[str, object]]:
         }
         for field in dataclasses.fields(measure)
     }
-
-
-def _parameter_facts(measure: type[Measure]) -> Iterator[Fact]:
-    parameters = _parameters(measure)
-    yield Fact("parameters", parameters)
-    for name, about in parameters.items():
-        yield said("parameters", f"{name}={about['default']!r}: {about['meaning']}; {about['allowed']}")
 
 
 def report_uses(uses: Sequence[Use]) -> Report:

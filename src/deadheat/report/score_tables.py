@@ -56,15 +56,14 @@ def inside(labels: tuple[str, ...]) -> str:
     return f" ({', '.join(labels)})" if labels else ""
 
 
-def whole(evaluations: Sequence[Evaluation], options: IntervalOptions | None) -> list[StratumEvaluations]:
-    """Return all queries as one part; without options there are no intervals."""
-    intervals = [{} if options is None else one.intervals(**vars(options)) for one in evaluations]
-    return [StratumEvaluations((), tuple(evaluations), tuple(intervals))]
-
-
-def parts_of(strata: Sequence[Strata], options: IntervalOptions | None) -> list[StratumEvaluations]:
-    """Return a part for each stratum that a run has, of runs by the same columns; without options no intervals."""
-    found = [{} if options is None else of_run.intervals(**vars(options)) for of_run in strata]
+def parts_of(
+    evaluations: Sequence[Evaluation], strata: Sequence[Strata], options: IntervalOptions | None
+) -> list[StratumEvaluations]:
+    """Return a part for each stratum that a run has, or all queries as one; without options there are no intervals."""
+    if not strata:
+        intervals = [{} if options is None else one.estimate(options) for one in evaluations]
+        return [StratumEvaluations((), tuple(evaluations), tuple(intervals))]
+    found = [{} if options is None else of_run.estimate(options) for of_run in strata]
     return [
         StratumEvaluations(
             keys_of(stratum),

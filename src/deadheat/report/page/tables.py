@@ -149,7 +149,7 @@ def strata_tables(subject: Subject) -> list[Table]:
         return []
     if subject.comparison is None:
         strata = next(iter(subject.strata().values()))
-        held, names = parts_of([strata], IntervalOptions()), subject.ranked
+        held, names = parts_of((), [strata], IntervalOptions()), subject.ranked
         return [tabulate_scores(held, names, subject.measures, columns=strata.columns, smallest=SMALLEST, level=0.95)]
     of_all = strata_of(subject.comparison, subject.columns, subject.queries)
     leading = columns_of_strata(subject.columns)
