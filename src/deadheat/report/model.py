@@ -239,12 +239,12 @@ class Table:
     def for_data(self) -> Table:
         """Return the table without drawings, each span as two numbers."""
         table = self.select([n for n in range(len(self.columns)) if not self.holds(n, Bar)])
-        split = [table.holds(n, Span) for n in range(len(table.columns))]
-        columns = [
-            tuple(Column(end, end) for end in column.ends) if is_split else (column,)
-            for column, is_split in zip(table.columns, split, strict=True)
-        ]
-        rows = tuple(replace(row, cells=tuple(_split(cells, split) for cells in row.cells)) for row in table.rows)
+        spans = [table.holds(n, Span) for n in range(len(table.columns))]
+        columns = (
+            [Column(end, end) for end in column.ends] if is_span else [column]
+            for column, is_span in zip(table.columns, spans, strict=True)
+        )
+        rows = tuple(replace(row, cells=tuple(_split(cells, spans) for cells in row.cells)) for row in table.rows)
         return replace(table, columns=tuple(chain.from_iterable(columns)), rows=rows)
 
     def records(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], tuple[Cell, ...]]]:
@@ -254,11 +254,13 @@ class Table:
                 yield (group,) if self.is_grouped else (), row.labels, row.cells[place]
 
 
-def _split(cells: Sequence[Cell], split: Sequence[bool]) -> tuple[Cell, ...]:
-    """Return cells with two in the place of each that is to be split."""
-    ends = [(cell.low, cell.high) if isinstance(cell, Span) else (None, None) for cell in cells]
-    found = (two if is_split else (cell,) for cell, two, is_split in zip(cells, ends, split, strict=True))
-    return tuple(chain.from_iterable(found))
+def _split(cells: Sequence[Cell], spans: Sequence[bool]) -> tuple[Cell, ...]:
+    """Return cells with two in the place of each of a column of spans."""
+    return tuple(
+        part
+        for cell, is_span in zip(cells, spans, strict=True)
+        for part in ((cell.low, cell.high) if isinstance(cell, Span) else (None, None) if is_span else (cell,))
+    )
 
 
 def tabulate(

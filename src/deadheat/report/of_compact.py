@@ -75,7 +75,7 @@ def compact(
 ) -> Table:
     """Return the table alone; the arguments are those of :func:`report_compact`."""
     parts: Strata | Mapping[tuple[()], Comparison] = {(): comparison} if strata is None else strata
-    names = best_first(comparison, comparison.measures[0])
+    names = best_first(comparison.evaluations, comparison.measures[0])
     has_letters = comparison.design.baseline is None and len(names) > 1
     letters = dict(zip(names, _letters(len(names)), strict=True)) if has_letters else {}
     rows = []

@@ -14,6 +14,7 @@ from deadheat import arguments
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Design, Pair, least_p, n_differing, n_units
 from deadheat.comparison.verdict import ENOUGH, Verdict, judge_strata
+from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval
 from deadheat.evaluation.strata import keys_of, label
 from deadheat.measures import Measure
@@ -225,7 +226,7 @@ def _systems(parts: Sequence[StratumComparison], measure: Measure) -> list[dict[
     """Return a row for every system, in each part the best one first; their bars share one scale."""
     rows: list[dict[str, Any]] = []
     for part in parts:
-        for name in best_first(part.comparison, measure):
+        for name in best_first(part.comparison.evaluations, measure):
             scores = part.comparison.evaluations[name][measure]
             one = reported_interval(scores, part.comparison.intervals[name, measure.label])
             own = {key: getattr(one, attribute) for key, attribute in KNOWN.items()}
@@ -236,10 +237,10 @@ def _systems(parts: Sequence[StratumComparison], measure: Measure) -> list[dict[
     return [{**row, "bar": bar} for row, bar in zip(rows, drawn, strict=True)]
 
 
-def best_first(comparison: Comparison, measure: Measure) -> list[str]:
+def best_first(evaluations: Mapping[str, Evaluation], measure: Measure) -> list[str]:
     """Return the names of the systems; one without a mean comes last."""
     sign = -1 if measure.higher_is_better else 1
-    means = {name: sign * evaluation[measure].mean for name, evaluation in comparison.evaluations.items()}
+    means = {name: sign * evaluation[measure].mean for name, evaluation in evaluations.items()}
     return sorted(means, key=lambda name: (math.isnan(means[name]), means[name]))
 
 

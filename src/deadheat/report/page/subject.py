@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -22,6 +21,7 @@ from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.strata import strata_of
 from deadheat.measures import Measure
 from deadheat.profile.grouping import grouped, ties_of
+from deadheat.report.of_comparison import best_first
 
 N_DECIDING = 20  # queries whose rankings a page holds
 
@@ -107,9 +107,7 @@ class Subject:
     @cached_property
     def ranked(self) -> tuple[str, ...]:
         """The systems, best first by the main measure."""
-        sign = -1 if self.main.higher_is_better else 1
-        means = {name: sign * one[self.main].mean for name, one in self.evaluations.items()}
-        return tuple(sorted(means, key=lambda name: (math.isnan(means[name]), means[name])))
+        return tuple(best_first(self.evaluations, self.main))
 
     @property
     def duel(self) -> tuple[str, str] | None:
