@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
+from operator import methodcaller
 from typing import Any, TypeAlias
 
 from deadheat.measures.base import Asked
@@ -283,7 +284,7 @@ def table_of_rows(key: str, labels: Iterable[Column | str], rows: Sequence[Mappi
     leading = [Column(one, one) if isinstance(one, str) else one for one in labels]
     known = {one.key for one in leading}
     others = dict.fromkeys(name for row in rows for name in row if name not in known)
-    return tabulate(key, leading, [Column(name, name, lambda row, name=name: row.get(name)) for name in others], rows)
+    return tabulate(key, leading, [Column(name, name, methodcaller("get", name)) for name in others], rows)
 
 
 @dataclass(frozen=True)
@@ -368,10 +369,10 @@ class Report:
 
     def with_texts(self, change: Callable[[str], str]) -> Report:
         """Return the report with every text that people read changed; lines of the closing stay lines."""
-        texts = {name: change(getattr(self, name)) for name in ("heading", "opening")}
         closing = "\n".join(map(change, self.closing.split("\n")))
         tables, facts = _changed((self.tables, self.facts), change)
-        return replace(self, tables=tables, facts=facts, closing=closing, **texts)
+        heading, opening = change(self.heading), change(self.opening)
+        return replace(self, tables=tables, facts=facts, heading=heading, opening=opening, closing=closing)
 
 
 def _changed(found: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 - a part of a report

@@ -61,9 +61,9 @@ def parts_of(
 ) -> list[StratumEvaluations]:
     """Return a part for each stratum that a run has, or all queries as one; without options there are no intervals."""
     if not strata:
-        intervals = [{} if options is None else one.estimate(options) for one in evaluations]
+        intervals = [{} if options is None else one.intervals(**vars(options)) for one in evaluations]
         return [StratumEvaluations((), tuple(evaluations), tuple(intervals))]
-    found = [{} if options is None else of_run.estimate(options) for of_run in strata]
+    found = [{} if options is None else of_run.intervals(**vars(options)) for of_run in strata]
     return [
         StratumEvaluations(
             keys_of(stratum),
