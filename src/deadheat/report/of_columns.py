@@ -15,7 +15,7 @@ from deadheat.measures import Measure
 from deadheat.report.conventions import made_under, nothing_judged, tell_ties, tell_unshared, without_relevant
 from deadheat.report.model import Column, Fact, Report, share, tabulate
 from deadheat.report.numbers import format_cell
-from deadheat.report.totals import count_cell, reported, tell_counts
+from deadheat.report.totals import count_cell, tell_counts
 from deadheat.stats.selection import Selection, resample_choice
 from deadheat.version import __version__
 from deadheat.wording import NOISE, counted, three
@@ -52,9 +52,9 @@ class ColumnScores:
     def of(cls, scored: Scored) -> Self:
         """Take the numbers from an evaluation."""
         first, *_ = scores = list(scored.evaluation)
-        ends = reported(first, "tie_min"), reported(first, "tie_max")
+        ends = first.reported("tie_min"), first.reported("tie_max")
         tied = scored.n_tied / max(scored.n_documents, 1)
-        return cls(scored.name, tuple(map(reported, scores)), *ends, first.values, tied, scored.reversed)
+        return cls(scored.name, tuple(one.reported() for one in scores), *ends, first.values, tied, scored.reversed)
 
 
 def report_columns(
