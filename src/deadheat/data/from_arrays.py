@@ -13,7 +13,7 @@ from deadheat.arrays import IntArray, TextArray
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError, ParameterError
 from deadheat.io.mappings import BEYOND, are_beyond
-from deadheat.wording import Plain, counted
+from deadheat.wording import Plain
 
 
 def from_arrays(
@@ -124,22 +124,14 @@ def _queries(
     argument, values = used.popitem()
     is_sizes = argument == "group_sizes" or (argument == "groups_or_sizes" and _are_sizes(values, n_rows))
     if not is_sizes:
-        return _ids(values, argument, n_rows)
+        if values.shape != (n_rows,):
+            allowed = f"one id for each of {n_rows:,} rows, or sizes that sum to it"
+            raise ParameterError(argument=argument, given=Plain(f"shape {values.shape}"), allowed=allowed)
+        return _text(values, argument).tolist()
     if values.ndim != 1 or values.dtype.kind not in "iu" or (values < 0).any() or int(values.sum()) != n_rows:
         allowed = f"whole numbers from 0 on, one for each query, that sum to {n_rows:,} rows"
-        raise ParameterError(argument=argument, given=Plain(_described(values)), allowed=allowed)
+        raise ParameterError(argument=argument, given=Plain(f"{values.tolist()!r:.60}"), allowed=allowed)
     return _repeated(values)
-
-
-def _described(values: NDArray[Any]) -> str:
-    """Return what is wrong with sizes, in words."""
-    if values.ndim != 1 or values.dtype.kind not in "iuf":
-        return "text" if values.dtype.kind == "U" else f"shape {values.shape}, dtype {values.dtype}"
-    if wrong := [value for value in values.tolist() if value < 0 or value % 1]:
-        return f"{wrong[0]} among them"
-    is_float = values.dtype.kind == "f"
-    many = counted(len(values), "number that sums", "numbers that sum")
-    return f"{many} to {int(values.sum())}" + ", as floats" * is_float
 
 
 def _are_sizes(values: NDArray[Any], n_rows: int) -> bool:
@@ -150,17 +142,6 @@ def _are_sizes(values: NDArray[Any], n_rows: int) -> bool:
             f"{n_rows} whole numbers that sum to {n_rows} can be ids or sizes", hint="write groups= or group_sizes="
         )
     return fit
-
-
-def _ids(values: NDArray[Any], argument: str, n_rows: int) -> list[str]:
-    """Return ids as text; numbers must be whole, for 7.0 may have been "7" or "007"."""
-    if values.shape != (n_rows,):
-        raise ParameterError(
-            argument=argument,
-            given=Plain(f"shape {values.shape}"),
-            allowed=f"one id for each of {n_rows:,} rows, or sizes that sum to it",
-        )
-    return _text(values, argument).tolist()
 
 
 def _documents(labels: NDArray[Any], doc_ids: ArrayLike | None) -> list[str]:

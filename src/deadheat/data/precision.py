@@ -18,7 +18,6 @@ ScorePrecision: TypeAlias = str | int | None
 FORMATS = ("float32", "float16", "bfloat16")
 MAX_DECIMALS = 15
 ALL_WHOLE = 2.0**53  # from here on a float64 has no neighbour less than 1 away
-SPLITTER = 2.0**27 + 1
 
 
 def check_precision(precision: ScorePrecision) -> ScorePrecision:
@@ -90,7 +89,7 @@ def _to_bfloat16(scores: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _to_decimals(scores: FloatArray, decimals: int) -> FloatArray:
-    """Round to the nearest decimal, halves to even.
+    """Round to the nearest decimal, halves to even, as `round` does.
 
     A score stays as it is where neighbouring floats are further apart than neighbouring decimals. `np.round`
     multiplies it all the same, which changes its last digit, or overflows.
@@ -98,19 +97,8 @@ def _to_decimals(scores: FloatArray, decimals: int) -> FloatArray:
     factor = 10.0**decimals
     fine = np.where(np.abs(scores) < ALL_WHOLE / factor, scores, 0.0)
     scaled = fine * factor
-    nearest = np.rint(scaled)
-    rest = scaled - nearest
-    # The error of the product is at most half of its last digit: elsewhere it cannot change the nearest decimal.
-    close = np.flatnonzero((np.abs(rest) == 0.5) | (np.abs(scaled) >= ALL_WHOLE / 2))
-    if len(close):
-        error, is_odd = _product_error(fine[close], factor, scaled[close]), nearest[close] % 2 == 1
-        beyond, short = (rest[close] - 0.5) + error, (rest[close] + 0.5) + error
-        nearest[close] += 1.0 * ((beyond > 0) | ((beyond == 0) & is_odd)) - ((short < 0) | ((short == 0) & is_odd))
-    return np.where(fine == scores, nearest / factor, scores)
-
-
-def _product_error(values: FloatArray, factor: float, product: FloatArray) -> FloatArray:
-    """Return the exact rounding error of ``values * factor``: Dekker 1971, https://doi.org/10.1007/BF01397083."""
-    high, factor_high = (SPLITTER * of - (SPLITTER * of - of) for of in (values, np.float64(factor)))
-    low, factor_low = values - high, factor - factor_high
-    return ((high * factor_high - product) + high * factor_low + low * factor_high) + low * factor_low
+    found = np.rint(scaled) / factor
+    # the error of the product is at most half of its last digit: elsewhere it cannot change the nearest decimal
+    close = (np.abs(scaled - np.rint(scaled)) == 0.5) | (np.abs(scaled) >= ALL_WHOLE / 2)
+    found[close] = [round(one, decimals) for one in fine[close].tolist()]
+    return np.where(fine == scores, found, scores)

@@ -120,10 +120,9 @@ def check_ids(ids: Sequence[Any], where: str) -> None:
 
 def refuse_other_forms(lacking: Sequence[str], documents: Mapping[Any, Any], where: str) -> None:
     """Raise if documents that seem to be lacking are there as what is not text: 10 is not "10", nor is b"10"."""
-    for doc in lacking:
-        is_number = len(doc) <= LONGEST_NUMBER and doc.isdecimal()
-        if (is_number and int(doc) in documents) or doc.encode() in documents:
-            check_ids(list(documents), where)
+    numbers = [int(doc) for doc in lacking if doc.isdecimal() and len(doc) <= LONGEST_NUMBER]
+    if not documents.keys().isdisjoint(numbers) or not documents.keys().isdisjoint(map(str.encode, lacking)):
+        check_ids(list(documents), where)
 
 
 def is_id(given: object) -> bool:
@@ -222,19 +221,22 @@ def look_up(run: Nested, qrels: Nested, queries: Sequence[str], run_where: str, 
     """
     retrieved = {query: run.get(query, {}) for query in queries}
     scores, at, bounds, judged_bounds = np.empty(sum(map(len, retrieved.values()))), 0, [0], [0]
-    docs, relevance, own = list[str](), list[float](), list[float]()
+    docs, relevance, own, some = list[str](), list[float](), list[float](), list[float]()
     with _wrong_ones_named(retrieved, queries, "run", run_where):
         for query, documents in retrieved.items():
             judged = qrels[query]
-            at = _pack(documents.values(), scores, at)
+            some += documents.values()
+            if len(some) > PACKED:
+                at, some = _pack(some, scores, at), []
             found = [*map(documents.get, judged, repeat(_ABSENT))]
             if documents and _ABSENT in found:  # a judged document would be missed in silence
                 refuse_other_forms([*filterfalse(documents.__contains__, judged)], documents, run_where)
             own += found
             docs += judged
             relevance += judged.values()
-            bounds.append(at)
+            bounds.append(at + len(some))
             judged_bounds.append(len(docs))
+        _pack(some, scores, at)
     _check_doubtful(retrieved, queries, "run", run_where, scores)
     levels, found_scores = np.empty((2, len(docs)))
     _pack(own, found_scores, 0)

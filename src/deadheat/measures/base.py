@@ -6,6 +6,7 @@ import copy
 from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass, replace
+from functools import cache
 from inspect import Parameter, Signature
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
@@ -197,11 +198,11 @@ class Measure(ABC, metaclass=MeasureType):
         """Tell whether it is the same measure with the same parameters."""
         if type(self) is not type(other):
             return NotImplemented
-        return all(getattr(self, field.name) == getattr(other, field.name) for field in fields(self))
+        return all(getattr(self, name) == getattr(other, name) for name in _names(type(self)))
 
     def __hash__(self) -> int:
         """Return a number that equal measures share."""
-        return hash((type(self), *(getattr(self, field.name) for field in fields(self))))
+        return hash((type(self), *map(self.__getattribute__, _names(type(self)))))
 
     @property
     def label(self) -> str:
@@ -401,6 +402,11 @@ class SumMeasure(Measure):
     def variance(self, placements: Placements) -> FloatArray:
         """Return the exact variance over all tie orders."""
         return ratio(self.moment(placements, squares=True), self.divisor(placements) ** 2)
+
+
+@cache
+def _names(measure: type[Measure]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(measure))
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)

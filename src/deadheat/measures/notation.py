@@ -7,6 +7,7 @@ import inspect
 import re
 import warnings
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
 from deadheat.arguments import literal
@@ -96,6 +97,11 @@ def parse_measure(notation: MeasureLike) -> Measure:
             given=Plain(f"{as_given(text)} ({kind})"),
             allowed="a measure of deadheat or its notation, such as 'nDCG@10'",
         )
+    return _parsed(text)
+
+
+@lru_cache(1024)  # programs ask for the same few in a loop
+def _parsed(text: str) -> Measure:
     given = text = without_spaces(text.strip())
     if len(text) > LONGEST:
         problem = f"a measure of {len(text):,} characters, {as_given(text)}"

@@ -142,7 +142,7 @@ def count_dense(
     scores, relevant, exclude, mask, query_ids, doc_ids
         As for :func:`deadheat.evaluate_dense`.
     """
-    given = _scores_of(scores)
+    given = numbers_of(scores, "scores", NUMBERS, SWAPPED)
     shape = (int(given.shape[0]), int(given.shape[1]))
     matrix = Matrix(given, None if mask is None else _mask_of(mask, given, shape))
     queries, documents = Ids(query_ids, shape[0], "query_ids"), Ids(doc_ids, shape[1], "doc_ids")
@@ -171,32 +171,37 @@ def left_out_of(exclude: object, judged: Entries, shape: tuple[int, int]) -> Ent
     return left_out
 
 
-def _scores_of(scores: object) -> Array:
-    """Return scores as an array; raise for what can only be judgments: a sparse matrix, lists of several lengths."""
-    allowed = f"an array of {NUMBERS}"
-    if hasattr(scores, "tocoo"):
-        raise ParameterError(argument="scores", given=Plain("a sparse matrix"), allowed=allowed, hint=SWAPPED)
-    if on_device(scores):
-        some = detached(scores)
-        if len(some.shape) != 2 or 0 in some.shape or "complex" in str(some.dtype):
-            given = Plain(f"shape {tuple(some.shape)}, dtype {some.dtype}")
-            raise ParameterError(argument="scores", given=given, allowed=_allowed(some.shape))
-        return some
+def numbers_of(given: object, argument: str, allowed: str, hint: str | None = None) -> Array:
+    """Return a matrix of numbers, where it is; raise for anything else.
+
+    Parameters
+    ----------
+    given : object
+    argument, allowed : str
+        For messages.
+    hint : str, optional
+        What to do with a sparse matrix or lists of several lengths, which can only be judgments.
+    """
+    if hint and hasattr(given, "tocoo"):
+        raise ParameterError(
+            argument=argument, given=Plain("a sparse matrix"), allowed=f"an array of {allowed}", hint=hint
+        )
     try:
-        matrix = np.asarray(in_memory(scores))
+        found: Any = detached(given) if on_device(given) else np.asarray(in_memory(given))
     except ValueError as error:
         if isinstance(error, ParameterError):
             raise
-        given = Plain("lists of several lengths")
-        raise ParameterError(argument="scores", given=given, allowed=allowed, hint=SWAPPED) from None
-    if matrix.ndim != 2 or not matrix.size or not (matrix.dtype.kind in "fiub" or is_short(matrix.dtype)):
-        given = Plain(f"shape {matrix.shape}, dtype {matrix.dtype}")
-        raise ParameterError(argument="scores", given=given, allowed=_allowed(matrix.shape))
-    return matrix
-
-
-def _allowed(shape: tuple[int, ...]) -> str:
-    return NUMBERS + ", at least one of each" * (len(shape) == 2 and 0 in shape)
+        shown = Plain("lists of several lengths")
+        raise ParameterError(argument=argument, given=shown, allowed=f"an array of {allowed}", hint=hint) from None
+    if isinstance(found, np.ndarray):
+        is_number = found.dtype.kind in "fiub" or is_short(found.dtype)
+    else:
+        is_number = "complex" not in str(found.dtype)
+    if len(found.shape) != 2 or 0 in found.shape or not is_number:
+        shown = Plain(f"shape {tuple(found.shape)}, dtype {found.dtype}")
+        allowed += ", at least one of each" * (len(found.shape) == 2 and 0 in found.shape)
+        raise ParameterError(argument=argument, given=shown, allowed=allowed)
+    return found
 
 
 def _mask_of(mask: object, scores: Array, shape: tuple[int, int]) -> Array:

@@ -16,16 +16,13 @@ from numpy.typing import ArrayLike
 
 from deadheat.arrays import AnyArray, IntArray
 from deadheat.errors import DataError, ParameterError
-from deadheat.placements.comparing import PAIRS, Array, Counts, Piece, compare, compare_some, first_wrong
-from deadheat.placements.dense import Counted, Ids, left_out_of
+from deadheat.placements.comparing import Array, Counts, Piece, compare, compare_some, first_wrong
+from deadheat.placements.dense import Counted, Ids, left_out_of, numbers_of
 from deadheat.placements.entries import Entries, entries_of
 from deadheat.placements.identical import as_floats, first_identical
 from deadheat.placements.libraries import (
     beside,
-    detached,
     device_of,
-    in_memory,
-    is_short,
     namespace,
     on_device,
     to_memory,
@@ -167,7 +164,10 @@ def count_embeddings(
     queries, documents, relevant, similarity, block, exclude, query_ids, doc_ids
         As for :func:`deadheat.evaluate_embeddings`.
     """
-    left, right = _vectors_of(queries, "queries"), _vectors_of(documents, "documents")
+    left, right = (
+        numbers_of(given, name, f"numbers of shape (n_{name}, n_dimensions)")
+        for name, given in (("queries", queries), ("documents", documents))
+    )
     _check_pair(left, right)
     shape = (int(left.shape[0]), int(right.shape[0]))
     names, documents_named = Ids(query_ids, shape[0], "query_ids"), Ids(doc_ids, shape[1], "doc_ids")
@@ -234,7 +234,12 @@ class _Count:
         piece = Piece(scores[: rows.stop - rows.start, : len(document)], None, xp)
         if wrong := first_wrong(piece, may_be_infinite=False):
             _refuse_overflow(rows.start + wrong[0], int(document[wrong[1]]))
-        found = [compare(piece, row, beside(xp, own, scores)), self._copies(piece, tile, row, own)]
+        mine = beside(xp, own, scores)
+        found = [compare(piece, row, mine)]
+        copies = np.repeat(np.arange(len(document)), columns.n_more[tile * width : (tile + 1) * width])
+        for start in range(0, len(copies), width):  # other documents whose vectors are those of these columns
+            part = beside(xp, copies[start : start + width], scores)
+            found.append(compare(Piece(xp.take(piece.scores, part, axis=1), None, xp), row, mine))
         others = self.left_out.of_rows(rows)
         here = others.start + np.flatnonzero(self._column_out[others] // width == tile)
         if len(here):
@@ -246,50 +251,12 @@ class _Count:
             self.above[entries] += counts.above
             self.tied[entries] += counts.tied
 
-    def _copies(self, piece: Piece, tile: int, row: IntArray, own: AnyArray) -> Counts:
-        """Count the other documents whose vectors are those of a tile's columns."""
-        found = Counts(np.zeros(len(row), np.int64), np.zeros(len(row), np.int64))
-        width = self.tiles.shape[1]
-        n_more = self.tiles.columns.n_more[tile * width : (tile + 1) * width]
-        some = np.flatnonzero(n_more)
-        if not len(some):
-            return found
-        scores = to_memory(piece.xp.take(piece.scores, beside(piece.xp, some, piece.scores), axis=1))
-        size = max(1, PAIRS // len(some))
-        for start in range(0, len(row), size):
-            part = slice(start, start + size)
-            of_rows, mine = scores[row[part]], own[part, None]
-            found.above[part] = (of_rows > mine) @ n_more[some]
-            found.tied[part] = (of_rows == mine) @ n_more[some]
-        return found
-
 
 def _refuse_overflow(query: int, document: int) -> None:
     raise DataError(
         f"the product of query {query} and document {document} is too large for its type",
         hint="give vectors of float64, or shorter ones",
     )
-
-
-def _vectors_of(given: object, argument: str) -> Array:
-    """Return vectors as an array of numbers."""
-    allowed = f"numbers of shape (n_{argument}, n_dimensions)"
-    if on_device(given):
-        some = detached(given)
-        is_number = "complex" not in str(some.dtype)
-    else:
-        try:
-            some = np.asarray(in_memory(given))
-        except ValueError as error:
-            if isinstance(error, ParameterError):
-                raise
-            shown = Plain("lists of several lengths")
-            raise ParameterError(argument=argument, given=shown, allowed=allowed) from None
-        is_number = some.dtype.kind in "fiub" or is_short(some.dtype)
-    if len(some.shape) != 2 or 0 in some.shape or not is_number:
-        shown = Plain(f"shape {tuple(some.shape)}, dtype {some.dtype}")
-        raise ParameterError(argument=argument, given=shown, allowed=allowed)
-    return some
 
 
 def _check_pair(queries: Array, documents: Array) -> None:
