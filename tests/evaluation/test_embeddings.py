@@ -109,11 +109,11 @@ def test_it_is_the_matrix_of_the_tiles(similarity: str, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(embeddings.Tiles, "scores", scores)
     found = dh.evaluate_embeddings(queries, documents, relevance, MEASURES, similarity=similarity, block=10_000)
-    (some, _), n_columns = tiles[0], len(tiles[0][0].columns.document)
+    (some, _), n_columns = tiles[0], len(tiles[0][0].document)
     n_left, n_right = -(-len(queries) // 8), -(-n_columns // 64)
     last = [one for _, one in tiles[-n_left * n_right :]]  # those that are counted, the documents' tiles outside
     whole = np.vstack([np.hstack([last[t * n_left + n] for t in range(n_right)]) for n in range(n_left)])
-    matrix = whole[: len(queries), some.columns.of_document]
+    matrix = whole[: len(queries), some.of_document]
     assert values(found) == values(dh.evaluate_dense(matrix, relevance, MEASURES))
     products = np.einsum("qd,nd->qn", queries.astype(np.float64), documents.astype(np.float64))
     if similarity == "cosine":

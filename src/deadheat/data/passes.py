@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
@@ -36,12 +36,11 @@ SCHEMA: dict[str, type[pl.DataType]] = {
 NO_JUDGMENTS = pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64})
 
 
-class Task(Protocol):
-    """What is done with the rows of some queries; it may travel to a worker, so it is small."""
+Task: TypeAlias = "Callable[[Blocks, pl.DataFrame], list[pl.DataFrame]]"
+"""What is done with the rows of some queries and judgments, which may be of other queries too: tables made by `said`.
 
-    def __call__(self, blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
-        """Return tables made by :func:`said`; the judgments may be of other queries too."""
-        ...
+It may travel to a worker, so it is small.
+"""
 
 
 def said(what: str, **columns: object) -> pl.DataFrame:

@@ -6,7 +6,7 @@ adjacent, as those of runs mostly are; if they are not, that is seen, and the ca
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import cast
 
 import numpy as np
@@ -52,10 +52,10 @@ def by_query(
         return run_by_query(run, task, judgments, precision)
     check_threads()
     look = Look(rows.unread.reading, task, precision, check_duplicates=rows.check_duplicates, where=run.where)
-    own = _Judgments(NO_JUDGMENTS if judgments is None else judgments)
+    own = _of_queries(NO_JUDGMENTS if judgments is None else judgments)
     said = [pl.DataFrame(schema=SCHEMA)]
     for batch in _whole_queries(rows.unread.batches(rows_at_a_time())):
-        said += look(batch, own.of)
+        said += look(batch, own)
     del own  # there may be many
     found = pl.concat(said)
     del said
@@ -66,26 +66,18 @@ def by_query(
     return found
 
 
-class _Judgments:
-    """Judgments that can be had by query.
+def _of_queries(judgments: pl.DataFrame) -> Callable[[pl.Series], pl.DataFrame]:
+    """Return what finds the judgments of some queries."""
+    rows = judgments if is_grouped(judgments["query_id"]) else judgments.sort("query_id")
+    runs = rows["query_id"].rle().struct.unnest()
+    bounds: IntArray = np.append(0, runs["len"].cum_sum().to_numpy()).astype(np.int64)
+    codes = runs.select(query_id="value").with_row_index("code")
 
-    Parameters
-    ----------
-    judgments : polars.DataFrame
-        query_id, doc_id and relevance.
-    """
+    def some(query_ids: pl.Series) -> pl.DataFrame:
+        own = codes.join(query_ids.rename("query_id").to_frame(), on="query_id", how="semi")["code"].to_numpy()
+        return rows[spans(bounds[own], np.diff(bounds)[own])]
 
-    def __init__(self, judgments: pl.DataFrame) -> None:
-        queries = judgments["query_id"]
-        self._rows = judgments if is_grouped(queries) else judgments.sort("query_id")
-        runs = self._rows["query_id"].rle().struct.unnest()
-        self._bounds: IntArray = np.append(0, runs["len"].cum_sum().to_numpy()).astype(np.int64)
-        self._codes = runs.select(query_id="value").with_row_index("code")
-
-    def of(self, query_ids: pl.Series) -> pl.DataFrame:
-        """Return the judgments of some queries."""
-        codes = self._codes.join(query_ids.rename("query_id").to_frame(), on="query_id", how="semi")["code"].to_numpy()
-        return self._rows[spans(self._bounds[codes], np.diff(self._bounds)[codes])]
+    return some
 
 
 def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:

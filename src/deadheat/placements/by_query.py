@@ -52,7 +52,10 @@ class ByQuery:
                 return self._held().place()
             counts = of_kind(found, QUERY, "query_id", "above", "tied")
             counts = counts.select("query_id", n_retrieved="above", ends_in_tie=pl.col("tied") > 0)
-            self._check_together(counts["query_id"])
+            twice = counts["query_id"].filter(counts["query_id"].is_duplicated())
+            if len(twice):  # no setting of Spark should do that, and the numbers would be wrong
+                problem = f"Spark gave rows of query {twice.min()!r} to several workers"
+                raise DataError(text, path=self._run.where)
             rows = of_kind(found, JUDGED, "query_id", "doc_id", "value", "above", "tied").rename({"value": "relevance"})
             del found  # there may be many judgments
             return from_frames(self._qrels, self._run, counts, rows)
@@ -78,15 +81,6 @@ class ByQuery:
             self._run.check_read_duplicates()
         run = self._run.rounded(self._precision)
         return Contiguous(self._qrels, run, MemoryRows(run.to_polars()).blocks)
-
-    def _check_together(self, queries: pl.Series) -> None:
-        """Raise if a query was counted in two parts, which no setting of Spark should do."""
-        twice = queries.filter(queries.is_duplicated())
-        if len(twice):
-            raise DataError(
-                f"Spark gave rows of query {twice.min()!r} to several workers, though they are partitioned by query",
-                path=self._run.where,
-            )
 
 
 def say_places(blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:

@@ -36,61 +36,49 @@ ON_DEVICE = (1024, 16384)  # and on another device, where each product has to be
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
-    """The distinct vectors of documents, in the order in which they are scored: judged ones first, by query.
-
-    So the scores of a query's judged documents, which are needed before any is counted, are in few tiles.
+class Tiles:
+    """The scores of queries and of the distinct vectors of documents, in tiles of one shape.
 
     Attributes
     ----------
+    queries, documents : array of shape (n, n_dimensions)
+    similarity : str
     document : ndarray of int, shape (n_columns,)
-        The first document with this vector.
+        Of each distinct vector the first document that has it, in the order in which they are scored: judged ones
+        first, by query, so that the scores of a query's judged documents, which are needed before any is counted, are
+        in few tiles.
     of_document : ndarray of int, shape (n_documents,)
         The column of each document.
-    n_more : ndarray of int, shape (n_columns,)
-        Other documents with the same vector.
     """
 
+    queries: Array
+    documents: Array
+    similarity: str
     document: IntArray
     of_document: IntArray
-    n_more: IntArray
 
     @classmethod
-    def of(cls, first: IntArray, judged: IntArray) -> Columns:
-        """Return the columns.
+    def of(cls, queries: Array, documents: Array, similarity: str, first: IntArray, judged: IntArray) -> Tiles:
+        """Return the tiles.
 
         Parameters
         ----------
+        queries, documents, similarity
+            As above.
         first : ndarray of int, shape (n_documents,)
             Of each document the first one with its vector.
         judged : ndarray of int
             Judged documents, by query.
         """
-        lead, place = np.unique(first[judged], return_index=True)
-        lead = lead[np.argsort(place)]
-        rest = np.unique(first)
-        document = np.concatenate([lead, rest[~np.isin(rest, lead, assume_unique=True)]])
+        document = np.array(list(dict.fromkeys([*first[judged].tolist(), *np.unique(first).tolist()])))
         column = np.empty(len(first), np.int64)
         column[document] = np.arange(len(document))
-        of_document = column[first]
-        return cls(document, of_document, np.bincount(of_document) - 1)
+        return cls(queries, documents, similarity, document, column[first])
 
-
-@dataclass(frozen=True, eq=False)
-class Tiles:
-    """The scores of queries and columns, in tiles of one shape.
-
-    Attributes
-    ----------
-    queries, documents : array of shape (n, n_dimensions)
-    columns : Columns
-    similarity : str
-    """
-
-    queries: Array
-    documents: Array
-    columns: Columns
-    similarity: str
+    @cached_property
+    def n_more(self) -> IntArray:
+        """Other documents with the vector of each column, of shape (n_columns,)."""
+        return np.bincount(self.of_document) - 1
 
     @cached_property
     def xp(self) -> Any:  # noqa: ANN401 - a library
@@ -124,7 +112,7 @@ class Tiles:
     def of_columns(self, number: int) -> Array:
         """Return the vectors of a tile's columns."""
         size = self.shape[1]
-        places = self.columns.document[number * size : (number + 1) * size]
+        places = self.document[number * size : (number + 1) * size]
         xp, documents = self.xp, self.documents
         found = documents[places] if xp is np else xp.take(documents, beside(xp, places, documents), axis=0)
         return self._padded(found, size)
@@ -175,8 +163,8 @@ def count_embeddings(
     left_out = left_out_of(exclude, judged, shape)
     has_length = similarity == "cosine"
     first_identical(left, "query", has_length=has_length)  # checks them
-    columns = Columns.of(first_identical(right, "document", has_length=has_length), judged.document)
-    count = _Count(Tiles(left, right, columns, similarity), judged, left_out)
+    first = first_identical(right, "document", has_length=has_length)
+    count = _Count(Tiles.of(left, right, similarity, first, judged.document), judged, left_out)
     n_tiles, at_once = -(-shape[0] // count.tiles.shape[0]), -(-block // count.tiles.shape[0])
     for start in range(0, n_tiles, at_once):
         count.add(range(start, min(start + at_once, n_tiles)))
@@ -197,14 +185,14 @@ class _Count:
     def __init__(self, tiles: Tiles, judged: Entries, left_out: Entries) -> None:
         self.tiles, self.judged, self.left_out = tiles, judged, left_out
         self.above, self.tied = np.zeros((2, len(judged.query)), np.int64)
-        self._column = tiles.columns.of_document[judged.document]
-        self._column_out = tiles.columns.of_document[left_out.document]
+        self._column = tiles.of_document[judged.document]
+        self._column_out = tiles.of_document[left_out.document]
 
     def add(self, numbers: range) -> None:
         """Count for some tiles of queries, which are scored together: each tile of documents is read once for them."""
         of_queries = {number: self.tiles.of_queries(number) for number in numbers}
         own = {number: self._own(number, vectors) for number, vectors in of_queries.items()}
-        for tile in range(-(-len(self.tiles.columns.document) // self.tiles.shape[1])):
+        for tile in range(-(-len(self.tiles.document) // self.tiles.shape[1])):
             of_columns = self.tiles.of_columns(tile)
             for number, vectors in of_queries.items():
                 scores = self.tiles.scores(vectors, of_columns)
@@ -227,16 +215,16 @@ class _Count:
         return to_memory(scores[beside(xp, row, scores), beside(xp, column, scores)])
 
     def _add_tile(self, number: int, tile: int, scores: Array, own: AnyArray) -> None:
-        rows, width, xp, columns = self.tiles.rows(number), self.tiles.shape[1], self.tiles.xp, self.tiles.columns
+        rows, width, xp, tiles = self.tiles.rows(number), self.tiles.shape[1], self.tiles.xp, self.tiles
         entries = self.judged.of_rows(rows)
         row = self.judged.query[entries] - rows.start
-        document = columns.document[tile * width : (tile + 1) * width]
+        document = tiles.document[tile * width : (tile + 1) * width]
         piece = Piece(scores[: rows.stop - rows.start, : len(document)], None, xp)
         if wrong := first_wrong(piece, may_be_infinite=False):
             _refuse_overflow(rows.start + wrong[0], int(document[wrong[1]]))
         mine = beside(xp, own, scores)
         found = [compare(piece, row, mine)]
-        copies = np.repeat(np.arange(len(document)), columns.n_more[tile * width : (tile + 1) * width])
+        copies = np.repeat(np.arange(len(document)), tiles.n_more[tile * width : (tile + 1) * width])
         for start in range(0, len(copies), width):  # other documents whose vectors are those of these columns
             part = beside(xp, copies[start : start + width], scores)
             found.append(compare(Piece(xp.take(piece.scores, part, axis=1), None, xp), row, mine))

@@ -12,7 +12,7 @@ from deadheat.data.rows import MappingRows
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.mappings import look_up
 from deadheat.placements.contiguous import count_above_and_tied, rows_of_ties
-from deadheat.placements.placements import Placements, SomeTexts, no_common_query, sort_rows
+from deadheat.placements.placements import Placements, no_common_query, sort_rows
 from deadheat.placements.subtopics import subtopics_of
 
 
@@ -58,7 +58,7 @@ class Mapping:
             np.diff(found.bounds),
             judged_query=code,
             judged_relevance=found.relevance,
-            rows=(code[rows], SomeTexts(found.docs, rows), found.relevance[rows], above, tied),
+            rows=(code[rows], np.array(found.docs, dtype=object)[rows], found.relevance[rows], above, tied),
             unjudged_queries=tuple(unjudged),
             ends_in_tie=ends_in_tie,
             subtopics=subtopics_of(self._qrels.subtopics, query_ids),

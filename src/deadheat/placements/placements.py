@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -251,33 +251,8 @@ class Placements(Shown):
         yield ("n_judged_in_ties",), int((self.tied > 1).sum())
 
 
-@dataclass(frozen=True, eq=False)
-class SomeTexts:
-    """Some of the texts of a list, looked up when somebody asks for them.
-
-    Attributes
-    ----------
-    texts : list of str
-    places : ndarray of int, shape (n,)
-        In the list.
-    """
-
-    texts: list[str]
-    places: IntArray
-
-    def __getitem__(self, order: IntArray) -> SomeTexts:
-        return SomeTexts(self.texts, self.places[order])
-
-    def __iter__(self) -> Iterator[str]:
-        return map(self.texts.__getitem__, self.places.tolist())
-
-    def to_list(self) -> list[str]:
-        """Return the texts, of length n."""
-        return list(self)
-
-
 class _Late:
-    """Ids that may be given as a column of Polars or as `SomeTexts`, and become text as soon as somebody looks at them.
+    """Ids that may be given as a column of Polars, and become text as soon as somebody looks at them.
 
     Most measures never do, and of many judgments Python's text takes half the memory.
     """
@@ -288,13 +263,13 @@ class _Late:
     def __get__(self, placements: Placements | None, _: type[Placements]) -> TextArray:
         if placements is None:  # of the class, which has no ids: whoever reads its documentation asks
             raise AttributeError(self.name)
-        found: TextArray | pl.Series | SomeTexts = vars(placements)[self.name]
+        found: TextArray | pl.Series = vars(placements)[self.name]
         if not isinstance(found, np.ndarray):
             found = np.array(found.to_list(), dtype=object)
             vars(placements)[self.name] = found
         return found
 
-    def __set__(self, placements: Placements, ids: TextArray | pl.Series | SomeTexts) -> None:
+    def __set__(self, placements: Placements, ids: TextArray | pl.Series) -> None:
         vars(placements)[self.name] = ids
 
 
@@ -307,7 +282,7 @@ def sort_rows(
     *,
     judged_query: IntArray,
     judged_relevance: FloatArray,
-    rows: tuple[IntArray, TextArray | pl.Series | SomeTexts, FloatArray, IntArray, IntArray],
+    rows: tuple[IntArray, TextArray | pl.Series, FloatArray, IntArray, IntArray],
     unjudged_queries: tuple[str, ...],
     ends_in_tie: BoolArray | None = None,
     subtopics: Subtopics | None = None,
