@@ -37,20 +37,6 @@ def test_ids_become_text_only_where_somebody_looks() -> None:
     assert pickle.loads(pickle.dumps(evaluation.placements)).doc_ids.tolist() == ["a", "b", "c"]  # noqa: S301 - our own
 
 
-def test_ids_of_dicts_are_looked_up_only_where_somebody_looks() -> None:
-    qrels = {"q2": {"x": 1, "lacking": 3, "y": 2}, "q1": {"a": 0, "z": 1}}
-    run = {"q2": {"y": 1.0, "x": 2.0, "u": 3.0}, "q1": {"u": 1.0, "a": 0.5}}
-    evaluation = dh.evaluate(qrels, run, ["nDCG@10", "AP"])
-    held: dict[str, object] = vars(evaluation.placements)
-    assert not isinstance(held["doc_ids"], np.ndarray)
-    assert pickle.loads(pickle.dumps(evaluation.placements)).doc_ids.tolist() == ["a", "x", "y"]  # noqa: S301 - our own
-    assert evaluation.placements.to_polars().rows() == [
-        ("q1", "a", 0.0, 1, 1),
-        ("q2", "x", 1.0, 1, 1),
-        ("q2", "y", 2.0, 2, 1),
-    ]
-
-
 @pytest.mark.parametrize(
     "levels",
     [

@@ -55,7 +55,7 @@ class ByQuery:
             twice = counts["query_id"].filter(counts["query_id"].is_duplicated())
             if len(twice):  # no setting of Spark should do that, and the numbers would be wrong
                 problem = f"Spark gave rows of query {twice.min()!r} to several workers"
-                raise DataError(text, path=self._run.where)
+                raise DataError(problem, path=self._run.where)
             rows = of_kind(found, JUDGED, "query_id", "doc_id", "value", "above", "tied").rename({"value": "relevance"})
             del found  # there may be many judgments
             return from_frames(self._qrels, self._run, counts, rows)
