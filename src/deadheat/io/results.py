@@ -183,9 +183,9 @@ class Reader:
             raise DataError(problem, allowed=f"a {name} for all or for none", path=self.where)
         if docs:
             self._saw(query, name if n_numbers else "", docs[0])
-        if n_numbers:
+        if n_numbers and False not in self._trends:  # one that does not rise is enough
             self._trends.add(_rises(numbers))
-        else:
+        elif not n_numbers:
             numbers = [-place for place in range(1, len(docs) + 1)] if self.kind == "run" else [1] * len(docs)
         return self._once(text_of_ids(docs, self.where), numbers, query, results)
 
