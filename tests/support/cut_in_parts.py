@@ -58,5 +58,5 @@ def cut(rows: pl.DataFrame, *, value: str = "score") -> dh.Run:
     shuffled = rows.sample(fraction=1, shuffle=True, seed=4)
     parts = tuple(shuffled.gather_every(3, n).to_arrow() for n in range(3))
     found = dh.Run({"q": {"d": 1.0}}, name="run")
-    found.rows = UnreadRows(UnreadParts(Parts(parts), Reading("run", value), "run"))  # type: ignore[arg-type]
+    found.rows = UnreadRows(UnreadParts(Parts(parts), Reading("run", value), "run"))
     return found

@@ -105,7 +105,8 @@ class Reader:
     def __post_init__(self) -> None:
         if self.repeated not in get_args(Repeated):
             raise ParameterError(argument="repeated", given=self.repeated, allowed=get_args(Repeated))
-        for argument, pick in (("id", self.id), (VALUE_COLUMN[self.kind], self.number)):
+        picks: dict[str, Any] = {"id": self.id, VALUE_COLUMN[self.kind]: self.number}
+        for argument, pick in picks.items():
             if not (pick is None or isinstance(pick, str) or callable(pick)):
                 allowed = "a name, a dotted path, or a function of one result"
                 raise ParameterError(argument=argument, given=pick, allowed=allowed)
@@ -127,7 +128,7 @@ class Reader:
                 problem = f"cannot tell queries apart in {type(results).__name__}"
                 raise SourceTypeError(problem, allowed="a dict {query: results}", hint=hint)
             results, notes = dict(enumerate(results)), (BY_PLACE,)  # as semantic_search returns them
-        found = {query: self.documents(given, query) for query, given in results.items()}
+        found: dict[Any, Any] = {query: self.documents(given, query) for query, given in results.items()}
         notes += self.assumed()
         if VALUE_COLUMN["run"] in self._found and self._trends - {None} == {True} and not self.lower_first:
             message = (

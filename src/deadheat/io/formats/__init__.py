@@ -261,6 +261,6 @@ def _check(rows: pl.DataFrame, kind: Kind, path: Path, form: Format) -> None:
         controls = f"{ids.name} {{}} holds a control character, which no file of text may have"
         kinds = ((form.splits_at, splits, ".csv"), (CONTROL if form.is_text else "", controls, ".parquet"))
         for pattern, problem, suffix in kinds:
-            wrong = ids.filter(ids.str.contains(pattern)) if pattern else ()
-            if len(wrong):
+            wrong = ids.filter(ids.str.contains(pattern)).to_list() if pattern else []
+            if wrong:
                 raise DataError(problem.format(shown(wrong[0])), hint=f"write {suffix}", path=path)

@@ -13,6 +13,7 @@ from typing import IO, Any, BinaryIO
 
 import polars as pl
 
+from deadheat.arrays import FloatArray
 from deadheat.errors import ColumnError, DataError, DeadheatWarning
 from deadheat.io.census import count_separators
 from deadheat.io.decimals import Column, given_decimal, may_be_number
@@ -93,10 +94,11 @@ class _Table:
 
     def __init__(self, path: Path, kind: Kind, separator: str, given: Mapping[str, str]) -> None:
         self.path, self.kind, self.given = path, kind, given
-        head, self.data = plain_head(path), path
+        self.data: Path | bytes = path
+        head = plain_head(path)
         if head is None:
-            self.data: Path | bytes = read_all(path, has_lines=True)
-            head = self.data[:HEAD]
+            self.data = unpacked = read_all(path, has_lines=True)
+            head = unpacked[:HEAD]
         else:
             refuse_binary(head, path)
             check_lines_of(path)
@@ -226,7 +228,7 @@ def read_score_columns(
     # names of their own, as a column of scores may be called as ids are
     frame = _parse(table, {f"score {n}": table.header.index(name) for n, name in enumerate(chosen)})
     if frame is not None and len(frame):
-        scores = {name: frame[f"score {n}"].to_numpy() + 0.0 for n, name in enumerate(chosen)}
+        scores: dict[str, FloatArray] = {name: frame[f"score {n}"].to_numpy() + 0.0 for n, name in enumerate(chosen)}
         return ScoreColumns(frame.select(KEYS), scores, notes)
     return read_each(lambda columns: read_table(path, "run", columns, separator=separator), chosen, given, notes, path)
 
