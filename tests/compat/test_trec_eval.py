@@ -171,7 +171,7 @@ def test_every_line_of_real_runs(name: str) -> None:
     for one in shown:
         own = [values[query][one.name] for query in sorted(values)]
         mean = sum(own) / len(own)
-        whole = sum(own) if one.of.is_sum else math.exp(mean) if one.of.is_geometric else mean
+        whole = sum(own) if one.of.printed == "count" else math.exp(mean) if one.of.is_geometric else mean
         expected.append(as_printed(one.name, "all", whole, is_count=one.of.printed == "count"))
     found = ok("trec_eval", "-q", "-m", "all_trec", qrels, run).splitlines()
     assert [line for line in found if line.split()[0] not in {"runid", "relstring"}] == expected

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 
-from deadheat.data.precision import ScorePrecision
 from deadheat.errors import ParameterError
 from deadheat.placements.policies import POLICIES
 from deadheat.wording import did_you_mean
 
 VARIABLE = "DEADHEAT_TIES"
 OF_TREC_EVAL = "doc_id"
-PRECISION = {"9": "float32", "10": None}  # trec_eval 10 holds a score in 64 bits, earlier versions in 32
 
 
 def is_chosen(given: str | None = None) -> bool:
@@ -37,8 +35,3 @@ def tie_policy(given: str | None, default: str) -> str:
         name = "ties" if given else f"{VARIABLE} in the environment"
         raise ParameterError(argument=name, given=chosen, allowed=POLICIES, hint=did_you_mean(chosen, POLICIES))
     return chosen
-
-
-def precision_of(ties: str, version: str = "9") -> ScorePrecision:
-    """Return the precision in which trec_eval compares scores under its own rule; all bits count under the others."""
-    return PRECISION[version] if ties == OF_TREC_EVAL else None

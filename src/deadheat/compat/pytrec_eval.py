@@ -80,7 +80,9 @@ class RelevanceEvaluator:
         self._is_counted = not is_chosen(ties)
         self._evaluator = Evaluator(
             query_relevance,
-            {column.key: column.measure for column in columns(wanted, relevance_level)},
+            {  # parameters that make one value together are not named
+                one.name if one.of.has_values else one.of.name: one.measure for one in columns(wanted, relevance_level)
+            },
             ties=tie_policy(ties, OF_TREC_EVAL),
             judged_only=bool(judged_docs_only_flag),
         )

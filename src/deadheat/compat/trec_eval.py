@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray
-from deadheat.compat.defaults import OF_TREC_EVAL, precision_of
+from deadheat.compat.defaults import OF_TREC_EVAL
 from deadheat.compat.trec_names import Column, columns
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError
@@ -130,7 +130,9 @@ def _estimated(chosen: Sequence[Column], placements: Placements) -> str:
 
 def _placed(qrels: Qrels, run: Run, options: Options) -> Placements:
     """Return the placements of the topics that count, after the tie policy."""
-    engine = engine_of(qrels, run, precision_of(options.ties, str(options.version)))
+    # version 10 holds a score in 64 bits, earlier ones in 32; under the other policies all bits count
+    in_32_bits = options.ties == OF_TREC_EVAL and options.version < VERSIONS[1]
+    engine = engine_of(qrels, run, "float32" if in_32_bits else None)
     placements = engine.place()
     missing = placements.missing
     if not options.complete and missing.any():
@@ -156,7 +158,8 @@ def _values(one: Column, measure: Measure, placements: Placements, missing: Bool
 def _by_query(
     chosen: Sequence[Column], placements: Placements, values: Mapping[str, FloatArray], is_shown: BoolArray
 ) -> Iterator[str]:
-    texts = {one.name: _relevance_texts(placements, int(float(one.parameters[0]))) for one in chosen if one.is_text}
+    of_text = [one for one in chosen if one.measure is None and one.of.has_queries]
+    texts = {one.name: _relevance_texts(placements, int(float(one.parameters[0]))) for one in of_text}
     shown = [one for one in chosen if one.of.has_queries]
     listed = {name: own.tolist() for name, own in values.items()}
     for number, query in enumerate(placements.query_ids.tolist()):
@@ -181,7 +184,7 @@ def _summary(
         if one.name == "num_rel" and n_relevant is not None:
             total = n_relevant  # with -c trec_eval counts all relevance above 0, whatever -l says
         mean = total / len(values[one.name])
-        value = total if one.of.is_sum else math.exp(mean) if one.of.is_geometric else mean
+        value = total if one.of.printed == "count" else math.exp(mean) if one.of.is_geometric else mean
         yield _line(one.name, "all", _number(one, value))
 
 

@@ -60,11 +60,6 @@ class TrecMeasure:
         return self.takes in {"cutoffs", "shares"}
 
     @property
-    def is_sum(self) -> bool:
-        """Whether all queries together have the sum of their values, not the mean."""
-        return self.printed == "count"
-
-    @property
     def is_geometric(self) -> bool:
         """Whether all queries together have the geometric mean; single values are logarithms."""
         return self.name.startswith("gm_")
@@ -138,16 +133,6 @@ class Column:
     of: TrecMeasure
     measure: Measure | None
     parameters: tuple[str, ...] = ()
-
-    @property
-    def key(self) -> str:
-        """Its name in pytrec_eval, which leaves out parameters that make one value together."""
-        return self.name if self.of.has_values else self.of.name
-
-    @property
-    def is_text(self) -> bool:
-        """Whether it is a text for each query."""
-        return self.measure is None and self.of.has_queries
 
 
 def known(version: int = 9) -> list[str]:
