@@ -166,7 +166,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     of_file: dict[str, Any] = {}
     if settings is not None:  # the command line overrides the file
         paths = {"baseline": settings.baseline, "queries": settings.queries}
-        of_file = {name: str(path) for name, path in paths.items() if path is not None} | settings.options
+        of_file = {name: str(path) for name, path in paths.items() if path is not None} | dict(settings.options)
         options |= {name: options[name] or value for name, value in of_file.items()}
     intervals = _check_usage(options, of_file, thresholds)
     others = [options[name] for name in ("config", "baseline", "queries") if options[name] is not None]
@@ -179,8 +179,8 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         measures = gates.measures_of(thresholds, baseline)
         evaluation = _evaluate(files, measures, conventions, is_checked=options["check_duplicates"])
     # a file may name the margin of a baseline that only some calls have
-    names = [name for name in OF_FILES if baseline is not None or name not in OF_BASELINE]
-    own = {name: options[name] for name in names if options[name] or name in of_file}
+    allowed = [name for name in OF_FILES if baseline is not None or name not in OF_BASELINE]
+    own = {name: options[name] for name in allowed if options[name] or name in of_file}
     result = gates.gate(
         evaluation,
         thresholds,
