@@ -34,8 +34,8 @@ REASONS = {
     "power": "with {units} only a loss of {detectable:.2g} or more would be found (power {power:.0%})",
     "few": "with {units}",
     # a sample with few large losses, or gains, may have missed others, which a t test ignores
-    "finds": "differences too skewed ({skewness:+.1f}) for {units}: a t test finds losses too easily",
-    "rules out": "differences too skewed ({skewness:+.1f}) for {units}: a t test rules out losses too easily",
+    "skewed gains": "differences too skewed ({skewness:+.1f}) for {units}: a t test finds losses too easily",
+    "skewed losses": "differences too skewed ({skewness:+.1f}) for {units}: a t test rules out losses too easily",
     "constant": "all differences of {units} are equal",
 }
 
@@ -195,14 +195,14 @@ def _checked(
     elif needs:
         passed, why = is_regression and not is_worse, {"worse": is_regression and is_worse, "needs": True}
     elif is_shown and is_regression:
-        passed, why = False, {"significant": True, "finds": is_skewed and skewness > 0}
+        passed, why = False, {"significant": True, "skewed gains": is_skewed and skewness > 0}
     elif is_regression:
         is_little = is_worse or is_few
         power = {"few": is_little and detectable is None, "power": is_little and detectable is not None}
         passed, why = True, {"lost": n_lost > 0, **power, "not significant": is_worse}
     elif is_shown:
         is_constant = math.isnan(skewness) and n_units > 2 and better < 0
-        skewed = {"rules out": is_skewed and skewness < 0}
+        skewed = {"skewed losses": is_skewed and skewness < 0}
         passed, why = True, {"lost": n_lost > 0, "few": is_few, **skewed, "constant": is_constant}
     else:
         passed, why = False, {"worse": is_worse, "not ruled out": True}

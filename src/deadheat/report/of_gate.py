@@ -225,7 +225,7 @@ def _is_plain(check: Check) -> bool:
     if check.is_beyond or "unknown" in check.causes:
         return False
     if check.is_regression:
-        is_told = check.p_value is not None and not math.isnan(check.p_value) and "finds" not in check.causes
+        is_told = check.p_value is not None and not math.isnan(check.p_value) and "skewed gains" not in check.causes
         return check.question == "no_regression" and is_told
     return format_cell(check.value) not in {format_cell(None), format_cell(check.threshold)}
 
