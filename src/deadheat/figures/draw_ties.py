@@ -114,7 +114,7 @@ def _against(table: pl.DataFrame, measure: MeasureLike | None, column: str, word
             f" ({signed(differences.mean())} in the mean); {r_text(found)} with the {words}"
         )
     note = f"r: of the {words} with the size of the difference" + (f": {found.undefined}." if found.undefined else ".")
-    y = quantity(alt.Y, f"difference in {of} from exact, ties {rule}", zero=True)("y")
+    y = quantity(alt.Y, f"difference in {of} from exact", zero=True)("y")
     return _points(own.select(column, "difference").to_numpy(), x, y, height=210, title=title, note=note)
 
 
