@@ -154,4 +154,5 @@ def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> Engin
 
         if can_join(qrels, run):
             return Relational(qrels, run)
-    return Contiguous(qrels, run, MemoryRows(run.to_polars()).blocks)
+    rows = run.rows if isinstance(run.rows, MemoryRows) else MemoryRows(run.to_polars())
+    return Contiguous(qrels, run, rows.blocks)
