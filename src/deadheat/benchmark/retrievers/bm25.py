@@ -132,7 +132,7 @@ class BM25:
         self.token_pattern = _checked_pattern(token_pattern)
         self.stopwords = stopwords if stopwords is None or isinstance(stopwords, str) else tuple(stopwords)
         self.language, self.stem, self.fold_accents = _checked_language(language, stem=stem), stem, fold_accents
-        # of this retriever's own words, if they are not those of the cases' language
+        # the language of its words; None where it is that of the cases
         self._own = None if self.language == CASES else self.language
         self._stopped: Any = self.stopwords
         if self.language is not None and stopwords == DEFAULT_STOPWORDS:  # those of the language, if it has a list
