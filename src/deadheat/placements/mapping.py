@@ -10,7 +10,7 @@ from deadheat.arrays import IntArray, run_starts
 from deadheat.data.precision import ScorePrecision, round_and_warn, round_scores
 from deadheat.data.rows import MappingRows
 from deadheat.data.tables import Qrels, Run
-from deadheat.io.mappings import look_up
+from deadheat.io.mappings import check_ids, look_up
 from deadheat.placements.contiguous import count_above_and_tied, rows_of_ties
 from deadheat.placements.placements import Placements, no_common_query, sort_rows
 from deadheat.placements.subtopics import subtopics_of
@@ -81,6 +81,7 @@ class Mapping:
                 documents, last = [*self._retrieved.mapping[query]], query
             tie = [documents[place] for place in islice(place_of, size)]
             if rule == "doc_id":
+                check_ids(tie, self._run.where)  # numbers and text have no order
                 tie.sort(reverse=True)  # the order of code points is that of UTF-8 bytes
             first += map(dict(zip(tie, range(size), strict=True)).__getitem__, own)
         return np.array(first)
