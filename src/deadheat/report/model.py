@@ -125,7 +125,7 @@ class Column:
 
     key: str
     heading: str
-    of: Callable[[Any], Cell] | None = None
+    of: Callable[..., Cell] | None = None
     ends: tuple[str, str] = ("low", "high")
     is_data: bool = False
     is_detail: bool = False

@@ -47,19 +47,19 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
     >>> format_cell(p_value(0.00002)), format_cell(p_value(0.0001)), format_cell(p_value(0.004), 2)
     ('<.0001', '0.0001', '<.01')
     """
-    if isinstance(cell, str | tuple):
-        return cell if isinstance(cell, str) else " ".join(cell)
-    if isinstance(cell, Bar):
-        return draw(cell)
+    if isinstance(cell, str | tuple | Bar):
+        return cell if isinstance(cell, str) else draw(cell) if isinstance(cell, Bar) else " ".join(cell)
     if isinstance(cell, Span):
         low, high = (format_cell(end, digits, empty="") for end in (cell.low, cell.high))
         return f"[{low}, {high}]{'' if cell.is_known else DOUBT}" if low or high else empty
-    if isinstance(cell, int):
-        return ("yes" if cell else "no") if isinstance(cell, bool) else f"{cell:,}"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
     digits = DIGITS if digits is None else digits
     if isinstance(cell, Number):
         return _number(cell, digits, empty)
-    return empty if cell is None or math.isnan(cell) else rounded(cell, digits)
+    if cell is None or math.isnan(cell):
+        return empty
+    return f"{cell:,}" if isinstance(cell, int) else rounded(cell, digits)
 
 
 def _number(cell: Number, digits: int, empty: str) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, islice, product
 from pathlib import PurePath
+from typing import Any
 
 from deadheat import arguments
 from deadheat.comparison.comparison import Comparison
@@ -78,7 +79,7 @@ def compact(
     names = best_first(comparison.evaluations, comparison.measures[0])
     has_letters = comparison.design.baseline is None and len(names) > 1
     letters = dict(zip(names, _letters(len(names)), strict=True)) if has_letters else {}
-    rows = []
+    rows: list[dict[str, Any]] = []
     for stratum, part in parts.items():
         cells = {one.label: _column(part, one, names, letters, digits) for one in part.measures}
         of_part = {"stratum": keys_of(stratum), "cells": cells}

@@ -360,8 +360,9 @@ def _facts(comparison: Comparison, parts: Sequence[StratumComparison], qrels: st
     ]
     yield from tell_intervals(design, found, differences, clusters="" if n_clusters is None else "clusters")
     placed = [(label(part.stratum), pair) for part in parts for pair in part.comparison.pairs]
-    grouping = {"has_clusters": n_clusters is not None, "has_strata": bool(parts[0].stratum)}
-    yield from tell_tests(design, placed, **grouping, among=among)
+    yield from tell_tests(
+        design, placed, has_clusters=n_clusters is not None, has_strata=bool(parts[0].stratum), among=among
+    )
     yield from _of_ties(parts)
     yield from made_under(evaluations[0].conventions)
     yield from _of_labels(parts)

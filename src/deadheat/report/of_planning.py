@@ -62,7 +62,7 @@ def planned(
         tables.append(tabulate("equivalence", labels, shown, rows, title=title))
         facts += doubt_margin([(label(stratum), pair) for stratum, part in parts.items() for pair in part.pairs])
     if detect is not None:
-        shown = (
+        powers = (
             Column("std", "std", spare=2),
             Column("n_queries", "queries", spare=1),
             Column("power", "power"),
@@ -71,7 +71,7 @@ def planned(
         )
         title = f"To detect {detect:g} with a power of 80% (paired t test, not corrected)"
         rows = _in_totals(parts, detect, Comparison.sample_sizes)
-        tables.append(tabulate("sample_sizes", labels, shown, rows, title=title))
+        tables.append(tabulate("sample_sizes", labels, powers, rows, title=title))
     return tables, facts
 
 

@@ -92,12 +92,12 @@ def report_profile(
             for query in one.worst
         ]
         labels = (MEASURE, replace(QUERY, of=lambda row: row["query"].query_id))
-        columns = [
+        values = [
             replace(one, of=lambda row, name=name: getattr(row["query"], name))
             for one, name in zip(VALUE, ENDS, strict=True)
         ]
         title = "Queries that depend on it most"
-        tables += [tabulate("worst_queries", labels, columns, worst, title=title)] if worst else []
+        tables += [tabulate("worst_queries", labels, values, worst, title=title)] if worst else []
         tables += [_stability(profile), _correlations(profile)]
     heading = (
         f"{profile.name}: {counted(profile.n_queries, 'query', 'queries')}, {counted(profile.n_documents, 'document')}"
@@ -276,7 +276,8 @@ def _undefined(one: Stability) -> str | None:
 
 
 def _per_query(profile: TieProfile) -> Table:
-    frame, labels, columns = profile.per_query(), [QUERY], OF_QUERY
+    frame, labels = profile.per_query(), [QUERY]
+    columns: tuple[Column, ...] = OF_QUERY
     if profile.rule is not None:
         labels = [QUERY, MEASURE]
         columns = (

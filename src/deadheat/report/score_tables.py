@@ -305,7 +305,7 @@ def _by_query(evaluation: Evaluation, beside: Sequence[Evaluation]) -> dict[tupl
         elif scores.unjudged is not None:
             cells.append([NOTHING] * len(scores.query_ids))
         name = str(scores.measure)
-        found |= {(query, name): row for query, *row in zip(scores.query_ids.tolist(), *cells, strict=True)}
+        found |= {(query, name): tuple(row) for query, *row in zip(scores.query_ids.tolist(), *cells, strict=True)}
     return found
 
 

@@ -82,7 +82,7 @@ def page_of(
     most = None if len(subjects) <= FEW_SUBJECTS else MOST_FIGURES
     specs: list[dict[str, Any]] = []
     sections: list[Section] = []
-    made = templates().get_template("page.html").module
+    made: Any = templates().get_template("page.html").module
     for n, found in enumerate(languages):
         pictures = [] if missing else list(pictures_of_languages(found, len(specs)))
         specs += [one.spec for one in pictures if one.spec is not None]
