@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 COMMAND = re.compile(r"(^\s*|#(?=#\[))([:#])(?=:[a-z-]+(?: [^:]*)?::|\[)")  # a workflow command in a GitHub build log
 BY_DOC_ID = "by document id, as trec_eval"  # how that rule of breaking ties is called wherever people read of it
@@ -228,3 +232,10 @@ def on_terminal(text: str) -> str:
     q\x1b[2J \x3a:error::q #\x23[error]q
     """
     return COMMAND.sub(lambda found: f"{found[1]}\\x{ord(found[2]):02x}", printable(text))
+
+
+def short_repr(one: DataclassInstance) -> str:
+    """Return the repr of a dataclass with four decimals of a number."""
+    shown = ((item.name, getattr(one, item.name)) for item in fields(one) if item.repr)
+    values = (f"{name}={round(value, 4) if isinstance(value, float) else value!r}" for name, value in shown)
+    return f"{type(one).__name__}({', '.join(values)})"

@@ -391,7 +391,7 @@ def test_the_demo_is_copied_again_only_if_it_is_the_same(folder: Path) -> None:
     mine.write_text("mine")
     result = call("demo", "--copy", "data")
     assert result.exit_code == 2
-    assert "SOURCE.md in 'data' would be replaced" in result.stderr
+    assert "data: SOURCE.md in it would be replaced" in result.stderr
     assert mine.read_text() == "mine"
     assert call("demo", "--copy", "data", "--force").exit_code == 0
     assert mine.read_text() != "mine"

@@ -68,7 +68,7 @@ def test_parts_have_whole_blocks_and_all_of_them(n_parts: int) -> None:
     run = pl.DataFrame(
         {"query_id": [*"abbbbbbbc"], "doc_id": [f"d{n}" for n in range(9)], "score": np.arange(9.0)[::-1]}
     )
-    whole = dh.Run(run).rows.blocks
+    whole = contiguous.blocks_of(run)
     parts = whole.parts(n_parts)
     assert 1 <= len(parts) <= min(n_parts, 3)
     assert pl.concat([part.frame for part in parts]).equals(run)
@@ -130,7 +130,7 @@ def test_a_repeated_document_is_found() -> None:
     run = pl.DataFrame(
         {"query_id": ["a", "b", "b", "b"], "doc_id": ["x", "x", "y", "x"], "score": [1.0, 3.0, 2.0, 1.0]}
     )
-    blocks = dh.Run(run).rows.blocks
+    blocks = contiguous.blocks_of(run)
     assert contiguous.may_repeat(blocks)
     with pytest.raises(DuplicateError, match="'x' is retrieved 2 times for query 'b'"):
         dh.place({"b": {"x": 1}}, run)
@@ -138,14 +138,14 @@ def test_a_repeated_document_is_found() -> None:
 
 def test_the_same_document_of_two_queries_is_no_repetition() -> None:
     run = pl.DataFrame({"query_id": ["a", "b"], "doc_id": ["x", "x"], "score": [1.0, 1.0]})
-    blocks = dh.Run(run).rows.blocks
+    blocks = contiguous.blocks_of(run)
     assert not contiguous.may_repeat(blocks)
 
 
 def test_one_document_in_every_query_costs_no_look_at_each(monkeypatch: pytest.MonkeyPatch) -> None:
     # the last row of a block has the hash of the next one's first: that is no repetition within a query
     run = pl.DataFrame({"query_id": [str(n) for n in range(50)], "doc_id": ["x"] * 50, "score": [1.0] * 50})
-    blocks = dh.Run(run).rows.blocks
+    blocks = contiguous.blocks_of(run)
     looks = []
     monkeypatch.setattr(pl.Series, "is_duplicated", lambda _: looks.append("series"))
     monkeypatch.setattr(pl.DataFrame, "is_duplicated", lambda _: looks.append("frame"))

@@ -134,7 +134,7 @@ def test_the_command_names_columns_and_turns_scores(tmp_path: Path) -> None:
         assert "1.0000" in printed
     wrong = call("evaluate", str(tmp_path / "q.csv"), str(tmp_path / "r.csv"), "--columns", "doc_id")
     assert wrong.exit_code == 2
-    assert "write names as in query_id=question" in wrong.stderr
+    assert "write names as in doc_id=chunk,score=sim" in wrong.stderr
     wrong = call("evaluate", str(tmp_path / "q.csv"), str(tmp_path / "r.csv"), "--columns", columns + "x")
     assert wrong.exit_code == 3
     assert "no column 'distancex' in the table" in wrong.stderr

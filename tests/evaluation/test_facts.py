@@ -7,7 +7,6 @@ import random
 import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -173,10 +172,9 @@ def test_a_reranker_that_grades_all_it_was_given_gets_no_note_where_its_last_tie
 
 
 def test_what_is_not_known_is_said_so(tmp_path: Path) -> None:
-    """Other engines are not asked for the end of each list; a saved evaluation knows what it knew."""
+    """Lists without their unjudged documents have another end; a saved evaluation knows what it knew."""
     rows = pd.DataFrame(as_docs(WHOLE))
-    with duckdb.connect() as connection:
-        evaluation = dh.evaluate(QRELS, connection.from_df(rows), "RR")
+    evaluation = dh.evaluate(QRELS, rows, "RR", judged_only=True)
     assert (evaluation.facts.n_cut, evaluation.facts.unjudged_share) == (None, 0)
     evaluation.save(tmp_path / "whole.json")
     assert dh.load_evaluation(tmp_path / "whole.json").facts == evaluation.facts
@@ -187,8 +185,7 @@ def test_what_is_not_known_is_said_so(tmp_path: Path) -> None:
     assert evaluation.facts.n_cut == 30
 
 
-def test_runs_whose_last_scores_were_not_counted_are_named(tmp_path: Path) -> None:
-    """Polars counts what is asked for alone: that a small Parquet file is not named must not read as "no ties"."""
+def test_last_scores_of_every_kind_of_file_are_counted(tmp_path: Path) -> None:
     rows = [(query, doc, 1.0) for query in ("q1", "q2") for doc in ("a", "b")]
     pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row").write_parquet(tmp_path / "two.parquet")
     (tmp_path / "one.run").write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in rows))
@@ -196,7 +193,7 @@ def test_runs_whose_last_scores_were_not_counted_are_named(tmp_path: Path) -> No
     runs = [str(tmp_path / name) for name in ("one.run", "two.parquet")]
     result = CliRunner(env={"COLUMNS": "300"}).invoke(main, ["evaluate", str(tmp_path / "qrels.txt"), *runs])
     assert (
-        "the last score ties: one in 2 of 2 queries (all with 2 documents, the most), not counted for two; doc"
+        "the last score ties: one in 2 of 2 queries (all with 2 documents, the most), two in 2 of 2 queries (all"
         in result.stdout
     )
 

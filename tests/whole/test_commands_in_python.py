@@ -49,7 +49,6 @@ RENAMED = {
     "notations": "measures",
     "seed": "rng",
     "texts": "reported",
-    "number": "n",
     "train": "popularity",
     "similarity": "kind",
     "files": "evaluation",

@@ -27,7 +27,7 @@ from deadheat.placements.place import open_pair
 from deadheat.placements.placements import Placements
 from deadheat.profile.grouping import Grouped, find_decimals, find_grid, find_levels, grouped, ties_of
 from deadheat.profile.stability import Recommendation, Stability, recommend, stability_of
-from deadheat.wording import NOISE, Plain, counted
+from deadheat.wording import NOISE, Plain, counted, short_repr
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 N_WORST = 5
@@ -43,7 +43,7 @@ class Spread:
     max: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cut:
     """What a cutoff does to ties.
 
@@ -60,6 +60,8 @@ class Cut:
     n_queries: int
     share: float
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True)
 class LargestTie:
@@ -70,7 +72,7 @@ class LargestTie:
     n_documents: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Decided:
     """How much of a measure is decided by the order of ties.
 
@@ -96,13 +98,15 @@ class Decided:
     tie_min: float
     tie_max: float
     n_queries: int
-    share_of_queries: float
-    share_of_error: float
-    worst: tuple[WorstQuery, ...]
+    share_of_queries: float = field(repr=False)
+    share_of_error: float = field(repr=False)
+    worst: tuple[WorstQuery, ...] = field(repr=False)
     scores: Scores = field(repr=False, compare=False)
 
+    __repr__ = short_repr
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class WorstQuery:
     """A query and the range of its value over tie orders."""
 
@@ -111,6 +115,8 @@ class WorstQuery:
     tie_std: float
     tie_min: float
     tie_max: float
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True, repr=False)
