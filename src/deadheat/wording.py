@@ -234,6 +234,11 @@ def on_terminal(text: str) -> str:
     return COMMAND.sub(lambda found: f"{found[1]}\\x{ord(found[2]):02x}", printable(text))
 
 
+def is_plain(text: str) -> bool:
+    """Return whether :func:`on_terminal` would surely leave a text, and all parts of it, as they are: a fast look."""
+    return text.isprintable() and "::" not in text and "#[" not in text
+
+
 def short_repr(one: DataclassInstance) -> str:
     """Return the repr of a dataclass with four decimals of a number."""
     shown = ((item.name, getattr(one, item.name)) for item in fields(one) if item.repr)

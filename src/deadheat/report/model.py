@@ -367,6 +367,21 @@ class Report:
         """The facts that people read."""
         return [fact for fact in self.facts if fact.text]
 
+    def texts(self) -> Iterator[str]:
+        """Give every text, of what is for programs too, by the line."""
+        yield from (self.heading, self.opening, *self.closing.split("\n"))
+        for fact in self.facts:
+            yield from (fact.key, fact.heading, fact.text)
+        for table in self.tables:
+            yield from (table.title, table.caption, *table.groups)
+            for column in (table.group, *table.labels, *table.columns):
+                yield from (column.key, column.heading)
+            for row in table.rows:
+                yield from row.labels
+                for cell in chain.from_iterable(row.cells):
+                    if isinstance(cell, str | tuple):
+                        yield from (cell,) if isinstance(cell, str) else cell
+
     def with_texts(self, change: Callable[[str], str]) -> Report:
         """Return the report with every text that people read changed; lines of the closing stay lines."""
         closing = "\n".join(map(change, self.closing.split("\n")))

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from deadheat.report.model import BEYOND, LACKING, MARK, MOST_SIDE_BY_SIDE, OF_FEW, Bar, Fact, Report, Table
 from deadheat.report.numbers import DOUBT, format_cell
-from deadheat.wording import on_terminal
+from deadheat.wording import is_plain, on_terminal
 
 GAP = "  "
 MARKS = MARK, OF_FEW, LACKING, BEYOND
@@ -103,7 +103,8 @@ def as_text(report: Report, *, width: int | None = 80, digits: int | None = None
     digits : int, optional
         Decimals of a number.
     """
-    report = report.with_texts(on_terminal)
+    if not is_plain("".join(report.texts())):
+        report = report.with_texts(on_terminal)
     tables = [_table(table, sys.maxsize if width is None else width, digits) for table in report.tables]
     width = PAGE if width is None else width
     facts = [_facts(report.shown, width)] if report.shown else []
