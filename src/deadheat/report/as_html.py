@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ def templates() -> Environment:
         finalize=lambda one: Markup(escaped(one)) if isinstance(one, str) and not hasattr(one, "__html__") else one,  # noqa: S704 - escaped
     )
     made.filters |= {
-        "cells": lambda *given: Markup(_cells(*given)),  # noqa: S704 - escaped
+        "rows": lambda *given: Markup(_rows(*given)),  # noqa: S704 - escaped
         "laid_out": _laid_out,
         "places_of_words": lambda table: [n for n in range(len(table.columns)) if table.holds_words(n)],
         "places_of_names": lambda table: [
@@ -62,11 +62,30 @@ def fragment(report: Report, *, digits: int | None = None) -> str:
     return str(parts().piece(report, digits))
 
 
-def _cells(groups: Sequence[Sequence[Cell]], texts: Collection[int], main: int, digits: int | None) -> str:
-    """Return the cells of a row; macros of a template would take eight times as long."""
-    return "".join(
-        _cell(cell, digits, is_text=n in texts, is_main=n == main) for group in groups for n, cell in enumerate(group)
-    )
+def _rows(table: Table, texts: Collection[int], digits: int | None) -> str:
+    """Return the rows of a table, of which there may be thousands: a template would take several times as long."""
+    made: list[str] = []
+    above: tuple[str, ...] = ()
+    for row in table.rows:
+        if table.has_blocks and len(row.labels) > 1 and above and above[0] != row.labels[0]:
+            made.append("</tbody>\n<tbody>")
+            above = ()
+        repeated = [n < len(above) - 1 and row.labels[: n + 1] == above[: n + 1] for n in range(len(row.labels))]
+        labels = map(_label, row.labels, repeated)
+        cells = (
+            _cell(cell, digits, is_text=n in texts, is_main=n == table.main)
+            for group in row.cells
+            for n, cell in enumerate(group)
+        )
+        made.append(f"<tr>{''.join(labels)}{''.join(cells)}</tr>")
+        above = row.labels
+    return "\n".join(made)
+
+
+def _label(text: str, is_again: bool) -> str:  # noqa: FBT001 - by map
+    classes = " ".join(["n"] * text.isdigit() + ["again"] * is_again)
+    attribute = f' class="{classes}"' if classes else ""
+    return f'<th scope="row"{attribute}>{escaped(text)}</th>'
 
 
 def _cell(cell: Cell, digits: int | None, *, is_text: bool, is_main: bool) -> str:
