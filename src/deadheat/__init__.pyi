@@ -21,8 +21,7 @@ from deadheat.data.tables import Qrels, Run, read_qrels, read_run
 from deadheat.errors import DeadheatError, DeadheatWarning
 from deadheat.evaluation.accumulator import Accumulator
 from deadheat.evaluation.columns import evaluate_columns
-from deadheat.evaluation.dense import evaluate_dense
-from deadheat.evaluation.embeddings import evaluate_embeddings
+from deadheat.evaluation.dense import evaluate_dense, evaluate_embeddings
 from deadheat.evaluation.evaluate import evaluate, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval

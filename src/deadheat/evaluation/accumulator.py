@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +13,29 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from deadheat.arguments import Rng, check_choice, generator, whole
-from deadheat.errors import DuplicateError, ParameterError, SourceTypeError
+from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.dense import TIES, evaluation_of
+from deadheat.evaluation.document import ENCODING, Kind, columns_of, packed
 from deadheat.evaluation.evaluate import parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Scores
-from deadheat.evaluation.state import State, read, refuse_other, write
 from deadheat.measures.notation import MeasureLike
 from deadheat.placements.dense import Counted, Ids, count_dense
-from deadheat.wording import Plain, counted
+from deadheat.wording import Plain, as_given, counted
 
 REPEATED = ("error", "once")
+SAVED = Kind("deadheat accumulator", 1, "the state of an accumulator", "Accumulator.save writes one")
+TABLES: dict[str, dict[str, type[pl.DataType]]] = {
+    "queries": {"query_id": pl.String, "n_retrieved": pl.Int64},
+    "judged": {
+        "query": pl.Int64,
+        "doc_id": pl.String,
+        "relevance": pl.Float64,
+        "above": pl.Int64,
+        "tied": pl.Int64,
+    },
+}
 SUMMARY = ("mean", "mean_tie_std", "mean_tie_min", "mean_tie_max", "n_queries")
 
 
@@ -131,7 +143,7 @@ class Accumulator:
             As for :func:`evaluate_dense`; the batch then counts for nothing.
         """
         found = count_dense(scores, relevant, exclude=exclude, mask=mask, query_ids=query_ids, doc_ids=doc_ids)
-        self._take(replace(self._state(found), is_numbered=query_ids is None), "the batch")
+        self._take(found, "the batch", is_numbered=query_ids is None)
 
     def merge(self, *others: Accumulator) -> None:
         """Take what others have counted, such as those of other processes; they remain as they are.
@@ -151,7 +163,9 @@ class Accumulator:
         for other in others:
             if not isinstance(other, Accumulator):
                 raise SourceTypeError(given=Plain(type(other).__name__), allowed="an Accumulator")
-            self._take(other._state(other._whole()), f"the accumulator {other.name!r}")  # noqa: SLF001 - of its own class
+            where = f"the accumulator {other.name!r}"
+            self._refuse_other(list(map(str, other.measures)), other.conventions, where)
+            self._take(other._whole(), where, is_numbered=other._is_numbered)  # noqa: SLF001 - of its own class
 
     def save(self, path: str | Path) -> None:
         """Write the state to a file, which is complete at any time: an earlier state there is replaced when it is.
@@ -161,7 +175,15 @@ class Accumulator:
         path : path
             Of the JSON file; another file than a state is not replaced.
         """
-        write(path, self._state(self._whole()), self.means() if self.n_queries else {})
+        whole, means = self._whole(), self.means() if self.n_queries else {}
+        head = {
+            "n_queries": self.n_queries,
+            "means": {name: mean if math.isfinite(mean) else None for name, mean in means.items()},
+            "measures": list(map(str, self.measures)),
+            "conventions": asdict(self.conventions),
+            "numbered": self._is_numbered,
+        }
+        SAVED.write(path, head, None if whole is None else _tables_of(whole))
 
     def resume(self, path: str | Path) -> None:
         """Take the state that `save` wrote, and go on from there.
@@ -177,7 +199,9 @@ class Accumulator:
         DataError
             The file is missing, damaged or changed, or a query in it is already here.
         """
-        self._take(read(path), str(path))
+        measures, conventions, is_numbered, found = SAVED.read(path, _state_of)
+        self._refuse_other(measures, conventions, str(path))
+        self._take(found, str(path), is_numbered=is_numbered)
 
     def evaluation(self) -> Evaluation:
         """Return the evaluation of all queries so far: to print, compare, save, or check by a gate.
@@ -212,28 +236,36 @@ class Accumulator:
         ]
         return pl.DataFrame(rows).with_columns(pl.col(pl.Float64).fill_nan(None))
 
-    def _state(self, counted: Counted | None = None) -> State:
-        return State(tuple(map(str, self.measures)), self.conventions, self._is_numbered, counted)
-
     def _whole(self) -> Counted | None:
         if len(self._parts) > 1:
             self._parts = [Counted.joined(self._parts)]
         return self._parts[0] if self._parts else None
 
-    def _take(self, other: State, where: str) -> None:
-        """Take a state, or nothing of it if it does not fit."""
-        refuse_other(self._state(), other, where)
-        if other.counted is None:
+    def _refuse_other(self, measures: Sequence[str], conventions: Conventions, where: str) -> None:
+        """Raise `DataError` for a state that was made with other measures or conventions."""
+        own = {"measures": sorted(map(str, self.measures)), **asdict(self.conventions)}
+        for name, given in {"measures": sorted(measures), **asdict(conventions)}.items():
+            if given != own[name]:
+                made = f"{where} was made with {name}={as_given(given)}"
+                raise DataError(f"{made}, and this accumulator has {as_given(own[name])}")
+
+    def _take(self, found: Counted | None, where: str, *, is_numbered: bool | None) -> None:
+        """Take what was counted, or nothing of it if it does not fit."""
+        if None not in {is_numbered, self._is_numbered} and is_numbered != self._is_numbered:
+            raise DataError(
+                f"{where} and this accumulator cannot be told apart: only one of them has query ids",
+                hint="give query_ids= with every batch, or with none",
+            )
+        if found is None:
             return
-        found = other.counted
-        if other.is_numbered:
+        if is_numbered:
             found = replace(found, query_ids=Ids(None, len(found.query_ids), "").all(self.n_queries))
         else:
             found = self._new_of(found, where)
             self._places |= {query: row for row, query in enumerate(found.query_ids.tolist(), self.n_queries)}
         self._parts.append(found)
         self.n_queries += len(found.query_ids)
-        self._is_numbered, self._evaluation = other.is_numbered, None
+        self._is_numbered, self._evaluation = is_numbered, None
 
     def _new_of(self, found: Counted, where: str) -> Counted:
         """Return the queries that are not here yet; raise for one that may not come again."""
@@ -254,3 +286,17 @@ def _seed(rng: int | None) -> Rng:
         raise ParameterError(argument="rng", given=rng, allowed="a whole number from 0 on, or None")
     generator(rng)  # checks it
     return int(np.random.default_rng().integers(2**63)) if rng is None else rng
+
+
+def _tables_of(counted: Counted) -> dict[str, str]:
+    columns = {one.name: getattr(counted, one.name) for one in fields(Counted)}
+    columns |= {"query_id": counted.query_ids.tolist(), "doc_id": counted.doc_ids.tolist()}
+    tables = {name: packed({one: columns[one] for one in schema}, schema) for name, schema in TABLES.items()}
+    return {"encoding": ENCODING, **tables}
+
+
+def _state_of(document: dict[str, Any]) -> tuple[list[str], Conventions, bool | None, Counted | None]:
+    """Return the measures, the conventions, whether queries are numbered, and what was counted."""
+    data = document["data"]
+    counted = None if data is None else Counted(**columns_of(data["queries"]), **columns_of(data["judged"]))
+    return list(document["measures"]), Conventions(**document["conventions"]), document["numbered"], counted
