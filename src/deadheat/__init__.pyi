@@ -9,11 +9,9 @@ from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.benchmark.result import BenchResult
 from deadheat.benchmark.retrievers import BM25, Embedding, Hits, Retriever, RunFile, StringSimilarity
 from deadheat.comparison.agreement import Agreement, agree
-from deadheat.comparison.compare import compare, compare_evaluations
-from deadheat.comparison.compare_languages import compare_languages
-from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.comparison import Comparison, compare, compare_evaluations
 from deadheat.comparison.holes import Holes, holes
-from deadheat.comparison.languages import Languages
+from deadheat.comparison.languages import Languages, compare_languages
 from deadheat.comparison.pairs import Pair
 from deadheat.data.from_arrays import from_arrays
 from deadheat.data.queries import Queries

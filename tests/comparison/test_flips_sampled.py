@@ -12,10 +12,9 @@ import scipy.stats
 
 import deadheat as dh
 from deadheat.comparison import orders
-from deadheat.comparison.flips import flip, is_moved, normal_error
+from deadheat.comparison.flips import Side, flip, is_moved, normal_error
 from deadheat.comparison.orders import Drawn, draw_sums, probability_below
 from deadheat.comparison.pairs import Pair
-from deadheat.comparison.sides import Side
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.report.of_comparison import report_comparison
 from oracle.graded import expected_reciprocal_rank

@@ -12,8 +12,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import deadheat as dh
-from deadheat.comparison.compare_languages import compare_languages
-from deadheat.comparison.languages import Languages
+from deadheat.comparison.languages import Languages, compare_languages
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from oracle.orders import all_orders

@@ -7,8 +7,7 @@ import pytest
 from scipy import stats
 
 import deadheat as dh
-from deadheat.comparison.compare_languages import compare_languages
-from deadheat.comparison.languages import judge_languages
+from deadheat.comparison.languages import compare_languages, judge_languages
 
 N = 30
 QRELS = {f"q{n:02d}": {"r": 1} for n in range(N)}

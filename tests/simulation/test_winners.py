@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.comparison.sides import Side, TieSums, side_of
+from deadheat.comparison.flips import Side, TieSums, side_of
 from deadheat.measures import parse_measure
 from deadheat.simulation.winners import Winner, winner
 

@@ -12,9 +12,8 @@ import polars as pl
 
 from deadheat.benchmark.failures import Failure
 from deadheat.benchmark.parts import Family, Part, check_by, families_of
-from deadheat.comparison.compare_languages import languages_of
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.languages import Languages
+from deadheat.comparison.languages import Languages, languages_of
 from deadheat.comparison.pairs import Design
 from deadheat.data.flat import Numbers
 from deadheat.data.shown import Shown

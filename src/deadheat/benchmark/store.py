@@ -23,9 +23,8 @@ from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.parts import Part
 from deadheat.benchmark.result import BenchResult, Key
 from deadheat.benchmark.retrievers import Retriever, identity
-from deadheat.comparison.compare import compare_evaluated
-from deadheat.comparison.compare_languages import languages_of
-from deadheat.comparison.languages import Languages
+from deadheat.comparison.comparison import compare_evaluated
+from deadheat.comparison.languages import Languages, languages_of
 from deadheat.comparison.pairs import Design
 from deadheat.data.tables import Run
 from deadheat.errors import DataError, DeadheatError, FileFormatError

@@ -111,7 +111,7 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     check_inputs(inputs)
     queries = strata.read()
     if saved:
-        from deadheat.comparison.compare import compare_evaluated
+        from deadheat.comparison.comparison import compare_evaluated
         from deadheat.evaluation.evaluate import load_evaluation
 
         evaluations = {name: load_evaluation(path) for name, path in named.items()}
@@ -172,7 +172,7 @@ def _compare(  # noqa: PLR0917 - what a comparison is made of
     design: Design,
     clusters: Mapping[str, Any],
 ) -> Comparison:
-    from deadheat.comparison.compare import compare_under
+    from deadheat.comparison.comparison import compare_under
     from deadheat.evaluation.warned import warn_of_form
 
     judgments = open_qrels(qrels)
@@ -192,8 +192,7 @@ def _report(  # noqa: PLR0917 - what a report is made of
     output: Output,
     options: Mapping[str, Any],
 ) -> Report:
-    from deadheat.comparison.compare_languages import languages_of_queries
-    from deadheat.comparison.languages import judge_languages
+    from deadheat.comparison.languages import judge_languages, languages_of_queries
     from deadheat.evaluation.strata import strata_of
     from deadheat.report import of_languages
     from deadheat.report.model import Column, Fact
@@ -240,7 +239,7 @@ def _subjects(
     comparison: Comparison, queries: Queries | None, columns: Sequence[str]
 ) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
     """Yield what figures are drawn of: the comparison, its languages, and its strata if there are any."""
-    from deadheat.comparison.compare_languages import languages_of_queries
+    from deadheat.comparison.languages import languages_of_queries
     from deadheat.evaluation.strata import strata_of
 
     yield "", comparison, {}

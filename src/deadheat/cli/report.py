@@ -73,7 +73,7 @@ def report(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> No
     Saved evaluations and folders of deadheat bench have no rankings to show, or only those that the folder keeps.
     """
     from deadheat.benchmark.store import read_finished, summary_of
-    from deadheat.comparison.compare_languages import languages_of_queries
+    from deadheat.comparison.languages import languages_of_queries
     from deadheat.report.page import Input, page_of
 
     strata = StratumOptions.of(options)
@@ -109,7 +109,7 @@ def report(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> No
 
 def _subject(qrels: str, paths: Sequence[str], strata: StratumOptions, options: dict[str, Any]) -> Subject:
     """Return what the page is about: runs, or saved evaluations where there are no qrels."""
-    from deadheat.comparison.compare import compare_evaluated, compare_under
+    from deadheat.comparison.comparison import compare_evaluated, compare_under
     from deadheat.data.tables import Run
     from deadheat.evaluation.evaluate import DEFAULT_MEASURES, evaluate_under, load_evaluation
     from deadheat.report.page import Subject

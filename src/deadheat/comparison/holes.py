@@ -12,7 +12,7 @@ import polars as pl
 
 from deadheat.arguments import as_count, check_choice
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.comparison.compare import named_runs
+from deadheat.comparison.comparison import named_runs
 from deadheat.data.flat import Numbers
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Shown

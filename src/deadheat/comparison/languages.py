@@ -1,8 +1,9 @@
-"""Languages, what compare_languages() returns: the same queries in several languages, one by one; and its verdict."""
+"""compare_languages() and what it returns: the same queries in several languages, one by one; and its verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import combinations
@@ -12,19 +13,23 @@ import numpy as np
 import polars as pl
 
 from deadheat import stats
-from deadheat.arguments import positive
+from deadheat.arguments import Rng, positive
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
-from deadheat.comparison.comparison import planned
+from deadheat.comparison.comparison import Comparison, planned
+from deadheat.comparison.flips import Side, gap_of, side_of
 from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_sides, least_p, n_units, pairs_of
-from deadheat.comparison.sides import Side, gap_of, side_of
 from deadheat.comparison.verdict import QUERY, doubt, favoured, number, probability, signed
 from deadheat.data.drawn import Drawn
 from deadheat.data.flat import Numbers
+from deadheat.data.queries import Queries
 from deadheat.data.shown import Shown
+from deadheat.data.tables import Source
+from deadheat.errors import ColumnError, DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import FEWEST, KNOWN
+from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, cluster_codes
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
+from deadheat.stats.joining import joined_groups
 from deadheat.stats.spread import order_range, spread_of_means
 from deadheat.wording import NOISE, counted
 
@@ -38,6 +43,7 @@ SPREADS: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("worst", "best"), pl.String),
     **dict.fromkeys(("worst_mean", "p_worst"), pl.Float64),
 }
+PAIR = "pair_id"  # the column that says which queries are the same in several languages
 SPOKEN = 3  # systems that are said one by one
 # what is said of the other languages; the key is why the system is not shown to be worse in them
 OTHERS = {
@@ -543,3 +549,269 @@ def _listed(names: list[str]) -> str:
     if len(names) <= SPOKEN:
         return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
     return f"{', '.join(names[:SPOKEN])} and {len(names) - SPOKEN} more"
+
+
+def compare_languages(
+    evaluations: Mapping[str, Evaluation | Mapping[str, Evaluation]],
+    pairs: Mapping[str, Mapping[str, str]] | None = None,
+    *,
+    queries: Source | None = None,
+    name: str = "queries",
+    baseline: str | None = None,
+    test: str = "randomization",
+    correction: str = "holm",
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+    n_resamples: int = 10_000,
+    method: str = "auto",
+    cluster: Cluster = None,
+    rng: Rng = 0,
+) -> Languages:
+    """Compare languages query by query: the same system on the same queries, asked in one language and in another.
+
+    Parameters
+    ----------
+    evaluations : dict of str to Evaluation, or to dict of str to Evaluation
+        By language, of one system or of several by name; of the same measures and conventions. With `queries`: by
+        name, each of a system on the queries of all languages.
+    pairs : dict of str to dict of str to str, optional
+        By language, what each query shares with its translations; queries without an entry are left out. By default
+        queries that belong together have the same id in each language.
+    queries : path or frame, optional
+        A table of queries with the columns language and pair_id, which says what belongs together.
+    name : str, default "queries"
+    baseline : str, optional
+        The system with whose gaps those of the others are compared; by default every pair.
+    test, correction, alternative, confidence_level, n_resamples, method, rng
+        As for :func:`compare`; Tukey's test takes the queries that all languages have.
+    cluster : dict or sequence, optional
+        What queries share, by the ids that the languages share.
+
+    Returns
+    -------
+    Languages
+
+    Raises
+    ------
+    ParameterError
+        There is one language only, or the systems of the languages differ.
+    DataError
+        Two languages share no query.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> qrels = {"fever": {"D1": 1}, "pain": {"D2": 1}, "rash": {"D3": 1}}
+    >>> english = evaluate(qrels, {name: dict.fromkeys(found, 1.0) for name, found in qrels.items()}, "RR")
+    >>> french = evaluate(qrels, {name: {"D1": 2.0, "D2": 1.0} for name in qrels}, "RR")
+    >>> found = compare_languages({"en": english, "fr": french})
+    >>> (one,) = found.differences
+    >>> one.pair.system, one.pair.baseline, round(one.pair.difference, 4)
+    ('fr', 'en', -0.5)
+    >>> found.across[0].worst, round(found.across[0].variance, 4)
+    ('fr', 0.0625)
+    """
+    design = Design(
+        baseline=baseline,
+        test=test,
+        correction=correction,
+        alternative=alternative,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        method=method,
+        rng=rng,
+    )
+    if queries is not None:
+        evaluations, pairs = split_by_language(evaluations, Queries.of(queries))
+    named = {
+        language: dict(own) if isinstance(own, Mapping) else {own.name: own} for language, own in evaluations.items()
+    }
+    if pairs is not None and (unknown := sorted(named.keys() - pairs.keys())):
+        raise ParameterError("has no entry of a language", argument="pairs", given=unknown[0], allowed=list(pairs))
+    if all(not isinstance(own, Mapping) for own in evaluations.values()):  # one system, whatever its runs are called
+        named = {language: {"run": one} for language, own in named.items() for one in own.values()}
+    return languages_of(named, pairs, design=design, name=name, cluster=cluster)
+
+
+def split_by_language(
+    evaluations: Mapping[str, Any], table: Queries
+) -> tuple[dict[str, dict[str, Evaluation]], dict[str, dict[str, str]]]:
+    """Return the evaluations of each language, and the pair id of each of its queries that has one.
+
+    Parameters
+    ----------
+    evaluations : dict of str to Evaluation
+        By system.
+    table : Queries
+        With the columns language and pair_id.
+    """
+    if any(not isinstance(one, Evaluation) for one in evaluations.values()):
+        allowed = "a dict of system to Evaluation, where queries have the languages"
+        raise ParameterError(argument="evaluations", given=list(evaluations), allowed=allowed)
+    column = table.language_column
+    if column is None:
+        raise ColumnError("no column 'language' in the table of queries", allowed="one", path=table.where)
+    table.check_columns([PAIR])
+    found: dict[str, dict[str, Evaluation]] = {}
+    pairs: dict[str, dict[str, str]] = {}
+    for name, one in evaluations.items():
+        ids = one.query_ids.tolist()
+        table.check_common(ids)
+        of_query = list(zip(ids, table.column(column, ids), table.column(PAIR, ids), strict=True))
+        for language in sorted({language for _, language, pair in of_query if language and pair}):
+            own = {query: pair for query, of, pair in of_query if of == language and pair}
+            found.setdefault(language, {})[name] = one.select(np.array([query in own for query in ids], np.bool_))
+            pairs.setdefault(language, {}).update(own)
+    return found, pairs
+
+
+def languages_of(
+    evaluations: Mapping[str, Mapping[str, Evaluation]],
+    pairs: Mapping[str, Mapping[str, str]] | None,
+    *,
+    design: Design,
+    name: str,
+    cluster: Cluster = None,
+    shared_labels: Mapping[str, Mapping[str, Collection[Hashable]]] | None = None,
+) -> Languages:
+    """Do what :func:`compare_languages` does, under a given design.
+
+    In place of `cluster`, `shared_labels` says by language and pair id what a query shares with others: pairs that
+    share something in any language are one cluster.
+    """
+    if len(evaluations) < 2:
+        raise ParameterError("needs two languages or more", argument="evaluations", given=list(evaluations))
+    _check_systems(evaluations)
+    systems = list(next(iter(evaluations.values())))
+    if design.baseline is not None and design.baseline not in systems:
+        raise ParameterError(argument="baseline", given=design.baseline, allowed=systems)
+    # by language, what languages call each query; of all systems that of the first
+    names = {
+        language: {one: one for one in next(iter(own.values())).query_ids.tolist()}
+        if pairs is None
+        else pairs[language]
+        for language, own in evaluations.items()
+    }
+    counts: Counter[str] = Counter()
+    ids: dict[str, set[str]] = {}
+    for language, own in evaluations.items():
+        for one in own.values():
+            held = [names[language][query] for query in one.query_ids.tolist() if query in names[language]]
+            ids.setdefault(language, set(held))
+            if len(ids[language]) < len(held):
+                twice = next(shared for shared, n in Counter(held).items() if n > 1)
+                raise DataError(
+                    f"two queries of {one.name} in {language} are called {twice!r} across languages",
+                    hint="pair each once",
+                )
+        counts.update(ids[language])
+    shared = {one for one, n in counts.items() if n > 1}
+    for language, own_ids in ids.items():
+        if own_ids.isdisjoint(shared):
+            raise DataError(f"no query of {language} is one of {', '.join(ids.keys() - {language})} too")
+    kept = {
+        language: {query: one for query, one in own.items() if one in ids[language] & shared}
+        for language, own in names.items()
+    }
+    query_ids, differ = np.array(sorted(shared), dtype=object), False
+    if shared_labels is not None:
+        cluster, differ = clusters_of_pairs(shared_labels)
+    return Languages(
+        name=name,
+        evaluations={
+            language: {system: one.renamed(kept[language]) for system, one in own.items()}
+            for language, own in evaluations.items()
+        },
+        design=design,
+        query_ids=query_ids,
+        cluster=cluster_codes(cluster, None, query_ids),
+        left_out={
+            language: len(next(iter(own.values())).query_ids) - len(ids[language] & shared)
+            for language, own in evaluations.items()
+        },
+        clusters_differ=differ,
+    )
+
+
+def clusters_of_pairs(labels: Mapping[str, Mapping[str, Collection[Hashable]]]) -> tuple[dict[str, int], bool]:
+    """Return the cluster of each pair id, and whether some language has them in smaller clusters: these are joined.
+
+    Parameters
+    ----------
+    labels : mapping of str to mapping of str to collections
+        By language and pair id: what its query shares with others.
+
+    Examples
+    --------
+    >>> clusters_of_pairs({"en": {"p": "x", "q": "y"}, "fr": {"p": "x", "q": "x"}})
+    ({'p': 0, 'q': 0}, True)
+    """
+    joined: dict[str, set[Hashable]] = {}
+    for own in labels.values():
+        for pair, held in own.items():
+            joined.setdefault(pair, set()).update(held)
+    codes = dict(zip(joined, joined_groups(list(joined.values())), strict=True))
+    differ = any(
+        len(set(joined_groups(list(own.values())))) > len({codes[pair] for pair in own}) for own in labels.values()
+    )
+    return codes, differ
+
+
+def _check_systems(evaluations: Mapping[str, Mapping[str, Evaluation]]) -> None:
+    """Raise if languages have other systems or measures than the first, or other conventions."""
+    (first, own), *others = evaluations.items()
+    for language, systems in others:
+        if set(systems) != set(own):
+            held = " and ".join(", ".join(names) for names in (own, systems))
+            raise ParameterError(f"{first} and {language} have different systems", argument="evaluations", given=held)
+        for name, one in systems.items():
+            known = own[name]
+            how = "" if one.conventions == known.conventions else "under other conventions"
+            how = how if list(map(str, one.measures)) == list(map(str, known.measures)) else "with other measures"
+            if how:
+                message = f"{name} was evaluated {how} in {language} than in {first}"
+                raise ParameterError(message, argument="evaluations")
+
+
+def languages_of_queries(comparison: Comparison, table: Queries) -> Languages | None:
+    """Compare the languages of queries that share a pair_id, and say which queries share none.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Of systems, on the queries of all languages.
+    table : Queries
+
+    Returns
+    -------
+    Languages or None
+        None where the table has no column language or pair_id, or no pair in two languages.
+    """
+    if PAIR not in table.columns or table.language_column is None:
+        return None
+    found, pairs = split_by_language(comparison.evaluations, table)
+    times = Counter(pair for own in pairs.values() for pair in set(own.values()))
+    paired = {language for language, own in pairs.items() if any(times[pair] > 1 for pair in own.values())}
+    if not paired:
+        return None
+    kept = {language: pairs[language] for language in pairs if language in paired}
+    labels = None
+    ids = comparison.query_ids.tolist()
+    if comparison.cluster is not None:
+        codes = dict(zip(ids, comparison.cluster.tolist(), strict=True))
+        labels = {language: {pair: (codes[query],) for query, pair in own.items()} for language, own in kept.items()}
+    languages = languages_of(
+        {language: found[language] for language in kept},
+        kept,
+        design=comparison.design,
+        name="queries",
+        shared_labels=labels,
+    )
+    # the queries that no pair_id pairs; those whose language is paired are told elsewhere
+    alone = Counter(
+        language or "no language"
+        for query, language in zip(ids, table.column(table.language_column, ids), strict=True)
+        if query not in kept.get(language or "", {})
+    )
+    unpaired = ", ".join(f"{counted(n, 'query', 'queries')} of {language}" for language, n in alone.items())
+    return replace(languages, unpaired=unpaired)

@@ -12,8 +12,7 @@ import numpy as np
 
 from deadheat.arguments import BOUNDED, check_choice
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.comparison.flips import Flip, flip
-from deadheat.comparison.sides import Side, TieSums, gap_of, normal_error_of
+from deadheat.comparison.flips import Flip, Side, TieSums, flip, gap_of, normal_error_of
 from deadheat.errors import ParameterError
 from deadheat.evaluation.intervals import PROPORTION, Estimation, why_unknown
 from deadheat.io.phases import phase

@@ -9,8 +9,8 @@ import numpy as np
 from deadheat import stats
 from deadheat.arguments import Rng, generator
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
+from deadheat.comparison.flips import Side, side_of
 from deadheat.comparison.orders import MAX_ORDERS, draw_values, listed_values
-from deadheat.comparison.sides import Side, side_of
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.measures import Measure
 
@@ -45,7 +45,7 @@ def rank_intervals(
         Of all evaluations together, sorted.
     cluster : ndarray of int, shape (n_queries,), or None
     confidence_level, n_resamples, rng
-        As for :func:`~deadheat.comparison.compare.compare`.
+        As for :func:`~deadheat.comparison.comparison.compare`.
     """
     sides = [side_of(one, measure, members(query_ids, one.query_ids)) for one in evaluations.values()]
     keep: BoolArray = np.asarray(~np.isnan(np.column_stack([side.mean for side in sides])).any(axis=1))

@@ -16,7 +16,7 @@ import numpy as np
 
 from deadheat.arguments import by_name
 from deadheat.arrays import FloatArray
-from deadheat.comparison import compare as comparing
+from deadheat.comparison import comparison as comparing
 from deadheat.comparison.comparison import Comparison
 from deadheat.compat.defaults import is_chosen, tie_policy
 from deadheat.compat.evaluating import Evaluator

@@ -13,8 +13,8 @@ import numpy as np
 from deadheat import stats
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.flips import side_of
 from deadheat.comparison.pairs import TUKEY, Design, Pair
-from deadheat.comparison.sides import side_of
 from deadheat.errors import FigureError, ParameterError
 from deadheat.figures.base import figure
 from deadheat.figures.style import (

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from deadheat.arguments import Rng, generator
 from deadheat.arrays import IntArray
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Source, Table
-from deadheat.errors import ParameterError
+from deadheat.errors import DataError, ParameterError, UnlabelledQueriesWarning
 from deadheat.evaluation.evaluate import checked, opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Cluster, cluster_codes, cluster_name
-from deadheat.evaluation.strata import names_of
+from deadheat.evaluation.strata import columns_of, groups, is_assigned, label, names_of
+from deadheat.gates.checks import Subset, check_family, paired, regressions
 from deadheat.gates.notation import Gates, Threshold, parse_all
-from deadheat.gates.regression import paired, regressions
 from deadheat.gates.result import Check, GateOptions, GateResult, check_flag
-from deadheat.gates.subsets import Subsets
-from deadheat.gates.thresholds import check_family
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.stored import StoredMeasure
 from deadheat.wording import Advice, Plain
@@ -223,3 +224,48 @@ def _in_order(found: Sequence[Check], gates: Sequence[str]) -> list[Check]:
     place = {gate: n for n, gate in reversed(list(enumerate(gates)))}
     once = {(check.gate, check.threshold, check.by, check.stratum): check for check in found}
     return sorted(once.values(), key=lambda check: place[check.gate])
+
+
+@dataclass(frozen=True)
+class Subsets:
+    """Subsets of some queries by the columns of a table; languages are kept apart unless they may be pooled."""
+
+    query_ids: list[str]
+    table: Queries | None
+    pool_languages: bool
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages of these queries, if there are several."""
+        found = () if self.table is None else self.table.languages(self.query_ids)
+        return found if len(found) > 1 else ()
+
+    def of(self, by: Sequence[str]) -> tuple[Subset, ...]:
+        """Return the strata of some columns as one family; all queries if there are no columns.
+
+        Raises
+        ------
+        ParameterError
+            There is no table.
+        DataError
+            It lacks a column, or has none of the queries, or has no value for any of them.
+        """
+        if self.table is None and by:
+            raise ParameterError(
+                "needs a queries table", argument="by", given=", ".join(by), hint=Advice("queries", "queries.csv")
+            )
+        columns: list[str] = []
+        if self.table is not None:
+            self.table.check_columns(by)
+            columns = columns_of(self.table, self.query_ids, by, pool_languages=self.pool_languages)
+        if self.table is None or not columns:
+            return (Subset("", "", np.ones(len(self.query_ids), np.bool_)),)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnlabelledQueriesWarning)  # they are a stratum, which is named
+            found = groups(self.query_ids, columns, self.table, pool_languages=True)
+        if not any(map(is_assigned, found)):
+            raise DataError(
+                f"no evaluated query has a {' and a '.join(columns)}: there is nothing to check by",
+                path=self.table.where,
+            )
+        return tuple(Subset(", ".join(columns), label(stratum), keep) for stratum, keep in found.items())

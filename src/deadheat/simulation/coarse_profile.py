@@ -12,9 +12,9 @@ import polars as pl
 
 from deadheat.arguments import Rng, check_rng
 from deadheat.arrays import members
-from deadheat.comparison.compare import named_runs
+from deadheat.comparison.comparison import named_runs
+from deadheat.comparison.flips import TieSums, side_of
 from deadheat.comparison.pairs import Places, pairs_of
-from deadheat.comparison.sides import TieSums, side_of
 from deadheat.data.drawn import Drawn
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.comparison.flips import flip
-from deadheat.comparison.sides import TieSums, normal_error_of
+from deadheat.comparison.flips import TieSums, flip, normal_error_of
 from deadheat.comparison.sums import ROUNDING
 
 
