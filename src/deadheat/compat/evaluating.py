@@ -103,10 +103,7 @@ class Evaluator(Generic[Key]):
             "float32" if ties == OF_TREC_EVAL else None,
         )
         placements = replace(engine.place(), max_relevance=self._max_relevance)
-        if ties in policies.LOOK_AT_RUN:
-            placements = policies.by_rule(placements, engine, ties)
-        else:
-            placements = policies.apply(placements, ties, None)
+        placements = policies.apply(placements, ties, engine=engine)
         return condense(placements) if self._judged_only else placements
 
 

@@ -144,9 +144,7 @@ def _placed(qrels: Qrels, run: Run, options: Options) -> Placements:
                 hint="-c counts them with 0, and --like 9 leaves them out",
             )
         placements = placements.select(~missing)
-    if options.ties in policies.LOOK_AT_RUN:
-        return policies.by_rule(placements, engine, options.ties)
-    return policies.apply(placements, options.ties, None)
+    return policies.apply(placements, options.ties, engine=engine)
 
 
 def _values(one: Column, measure: Measure, placements: Placements, missing: BoolArray) -> FloatArray:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from numpy.typing import ArrayLike
 
-from deadheat import arguments
 from deadheat.arguments import Rng, as_count, check_choice
 from deadheat.data.tables import Qrels
 from deadheat.errors import ParameterError
@@ -221,8 +220,8 @@ def evaluation_of(
         For ``ties="random"``.
     name : str
     """
-    placements, ties = counted.placements(), conventions.ties
-    ranked = policies.apply(placements, ties, arguments.generator(rng) if ties == "random" else None)
+    placements = counted.placements()
+    ranked = policies.apply(placements, conventions.ties, rng)
     return Evaluation(
         [score_of(measure, placements, ranked, conventions.no_relevant) for measure in measures],
         name=name,

@@ -12,7 +12,6 @@ from typing import TypeAlias, TypedDict, TypeGuard, Unpack, cast, overload
 
 import numpy as np
 
-from deadheat import arguments
 from deadheat.arguments import Rng, by_name
 from deadheat.data.alike import alike
 from deadheat.data.precision import ScorePrecision
@@ -206,8 +205,7 @@ def evaluate(
         if keys:
             opened = opened.then_by(*keys, score_precision=conventions.score_precision)
         opened = opened.normalized(normalize_ids)
-        generator = arguments.generator(rng) if ties == "random" else None
-        found[name] = evaluate_under(conventions, judged, opened, chosen, generator)
+        found[name] = evaluate_under(conventions, judged, opened, chosen, rng)
         warn({opened.where: found[name]}, judged, {opened.where: opened}, missing=missing)
         warn_of_one_table(found[name], given, source)
     return found if is_several else found[""]
@@ -295,10 +293,7 @@ def evaluate_under(
         )
     if conventions.missing == "skip":
         placements = placements.select(~missing)
-    if ties in policies.LOOK_AT_RUN:
-        ranked = policies.by_rule(placements, engine, ties)
-    else:
-        ranked = policies.apply(placements, ties, arguments.generator(rng) if ties == "random" else None)
+    ranked = policies.apply(placements, ties, rng, engine)
     with phase(f"evaluating {run.name}"):
         scores = [
             score_of(measure, placements, ranked, conventions.no_relevant) for measure in conventions.measures(measures)
@@ -331,7 +326,6 @@ def engine_under(conventions: Conventions, engine: Engine, measures: Sequence[Me
     rng : numpy.random.Generator or int, optional
         For ``ties="random"``.
     """
-    ties = conventions.ties
     depths = [one.deepest for one in measures]
     known = [one for one in depths if one is not None]
     all_known = len(known) == len(depths) and conventions.unjudged != "bounds"
@@ -339,8 +333,8 @@ def engine_under(conventions: Conventions, engine: Engine, measures: Sequence[Me
         engine,
         depth=conventions.depth,
         judged_only=conventions.judged_only,
-        ties=ties,
-        rng=arguments.generator(rng) if ties == "random" and conventions.depth else None,
+        ties=conventions.ties,
+        rng=rng,
         deepest=max(known, default=None) if all_known else None,
     )
 

@@ -94,7 +94,7 @@ class Lists:
         if ties in PASSES:
             return whole.moved(self._positions(whole, precision, PASSES[ties]), np.ones_like(whole.tied))
         if ties not in MIRRORED:
-            return policies.apply(whole, ties, None)
+            return policies.apply(whole, ties)
         tied, first = np.flatnonzero(whole.tied > 1), np.zeros_like(whole.above)
         if len(tied):
             before = self._engine(precision).count_first(whole, tied, MIRRORED[ties])

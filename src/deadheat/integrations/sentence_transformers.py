@@ -125,7 +125,7 @@ class InformationRetrievalEvaluator(Described, of_embeddings.InformationRetrieva
         best = next(self._counted, None)
         if best is None:
             return self._of_lists(queries_result_list)
-        placements = policies.apply(best.placements(), self.ties, None)
+        placements = policies.apply(best.placements(), self.ties)
         return {
             name: {k: float(measure(k).mean(placements).mean()) for k in getattr(self, cutoffs)}
             for name, (cutoffs, measure) in OF_RETRIEVAL.items()
@@ -367,7 +367,7 @@ def _of_list(relevant: NDArray[np.bool_], scores: FloatArray, cutoff: int, ties:
     placements = sort_rows(
         one, np.array([size]), judged_query=query, judged_relevance=relevance, rows=rows, unjudged_queries=()
     )
-    placements = policies.apply(placements, ties, None)
+    placements = policies.apply(placements, ties)
     mrr, ndcg, ap = (float(measure.mean(placements)[0]) for measure in (RR(cutoff=cutoff), nDCG(cutoff=cutoff), AP()))
     return mrr, ndcg, ap
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat.arguments import Rng, generator
 from deadheat.arrays import FloatArray
 from deadheat.errors import DataError
 from deadheat.placements.placements import Placements
@@ -74,21 +75,21 @@ def _ordered(placements: Placements, *, best: bool) -> Placements:
     )
 
 
-def draw(placements: Placements, rng: np.random.Generator | None) -> Placements:
+def draw(placements: Placements, rng: Rng) -> Placements:
     """Draw an order of every tie; all orders are equally likely.
 
     Parameters
     ----------
     placements : Placements
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator or int, optional
         The same state gives the same order.
     """
-    generator = np.random.default_rng(rng)
+    drawn = generator(rng)
     starts = placements.tie_starts
     sizes = np.diff(np.append(starts, len(placements.query)))
     tied = placements.tied[starts]
     group = np.repeat(np.arange(len(starts)), tied)
-    order = np.lexsort((generator.random(len(group)), group))
+    order = np.lexsort((drawn.random(len(group)), group))
     begin = np.cumsum(tied) - tied
     rank = np.empty(len(group), np.int64)
     rank[order] = np.arange(len(group)) - np.repeat(begin, tied)
@@ -123,8 +124,10 @@ def by_rule(placements: Placements, engine: Engine, rule: str) -> Placements:
     return placements.moved(above, np.ones_like(above))
 
 
-def apply(placements: Placements, ties: str, rng: np.random.Generator | None) -> Placements:
-    """Apply a policy that needs only the placements."""
+def apply(placements: Placements, ties: str, rng: Rng = None, engine: Engine | None = None) -> Placements:
+    """Apply a policy; those that look at the run need the engine of the placements."""
+    if engine is not None and ties in LOOK_AT_RUN:
+        return by_rule(placements, engine, ties)
     if ties in {"best", "worst"}:
         return extreme(placements, best=ties == "best")
     return draw(placements, rng) if ties == "random" else placements

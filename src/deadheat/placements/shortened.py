@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from deadheat.arguments import Rng
 from deadheat.arrays import BoolArray, IntArray
 from deadheat.placements import policies
 from deadheat.placements.condensing import condense, truncate
@@ -27,7 +28,7 @@ class Shortened:
     ties : str
         The tie policy, which says what remains of a tie that the depth cuts. Under "expected" it must hold no judged
         document, or be below what is looked at.
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator or int, optional
         For ``ties="random"``.
     deepest : int or None
         Rank below which nothing will be looked at; None: everything is.
@@ -40,7 +41,7 @@ class Shortened:
         depth: int | None,
         judged_only: bool,
         ties: str,
-        rng: np.random.Generator | None = None,
+        rng: Rng = None,
         deepest: int | None = None,
     ) -> None:
         self._engine, self._depth, self._judged_only = engine, depth, judged_only
@@ -59,9 +60,7 @@ class Shortened:
     @cached_property
     def _ranked(self) -> Placements:
         """The whole lists without ties that the depth cuts."""
-        if self._ties in policies.LOOK_AT_RUN:
-            return policies.by_rule(self._whole, self._engine, self._ties)
-        return policies.apply(self._whole, self._ties, self._rng)
+        return policies.apply(self._whole, self._ties, self._rng, self._engine)
 
     @cached_property
     def _placed(self) -> Placements:
@@ -96,7 +95,7 @@ def shortened(
     depth: int | None,
     judged_only: bool,
     ties: str,
-    rng: np.random.Generator | None = None,
+    rng: Rng = None,
     deepest: int | None = None,
 ) -> Engine:
     """Return the engine, with shorter lists if that was asked for; parameters as for `Shortened`."""
