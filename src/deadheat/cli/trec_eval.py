@@ -74,7 +74,7 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     Ties are broken by document id, as trec_eval, unless --ties says otherwise. Not here: trec_eval's preference and
     multi-judge measures (-R other than qrels), and -Z.
     """
-    from deadheat.compat.defaults import OF_TREC_EVAL, tie_policy
+    from deadheat.compat.evaluating import OF_TREC_EVAL, tie_policy
     from deadheat.compat.trec_eval import Options
     from deadheat.compat.trec_eval import trec_eval as lines_of
     from deadheat.compat.trec_names import requested

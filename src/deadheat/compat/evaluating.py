@@ -1,7 +1,8 @@
-"""What the replacements share: judgments made ready once, runs as dicts, values by query under trec_eval's names."""
+"""What the replacements share: the tie policy, judgments made ready once, runs as dicts, values by query."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain, repeat
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
-from deadheat.compat.defaults import OF_TREC_EVAL
+from deadheat.arguments import check_choice
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import SourceTypeError
 from deadheat.io.mappings import all_numbers, check_ids, check_mapping
@@ -18,14 +19,38 @@ from deadheat.placements import policies
 from deadheat.placements.condensing import condense
 from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
-from deadheat.wording import Plain
+from deadheat.wording import NOISE, Plain
 
 if TYPE_CHECKING:
     import polars as pl
 
-NOISE = 1e-12  # by which the extremes of a value differ from rounding alone
+VARIABLE = "DEADHEAT_TIES"
+OF_TREC_EVAL = "doc_id"
 Nested = Mapping[str, Mapping[str, float]]
 Key = TypeVar("Key", bound=Hashable)
+
+
+def is_chosen(given: str | None = None) -> bool:
+    """Return whether a tie policy was given, or is in the environment."""
+    return bool(given or os.environ.get(VARIABLE))
+
+
+def tie_policy(given: str | None, default: str) -> str:
+    """Return the tie policy: what was given, else ``DEADHEAT_TIES`` in the environment, else the default of the tool.
+
+    Parameters
+    ----------
+    given : str, optional
+    default : str
+
+    Raises
+    ------
+    ParameterError
+        There is no such policy.
+    """
+    chosen = given or os.environ.get(VARIABLE) or default
+    check_choice("ties" if given else f"{VARIABLE} in the environment", chosen, policies.POLICIES)
+    return chosen
 
 
 class Evaluator(Generic[Key]):

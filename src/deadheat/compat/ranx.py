@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.arguments import by_name
+from deadheat.arguments import by_name, check_choice
 from deadheat.arrays import FloatArray
 from deadheat.comparison import comparison as comparing
 from deadheat.comparison.comparison import Comparison
-from deadheat.compat.defaults import is_chosen, tie_policy
-from deadheat.compat.evaluating import Evaluator
+from deadheat.compat.evaluating import Evaluator, is_chosen, tie_policy
 from deadheat.compat.tally import TALLY
 from deadheat.errors import DataError, ParameterError, SourceTypeError, UnknownMeasureError
 from deadheat.explanation.quicksort import order_of
@@ -286,10 +285,7 @@ def compare(  # noqa: PLR0917 - ranx's order of arguments
     >>> pair.baseline, pair.system, pair.difference
     ('run_1', 'run_2', 0.25)
     """
-    if stat_test.lower() not in TESTS:
-        raise ParameterError(
-            argument="stat_test", given=stat_test, allowed=tuple(TESTS), hint=did_you_mean(stat_test, TESTS)
-        )
+    check_choice("stat_test", stat_test.lower(), TESTS)
     judged = _dicts(qrels, "qrels")
     chosen = _metrics(judged, metrics).values()
     if any(factor != 1.0 for _, factor in chosen):

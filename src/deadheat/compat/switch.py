@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
-from deadheat.compat.defaults import VARIABLE, tie_policy
+from deadheat.compat.evaluating import VARIABLE, tie_policy
 from deadheat.compat.tally import TALLY
 from deadheat.errors import ParameterError
 

@@ -8,8 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from deadheat.compat.defaults import VARIABLE
-from deadheat.compat.evaluating import Evaluator, Nested
+from deadheat.compat.evaluating import VARIABLE, Evaluator, Nested
 from deadheat.errors import DeadheatError
 from deadheat.wording import counted
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray
-from deadheat.compat.defaults import OF_TREC_EVAL
+from deadheat.compat.evaluating import OF_TREC_EVAL
 from deadheat.compat.trec_names import Column, columns
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError

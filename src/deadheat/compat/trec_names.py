@@ -221,11 +221,8 @@ def columns(
         A parameter cannot be read.
     """
     settings = {"rel": rel, "N": n_documents, "rounding": f"trec_eval {version}"}
-    found: list[Column] = []
-    for name in known(version):
-        if name in wanted:
-            found += _columns(MEASURES[name], tuple(wanted[name]), settings, levels)
-    return found
+    asked = [name for name in known(version) if name in wanted]
+    return [one for name in asked for one in _columns(MEASURES[name], tuple(wanted[name]), settings, levels)]
 
 
 def _columns(

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.compat.defaults import tie_policy
-from deadheat.compat.evaluating import Evaluator
+from deadheat.compat.evaluating import Evaluator, tie_policy
 from deadheat.errors import DataError, MissingDependencyError, ParameterError
 from deadheat.measures import AP, RR, Hit, Measure, P, R, nDCG
 from deadheat.placements import policies
