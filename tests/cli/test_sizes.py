@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 import pytest
 
-from deadheat.cli.sizes import Size
+from deadheat.cli.options import n_bytes
 from support.command import call
 
 
 @pytest.mark.parametrize(
-    ("given", "n_bytes"),
+    ("given", "expected"),
     [
         ("1", 1),
         ("123456789012345678", 123456789012345678),
@@ -23,14 +23,14 @@ from support.command import call
         ("7B", 7),
     ],
 )
-def test_units(given: str, n_bytes: int) -> None:
-    assert Size().convert(given, None, None) == n_bytes
+def test_units(given: str, expected: int) -> None:
+    assert n_bytes(given) == expected
 
 
 @pytest.mark.parametrize("given", ["", "0", "0.1", "-1", "GB", "2XB", "1e9", "1,5GB", "nan"])
 def test_what_is_no_size(given: str) -> None:
     with pytest.raises(click.BadParameter, match=r"is not a number of bytes|less than one byte"):
-        Size().convert(given, None, None)
+        n_bytes(given)
 
 
 def test_the_message_names_the_option() -> None:

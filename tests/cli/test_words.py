@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from deadheat.cli.wording import error_message
+from deadheat.cli.app import error_message
 from deadheat.errors import DataError, MeasureError, ParameterError
 from deadheat.wording import Advice
 from support.command import call, command

@@ -44,9 +44,6 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
     output = Output.of(options, PARTS, runs)
     check_inputs(runs)
     opened = [open_run(path, name) for name, path in named_runs(runs).items()]
-    if options["check_duplicates"]:
-        for run in opened:
-            run.check_duplicates()
     measured = {"p": options["p"], "cutoff": options["cutoff"], "check_duplicates": False}
     found = [compare(one, other, **measured) for one, other in combinations(opened, 2)]
     report = report_agreements(found, per_query=per_query)

@@ -19,13 +19,18 @@ from typing import Any
 import click
 
 from deadheat.cli.progress import Watch
-from deadheat.cli.wording import error_message
-from deadheat.errors import DataError, DeadheatError, NothingJudgedWarning, SourceTypeError
+from deadheat.errors import DataError, DeadheatError, MeasureError, NothingJudgedWarning, SourceTypeError
 from deadheat.io.phases import watched_by
-from deadheat.wording import did_you_mean, joined, on_terminal, printable
+from deadheat.wording import PYTHON, Words, did_you_mean, joined, on_terminal, printable
 
 GATE_FAILED, USAGE, BAD_DATA, BUG, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 70, 130, 141  # a bug: EX_SOFTWARE
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the disk, the quota, the limit on the size of files
+OTHERWISE = {  # options whose arguments have other names
+    "collection_texts": "texts",
+    "original_texts": "original",
+    "ci_method": "method",
+    "measure": "measures",
+}
 COMMANDS = (  # the most useful first, as --help lists them
     *("evaluate", "compare", "agree", "report", "gate", "ties", "explain", "holes", "items", "simulate", "trec_eval"),
     *("measures", "convert", "bench", "cases", "validate", "demo"),
@@ -99,6 +104,18 @@ class App(click.Group):
                 known = isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort)
                 code = _shown(error if known else _ending(error, self))
         sys.exit(received[0] if received else code)
+
+
+def error_message(error: DeadheatError, command: click.Command | None = None, *, has_place: bool = True) -> str:
+    """Return the message of an error, worded for a command: by default for the one that runs."""
+    command = command or click.get_current_context().command
+    names = [name for parameter in command.params for name in parameter.opts if name.startswith("--")]
+    options = {name.removeprefix("--").replace("-", "_"): name for name in names}
+    options |= {argument: options[option] for option, argument in OTHERWISE.items() if option in options}
+    if "measures" in options:
+        options["measures"] = "-m"
+    is_notation = isinstance(error, MeasureError)  # notations are Python's on the command line too
+    return error.told(PYTHON if is_notation else Words(options), has_place=has_place)
 
 
 def _ending(error: BaseException, command: click.Command) -> BaseException:

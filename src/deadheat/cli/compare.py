@@ -177,8 +177,7 @@ def _compare(  # noqa: PLR0917 - what a comparison is made of
 
     judgments = open_qrels(qrels)
     runs = {name: open_run(path, name, keyed=name != alone) for name, path in named.items()}
-    is_checked = asked("check_duplicates")
-    found = compare_under(design, conventions, judgments, runs, measures, **clusters, check_duplicates=is_checked)
+    found = compare_under(design, conventions, judgments, runs, measures, **clusters, check_duplicates=False)
     for name, run in runs.items():
         warn_of_form(found.evaluations[name], judgments, run)
     return found

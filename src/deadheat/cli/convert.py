@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from deadheat.cli.app import say
+from deadheat.cli.app import error_message, say
 from deadheat.cli.files import INPUT, PATH, STDOUT, check_inputs, check_output
 from deadheat.cli.options import LIMITS, complete_from, examples, takes
 from deadheat.cli.output import standard_output, writing
-from deadheat.cli.wording import error_message
 from deadheat.wording import counted
 
 if TYPE_CHECKING:

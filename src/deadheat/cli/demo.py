@@ -10,11 +10,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import say
+from deadheat.cli.app import error_message, say
 from deadheat.cli.files import PATH
 from deadheat.cli.options import examples, refuse, takes
 from deadheat.cli.output import Output, output_options
-from deadheat.cli.wording import error_message
 
 if TYPE_CHECKING:
     from deadheat.evaluation.evaluation import Evaluation

@@ -122,7 +122,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     queries = strata.read()
     by_id = "doc_id" if options["figures"] and conventions.ties == "expected" else None  # as trec_eval: a tick
     rule = options["beside"] or by_id
-    found = list(_evaluate(qrels, named, measures, conventions, seed, rule, options))
+    found = list(_evaluate(qrels, named, measures, conventions, seed, rule))
     evaluations = [one for one, _, _ in found]
     beside = [by_rule for _, by_rule, _ in found if by_rule is not None]
     grouping = None if queries is None else strata.group(evaluations, queries)
@@ -197,7 +197,6 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     conventions: Conventions,
     seed: int | None,
     rule: str | None,
-    options: Mapping[str, Any],
 ) -> Iterator[tuple[Evaluation, Evaluation | None, tuple[str, str] | None]]:
     """Yield the evaluation of each run, and that with ties broken by a rule if there is one.
 
@@ -208,13 +207,9 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     from deadheat.evaluation.warned import warn_of_form
 
     judgments = open_qrels(qrels)
-    if options["check_duplicates"]:
-        judgments.check_duplicates()
     with phase("evaluating runs", len(runs)) as advance:
         for name, path in runs.items():
             run = open_run(path, name)
-            if options["check_duplicates"]:
-                run.check_duplicates()
             by_rule = unmatched = None
             if rule is None:
                 evaluation = evaluate_under(conventions, judgments, run, measures, seed)

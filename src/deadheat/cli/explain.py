@@ -45,9 +45,5 @@ def explain(qrels: str, run: str, texts: tuple[str, ...], **options: Any) -> Non
     wanted = all_reported(read_reported(texts))
     output = Output.of(options, PARTS, [qrels, run])
     check_inputs([qrels, run])
-    judgments, retrieved = open_qrels(qrels), open_run(run)
-    if options["check_duplicates"]:
-        judgments.check_duplicates()
-        retrieved.check_duplicates()
-    found = explain_reported(judgments, retrieved, wanted)
+    found = explain_reported(open_qrels(qrels), open_run(run), wanted)
     output.print(report_explanation(found, shown_path(qrels, "the qrels"), for_people=not output.is_data))

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deadheat.cli.app import error_message
 from deadheat.cli.files import asked, check_folder
 from deadheat.cli.output import writing
-from deadheat.cli.wording import error_message
 
 if TYPE_CHECKING:
     from deadheat.report.model import Report

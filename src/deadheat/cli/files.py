@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from deadheat.cli.wording import error_message
+from deadheat.cli.app import error_message
 from deadheat.wording import STDIN, STREAM, printable
 
 if TYPE_CHECKING:
@@ -112,11 +112,16 @@ def unique_names(paths: Sequence[str], name_of: Callable[[str], str]) -> list[st
     return [more if names.count(name) > 1 else name for more, name in zip(numbered, names, strict=True)]
 
 
-def open_qrels(path: str) -> Qrels:
-    """Read qrels under the options of the command, for its engine if it has one."""
+def open_qrels(path: str, *, is_checked: bool = True) -> Qrels:
+    """Read qrels under the options of the command, for its engine if it has one.
+
+    They are checked for repeated documents if the command is to check for them; of training data, repeats are usual.
+    """
     from deadheat.data.tables import Qrels
 
     qrels = Qrels(path, columns=named_columns("qrels")).normalized(asked("normalize_ids"))
+    if is_checked and asked("check_duplicates"):
+        qrels.check_duplicates()
     if asked("collection") or asked("strict"):
         from deadheat.evaluation.evaluate import checked
 
@@ -131,7 +136,7 @@ def open_qrels(path: str) -> Qrels:
 
 
 def open_run(path: str, name: str = "", *, keyed: bool = True) -> Run:
-    """Read a run under the options of the command; `keyed`: with its ties ordered as --then-by says."""
+    """Read and check a run under the options of the command; `keyed`: with its ties ordered as --then-by says."""
     from deadheat.data.tables import Run
     from deadheat.io.guarding import guarded
 
@@ -143,7 +148,10 @@ def open_run(path: str, name: str = "", *, keyed: bool = True) -> Run:
     run = Run(source, **named, ascending=bool(asked("ascending")))  # type: ignore[arg-type]  # each of its own type
     keys = asked("then_by") if keyed else ()
     run = run.then_by(*keys, score_precision=asked("score_precision")) if keys else run
-    return run.normalized(asked("normalize_ids"))
+    run = run.normalized(asked("normalize_ids"))
+    if asked("check_duplicates"):
+        run.check_duplicates()
+    return run
 
 
 def named_columns(kind: str) -> dict[str, str]:

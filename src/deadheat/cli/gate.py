@@ -177,7 +177,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         evaluation = load_evaluation(files[0])
     else:
         measures = gates.measures_of(thresholds, baseline)
-        evaluation = _evaluate(files, measures, conventions, is_checked=options["check_duplicates"])
+        evaluation = _evaluate(files, measures, conventions)
     # a file may name the margin of a baseline that only some calls have
     allowed = [name for name in OF_FILES if baseline is not None or name not in OF_BASELINE]
     own = {name: options[name] for name in allowed if options[name] or name in of_file}
@@ -250,15 +250,12 @@ def _check_usage(
     )
 
 
-def _evaluate(
-    files: Sequence[str], measures: Sequence[Measure], conventions: Conventions, *, is_checked: bool
-) -> Evaluation:
+def _evaluate(files: Sequence[str], measures: Sequence[Measure], conventions: Conventions) -> Evaluation:
     from deadheat.evaluation.evaluate import evaluate_under
     from deadheat.evaluation.warned import warn_of_form
-    from deadheat.placements.place import open_pair
 
     qrels, run = files
-    pair = open_pair(open_qrels(qrels), open_run(run), check_duplicates=is_checked)
+    pair = open_qrels(qrels), open_run(run)
     evaluation = evaluate_under(conventions, *pair, measures)
     warn_of_form(evaluation, *pair)
     warn_of_nothing_judged([evaluation])

@@ -79,8 +79,8 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
     check_inputs([qrels, *runs])
     judged = open_qrels(qrels)
     opened = {name: open_run(path, name) for name, path in named_runs(runs).items()}
-    own = ("by", "n", "depth", "unjudged_max_rel", "score_precision", "check_duplicates")
-    found = find(judged, opened, measure, **{name: options[name] for name in own})
+    own = ("by", "n", "depth", "unjudged_max_rel", "score_precision")
+    found = find(judged, opened, measure, **{name: options[name] for name in own}, check_duplicates=False)
     if judge is not None:
         with replacing(Path(judge)) as file:
             file.write(found.documents.write_csv(separator=SEPARATORS[suffix]).encode())

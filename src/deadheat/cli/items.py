@@ -41,6 +41,6 @@ def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 
     given = [run, *filter(None, [train])]
     output = Output.of(options, PARTS, given)
     check_inputs(given)
-    popularity = None if train is None else open_qrels(train)
-    own = {name: options[name] for name in ("cutoff", "n_items", "n_users", "head", "check_duplicates")}
-    output.print(of_items(item_profile(open_run(run), popularity, **own)))
+    popularity = None if train is None else open_qrels(train, is_checked=False)
+    own = {name: options[name] for name in ("cutoff", "n_items", "n_users", "head")}
+    output.print(of_items(item_profile(open_run(run), popularity, **own, check_duplicates=False)))

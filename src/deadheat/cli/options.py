@@ -14,7 +14,6 @@ import click
 
 from deadheat.cli.app import flags
 from deadheat.cli.files import INPUT, PATH, shown_path
-from deadheat.cli.sizes import Size
 from deadheat.settings import SETTINGS
 
 if TYPE_CHECKING:
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
     from deadheat.report.of_strata import Grouping
 
 
+SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(?:([kmgt])(i?)b?|b)?", re.IGNORECASE)
+POWERS = {"k": 1, "m": 2, "g": 3, "t": 4}
 SCREEN = 76  # columns of an example, which is indented by four
 
 
@@ -41,14 +42,35 @@ def complete_from(source: str) -> Callable[[click.Context, click.Parameter, str]
     return lambda _, __, incomplete: [word for word in loaded(source) if word.startswith(incomplete)]
 
 
-def _entering(source: str) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """Return a callback that enters ``module:attribute``, a context manager, with the value that is given."""
+def _entering(
+    source: str, parsed: Callable[[str], object] = str
+) -> Callable[[click.Context, click.Parameter, str | None], None]:
+    """Return a callback that enters ``module:attribute``, a context manager, with what was given."""
 
-    def enter(ctx: click.Context, _: click.Parameter, value: Any) -> None:  # noqa: ANN401 - of the option's type
-        if value is not None:
-            ctx.with_resource(loaded(source)(value))
+    def enter(ctx: click.Context, _: click.Parameter, text: str | None) -> None:
+        if text is not None:
+            ctx.with_resource(loaded(source)(parsed(text)))
 
     return enter
+
+
+def n_bytes(text: str) -> int:
+    """Return a number of bytes from 1 on, with a unit or without: ``GB`` is 10^9, ``GiB`` is 2^30.
+
+    Examples
+    --------
+    >>> [n_bytes(text) for text in ("20000", "500MB", "1.5 GB", "2GiB", "3k")]
+    [20000, 500000000, 1500000000, 2147483648, 3000]
+    """
+    found = SIZE.fullmatch(text.strip())
+    if found is None:
+        raise click.BadParameter(f"{text!r} is not a number of bytes: write 500000000, 500MB or 2GB")
+    number, unit, is_binary = found.groups()
+    factor = (1024 if is_binary else 1000) ** POWERS.get((unit or "").lower(), 0)
+    size = int(float(number) * factor if "." in number else int(number) * factor)
+    if size < 1:
+        raise click.BadParameter(f"{text!r} is less than one byte")
+    return size
 
 
 def parsed_names(_: click.Context, option: click.Parameter, given: str | Sequence[str] | None) -> dict[str, str]:
@@ -222,19 +244,17 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     ),
     "max_decompressed": click.option(
         "--max-decompressed",
-        type=Size(),
         metavar="BYTES",
         expose_value=False,
-        callback=_entering("deadheat.io.limits:max_decompressed"),
+        callback=_entering("deadheat.io.limits:max_decompressed", n_bytes),
         help="About the most bytes that a compressed file or a pipe may take in memory, as text and as rows [default:"
         " 4 GB, or 200 times the compressed size]. Of compressed TREC the rows alone count.",
     ),
     "max_memory": click.option(
         "--max-memory",
-        type=Size(),
         metavar="BYTES",
         expose_value=False,
-        callback=_entering("deadheat.io.limits:max_memory"),
+        callback=_entering("deadheat.io.limits:max_memory", n_bytes),
         help="About how much memory the rows of a run may take, such as 500MB: a larger one is read in blocks"
         " [default: from 1.5 GB of TREC or 4 million rows of Parquet on].",
     ),

@@ -123,7 +123,7 @@ def _subject(qrels: str, paths: Sequence[str], strata: StratumOptions, options: 
     design = checked_design(options, named, strata) if len(named) > 1 else design_of(options, has_queries=has_queries)
     check_inputs([*filter(None, [qrels, strata.path]), *paths])
     queries = strata.read()
-    clusters, is_checked = strata.clusters(queries), options["check_duplicates"]
+    clusters = strata.clusters(queries)
     comparison, runs = None, dict[str, Run]()
     if not qrels:
         evaluations = {name: load_evaluation(path).called(name) for name, path in named.items()}
@@ -134,13 +134,10 @@ def _subject(qrels: str, paths: Sequence[str], strata: StratumOptions, options: 
         runs = {name: open_run(path, name) for name, path in named.items()}
         if len(runs) > 1:
             comparison = compare_under(
-                design, conventions, judgments, runs, measures, **clusters, check_duplicates=is_checked
+                design, conventions, judgments, runs, measures, **clusters, check_duplicates=False
             )
             evaluations = dict(comparison.evaluations)
         else:
-            for table in (judgments, *runs.values()):
-                if is_checked:
-                    table.check_duplicates()
             evaluations = {
                 name: evaluate_under(conventions, judgments, run, measures, design.rng) for name, run in runs.items()
             }

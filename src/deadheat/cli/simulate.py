@@ -147,8 +147,8 @@ def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:
     check_inputs(files)
     judged = open_qrels(qrels)
     runs = {name: open_run(path, name) for name, path in named.items()}
-    own = ("levels", "decimals", "dtypes", "per_query", "missing", "no_relevant", "check_duplicates")
-    given = {name: options[name] for name in own}
+    own = ("levels", "decimals", "dtypes", "per_query", "missing", "no_relevant")
+    given = {name: options[name] for name in own} | {"check_duplicates": False}
     found = coarsening_profile(judged, runs, measures, baseline=baseline, rng=options["seed"], **given)
     report = report_coarsening(found, for_people=not output.is_data)
     output.print(with_figures(report, [("", found, {})], list(dict.fromkeys(row.measure for row in found.rows))))

@@ -63,8 +63,8 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
     measures = parsed_measures(options["notations"])
     check_figures()
     check_inputs(given)
-    own: dict[str, Any] = {name: options[name] for name in ("missing", "no_relevant", "check_duplicates")}
-    own["beside"] = options["beside"] or "doc_id"
+    own: dict[str, Any] = {name: options[name] for name in ("missing", "no_relevant")}
+    own |= {"beside": options["beside"] or "doc_id", "check_duplicates": False}  # what was opened is checked
     judgments = None if qrels is None else open_qrels(qrels)
     profile = tie_profile(open_run(run, keyed=False), judgments, at or CUTOFFS, measures, **own)
     of_report = {"every_measure": output.form == "json", "missing": options["missing"], "digits": output.digits}

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from deadheat.cli.app import say
-from deadheat.cli.files import INPUT, check_inputs, kept, label
+from deadheat.cli.files import INPUT, check_inputs, kept, label, open_qrels, open_run
 from deadheat.cli.options import LAST, complete_from, examples, takes
 from deadheat.cli.output import emit
 
@@ -78,10 +78,9 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     from deadheat.compat.trec_eval import Options
     from deadheat.compat.trec_eval import trec_eval as lines_of
     from deadheat.compat.trec_names import requested
-    from deadheat.data.tables import Qrels, Run
     from deadheat.io.tags import tag_of
 
-    is_checked = options.pop("check_duplicates")
+    del options["check_duplicates"]  # what is opened is checked
     ties = tie_policy(options.pop("ties"), OF_TREC_EVAL)
     chosen = Options(**options | {"version": int(options["version"]), "ties": ties})
     wanted = requested(measures or ["official"], chosen.version)
@@ -90,10 +89,7 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     if not path.is_file():  # a pipe is read twice: the tag of a run by itself
         with path.open("rb") as stream:
             path = Path(kept(stream))
-    judgments, retrieved = Qrels(qrels), Run(path, name=name)
-    if is_checked:
-        judgments.check_duplicates()
-        retrieved.check_duplicates()
+    judgments, retrieved = open_qrels(qrels), open_run(str(path), name)
     tag = tag_of(path) or retrieved.name
     text = "\n".join(lines_of(judgments, retrieved, wanted, chosen, tag, note=lambda text: say(f"Note: {text}")))
     if text:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import BAD_DATA
+from deadheat.cli.app import BAD_DATA, error_message
 from deadheat.cli.files import INPUT, PATH, check_inputs
 from deadheat.cli.options import CASES, LIMITS, examples, takes
 from deadheat.cli.output import Output, emit, format_option, output_option
-from deadheat.cli.wording import error_message
 
 if TYPE_CHECKING:
     from deadheat.benchmark.cases import Validation
