@@ -159,9 +159,9 @@ def count_separators(source: Path | bytes, separator: str, *, skip: int) -> Sepa
                 if outside is None or (is_newline & ~outside).any():
                     return None
                 is_separator &= outside
-            n_newlines = np.count_nonzero(is_newline)
-            n_returns = _count_returns(view)
-            if n_returns is None:
+            is_return = view == _RETURN
+            n_newlines, n_returns = np.count_nonzero(is_newline), np.count_nonzero(is_return)
+            if n_returns != np.count_nonzero(is_return[:-1] & is_newline[1:]):
                 return None
             n_low = np.count_nonzero(view < _SPACE) - n_newlines - n_returns
             if mark < _SPACE:  # a tab inside quotes is not a separator
@@ -196,11 +196,3 @@ def _odd_so_far(mask: Mask) -> Mask:
     is_odd = np.logical_xor.accumulate(words >> np.uint64(63) != 0)
     words[1:][is_odd[:-1]] ^= np.uint64(2**64 - 1)
     return np.unpackbits(bits, count=mask.size, bitorder="little").view(bool)
-
-
-def _count_returns(view: Bytes) -> int | None:
-    """Count the carriage returns; None if one of them is not followed by a newline."""
-    n_returns = np.count_nonzero(view == _RETURN)
-    if n_returns and n_returns != np.count_nonzero((view[:-1] == _RETURN) & (view[1:] == _NEWLINE)):
-        return None
-    return int(n_returns)

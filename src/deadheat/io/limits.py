@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from contextlib import AbstractContextManager
 from contextvars import ContextVar, Token
+from mmap import mmap
 from pathlib import Path
 from typing import Generic, TypeVar, cast
 
@@ -12,7 +13,7 @@ from deadheat.errors import DeadheatWarning, FileFormatError, MalformedRowError
 from deadheat.wording import Advice
 
 T = TypeVar("T")
-LONGEST_LINE = 1 << 24  # bytes
+LONGEST_LINE = STEP = 1 << 24  # bytes
 _LEAST_ALLOWED = 4_000_000_000
 _LARGEST_RATIO = 200
 LARGE = 1_500_000_000  # bytes of TREC text from which a run is read in blocks
@@ -174,12 +175,12 @@ def check_held(n_bytes: int, n_compressed: int, path: Path, *, is_streamed: bool
         )
 
 
-def check_lines(block: bytes, path: Path, first_line: int) -> None:
+def check_lines(block: bytes | mmap, path: Path, first_line: int) -> None:
     """Raise MalformedRowError for the first line of a block, complete or not, that is too long.
 
     Parameters
     ----------
-    block : bytes
+    block : bytes or mmap
         From the start of a line.
     path : pathlib.Path
     first_line : int
@@ -193,6 +194,6 @@ def check_lines(block: bytes, path: Path, first_line: int) -> None:
                 f"a line of more than {LONGEST_LINE:,} bytes, the longest allowed",
                 hint="are there line ends?",
                 path=path,
-                line=first_line + block.count(b"\n", 0, start),
+                line=first_line + sum(block[n : min(n + STEP, start)].count(b"\n") for n in range(0, start, STEP)),
             )
         start = end + 1

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from itertools import chain, filterfalse, repeat
+from itertools import chain, compress, filterfalse, repeat
 from numbers import Integral, Rational, Real
 from operator import contains
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, run_starts
+from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from deadheat.errors import DataError, DuplicateError, SourceTypeError
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.wording import Plain, as_given
@@ -271,7 +271,9 @@ def _wrong_ones_named(mapping: Nested, queries: Sequence[str], kind: Kind, where
     try:
         yield
     except (struct.error, TypeError, OverflowError):
-        check_all(mapping, queries, kind, where)
+        for query in queries:
+            for doc, value in mapping[query].items():
+                check_number(kind, query, doc, value, where)
         raise
 
 
@@ -279,23 +281,12 @@ def _check_doubtful(mapping: Nested, queries: Sequence[str], kind: Kind, where: 
     """Raise for the first number that is NaN, infinite in qrels, or an integer that was rounded."""
     if not len(numbers) or (numbers.min() > -LARGEST_INTEGER and numbers.max() < LARGEST_INTEGER):
         return
-    lengths = np.array([len(mapping[query]) for query in queries])
-    ends = np.cumsum(lengths)
-    places = np.flatnonzero(~(np.abs(numbers) < LARGEST_INTEGER))
-    owners = np.searchsorted(ends, places, side="right")
-    within = places - (ends - lengths)[owners]
-    some: list[int] = np.unique(owners).tolist()
-    for owner, own in zip(some, np.split(within, run_starts(owners)[1:]), strict=True):
-        documents = list(mapping[queries[owner]].items())
-        for place in own.tolist():
-            doc, value = documents[place]
-            check_number(kind, queries[owner], doc, value, where)
-
-
-def check_all(mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -> None:
-    """Raise for the first number that cannot be evaluated."""
+    is_doubtful, start = ~(np.abs(numbers) < LARGEST_INTEGER), 0
     for query in queries:
-        for doc, value in mapping[query].items():
+        documents = mapping[query].items()
+        own = is_doubtful[start : start + len(documents)]
+        start += len(documents)
+        for doc, value in compress(documents, own) if own.any() else ():
             check_number(kind, query, doc, value, where)
 
 

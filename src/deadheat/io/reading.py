@@ -64,17 +64,15 @@ class Reading:
 
     def in_polars(self, frame: Frame) -> tuple[pl.DataFrame, WrongRows]:
         """Return the rows of a Polars frame in memory, and what is wrong: then they are worth nothing."""
-        beyond = self._beyond(frame)
-        rows = collect(self._numbers(frame))
+        beyond, rows = self._beyond(frame), collect(self._numbers(frame))
         lazy = nw.from_native(rows.lazy())
-        wrong = replace(self._wrong(lazy), beyond=beyond)
+        wrong = self._wrong(lazy, beyond)
         return (collect(self._scores(lazy)) if self.ascending or self.value == "rank" else rows), wrong
 
     def in_engine(self, frame: Frame, where: str) -> Frame:
         """Return the rows of a lazy frame in its engine, checked there."""
-        beyond = self._beyond(frame)
         numbers = self._numbers(frame)
-        self.check(replace(self._wrong(numbers), beyond=beyond), where)
+        self.check(self._wrong(numbers, self._beyond(frame)), where)
         return self._scores(numbers)
 
     def check(self, found: WrongRows, where: str) -> None:
@@ -115,7 +113,7 @@ class Reading:
         ends = collect(frame.select(low=nw.col(self.value).min(), high=nw.col(self.value).max())).row(0)
         return next((str(end) for end in ends if end is not None and is_beyond(end)), None)
 
-    def _wrong(self, frame: Frame) -> WrongRows:
+    def _wrong(self, frame: Frame, beyond: str | None) -> WrongRows:
         """Look for nulls, empty ids, NaN and wrong ranks in one pass; another one fetches a bad row."""
         number = nw.col(self.value)
         wrong = ~number.is_finite() if self.kind == "qrels" else number.is_nan()
@@ -126,7 +124,7 @@ class Reading:
         counts = {name: mark.cast(nw.Int64).sum() for name, mark in marks.items()}  # Spark cannot sum booleans
         rows, ids, null, bad = (count or 0 for count in collect(frame.select(rows=nw.len(), **counts)).row(0))
         example = collect(frame.filter(number.is_null() | wrong).head(1)).row(0) if null or bad else None
-        return WrongRows(rows, ids, null + bad, example)
+        return WrongRows(rows, ids, null + bad, example, beyond)
 
 
 class Unread:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import codecs
+import mmap
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import partial
 from io import BufferedReader
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from deadheat.errors import DataError, FileFormatError
 from deadheat.io import limits
@@ -18,8 +20,6 @@ from deadheat.io.naming import path_named
 from deadheat.wording import Advice, Plain, did_you_mean, printable
 
 BLOCK = 1 << 24
-_PACKED = 1 << 18  # compressed bytes read at once
-_WINDOW = 1 << 16  # bytes in which a newline is looked for
 HEAD = 1 << 16
 MOSTLY_TEXT = 8  # in text, fewer than one byte in 8 is NUL; in UTF-16 about every other is
 _CONVERT = "convert it first, for instance with iconv -f cp1252 -t utf-8"
@@ -48,18 +48,16 @@ def readable(path: str | os.PathLike[str]) -> Path:
     except UnicodeEncodeError:
         raise DataError("the file name is not UTF-8, and Polars cannot open it: rename the file", path=path) from None
     try:
-        path.lstat()
+        mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        pass  # reported below
+        if path.is_symlink():
+            raise DataError(f"is a link to {path.readlink()}, which does not exist", path=path) from None
+        raise DataError("no such file", hint=_meant(path), path=path) from None
     except (OSError, ValueError) as error:  # a name that is too long, a folder that may not be entered, a NUL
         reason = (isinstance(error, OSError) and error.strerror) or error
         raise DataError(f"cannot be opened: {reason}", path=path) from None
-    if path.is_dir():
+    if stat.S_ISDIR(mode):
         raise DataError("is a directory", allowed="a file", path=path)
-    if path.is_symlink() and not path.exists():
-        raise DataError(f"is a link to {path.readlink()}, which does not exist", path=path)
-    if not path.exists():
-        raise DataError("no such file", hint=_meant(path), path=path)
     if not os.access(path, os.R_OK):
         raise DataError("permission denied", allowed="a file that can be read", path=path)
     if _is_endless(path):
@@ -180,11 +178,6 @@ def read_all(path: Path, *, has_lines: bool = False, as_objects: bool = False) -
         for piece in whole_lines(pieces, path) if has_lines else pieces:
             if not held:
                 refuse_binary(piece, path)
-            elif b"\0" in piece:  # a file of several members has several pieces
-                line = sum(one.count(b"\n") for one in held) + piece.count(b"\n", 0, piece.index(b"\0")) + 1
-                raise FileFormatError(
-                    given=Plain("a NUL byte"), allowed="text in UTF-8", hint="the file is damaged", path=path, line=line
-                )
             held.append(piece)
             if not is_plain:
                 n_held += limits.held_of(piece, as_objects=as_objects)
@@ -201,33 +194,30 @@ def check_rows(n_bytes: int, path: Path) -> None:
 def check_lines_of(path: Path) -> None:
     """Raise MalformedRowError if an uncompressed file has a line that is too long, before anything is parsed.
 
-    A newline is looked for at intervals of half the allowed length: if each has one, no line is too long. So little of
-    the file is read, unless it is in doubt.
+    So little of the file is read: a newline is looked for backwards from where the longest line would end.
     """
-    n_bytes, longest = path.stat().st_size, limits.LONGEST_LINE
-    window = min(_WINDOW, longest // 4)
-    if n_bytes <= longest:
-        return
-    with path.open("rb", buffering=0) as file:
-        for start in range(0, n_bytes - window + 1, (longest - window) // 2):
-            file.seek(start)
-            if b"\n" not in file.read(window):
-                break
-        else:
-            return
-    for _ in blocks(path, has_lines=True):
-        pass
+    if path.stat().st_size > limits.LONGEST_LINE:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            limits.check_lines(data, path, 1)
 
 
 def decoded(data: bytes, path: Path, first_line: int = 1) -> str:
-    """Return the bytes as text, or raise FileFormatError with the line that is not UTF-8."""
+    """Return the bytes as text, or raise FileFormatError with the line that is not UTF-8, or has a NUL byte."""
     try:
-        return data.decode()
+        text = data.decode()
     except UnicodeDecodeError as error:
         start = data.rfind(b"\n", 0, error.start) + 1
         line = data[start : data.find(b"\n", error.start) + 1 or None]
-        n = data.count(b"\n", 0, error.start) + first_line
-        raise not_utf8(line, error.start - start, path, n) from error
+        raise not_utf8(line, error.start - start, path, data.count(b"\n", 0, error.start) + first_line) from error
+    if "\0" in text:
+        raise FileFormatError(
+            allowed="text in UTF-8",
+            given=Plain("a NUL byte"),
+            hint="the file is damaged",
+            path=path,
+            line=text.count("\n", 0, text.index("\0")) + first_line,
+        )
+    return text
 
 
 def not_utf8(line: bytes, position: int, path: Path, n: int) -> FileFormatError:
@@ -246,77 +236,43 @@ def compression(head: bytes) -> str | None:
 
 def whole_lines(pieces: Iterable[bytes], bounded: Path | None = None) -> Iterator[bytes]:
     """Yield the pieces of a file as whole lines; with the path as `bounded`, refuse a line that is too long."""
-    rest: list[bytes] = []
-    n_rest, line = 0, 1
+    rest, line = b"", 1
     for piece in pieces:
-        end = piece.rfind(b"\n") + 1
-        rest.append(piece[:end] if end else piece)
-        n_rest += len(rest[-1])
-        if bounded and n_rest > limits.LONGEST_LINE:
-            rest = [b"".join(rest)]
-            limits.check_lines(rest[0], bounded, line)
-        if end:
-            block = b"".join(rest)
-            line += block.count(b"\n") if bounded else 0
-            yield block
-            rest, n_rest = [piece[end:]], len(piece) - end
-    if n_rest:
-        block = b"".join(rest)
+        rest += piece
         if bounded:
-            limits.check_lines(block, bounded, line)
-        yield block
+            limits.check_lines(rest, bounded, line)
+        if end := rest.rfind(b"\n") + 1:
+            yield rest[:end]
+            line += rest.count(b"\n") if bounded else 0
+            rest = rest[end:]
+    if rest:
+        yield rest
 
 
 def _unpacked(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
-    """Yield the bytes of an open file, decompressed, in pieces of about `size` bytes."""
-    compressed = compression(file.peek(HEAD))
-    if compressed == "gzip":
-        return _gunzipped(file, path, size)
-    if compressed == "zstd":
-        return _unpacked_zstd(file, path, size)
-    return iter(partial(file.read, size), b"")
-
-
-def _gunzipped(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
-    """Yield what Python unpacks, byte for byte; Polars, as fast on one core, would normalise line ends."""
-    n_bytes, packed = 0, file.read(_PACKED)
+    """Yield the bytes of an open file, decompressed byte for byte, in pieces of about `size` bytes."""
+    kind, n_bytes = compression(file.peek(HEAD)), 0
+    stream, errors = _decompressor(file, kind) if kind else (file, ())
     try:
-        while packed:
-            member = zlib.decompressobj(wbits=31)
-            while not member.eof:
-                packed = packed or file.read(_PACKED)
-                piece = member.decompress(packed, size)
-                if not (piece or packed or member.eof):
-                    raise _damaged("gzip", "no end", n_bytes, path)
-                packed = member.unconsumed_tail
-                n_bytes += len(piece)
-                yield piece
-            packed = member.unused_data
-            while not packed.strip(b"\0") and (packed := file.read(_PACKED)):
-                pass  # tapes and some tools pad with zeros
-            packed = packed.lstrip(b"\0")
-    except zlib.error as error:
-        raise _damaged("gzip", error, n_bytes, path) from error
+        while piece := stream.read(size):
+            n_bytes += len(piece)
+            yield piece
+    except errors as error:
+        raise FileFormatError(
+            f"the {kind} file is damaged or truncated ({error}) after {n_bytes:,} bytes of its content; "
+            "nothing was read, expected a complete file",
+            path=path,
+        ) from error
 
 
-def _damaged(compressed: str, problem: object, n_bytes: int, path: Path) -> FileFormatError:
-    return FileFormatError(
-        f"the {compressed} file is damaged or truncated ({problem}) after {n_bytes:,} bytes of its content; "
-        "nothing was read, expected a complete file",
-        path=path,
-    )
+def _decompressor(file: BufferedReader, kind: str) -> tuple[BinaryIO, tuple[type[Exception], ...]]:
+    """Return an open compressed file as its content, and what is raised where it is damaged."""
+    if kind == "gzip":
+        import gzip  # few files are compressed
 
-
-def _unpacked_zstd(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
+        return cast("BinaryIO", gzip.GzipFile(fileobj=file)), (EOFError, zlib.error, gzip.BadGzipFile)
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
         from backports import zstd
-    n_bytes = 0
-    try:
-        with zstd.ZstdFile(file) as stream:
-            while piece := stream.read(size):
-                n_bytes += len(piece)
-                yield piece
-    except (EOFError, zstd.ZstdError) as error:
-        raise _damaged("zstd", error, n_bytes, path) from error
+    return cast("BinaryIO", zstd.ZstdFile(file)), (EOFError, zstd.ZstdError)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from decimal import Context, Decimal
 from pathlib import Path
 
@@ -110,20 +109,3 @@ def are_plain(values: pl.Series) -> bool:
     if values.null_count() or has_nan:
         return False
     return not len(values) or -LARGEST_INTEGER < low <= high < LARGEST_INTEGER
-
-
-def are_exact(texts: pl.Series, kind: Kind, path: Path) -> bool:
-    """Return whether float64 can hold the numbers in all texts of large values."""
-    try:
-        for text in texts.unique():
-            read_value(text, kind, path=path, line=None)
-    except DataError:
-        return False
-    return True
-
-
-def frame_of_rows(rows: Sequence[tuple[str, str, float]], kind: Kind) -> pl.DataFrame:
-    """Return rows of (query, document, number) as a frame."""
-    return pl.DataFrame(
-        rows, schema={"query_id": pl.String, "doc_id": pl.String, VALUE_COLUMN[kind]: pl.Float64}, orient="row"
-    )

@@ -166,8 +166,6 @@ def read_letor(path: Path) -> Letor:
 
 def _parse(text: str, first_line: int) -> tuple[pl.DataFrame, IntArray, Features] | None:
     """Let Polars read the lines; None where it cannot, or where they may not be what the file says."""
-    if "\0" in text:
-        return None
     head = pl.col("line").str.splitn("#", 2).struct
     fields = pl.col("head").str.splitn(" ", 3).struct
     squeezed = head[0].str.replace_all(r"[ \t]+", " ") if "  " in text or "\t" in text else head[0]
@@ -245,10 +243,6 @@ def _read_lines(text: str, path: Path, first_line: int) -> tuple[pl.DataFrame, I
     for line, raw in enumerate(text.split("\n"), first_line):
         head, _, comment = raw.partition("#")
         fields = [field for field in head.strip(" \t\r").replace("\t", " ").split(" ") if field]
-        if "\0" in raw:
-            raise MalformedRowError(
-                given=Plain("a NUL byte"), allowed=LINE, hint="the file is damaged", path=path, line=line
-            )
         check_comment(comment, path, line)
         if not fields:
             continue

@@ -20,7 +20,7 @@ from typing import IO
 
 import polars as pl
 
-from deadheat.errors import DataError, FileFormatError, MalformedRowError, SwappedFilesError
+from deadheat.errors import DataError, MalformedRowError, SwappedFilesError
 from deadheat.io.census import Blanks, count_blanks, count_blanks_of_file, with_single_blanks
 from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register, split_off
 from deadheat.io.hashing import DOC_HASH
@@ -33,21 +33,18 @@ from deadheat.io.source import (
     blocks,
     check_lines_of,
     check_rows,
+    decoded,
     misleads_polars,
-    not_utf8,
     plain_head,
     refuse_binary,
     without_bom,
 )
 from deadheat.io.splitting import ENDS_EARLY, last_byte, split
 from deadheat.io.values import (
-    are_exact,
     are_plain,
     check_comment,
     check_ids_of_row,
-    frame_of_rows,
     holds_controls,
-    holds_only_numbers,
     is_number,
     read_value,
 )
@@ -195,8 +192,6 @@ def is_comment(line: bytes, kind: Kind) -> bool:
 
 def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
     """Read a block of whole lines; None if a line of it may be wrong."""
-    if b"\0" in block:
-        return None
     separator = "\t" if b"\t" in block[:1000] else " "
     census = count_blanks(block)
     frame = split(block, kind, separator) if census.are_regular else None
@@ -206,10 +201,8 @@ def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
         if frame is None or not _is_proved(frame, kind, count_blanks(block)):
             return None
     value = frame[VALUE_COLUMN[kind]]
-    if not are_plain(value):
-        is_wrong = not holds_only_numbers(value) or (kind == "qrels" and value.is_infinite().any())
-        if is_wrong or not _large_are_exact(block, kind, separator, frame, path):
-            return None
+    if not are_plain(value) and (value.null_count() or not _large_are_exact(block, kind, separator, frame, path)):
+        return None
     return frame.drop(ENDS_EARLY)
 
 
@@ -227,11 +220,15 @@ def _is_proved(frame: pl.DataFrame, kind: Kind, census: Blanks) -> bool:
 
 
 def _large_are_exact(block: bytes, kind: Kind, separator: str, frame: pl.DataFrame, path: Path) -> bool:
-    names = TREC_FIELDS[kind]
-    texts = pl.read_csv(
-        block, has_header=False, separator=separator, quote_char=None, schema=dict.fromkeys(names, pl.String)
-    )[VALUE_COLUMN[kind]]
-    return are_exact(texts.filter(frame[VALUE_COLUMN[kind]].abs() >= LARGEST_INTEGER), kind, path)
+    """Return whether float64 can hold all large numbers, by their texts."""
+    schema = dict.fromkeys(TREC_FIELDS[kind], pl.String)
+    rows = pl.read_csv(block, has_header=False, separator=separator, quote_char=None, schema=schema)
+    try:
+        for text in rows[VALUE_COLUMN[kind]].filter(frame[VALUE_COLUMN[kind]].abs() >= LARGEST_INTEGER).unique():
+            read_value(text, kind, path=path, line=None)
+    except DataError:
+        return False
+    return True
 
 
 def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
@@ -301,10 +298,9 @@ def read_lines(block: bytes, kind: Kind, path: Path, first_line: int) -> pl.Data
             check_ids_of_row(fields[0], fields[2], path, line)
             rows.append((fields[0], fields[2], read_value(fields[value], kind, path=path, line=line)))
             subtopics.append(fields[1])
-    frame = frame_of_rows(rows, kind)
-    if kind == "run":
-        return frame
-    return frame.insert_column(2, pl.Series(SUBTOPIC, subtopics, dtype=pl.String))
+    schema = {"query_id": pl.String, "doc_id": pl.String, VALUE_COLUMN[kind]: pl.Float64}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    return frame if kind == "run" else frame.insert_column(2, pl.Series(SUBTOPIC, subtopics, dtype=pl.String))
 
 
 def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str, _given: Mapping[str, str]) -> list[int]:
@@ -323,25 +319,17 @@ def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str, _given: 
 
 def _fields(raw: bytes, kind: Kind, path: Path, line: int) -> list[str]:
     """Split a line into as many fields as its kind has, or none if it is blank."""
-    if b"\0" in raw:
-        raise FileFormatError(
-            allowed="text in UTF-8",
-            given=Plain("a NUL byte"),
-            hint="the file is binary or damaged",
-            path=path,
-            line=line,
-        )
-    try:
-        raw.decode()
-    except UnicodeDecodeError as error:
-        raise not_utf8(raw, error.start, path, line) from error
+    text = decoded(raw, path, line)
     # Split the bytes: str.split() also cuts at blanks beyond ASCII, which an id may contain.
     fields = [field.decode() for field in raw.split()]
     names = TREC_FIELDS[kind]
     if fields and len(fields) != len(names):
-        text = raw.decode().strip()
-        allowed, given = f"{len(names)} fields ({' '.join(names)})", Plain(f"{len(fields)}: {shown(text)}")
-        raise MalformedRowError(allowed=allowed, given=given, path=path, line=line)
+        raise MalformedRowError(
+            allowed=f"{len(names)} fields ({' '.join(names)})",
+            given=Plain(f"{len(fields)}: {shown(text.strip())}"),
+            path=path,
+            line=line,
+        )
     return fields
 
 
