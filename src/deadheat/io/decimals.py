@@ -94,9 +94,11 @@ class Column:
         if _GROUPED[other].fullmatch(whole):
             whole = whole.replace(other, "")
         elif other in text:
-            problem = f"column {self.name!r} has {text!r}, where {other!r} does not group thousands"
             raise MalformedRowError(
-                problem, allowed=f"numbers with {given!r} as their decimal mark", path=self.path, line=line
+                f"column {self.name!r} has {text!r}, where {other!r} does not group thousands",
+                allowed=f"numbers with {given!r} as their decimal mark",
+                path=self.path,
+                line=line,
             )
         return whole + mark.replace(",", ".") + rest
 
@@ -107,11 +109,11 @@ class Column:
             self._grouped = self._grouped or text
         self._may_be_grouped &= (_GROUPED[marks[0]] if marks else _SHORT).fullmatch(text) is not None
         if len(self._lines) > 1:
-            problem = (
+            raise self._error(
                 f"column {self.name!r} has numbers with commas (line {self._lines[',']}) and with points"
-                f" (line {self._lines['.']})"
+                f" (line {self._lines['.']})",
+                line,
             )
-            raise self._error(problem, line)
         if any(text.count(mark) > 1 for mark in marks):
             raise self._error(f"column {self.name!r} has {text!r}", line)
         return text.replace(",", ".")

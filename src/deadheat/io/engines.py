@@ -118,8 +118,9 @@ def _duckdb() -> FrameEngine:
         import duckdb  # optional
         import pyarrow as pa  # noqa: F401 - optional; it brings results to Polars
     except ImportError as error:
-        problem = f"the engine duckdb needs the package {error.name}"
-        raise MissingDependencyError(problem, hint='pip install "deadheat[duckdb,pyarrow]"') from None
+        raise MissingDependencyError(
+            f"the engine duckdb needs the package {error.name}", hint='pip install "deadheat[duckdb,pyarrow]"'
+        ) from None
     connection = duckdb.connect()
 
     def frame(path: str) -> object:
@@ -131,8 +132,11 @@ def _duckdb() -> FrameEngine:
             other = seen.setdefault(name.casefold(), name)
             if other != name:  # DuckDB gives one of them another name
                 differ = "differ only in case, which the engine duckdb does not tell apart"
-                hint = "rename one of them, or take the engine polars"
-                raise ColumnError(f"columns {other!r} and {name!r} {differ}", hint=hint, path=files[0])
+                raise ColumnError(
+                    f"columns {other!r} and {name!r} {differ}",
+                    hint="rename one of them, or take the engine polars",
+                    path=files[0],
+                )
         return rows
 
     def beside(judgments: pl.DataFrame) -> nw.LazyFrame[Any]:
@@ -149,12 +153,14 @@ def _spark(master: str, conf: Mapping[str, str]) -> FrameEngine:
     try:
         from pyspark.sql import SparkSession  # pyright: ignore[reportMissingImports] - optional
     except ImportError as error:
-        problem = f"the engine spark needs the package {error.name}"
-        raise MissingDependencyError(problem, hint='pip install "deadheat[spark]"') from None
+        raise MissingDependencyError(
+            f"the engine spark needs the package {error.name}", hint='pip install "deadheat[spark]"'
+        ) from None
     is_server = master.startswith("sc://")
     if not (is_server or shutil.which("java") or os.environ.get("JAVA_HOME")):
-        hint = "Debian, Ubuntu: apt-get install openjdk-17-jre-headless"
-        raise MissingDependencyError("Spark needs Java, and there is none", hint=hint)
+        raise MissingDependencyError(
+            "Spark needs Java, and there is none", hint="Debian, Ubuntu: apt-get install openjdk-17-jre-headless"
+        )
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers are processes of this machine
     builder: Any = SparkSession.builder.appName("deadheat")

@@ -87,8 +87,9 @@ def exported(held: Document, kind: Kind, where: str) -> Found | None:
         return None
     if found.kind != kind:
         what = {"qrels": "judgments", "run": "results"}
-        problem = f"{found.name} holds {what[OTHER_KIND[kind]]}, expected {what[kind]}"
-        raise SwappedFilesError(problem, hint=found.instead, path=where)
+        raise SwappedFilesError(
+            f"{found.name} holds {what[OTHER_KIND[kind]]}, expected {what[kind]}", hint=found.instead, path=where
+        )
     return found.read(held, where)
 
 
@@ -127,8 +128,11 @@ def part(held: Any, key: str, kinds: tuple[type, ...], place: str, where: str) -
         raise DataError(f"{place} has no {key!r}", hint=did_you_mean(key, map(str, held)) or has, path=where)
     found = held[key]
     if not isinstance(found, kinds) or (isinstance(found, bool) and not {int, Real}.isdisjoint(kinds)):
-        allowed = " or ".join(_WORDS[kind] for kind in kinds)
-        raise DataError(f"{place}.{key}".lstrip(".") + f" is {found!r:.60}", allowed=allowed, path=where)
+        raise DataError(
+            f"{place}.{key}".lstrip(".") + f" is {found!r:.60}",
+            allowed=" or ".join(_WORDS[kind] for kind in kinds),
+            path=where,
+        )
     return found
 
 
@@ -155,8 +159,11 @@ def _read_judgments(held: Document, where: str) -> Found:
             given = part(rating, "rating", (object,), f"{place}.ratings[{m}]", where)
             if isinstance(given, str):  # the workbench keeps text
                 if not is_number(given):
-                    problem = f"rating of document {rating.get('docId')!r} for query {query!r} is not a number"
-                    raise DataError(problem, given=given, path=where)
+                    raise DataError(
+                        f"rating of document {rating.get('docId')!r} for query {query!r} is not a number",
+                        given=given,
+                        path=where,
+                    )
                 ratings[m] = {**rating, "rating": float(given)}
     return Reader("qrels", where).nested({query: ratings for query, (_, ratings) in queries.items()})
 
@@ -192,15 +199,22 @@ def _read_mteb(held: Document, where: str) -> Found:
     found = {(name,): one for name, one in parts.items() if _are_scores(one)}
     found |= {(name, split): some for name, one in parts.items() for split, some in one.items() if _are_scores(some)}
     if not found:
-        given = Plain(f"{next(iter(parts.values()), None)!r:.60}")
-        raise DataError("no task of retrieval", given=given, allowed="{query: {document: score}}", path=where)
+        raise DataError(
+            "no task of retrieval",
+            given=Plain(f"{next(iter(parts.values()), None)!r:.60}"),
+            allowed="{query: {document: score}}",
+            path=where,
+        )
     tests = [path for path in found if path[-1] == "test"]
     names = ["/".join(path) for path in found]
     if len(found) > 1 and len(tests) != 1:
         keys = "".join(f"[{name!r}]" for name in next(iter(found)))
-        hint = f"write dh.read_run(json.load(open({where!r})){keys})"
         raise DataError(
-            "several subsets or splits", given=Plain(", ".join(names)), allowed="one", hint=hint, path=where
+            "several subsets or splits",
+            given=Plain(", ".join(names)),
+            allowed="one",
+            hint=f"write dh.read_run(json.load(open({where!r})){keys})",
+            path=where,
         )
     path = next(iter(tests or found))
     others = ", ".join(name for name in names if name != "/".join(path))
@@ -286,8 +300,12 @@ def _refuse_error(held: Document, where: str) -> Found:
     """Raise for what a search engine answers instead of hits: ``{"error": {...}, "status": 404}``."""
     error = held["error"]
     reason = error.get("reason", error) if isinstance(error, dict) else error
-    given = Plain(f"{held['status']}, {reason!s:.200}")
-    raise DataError("the search engine answered with an error", given=given, hint="search again", path=where)
+    raise DataError(
+        "the search engine answered with an error",
+        given=Plain(f"{held['status']}, {reason!s:.200}"),
+        hint="search again",
+        path=where,
+    )
 
 
 def is_response(held: object) -> bool:

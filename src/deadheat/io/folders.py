@@ -49,13 +49,22 @@ def file_in(folder: Path, kind: Kind | None = None) -> tuple[Path, str]:
     if not (qrels or predictions):
         raise DataError("is a directory", allowed=_ALLOWED, path=folder)
     if kind not in (None, holds):
-        hint = "were qrels and run given in the wrong order?"
-        raise SwappedFilesError(f"is {_HOLDS[holds]}", allowed=OTHER_KIND[holds], hint=hint, path=folder)
+        raise SwappedFilesError(
+            f"is {_HOLDS[holds]}",
+            allowed=OTHER_KIND[holds],
+            hint="were qrels and run given in the wrong order?",
+            path=folder,
+        )
     chosen = [one for one in qrels if one.stem == _SPLIT] or qrels or predictions
     if len(chosen) > 1:
-        given = Plain(", ".join(one.relative_to(folder).as_posix() for one in chosen))
         what, hint = "splits" if qrels else "tasks", f"name the file: {chosen[0]}"
-        raise DataError(f"holds several {what}", given=given, allowed="one", hint=hint, path=folder)
+        raise DataError(
+            f"holds several {what}",
+            given=Plain(", ".join(one.relative_to(folder).as_posix() for one in chosen)),
+            allowed="one",
+            hint=hint,
+            path=folder,
+        )
     if not qrels:
         return chosen[0], f"run from {chosen[0].name}"
     others = ", ".join(one.stem for one in qrels if one != chosen[0])
@@ -92,8 +101,12 @@ def read_responses(files: Sequence[Path], folder: Path) -> Content:
         query = path.name[: path.name.rindex(".json")]
         held = parsed(read_text(path, _RESPONSE), path)
         if not is_response(held):
-            hint = "each file of the folder is the response to one query, which it is named by"
-            raise DataError(given=Plain(shown(json.dumps(held))), allowed=_RESPONSE, hint=hint, path=path)
+            raise DataError(
+                given=Plain(shown(json.dumps(held))),
+                allowed=_RESPONSE,
+                hint="each file of the folder is the response to one query, which it is named by",
+                path=path,
+            )
         check_ids_of_row(query, query, path)
         if query in found:
             raise DuplicateError(f"two files of query {query!r}", allowed="one", path=path)

@@ -15,7 +15,7 @@ import polars as pl
 
 from deadheat.errors import ColumnError, SourceTypeError
 from deadheat.io.formats.base import ROWS, Content, ranks_of, split_off
-from deadheat.io.kinds import KEYS, SUBTOPIC, VALUE_COLUMN, Kind, refuse_patterns, resolve_columns, subtopic_column
+from deadheat.io.kinds import KEYS, SUBTOPIC, TEXTS, VALUE_COLUMN, Kind, refuse_patterns, resolve_columns, value_column
 from deadheat.io.mappings import (
     check_number,
     is_id,
@@ -54,24 +54,23 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
     schema, held = _schema(frame, where), None
     lists = [name for name, dtype in schema.items() if isinstance(dtype, nw.List | nw.Array | nw.Object)]
     names = resolve_columns(schema.names(), kind, where=where, given=given, lists=lists)
-    topic = subtopic_column(schema.names(), kind, names, where=where, given=given)
+    topic, value = names.get(SUBTOPIC), value_column(names)
     refuse_patterns(names.values(), where)
     if isinstance(frame, nw.DataFrame):
         # pandas holds lists as objects
         objects = frame[names["doc_id"]].to_list() if schema[names["doc_id"]] == nw.Object else ()
         if any(isinstance(one, Collection) and not isinstance(one, str | bytes) for one in objects):
             return Content(*lists_of_rows(((None, row) for row in frame.iter_rows(named=True)), names, kind, where))
-        kept = dict.fromkeys([*names.values(), *(name for name in schema.names() if name in {"rank", topic})])
+        kept = dict.fromkeys([*names.values(), *(name for name in schema.names() if name == "rank")])
         held = to_polars(frame.select(*kept), where)
         frame = nw.from_native(held.lazy())
         schema = frame.collect_schema()
     if isinstance(schema[names["doc_id"]], nw.List | nw.Array):
         rows = collect(frame.select(*names.values())).iter_rows(named=True)
         return Content(*lists_of_rows(((None, row) for row in rows), names, kind, where))
-    value = next((name for name in names if name not in KEYS), None)
-    _check_types(frame, schema, names, topic, where)
+    _check_types(frame, schema, names, where)
     if topic is not None and held is None:  # what other engines hold is fetched
-        held = collect(frame.select(*names.values(), topic))
+        held = collect(frame.select(*names.values()))
         frame = nw.from_native(held.lazy())
     notes = (RANKED_BY_COLUMN,) if value == "rank" else () if value else (ASSUMED["qrels"],)
     ids = [nw.col(names[key]).cast(nw.String).alias(key) for key in KEYS]
@@ -108,24 +107,22 @@ def _schema(frame: Frame | nw.DataFrame[Any], where: str) -> nw.Schema:
         raise ColumnError(f"a column has a type that cannot be read: {error}", path=where) from error
 
 
-def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], topic: str | None, where: str) -> None:
+def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], where: str) -> None:
     """Raise if the type of a column cannot hold ids, subtopics or numbers."""
     texts: tuple[type[nw.dtypes.DType], ...] = (nw.String, nw.Categorical, nw.Enum, nw.Unknown)
     if frame.implementation.is_polars():
         texts += (nw.Binary,)  # some Parquet writers store text so; other engines would write its bytes as \xC3
-    for key in KEYS:
-        dtype = schema[names[key]]
+    for key, name in names.items():
+        dtype = schema[name]
         # A float may have been text that got lost: 880.0 for "0880".
-        if not (dtype.is_integer() or isinstance(dtype, texts)):
+        if key in KEYS and not (dtype.is_integer() or isinstance(dtype, texts)):
+            raise ColumnError(f"column {name!r} holds {dtype}", allowed="text or whole numbers as ids", path=where)
+        if key == SUBTOPIC and isinstance(dtype, nw.List | nw.Array | nw.Struct | nw.Object):
             raise ColumnError(
-                f"column {names[key]!r} holds {dtype}", allowed="text or whole numbers as ids", path=where
+                f"column {name!r} holds {dtype}", allowed="one subtopic a row, as text or a whole number", path=where
             )
-    if topic is not None and isinstance(schema[topic], nw.List | nw.Array | nw.Struct | nw.Object):
-        problem = f"column {topic!r} holds {schema[topic]}"
-        raise ColumnError(problem, allowed="one subtopic a row, as text or a whole number", path=where)
-    for value in [column for name, column in names.items() if name not in KEYS]:
-        if not (schema[value].is_numeric() or schema[value] == nw.Boolean):
-            raise ColumnError(f"column {value!r} holds {schema[value]}", allowed="numbers", path=where)
+        if key not in TEXTS and not (dtype.is_numeric() or dtype == nw.Boolean):
+            raise ColumnError(f"column {name!r} holds {dtype}", allowed="numbers", path=where)
 
 
 def as_narwhals(source: object, where: str) -> object:
@@ -143,9 +140,12 @@ def _frame_of(source: object, kind: Kind, where: str) -> Frame | nw.DataFrame[An
         return frame
     column = nw.from_native(cast("Any", source), pass_through=True, allow_series=True)
     if isinstance(column, nw.Series):  # its index does not make it a table
-        hint = f"give the dataframe, with query_id, doc_id and {VALUE_COLUMN[kind]}; pandas' reset_index() makes one"
-        given = Plain(f"a single column of {type(source).__module__.partition('.')[0]}, {column.name!r}")
-        raise SourceTypeError(given=given, allowed="a table", hint=hint, path=where)
+        raise SourceTypeError(
+            given=Plain(f"a single column of {type(source).__module__.partition('.')[0]}, {column.name!r}"),
+            allowed="a table",
+            hint=f"give the dataframe, with query_id, doc_id and {VALUE_COLUMN[kind]}; pandas' reset_index() makes one",
+            path=where,
+        )
     if (inside := frame_of(source)) is not None:
         return _frame_of(inside, kind, where)
     if isinstance(source, Iterable) and not isinstance(source, str | bytes):
@@ -194,26 +194,33 @@ def _column(name: str, values: list[Any], where: str) -> pl.Series:
     except (TypeError, ValueError, pl.exceptions.PolarsError):  # among them UnicodeEncodeError
         types = dict.fromkeys(type(value).__name__ for value in values)
         if len(types) > 1:
-            problem = f"column {name!r} holds values of several types: {', '.join(types)}"
-            raise ColumnError(problem, allowed="text, or numbers", path=where) from None
-        problem = f"column {name!r} holds values of a type that cannot be read, or text that UTF-8 cannot hold"
-        raise ColumnError(problem, given=Plain(*types), path=where) from None
+            raise ColumnError(
+                f"column {name!r} holds values of several types: {', '.join(types)}",
+                allowed="text, or numbers",
+                path=where,
+            ) from None
+        raise ColumnError(
+            f"column {name!r} holds values of a type that cannot be read, or text that UTF-8 cannot hold",
+            given=Plain(*types),
+            path=where,
+        ) from None
 
 
 def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFrame:
     """Build a frame from tuples; named tuples, such as those of ir_measures, are read by name."""
     value = VALUE_COLUMN[kind]
     if hasattr(rows, "readline"):
-        hint = "give its path, whose ending says the format, or parse it, as with json.load"
         raise SourceTypeError(
-            "an open file is no source of rows", given=Plain(type(rows).__name__), hint=hint, path=where
+            "an open file is no source of rows",
+            given=Plain(type(rows).__name__),
+            hint="give its path, whose ending says the format, or parse it, as with json.load",
+            path=where,
         )
     topics: dict[str, list[str]] = {}
     rows = list(rows)
     if rows and hasattr(rows[0], "_fields"):
-        names = list(rows[0]._fields)
-        columns = resolve_columns(names, kind, where="tuples")
-        topic = subtopic_column(names, kind, columns, where="tuples")
+        columns = resolve_columns(list(rows[0]._fields), kind, where="tuples")
+        topic = columns.get(SUBTOPIC)
         topics = {} if topic is None else {SUBTOPIC: [str(getattr(row, topic)) for row in rows]}
         rows = [tuple(getattr(row, columns[key]) for key in ("query_id", "doc_id", value)) for row in rows]
     for place, row in enumerate(rows):

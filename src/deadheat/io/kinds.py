@@ -16,6 +16,7 @@ VALUE_COLUMN: dict[Kind, str] = {"qrels": "relevance", "run": "score"}
 KEYS = ("query_id", "doc_id")
 
 SUBTOPIC = "subtopic"  # of qrels, a column that few have
+TEXTS = (*KEYS, SUBTOPIC)  # all columns but the one with numbers
 _SUBTOPIC_NAMES = (SUBTOPIC, "subtopic_id", "iteration", "iter", "aspect", "intent")
 
 WRONG_ORDER: dict[Kind, str] = {  # by what was wanted
@@ -68,6 +69,7 @@ _NAMES: dict[Kind, dict[str, tuple[str, ...]]] = {
     "qrels": {
         "query_id": _QUERY_NAMES,
         "doc_id": (*_DOC_NAMES, *_EXPECTED, *_LISTS["qrels"]),
+        SUBTOPIC: _SUBTOPIC_NAMES,
         "relevance": (*_RELEVANCE_NAMES, "score"),  # BEIR calls the relevance of its qrels `score`.
     },
     "run": {
@@ -128,10 +130,10 @@ def resolve_columns(
     Returns
     -------
     dict of str to str
-        From canonical name to the name in the table: ``query_id``, ``doc_id``, and ``relevance``, ``score`` or (of a
-        run without scores) ``rank``. Qrels whose rows are all relevant, and tables with lists of documents, may have
-        the first two alone. If several names in the table match one column, deadheat's own name wins, then the more
-        specific one.
+        From canonical name to the name in the table: ``query_id``, ``doc_id``, of qrels perhaps ``subtopic``, and
+        ``relevance``, ``score`` or (of a run without scores) ``rank``. Qrels whose rows are all relevant, and tables
+        with lists of documents, may lack the last. If several names in the table match one column, deadheat's own name
+        wins, then the more specific one.
 
     Raises
     ------
@@ -155,9 +157,8 @@ def resolve_columns(
             canonical == "rank" and "score" in found
         ):
             continue
-        if canonical in given:
-            accepted = (given[canonical],)  # noqa: PLW2901 - the only name that is accepted then
-        actual = next((name for name in accepted if name in names), None)
+        others = (name for name in accepted if name not in given.values())  # that nobody says are another column
+        actual = next((name for name in ([given[canonical]] if canonical in given else others) if name in names), None)
         if actual is None:
             if canonical in given:
                 raise _not_there(names, given[canonical], where)
@@ -168,53 +169,22 @@ def resolve_columns(
             raise ColumnError(f"column {actual!r} appears {n} times in the table", allowed="once", path=where)
         found[canonical] = actual
     if kind == "qrels" and found.get("relevance") == "score" and "rank" in names and "relevance" not in given:
-        problem = f"expected qrels, but the columns {_listed(names)} are those of a run"
-        raise SwappedFilesError(problem, hint=WRONG_ORDER[kind], path=where)
+        raise SwappedFilesError(
+            f"expected qrels, but the columns {_listed(names)} are those of a run", hint=WRONG_ORDER[kind], path=where
+        )
     return found
 
 
-def subtopic_column(
-    names: Sequence[object],
-    kind: Kind,
-    found: Mapping[str, str],
-    *,
-    where: str | Path,
-    given: Mapping[str, str] | None = None,
-) -> str | None:
-    """Return the column of qrels that may hold subtopics, if there is one.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The column names of the table.
-    kind : {"qrels", "run"}
-    found : mapping of str to str
-        The other columns, as `resolve_columns` returns them.
-    where : str or path
-        For messages.
-    given : mapping of str to str, optional
-        Names that the user says, by canonical name.
-
-    Examples
-    --------
-    >>> columns = ["query_id", "doc_id", "iteration", "relevance"]
-    >>> subtopic_column(columns, "qrels", {"query_id": "query_id"}, where="qrels")
-    'iteration'
-    """
-    if kind == "run":
-        return None
-    if given and SUBTOPIC in given:
-        if given[SUBTOPIC] not in names:
-            raise _not_there(names, given[SUBTOPIC], where)
-        return given[SUBTOPIC]
-    return next((name for name in _SUBTOPIC_NAMES if name in names and name not in found.values()), None)
+def value_column(columns: Collection[str]) -> str | None:
+    """Return which of the canonical columns holds the numbers; None where every row is a relevant document."""
+    return next((name for name in columns if name not in TEXTS), None)
 
 
 def check_given(given: Mapping[str, str]) -> dict[str, str]:
     """Return names of columns that the user says; raise for what is no column of qrels or of a run."""
     if not isinstance(cast("object", given), Mapping):
         raise ParameterError(argument="columns", given=given, allowed="a dict such as {'doc_id': 'chunk'}")
-    allowed = (*dict.fromkeys(canonical for columns in _NAMES.values() for canonical in columns), SUBTOPIC)
+    allowed = tuple(dict.fromkeys(canonical for columns in _NAMES.values() for canonical in columns))
     for canonical, name in given.items():
         if canonical not in allowed:
             raise ParameterError(argument="columns", given=canonical, allowed=allowed)
@@ -239,7 +209,7 @@ def _may_lack(
     if canonical == "score" and not has_lists:  # ranks are not taken for a score that is misspelt
         near = any(did_you_mean(name, _NAMES["run"]["score"][:1]) for name in names if isinstance(name, str))
         return not near and any(name in names for name in _RANK_NAMES)
-    return has_lists
+    return has_lists or canonical == SUBTOPIC
 
 
 def _not_there(names: Sequence[object], name: str, where: str | Path) -> ColumnError:
@@ -284,8 +254,11 @@ def is_pattern(name: str) -> bool:
 def refuse_patterns(names: Iterable[str], where: str | Path) -> None:
     """Raise `ColumnError` for a column that an engine of dataframes would take for others."""
     for name in filter(is_pattern, names):
-        problem = f"the name of column {name!r} stands for several columns in dataframes, as * and ^...$ do"
-        raise ColumnError(problem, hint="rename the column", path=where)
+        raise ColumnError(
+            f"the name of column {name!r} stands for several columns in dataframes, as * and ^...$ do",
+            hint="rename the column",
+            path=where,
+        )
 
 
 def has_semicolons(head: bytes, given: Iterable[str] = ()) -> bool:

@@ -147,8 +147,12 @@ def text_of_ids(ids: Sequence[Any], where: str | Path) -> list[str]:
         check_ids([one for one in ids if type(one) in others and not is_id(one)], str(where))
     if texts and others:
         text, number = (next(one for one in ids if type(one) in some) for some in (texts, others))
-        problem = f"ids are text ({text!r}) and numbers ({number!r})"
-        raise SourceTypeError(problem, allowed="one of both in a table", hint="write str(id) for every id", path=where)
+        raise SourceTypeError(
+            f"ids are text ({text!r}) and numbers ({number!r})",
+            allowed="one of both in a table",
+            hint="write str(id) for every id",
+            path=where,
+        )
     try:
         return list(map(str, ids))
     except ValueError:  # of whole numbers with thousands of digits

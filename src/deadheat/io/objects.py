@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -114,6 +114,7 @@ def parsed(
     line: int | None = None,
     *,
     number: Callable[[str], object] | None = None,
+    needed: Collection[str] | None = None,
 ) -> Any:  # noqa: ANN401 - whatever JSON holds
     """Return the value of a JSON text.
 
@@ -125,7 +126,9 @@ def parsed(
     line : int, optional
         The line number of the text in a file of JSON lines.
     number : callable, optional
-        Makes the value of a number from its text; NaN and infinities are then None.
+        Makes the value of a number from its text, also of NaN and Infinity.
+    needed : collection of str, optional
+        The keys whose values matter: others may be repeated, and hold whatever JSON can. Default: all.
 
     Raises
     ------
@@ -140,26 +143,29 @@ def parsed(
         closed += 1
         built = dict(pairs)
         if len(built) != len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise DuplicateError(
-                f"key {twice!r} appears twice in one object",
-                allowed="once",
-                path=path,
-                line=line or _line_of_object(text, closed),
-            )
+            names = [name for name, _ in pairs if needed is None or name in needed]
+            for twice in (name for name in names if names.count(name) > 1):
+                raise DuplicateError(
+                    f"key {twice!r} appears twice in one object",
+                    allowed="once",
+                    path=path,
+                    line=line or _line_of_object(text, closed),
+                )
         return built
 
-    parsers = {"parse_int": number, "parse_float": number, "parse_constant": lambda _: None}
     try:
-        value = json.loads(text, object_pairs_hook=build, **(parsers if number else {}))  # type: ignore[arg-type]
+        value = json.loads(text, object_pairs_hook=build, parse_int=number, parse_float=number, parse_constant=number)
     except json.JSONDecodeError as error:
         is_lines = line is None and error.msg == "Extra data"
-        hint = Advice("format", "jsonl", ".jsonl", when="this looks like JSON lines: ") if is_lines else None
         given = (
             f"{shown(text.strip())}: {error.msg}" if line else f"{error.msg.removesuffix(' at')}, column {error.colno}"
         )
-        raise MalformedRowError(f"invalid JSON, {given}", hint=hint, path=path, line=line or error.lineno) from error
+        raise MalformedRowError(
+            f"invalid JSON, {given}",
+            hint=Advice("format", "jsonl", ".jsonl", when="this looks like JSON lines: ") if is_lines else None,
+            path=path,
+            line=line or error.lineno,
+        ) from error
     except DataError:
         raise
     except RecursionError:
@@ -167,12 +173,15 @@ def parsed(
     except ValueError as error:  # Python reads no more digits
         most = sys.get_int_max_str_digits()
         found = re.search(rf"[0-9]{{{most + 1}}}", text)
-        at = line or (text.count("\n", 0, found.start()) + 1 if found else None)
-        problem = f"a whole number of more than {most:,} digits, expected fewer; write it in quotes if it is text"
-        raise MalformedRowError(problem, path=path, line=at) from error
+        raise MalformedRowError(
+            f"a whole number of more than {most:,} digits, expected fewer; write it in quotes if it is text",
+            path=path,
+            line=line or (text.count("\n", 0, found.start()) + 1 if found else None),
+        ) from error
     if text.count("[") + text.count("{") > DEEPEST and _is_deep(value):
         raise _too_deep(path, line)
-    _check_characters(text, path, line)
+    if needed is None:
+        _check_characters(text, path, line)
     return value
 
 
@@ -183,13 +192,23 @@ def _check_characters(text: str, path: Path, line: int | None) -> None:
             if _SURROGATE.search(found[0]):
                 json.loads(found[0]).encode()
         except UnicodeEncodeError as error:
-            msg = f"{shown(found[0])} has a lone surrogate, expected text that UTF-8 can hold"
-            raise MalformedRowError(msg, path=path, line=line or text.count("\n", 0, found.start()) + 1) from error
+            raise MalformedRowError(
+                f"{shown(found[0])} has a lone surrogate, expected text that UTF-8 can hold",
+                path=path,
+                line=line or text.count("\n", 0, found.start()) + 1,
+            ) from error
 
 
-def object_of(raw: str, path: Path, line: int, *, number: Callable[[str], object] | None = None) -> dict[str, Any]:
-    """Return the object on a line of JSON lines."""
-    given = parsed(raw, path, line, number=number)
+def object_of(
+    raw: str,
+    path: Path,
+    line: int,
+    *,
+    number: Callable[[str], object] | None = None,
+    needed: Collection[str] | None = None,
+) -> dict[str, Any]:
+    """Return the object on a line of JSON lines; parameters as of :func:`parsed`."""
+    given = parsed(raw, path, line, number=number, needed=needed)
     if not isinstance(given, dict):
         raise MalformedRowError(given=raw.strip(), allowed="one JSON object a line", path=path, line=line)
     return given

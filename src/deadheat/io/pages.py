@@ -29,8 +29,11 @@ def check_pages(path: Path) -> None:
                     _check(data, len(data) - _TAIL - int.from_bytes(data[-8:-4], "little"))
             # a field is missing or of another type, there is nothing where it should be, or lists in lists in lists
             except (LookupError, TypeError, AttributeError, ValueError, OverflowError, RecursionError):
-                problem = "its sizes are impossible, or files were joined"
-                raise FileFormatError(allowed="a Parquet file, but it is damaged", hint=problem, path=path) from None
+                raise FileFormatError(
+                    allowed="a Parquet file, but it is damaged",
+                    hint="its sizes are impossible, or files were joined",
+                    path=path,
+                ) from None
 
 
 def _check(data: mmap.mmap, end: int) -> None:

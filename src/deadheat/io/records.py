@@ -182,6 +182,11 @@ def as_text(value: object) -> str | None:
     return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, bool | dict | list) else str(value)
 
 
+def _written(number: str) -> str | None:
+    """Return a number in JSON as it is written; None for NaN and infinities."""
+    return number if number[-1].isdigit() else None
+
+
 def _of_parquet(path: Path, _: Wanted) -> Records:
     try:
         with guarded(path):
@@ -214,8 +219,9 @@ def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0,
     rows = Rows(BytesIO(data), path, separator, quoting=quoting)
     header = rows.header
     if twice := next((name for name in header if header.count(name) > 1), None):
-        problem = f"column {twice!r} appears {header.count(twice)} times in the table"
-        raise ColumnError(problem, allowed="once", path=path)
+        raise ColumnError(
+            f"column {twice!r} appears {header.count(twice)} times in the table", allowed="once", path=path
+        )
     for line, row in rows:
         if misfit := rows.misfit(row, line):
             misfits[len(table)] = misfit
@@ -231,12 +237,11 @@ def _of_lines(path: Path, wanted: Wanted) -> Records:
     lines: list[int] = []
     misfits: dict[int, DataError] = {}
     metadata: dict[str, Any] = {}
-    number = str if wanted.as_written else None
     for line, raw in enumerate(read_text(path, "one object a line", has_lines=True).split("\n"), 1):
         if not raw.strip():
             continue
         try:
-            row = object_of(raw, path, line, number=number)
+            row = object_of(raw, path, line, number=_written if wanted.as_written else None)
         except DataError as error:
             if not (wanted.keeps_misfits and (rows or metadata)):  # a bad first line: this is another kind of file
                 raise
@@ -257,7 +262,7 @@ def records_of_json(text: str, path: Path, wanted: Wanted) -> Records:
     MalformedRowError
         It has no list of records.
     """
-    json_text = JsonText(text, path, number=str if wanted.as_written else None)
+    json_text = JsonText(text, path, number=_written if wanted.as_written else None)
     given = rows = json_text.value
     keys: tuple[str, ...] = ()
     metadata: dict[str, Any] = {}

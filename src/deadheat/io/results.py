@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from deadheat.errors import ColumnError, DataError, DeadheatWarning, DuplicateError, ParameterError, SourceTypeError
-from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind, names_of
+from deadheat.io.kinds import VALUE_COLUMN, Kind, names_of, value_column
 from deadheat.io.mappings import Nested, is_id, text_of_ids
 from deadheat.wording import Plain, counted, did_you_mean, three
 
@@ -108,8 +108,9 @@ class Reader:
         picks: dict[str, Any] = {"id": self.id, VALUE_COLUMN[self.kind]: self.number}
         for argument, pick in picks.items():
             if not (pick is None or isinstance(pick, str) or callable(pick)):
-                allowed = "a name, a dotted path, or a function of one result"
-                raise ParameterError(argument=argument, given=pick, allowed=allowed)
+                raise ParameterError(
+                    argument=argument, given=pick, allowed="a name, a dotted path, or a function of one result"
+                )
 
     def nested(self, results: object) -> tuple[Nested, tuple[str, ...]]:
         """Return the documents of all queries, and what was assumed.
@@ -124,9 +125,11 @@ class Reader:
         notes: tuple[str, ...] = ()
         if not isinstance(results, Mapping):
             if not (isinstance(results, list) and results and all(isinstance(one, list) for one in results)):
-                hint = f"write {CALL[self.kind]}({{query: results for query, results in zip(queries, all_results)}})"
-                problem = f"cannot tell queries apart in {type(results).__name__}"
-                raise SourceTypeError(problem, allowed="a dict {query: results}", hint=hint)
+                raise SourceTypeError(
+                    f"cannot tell queries apart in {type(results).__name__}",
+                    allowed="a dict {query: results}",
+                    hint=f"write {CALL[self.kind]}({{query: results for query, results in zip(queries, all_results)}})",
+                )
             results, notes = dict(enumerate(results)), (BY_PLACE,)  # as semantic_search returns them
         found: dict[Any, Any] = {query: self.documents(given, query) for query, given in results.items()}
         notes += self.assumed()
@@ -146,8 +149,11 @@ class Reader:
         text_of_ids(list(self._ids.values()), self.where)  # raises for a mix of both
         if len(self._found) > 1:
             (name, query), (other, without) = sorted(self._found.items(), reverse=True)[:2]
-            problem = f"documents for query {query!r} have a {name}, those for {without!r} have {other or 'none'}"
-            raise SourceTypeError(problem, allowed="one shape for all queries", path=self.where)
+            raise SourceTypeError(
+                f"documents for query {query!r} have a {name}, those for {without!r} have {other or 'none'}",
+                allowed="one shape for all queries",
+                path=self.where,
+            )
         name = next(iter(self._found), VALUE_COLUMN[self.kind])
         if not name:
             self._warn_of_numbers()
@@ -180,8 +186,11 @@ class Reader:
             name, numbers = self._of_grades(results) or (name, numbers)
         n_numbers = sum(number is not None for number in numbers)
         if n_numbers not in (0, len(docs)):
-            problem = f"result {numbers.index(None) + 1} for query {query!r} has no {name}, others have one"
-            raise DataError(problem, allowed=f"a {name} for all or for none", path=self.where)
+            raise DataError(
+                f"result {numbers.index(None) + 1} for query {query!r} has no {name}, others have one",
+                allowed=f"a {name} for all or for none",
+                path=self.where,
+            )
         if docs:
             self._saw(query, name if n_numbers else "", docs[0])
         if n_numbers and False not in self._trends:  # one that does not rise is enough
@@ -221,9 +230,11 @@ class Reader:
         if doc is _MISSING or doc is None:
             raise self._no_id(held, what)
         if not is_id(doc):
-            given = Plain(described(doc))
             raise SourceTypeError(
-                f"the id of {what} is no id", given=given, allowed="text or a whole number", path=self.where
+                f"the id of {what} is no id",
+                given=Plain(described(doc)),
+                allowed="text or a whole number",
+                path=self.where,
             )
         if callable(self.number):
             return doc, _plain(self.number(result))
@@ -233,8 +244,11 @@ class Reader:
         if number is not _MISSING:
             return doc, _plain(number)
         if self.number is not None:
-            problem = f"{what} has no {VALUE_COLUMN[self.kind]} at {self.number!r}"
-            raise DataError(problem, hint=_near(self.number, held), path=self.where)
+            raise DataError(
+                f"{what} has no {VALUE_COLUMN[self.kind]} at {self.number!r}",
+                hint=_near(self.number, held),
+                path=self.where,
+            )
         if self.kind == "run" and _member(held, _DISTANCE) is not _MISSING:
             line = f'{CALL["run"]}(results, score="{_DISTANCE}", ascending=True)'
             raise DataError("results have a distance and no score", hint=f"write {line}", path=self.where)
@@ -258,10 +272,12 @@ class Reader:
             return pick(result)
         except (AttributeError, LookupError, TypeError) as error:
             is_pair = _unpaired(result)[1] is not None
-            hint = "the function is given the pair: its first part is the document" if is_pair else None
-            given = Plain("a pair of a document and its score" if is_pair else described(result))
-            problem = f"id= cannot find the id of {what}: {error}"
-            raise SourceTypeError(problem, given=given, hint=hint, path=self.where) from error
+            raise SourceTypeError(
+                f"id= cannot find the id of {what}: {error}",
+                given=Plain("a pair of a document and its score" if is_pair else described(result)),
+                hint="the function is given the pair: its first part is the document" if is_pair else None,
+                path=self.where,
+            ) from error
 
     def _of_grades(self, results: Sequence[Any]) -> tuple[str, list[Any]] | None:
         """Return the grades of results without a score, and their name; else keep which numbers every result has."""
@@ -384,7 +400,7 @@ def lists_of_rows(
     path : str or path
         For messages.
     """
-    value = next((name for canonical, name in columns.items() if canonical not in KEYS), None)
+    value = columns.get(value_column(columns) or "")
     found: dict[str, Mapping[str, float]] = {}
     reader = Reader(kind, str(path))
     for line, row in rows:
@@ -392,13 +408,15 @@ def lists_of_rows(
         query, documents = row.get(columns["query_id"]), row.get(columns["doc_id"])
         what = f"{columns['doc_id']} of query {query!r}"
         if not is_id(query):
-            problem = f"{columns['query_id']} {query!r:.60} is no id"
-            raise DataError(problem, allowed="text or a whole number", path=path, line=line)
+            raise DataError(
+                f"{columns['query_id']} {query!r:.60} is no id", allowed="text or a whole number", path=path, line=line
+            )
         if str(query) in found:  # also as 1 and "1"
             raise DuplicateError(f"query {str(query)!r} has two lists", allowed="one", path=path, line=line)
         if kind == "run" and isinstance(documents, AbstractSet):
-            problem = f"{what} is a set, which has no order"
-            raise ColumnError(problem, allowed="a list, best first", path=path, line=line)
+            raise ColumnError(
+                f"{what} is a set, which has no order", allowed="a list, best first", path=path, line=line
+            )
         if isinstance(documents, Mapping):
             documents = results_in(documents)
         if not isinstance(documents, Collection) or isinstance(documents, str):
@@ -406,8 +424,12 @@ def lists_of_rows(
         numbers = None if value is None else row.get(value)
         if numbers is not None:
             if not isinstance(numbers, Collection) or len(numbers) != len(documents):
-                problem = f"{value} of query {query!r} is not a list of {counted(len(documents), 'number')}"
-                raise ColumnError(problem, allowed=f"one for each of {columns['doc_id']}", path=path, line=line)
+                raise ColumnError(
+                    f"{value} of query {query!r} is not a list of {counted(len(documents), 'number')}",
+                    allowed=f"one for each of {columns['doc_id']}",
+                    path=path,
+                    line=line,
+                )
             scores = [_of_rank(one, query, path, line) for one in numbers] if "rank" in columns else numbers
             documents = list(zip(documents, scores, strict=True))
         found[str(query)] = reader.plain(list(documents), query)

@@ -36,8 +36,9 @@ def of_file(path: Path, names: Sequence[str] | None, given: Mapping[str, str], f
     found = format_of(path, form)
     if found.read_columns is None:
         several = ", ".join(one.name for one in FORMATS.values() if one.read_columns is not None)
-        problem = f"{found.name} has one score a document"
-        raise ColumnError(problem, allowed=f"a table with one score a column: {several}", path=path)
+        raise ColumnError(
+            f"{found.name} has one score a document", allowed=f"a table with one score a column: {several}", path=path
+        )
     return found.read_columns(path, names, given)
 
 
@@ -45,8 +46,9 @@ def of_frame(source: object, names: Sequence[str] | None, given: Mapping[str, st
     """Read a dataframe, eager or lazy, that Narwhals takes; parameters as of :func:`of_file`."""
     frame = as_narwhals(source, where)
     if not isinstance(frame, nw.LazyFrame | nw.DataFrame):
-        allowed = "a path or a dataframe with one score a column"
-        raise SourceTypeError(given=Plain(type(source).__name__), allowed=allowed)
+        raise SourceTypeError(
+            given=Plain(type(source).__name__), allowed="a path or a dataframe with one score a column"
+        )
     schema = frame.collect_schema()
     numeric = [name for name, dtype in schema.items() if dtype.is_numeric()]
     chosen, notes = chosen_names(names, numeric, schema.names(), given, where)

@@ -207,8 +207,12 @@ def decoded(data: bytes, path: Path, first_line: int = 1) -> str:
         text = data.decode()
     except UnicodeDecodeError as error:
         start = data.rfind(b"\n", 0, error.start) + 1
-        line = data[start : data.find(b"\n", error.start) + 1 or None]
-        raise not_utf8(line, error.start - start, path, data.count(b"\n", 0, error.start) + first_line) from error
+        raise not_utf8(
+            data[start : data.find(b"\n", error.start) + 1 or None],
+            error.start - start,
+            path,
+            data.count(b"\n", 0, error.start) + first_line,
+        ) from error
     if "\0" in text:
         raise FileFormatError(
             allowed="text in UTF-8",

@@ -76,10 +76,11 @@ def _of_mapping(source: object, kind: Kind, where: str, _: Mapping[str, str]) ->
         return None
     first = next(iter(source.values()), None)
     if hasattr(first, "to_pandas") and hasattr(first, "features"):  # as Hugging Face's load_dataset returns it
-        given = Plain(f"a dict of the splits {three(list(map(str, source)))}")
-        allowed = f"one table with query_id, doc_id and {VALUE_COLUMN[kind]}"
-        hint = f"give one of them, such as dataset[{next(iter(source))!r}]"
-        raise SourceTypeError(given=given, allowed=allowed, hint=hint)
+        raise SourceTypeError(
+            given=Plain(f"a dict of the splits {three(list(map(str, source)))}"),
+            allowed=f"one table with query_id, doc_id and {VALUE_COLUMN[kind]}",
+            hint=f"give one of them, such as dataset[{next(iter(source))!r}]",
+        )
     nested, notes = exported(source, kind, where) or (source, ())
     return Content(nested, notes) if is_plain(nested) else Content(*nested_of(nested, kind, where))
 
@@ -90,13 +91,19 @@ def _of_deadheat(source: Any, kind: Kind, _where: str, _: Mapping[str, str]) -> 
     if kind == "qrels" and module == _CASES and hasattr(source, "qrels"):
         return Content(source.qrels().to_dict(), (OF_CASES,))
     if module.startswith(_EVALUATIONS):
-        hint = "dh.compare_evaluations({'a': ev, 'b': other}) compares evaluations, dh.gate(ev, 'RR >= 0.8') checks one"
-        raise SourceTypeError(given=Plain("an evaluation"), allowed=kind, hint=hint)
+        raise SourceTypeError(
+            given=Plain("an evaluation"),
+            allowed=kind,
+            hint="dh.compare_evaluations({'a': ev, 'b': other}) compares evaluations,"
+            " dh.gate(ev, 'RR >= 0.8') checks one",
+        )
     is_numeric = getattr(getattr(source, "dtype", None), "kind", "f") in "fiub"
     if getattr(source, "ndim", 0) == 2 and is_numeric and not hasattr(source, "columns"):
-        given = Plain(f"a matrix of shape {tuple(getattr(source, 'shape', ()))}")
-        hint = "dh.evaluate_dense(scores, relevant) takes a matrix of scores, queries by documents"
-        raise SourceTypeError(given=given, allowed=kind, hint=hint)
+        raise SourceTypeError(
+            given=Plain(f"a matrix of shape {tuple(getattr(source, 'shape', ()))}"),
+            allowed=kind,
+            hint="dh.evaluate_dense(scores, relevant) takes a matrix of scores, queries by documents",
+        )
     return None
 
 
@@ -107,19 +114,26 @@ def _of_data_set(source: Any, kind: Kind, where: str, given: Mapping[str, str]) 
         try:
             import ir_datasets  # optional, and slow to import
         except ImportError:
-            hint = 'pip install "deadheat[ir-datasets]"'
-            raise MissingDependencyError(f"{source} needs the package ir_datasets", hint=hint) from None
+            raise MissingDependencyError(
+                f"{source} needs the package ir_datasets", hint='pip install "deadheat[ir-datasets]"'
+            ) from None
         try:
             source = ir_datasets.load(source.removeprefix(CATALOGUE))
         except KeyError:
-            hint = "names are listed at https://ir-datasets.com"
-            raise DataError("ir_datasets has no data set of this name", hint=hint, path=where) from None
+            raise DataError(
+                "ir_datasets has no data set of this name",
+                hint="names are listed at https://ir-datasets.com",
+                path=where,
+            ) from None
     if not all(hasattr(source, has) for has, _, _ in _DATA_SETS.values()):
         return None
     has, rows, what = _DATA_SETS[kind]
     if not getattr(source, has)():
-        hint = "other data sets below it may, such as one that ends in /test or /judged"
-        raise DataError(f"this data set of ir_datasets has no {what}", hint=hint, path=where)
+        raise DataError(
+            f"this data set of ir_datasets has no {what}",
+            hint="other data sets below it may, such as one that ends in /test or /judged",
+            path=where,
+        )
     try:
         found = list(getattr(source, rows)())
     except (OSError, RuntimeError) as error:  # ir_datasets fetches files when they are needed

@@ -35,9 +35,15 @@ def read_value(text: str, kind: Kind, *, path: Path, line: int | None, name: str
     name = name or VALUE_COLUMN[kind]
     if not _NUMBER.fullmatch(text):
         is_open = not text and kind == "qrels"
-        hint = "leave out what is not judged, or add the file to the qrels: deadheat convert --add" if is_open else None
-        given = text or Plain("an empty field")
-        raise DataError(f"{name} must be a number", given=given, hint=hint, path=path, line=line)
+        raise DataError(
+            f"{name} must be a number",
+            given=text or Plain("an empty field"),
+            hint="leave out what is not judged, or add the file to the qrels: deadheat convert --add"
+            if is_open
+            else None,
+            path=path,
+            line=line,
+        )
     value = float(text)
     if math.isnan(value):
         raise DataError(f"{name} must be a number", given=Plain(f"NaN ({text!r})"), path=path, line=line)
@@ -81,8 +87,12 @@ def check_comment(comment: str, path: Path, line: int) -> None:
     """Raise MalformedRowError for a control character in a comment: after some of them another row may follow."""
     found = _FIND_CONTROL.search(comment.replace("\t", " ").rstrip("\r"))
     if found:
-        problem = f"a comment contains the control character U+{ord(found[0]):04X}: {shown(comment)}"
-        raise MalformedRowError(problem, hint=LINE_ENDS, path=path, line=line)
+        raise MalformedRowError(
+            f"a comment contains the control character U+{ord(found[0]):04X}: {shown(comment)}",
+            hint=LINE_ENDS,
+            path=path,
+            line=line,
+        )
 
 
 def holds_controls(frame: pl.DataFrame) -> bool:

@@ -141,8 +141,11 @@ def write_files(folder: Path, files: Mapping[str, Callable[[IO[bytes]], Any]], *
             if path.exists() and not (path.is_file() and filecmp.cmp(path, file.name, shallow=False)):
                 differing += [name] if path.is_dir() or not force else []
         if differing:
-            hint = "choose another folder, or replace with --force (in Python: force=True)"
-            raise DataError(f"{three(differing)} in it would be replaced", hint=hint, path=folder)
+            raise DataError(
+                f"{three(differing)} in it would be replaced",
+                hint="choose another folder, or replace with --force (in Python: force=True)",
+                path=folder,
+            )
     return [folder / name for name in files]
 
 

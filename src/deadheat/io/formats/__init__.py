@@ -222,9 +222,11 @@ def write(
         )
     topics = [SUBTOPIC] if SUBTOPIC in frame.columns else []
     if topics and not form.has_subtopics:
-        able = ", ".join(one.name for one in FORMATS.values() if one.has_subtopics)
-        problem = f"{form.name} has no place for the subtopics of judgments, which would be lost"
-        raise DataError(problem, allowed=able, path=path)
+        raise DataError(
+            f"{form.name} has no place for the subtopics of judgments, which would be lost",
+            allowed=", ".join(one.name for one in FORMATS.values() if one.has_subtopics),
+            path=path,
+        )
     rows = frame.select("query_id", "doc_id", *topics, pl.col(VALUE_COLUMN[kind]).cast(pl.Float64))
     _check(rows, kind, path, form)
     file_of = replacing(target) if isinstance(target, str | os.PathLike) else nullcontext(target)

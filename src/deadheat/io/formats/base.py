@@ -97,13 +97,18 @@ def chosen_names(
     others = names_that_are_no_scores() | set(given.values())
     names = [name for name in numeric if name not in others] if asked is None else list(dict.fromkeys(asked))
     if not names:
-        problem = "no column of numbers beside ids, relevance and ranks"
-        raise ColumnError(problem, allowed="one score a column", path=where)
+        raise ColumnError(
+            "no column of numbers beside ids, relevance and ranks", allowed="one score a column", path=where
+        )
     for name in names:
         if name not in known:
             listed = ", ".join(map(repr, known[:12])) + (f" and {len(known) - 12} more" if len(known) > 12 else "")
-            hint = did_you_mean(name, known)
-            raise ColumnError(f"no column {name!r} in the table", allowed=f"one of {listed}", hint=hint, path=where)
+            raise ColumnError(
+                f"no column {name!r} in the table",
+                allowed=f"one of {listed}",
+                hint=did_you_mean(name, known),
+                path=where,
+            )
         if known.count(name) > 1:
             raise ColumnError(f"column {name!r} appears {known.count(name)} times", allowed="once", path=where)
     left_out = [name for name in known if asked is None and name not in numeric and name not in others]

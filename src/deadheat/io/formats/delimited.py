@@ -34,13 +34,14 @@ from deadheat.io.formats.trec import locate_in_lines, read_trec
 from deadheat.io.kinds import (
     KEYS,
     SUBTOPIC,
+    TEXTS,
     Kind,
     are_cases,
     has_semicolons,
     is_list_name,
     known_names,
     resolve_columns,
-    subtopic_column,
+    value_column,
 )
 from deadheat.io.rows import Rows
 from deadheat.io.source import (
@@ -122,8 +123,11 @@ class _Table:
         given = {canonical: name for canonical, name in known.items() if name in self.header} | dict(self.given)
         columns = resolve_columns(self.header, self.kind, where=self.path, given=given)
         if is_list_name(columns["doc_id"], self.kind):
-            problem = f"column {columns['doc_id']!r} would hold lists of documents, which a table of text cannot"
-            raise ColumnError(problem, hint="write .jsonl, or a row for each document", path=self.path)
+            raise ColumnError(
+                f"column {columns['doc_id']!r} would hold lists of documents, which a table of text cannot",
+                hint="write .jsonl, or a row for each document",
+                path=self.path,
+            )
         return columns
 
     @cached_property
@@ -131,16 +135,10 @@ class _Table:
         """The positions of the columns, by canonical name."""
         return {name: self.header.index(column) for name, column in self.columns.items()}
 
-    @cached_property
-    def topic(self) -> int | None:
-        """The position of the column with subtopics, if there may be some."""
-        found = subtopic_column(self.header, self.kind, self.columns, where=self.path, given=self.given)
-        return None if found is None else self.header.index(found)
-
     @property
     def value(self) -> str | None:
         """Which column holds the numbers; None where every row is a relevant document."""
-        return next((name for name in self.columns if name not in KEYS), None)
+        return value_column(self.columns)
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield each row below the header with its line, or raise if it has not as many fields as the header."""
@@ -191,7 +189,7 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
     ):
         msg = f"{path}: the column 'score' is read as relevance, as in BEIR's qrels, and has fractions: is it a run?"
         warnings.warn(msg, DeadheatWarning, stacklevel=2)
-    if table.topic is not None:
+    if SUBTOPIC in table.columns:
         return split_off(frame, path, notes)
     has_ranks = "rank" in table.header and table.value == "score"
     return Content(frame, notes, _ranks(table) if has_ranks else None)
@@ -277,10 +275,10 @@ def _parse(  # noqa: PLR0911 - each is a doubt
     n_columns = len(table.header)
     if census is None or census.n_separators != census.n_lines * (n_columns - 1):
         return None
+    texts = {name: place for name, place in table.places.items() if name in TEXTS}
     if values is None:
-        values = {name: place for name, place in table.places.items() if name not in KEYS}
-    topic = {} if table.topic is None else {SUBTOPIC: table.topic}
-    places = {name: table.places[name] for name in KEYS} | topic | dict(values)
+        values = {name: place for name, place in table.places.items() if name not in TEXTS}
+    places = texts | dict(values)
     rows = _scan(table, set(values.values()))
     last = pl.col(f"column_{n_columns - 1}")
     wanted = rows.select(**{name: f"column_{n}" for name, n in places.items()}, ends_early=last.is_null())
@@ -302,8 +300,8 @@ def _parse(  # noqa: PLR0911 - each is a doubt
 
 
 def _read_rows(table: _Table) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    query, doc, *value = table.places.values()
-    topic = [] if table.topic is None else [table.topic]
+    query, doc, *others = table.places.values()
+    topic, value = (others[:1], others[1:]) if SUBTOPIC in table.columns else ([], others)
     found: list[tuple[str | float, ...]] = []
     n_skipped, name = 0, table.given.get("score", table.value or "")
     column = Column(table.columns.get(table.value or "", ""), table.path, has_semicolons=table.separator == ";")
@@ -320,8 +318,7 @@ def _read_rows(table: _Table) -> tuple[pl.DataFrame, tuple[str, ...]]:
         texts = [column.plain(row[place].strip(), line) for place in value]
         numbers = (read_value(text, table.kind, path=table.path, line=line, name=name) for text in texts)
         found.append((row[query], row[doc], *(row[place] for place in topic), *numbers))
-    ids = (*KEYS, SUBTOPIC) if topic else KEYS
-    schema = dict.fromkeys(ids, pl.String) | dict.fromkeys(filter(None, [table.value]), pl.Float64)
+    schema = {name: pl.String if name in TEXTS else pl.Float64 for name in table.columns}
     what = {"qrels": "without a rating", "run": "without a document"}[table.kind]
     skipped = (f"{counted(n_skipped, 'row')} of Quepid's export {what} skipped",) if n_skipped else ()
     return pl.DataFrame(found, schema=schema, orient="row"), (*skipped, *column.notes())

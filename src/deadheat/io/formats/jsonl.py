@@ -11,7 +11,7 @@ from typing import IO, Any
 
 import polars as pl
 
-from deadheat.errors import DataError, DuplicateError, MalformedRowError
+from deadheat.errors import DataError, MalformedRowError
 from deadheat.io.formats.base import (
     CASES,
     ROWS,
@@ -29,12 +29,13 @@ from deadheat.io.formats.nested import checked
 from deadheat.io.kinds import (
     KEYS,
     SUBTOPIC,
+    TEXTS,
     VALUE_COLUMN,
     Kind,
     are_cases,
     is_pattern,
     resolve_columns,
-    subtopic_column,
+    value_column,
 )
 from deadheat.io.mappings import is_broken
 from deadheat.io.objects import object_of
@@ -49,8 +50,6 @@ from deadheat.io.values import (
 )
 from deadheat.io.writing import Compression, value_as_text, write_text
 from deadheat.wording import Plain, shown
-
-_TEXTS = (*KEYS, SUBTOPIC)
 
 
 class _Number(str):
@@ -88,15 +87,12 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
         rows_of_lists = ((line, object_of(raw, path, line)) for line, raw in lines)
         found, notes = lists_of_rows(rows_of_lists, columns, kind, path)
         return Content(checked(found, [raw for _, raw in lines], path, kind), notes)
-    topic = subtopic_column(list(first[1]), kind, columns, where=path, given=given)
-    if topic is not None:
-        columns = {**{key: columns[key] for key in KEYS}, SUBTOPIC: topic, **columns}
     frame = _parse(data, columns)
     if frame is None:
         rows = [row for _, row in _rows(data, columns, kind, path)]
-        schema = {name: pl.String if name in _TEXTS else pl.Float64 for name in columns}
+        schema = {name: pl.String if name in TEXTS else pl.Float64 for name in columns}
         frame = pl.DataFrame(rows, schema=schema, orient="row")
-    if topic is not None:
+    if SUBTOPIC in columns:
         return split_off(frame, path)
     return Content(frame, ranks=_ranks(data, columns) if "rank" in first[1] and "score" in columns else None)
 
@@ -128,11 +124,11 @@ def locate_in_jsonl(path: Path, kind: Kind, query_id: str, doc_id: str, given: M
 
 def _parse(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
     """Let Polars read the rows; None where it cannot, or where they may not be what the file says."""
-    if columns.keys() <= {*_TEXTS}:
+    if value_column(columns) is None:
         return None  # one relevant document a row: few and small
     if any(map(is_pattern, columns.values())):
         return None
-    schema = {name: pl.String if canonical in _TEXTS else pl.Float64 for canonical, name in columns.items()}
+    schema = {name: pl.String if canonical in TEXTS else pl.Float64 for canonical, name in columns.items()}
     rows = pl.scan_ndjson(data, schema=schema)
     try:
         frame = rows.select(**{canonical: pl.col(name) for canonical, name in columns.items()}).collect()
@@ -152,7 +148,7 @@ def _parse(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
 
 def _doubts(columns: Mapping[str, str]) -> Iterator[str]:
     """Yield regular expressions of what Polars may read in another way."""
-    ids = "|".join(re.escape(name) for canonical, name in columns.items() if canonical in _TEXTS)
+    ids = "|".join(re.escape(name) for canonical, name in columns.items() if canonical in TEXTS)
     # An id that is neither a string nor a plain integer; Polars would turn 1.50 into "1.5" and true into "true".
     yield rf'"(?:{ids})"\s*:\s*(?:-?[0-9]+[.eE]|-0|[^"0-9\s-])'
     # One that holds half of a character, perhaps without the other, for which Polars would put a NUL.
@@ -184,14 +180,20 @@ def _rows(
         for name, given in ((columns["query_id"], query), (columns["doc_id"], doc)):
             if not (isinstance(given, str) and given):
                 error = DataError if given in (None, "") else MalformedRowError
-                problem = f"{name} must be a string or a number, got {shown(json.dumps(given))}"
-                raise error(problem, path=path, line=line)
+                raise error(
+                    f"{name} must be a string or a number, got {shown(json.dumps(given))}", path=path, line=line
+                )
             if is_broken(given):
-                problem = f"{name} {shown(given)} has a lone surrogate"
-                raise MalformedRowError(problem, allowed="text that UTF-8 can hold", path=path, line=line)
+                raise MalformedRowError(
+                    f"{name} {shown(given)} has a lone surrogate",
+                    allowed="text that UTF-8 can hold",
+                    path=path,
+                    line=line,
+                )
             if are_numbers.setdefault((name, given), is_number := isinstance(given, _Number)) != is_number:
-                problem = f"{name} {str(given)!r} is text and a number"
-                raise MalformedRowError(problem, allowed="one of both in a file", path=path, line=line)
+                raise MalformedRowError(
+                    f"{name} {str(given)!r} is text and a number", allowed="one of both in a file", path=path, line=line
+                )
         check_ids_of_row(query, doc, path, line)
         name = list(columns.values())[-1]
         topics = [_subtopic(row.get(columns[SUBTOPIC]), columns[SUBTOPIC], path, line)] if SUBTOPIC in columns else []
@@ -225,45 +227,15 @@ def _lines(data: Path | bytes, path: Path) -> Iterator[tuple[int, str]]:
         first_line += block.count(b"\n")
 
 
-def _objects(data: Path | bytes, path: Path, once: Collection[str] = ()) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each object with its line; numbers keep their text, and the keys in `once` appear once."""
+def _objects(data: Path | bytes, path: Path, needed: Collection[str] = ()) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield each object with its line; numbers keep their text."""
     for line, raw in _lines(data, path):
-        yield line, _object(raw, path, line, once)
-
-
-def _object(raw: str, path: Path, line: int, once: Collection[str]) -> dict[str, Any]:
-    def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        built = dict(pairs)
-        if len(built) != len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next((key for key in once if keys.count(key) > 1), None)
-            if twice is not None:
-                raise DuplicateError(
-                    f"key {twice!r} appears twice in one object",
-                    allowed="once",
-                    hint=shown(raw.strip()),
-                    path=path,
-                    line=line,
-                )
-        return built
-
-    try:
-        row = json.loads(raw, parse_float=_Number, parse_int=_Number, parse_constant=_Number, object_pairs_hook=build)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise MalformedRowError(
-            given=Plain(f"{shown(raw.strip())} ({getattr(error, 'msg', error)})"),
-            allowed="one JSON object a line",
-            path=path,
-            line=line,
-        ) from error
-    if not isinstance(row, dict):
-        raise MalformedRowError(given=raw.strip(), allowed="one JSON object a line", path=path, line=line)
-    return row
+        yield line, object_of(raw, path, line, number=_Number, needed=needed)
 
 
 def write_jsonl(rows: pl.DataFrame, file: IO[bytes], kind: Kind, _tag: str, compression: Compression) -> None:
     """Write an object a line."""
-    ids = pl.struct(name for name in _TEXTS if name in rows.columns).struct.json_encode().str.strip_suffix("}")
+    ids = pl.struct(name for name in TEXTS if name in rows.columns).struct.json_encode().str.strip_suffix("}")
     number = value_as_text(kind).str.replace("inf", "Infinity", literal=True)  # as Python's json writes and reads it
     lines = rows.select(pl.concat_str(ids, pl.lit(f',"{VALUE_COLUMN[kind]}":'), number, pl.lit("}")))
     write_text(lines, file, compression)

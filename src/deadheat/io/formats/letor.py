@@ -264,8 +264,13 @@ def _read_lines(text: str, path: Path, first_line: int) -> tuple[pl.DataFrame, I
 def _begin(fields: Sequence[str], raw: str, path: Path, line: int) -> tuple[str, float]:
     """Return the query and the relevance of a line."""
     if len(fields) < 2 or not fields[1].startswith("qid:") or fields[1] == "qid:":
-        hint = "" if any(one.startswith("qid:") for one in fields) else "without queries there is nothing to rank"
-        raise MalformedRowError(allowed=LINE, given=Plain(shown(raw.strip())), hint=hint, path=path, line=line)
+        raise MalformedRowError(
+            allowed=LINE,
+            given=Plain(shown(raw.strip())),
+            hint="" if any(one.startswith("qid:") for one in fields) else "without queries there is nothing to rank",
+            path=path,
+            line=line,
+        )
     return fields[1].removeprefix("qid:"), read_value(fields[0], "qrels", path=path, line=line)
 
 

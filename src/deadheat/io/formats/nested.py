@@ -14,7 +14,7 @@ from deadheat.arrays import FloatArray
 from deadheat.errors import DataError, FileFormatError
 from deadheat.io.exports import exported
 from deadheat.io.formats.base import CASES, Content, Format, register
-from deadheat.io.kinds import CASES_KEYS, KEYS, Kind, are_cases, resolve_columns, subtopic_column
+from deadheat.io.kinds import CASES_KEYS, KEYS, Kind, are_cases, resolve_columns
 from deadheat.io.mappings import (
     LARGEST_INTEGER,
     all_numbers,
@@ -86,9 +86,8 @@ def _of_records(rows: list[dict[str, Any]], text: str, path: Path, kind: Kind, g
     if isinstance(rows[0][columns["doc_id"]], list | dict):
         held, notes = lists_of_rows(((None, row) for row in rows), columns, kind, path)
         return Content(checked(held, [text], path, kind), notes)
-    wanted = [*columns.values(), subtopic_column(list(rows[0]), kind, columns, where=path, given=given)]
     try:
-        frame = pl.DataFrame({name: [row.get(name) for row in rows] for name in wanted if name}, strict=True)
+        frame = pl.DataFrame({name: [row.get(name) for row in rows] for name in columns.values()}, strict=True)
     except (TypeError, pl.exceptions.PolarsError) as error:
         raise FileFormatError(f"rows of mixed types: {error}", allowed="text and numbers", path=path) from None
     for row in rows:
