@@ -9,6 +9,7 @@ import numpy as np
 from deadheat.arrays import AnyArray, FloatArray, IntArray, run_starts
 
 MAX_CELLS = 1 << 18  # 2 MB of float64 a batch: stays in the cache
+SHORT = 8  # shorter segments are one batch: NumPy adds so few numbers one by one, so that zeros behind change no bit
 
 
 def ratio(numerator: FloatArray, denominator: AnyArray) -> FloatArray:
@@ -43,13 +44,13 @@ def batches(lengths: IntArray, max_cells: int = MAX_CELLS) -> Iterator[tuple[Int
     index : ndarray
         The segments of the batch.
     width : int
-        The longest of them; the shortest is longer than ``width / 2``.
+        The longest of them; the shortest is longer than ``width / 2``, or all are shorter than 8.
     """
     order = np.argsort(lengths, kind="stable")
     ascending = lengths[order]
     start = int(np.searchsorted(ascending, 1))
     while start < len(order):
-        bound = 2 * int(ascending[start])
+        bound = max(SHORT, 2 * int(ascending[start]))
         rows = max(1, max_cells // bound)
         stop = min(int(np.searchsorted(ascending, bound)), start + rows)
         yield order[start:stop], int(ascending[stop - 1])
