@@ -10,8 +10,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.data.passes import said
-from deadheat.data.spark import run_by_query
+from deadheat.data.passes import by_query, said
 from deadheat.errors import DataError, DeadheatWarning, DuplicateError, MissingDependencyError
 from deadheat.placements.by_query import ByQuery
 from deadheat.placements.place import engine_of
@@ -140,6 +139,6 @@ def test_a_task_of_ones_own() -> None:
         assert not len(judgments)
         return [said("size", query_id=blocks.query_ids, above=np.diff(blocks.bounds))]
 
-    found = run_by_query(cut(frame([("q1", "a", 1.0), ("q2", "a", 1.0), ("q1", "b", 1.0)])), count)
+    found = by_query(cut(frame([("q1", "a", 1.0), ("q2", "a", 1.0), ("q1", "b", 1.0)])), count)
     sizes = found.filter(pl.col("what") == "size").sort("query_id")
     assert sizes["above"].to_list() == [2, 1]

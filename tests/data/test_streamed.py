@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deadheat as dh
-from deadheat.data import streamed
+from deadheat.data import passes
 from deadheat.data.passes import QUERY, said
 from deadheat.data.rows import Blocks, UnreadRows
 from deadheat.errors import DataError, DeadheatWarning, DuplicateError, MalformedRowError, ParameterError
@@ -88,8 +88,8 @@ def test_rows_in_any_order_are_placed_another_way(ties: str, tmp_path: Path, mon
     batch = BATCHES["graded"]
     path = written(frame_of("graded").sample(fraction=1, shuffle=True, seed=1), tmp_path)
     qrels, run = dh.Qrels(batch.qrels), dh.Run(path)
-    with pytest.raises(streamed.NotAdjacentError):
-        streamed.by_query(run, say_queries)
+    with pytest.raises(passes.NotAdjacentError):
+        passes.by_query(run, say_queries)
     assert type(engine_of(qrels, run)) is ByQuery
     expected = dh.evaluate(batch.qrels, batch.run, MEASURES, ties=ties)
     assert dh.evaluate(qrels, path, MEASURES, ties=ties).means() == pytest.approx(
@@ -278,9 +278,9 @@ def test_a_damaged_file_is_no_bug(tmp_path: Path) -> None:
 def test_batches_have_whole_queries_in_their_order(batches: list[list[str | None]], first_look: int) -> None:
     """The last query of each is completed by the next; a file without order or ids is refused by what follows."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streamed, "FIRST_LOOK", first_look)
+        patch.setattr(passes, "FIRST_LOOK", first_look)
         frames = [pl.DataFrame({"query_id": own}, schema={"query_id": pl.String}) for own in batches]
-        found = [part["query_id"].to_list() for part in streamed._whole_queries(frames)]
+        found = [part["query_id"].to_list() for part in passes._whole_queries(frames)]
     rows = [query for own in batches for query in own]
     assert [query for own in found for query in own] == rows
     assert all(found)

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.data import spark as passes
+from deadheat.data import passes
 from deadheat.errors import DataError, DeadheatWarning, DuplicateError, NothingJudgedWarning
 from deadheat.placements.by_query import ByQuery
 from deadheat.placements.place import engine_of

@@ -21,7 +21,7 @@ AS_SAID = pa.schema(list(zip(SCHEMA, _OF_ARROW, strict=True)))
 
 @dataclass(frozen=True)
 class Parts:
-    """As much of a frame of Spark as `run_by_query` calls; Narwhals, which leads to it, has all rows in Polars."""
+    """As much of a frame of Spark as a pass calls; Narwhals, which leads to it, has all rows in Polars."""
 
     parts: tuple[pa.Table, ...]
 

@@ -1,24 +1,34 @@
 """A pass over a run that is not in memory: what is done with the rows of some queries, and how it is said.
 
-Wherever the rows are (a cluster, a large file), those of whole queries come together, are read and checked, rounded,
-looked through for repeated pairs, and given to a task, all in this pass. What is said of them is one table.
+Wherever the rows are, those of whole queries come together, are read and checked, rounded, looked through for repeated
+pairs, and given to a task, all in this pass. What is said of them is one table. The rows of Spark, classic or Connect,
+are brought together by one shuffle, and its workers look at them: a partition is small beside the run, so it is held in
+memory. Those of a large file are looked at here, batch by batch; the rows of each query must be adjacent there, as
+those of runs mostly are. If they are not, that is seen, and the caller goes another way.
 """
 
 from __future__ import annotations
 
+import io
+import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+import numpy as np
 import polars as pl
 
+from deadheat.arrays import IntArray, spans
 from deadheat.data.precision import ScorePrecision, round_and_warn
-from deadheat.data.rows import Blocks, MemoryRows
+from deadheat.data.rows import Blocks, MemoryRows, UnreadRows, is_grouped
 from deadheat.data.tables import Run
+from deadheat.errors import DataError, MissingDependencyError
+from deadheat.io.forking import check_threads
+from deadheat.io.limits import rows_at_a_time
 
 if TYPE_CHECKING:
-    from deadheat.io.reading import Reading, WrongRows
+    from deadheat.io.reading import Reading, Unread, WrongRows
 
 ROWS, BAD, BEYOND, INFINITE, REPEATED = "rows", "bad", "beyond", "infinite", "repeated"  # what every pass may say
 QUERY = "query"  # what is said once of each query, if anything is
@@ -31,9 +41,12 @@ SCHEMA: dict[str, type[pl.DataType]] = {
     "tied": pl.Int64,
 }
 """The columns of all that is said; `what` tells what a row is."""
-
-
+IN_SPARK = "what string, query_id string, doc_id string, value double, above long, tied long"
+JUDGMENTS = ("query_id", "doc_id", "relevance")
 NO_JUDGMENTS = pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64})
+MOST_SENT = 1 << 24  # bytes of judgments that travel with every task; more of them are shuffled, as the run is
+MISSING_MODULE = re.compile(r"No module named '(\w+)")
+FIRST_LOOK = 1 << 12  # rows in which the beginning of a query is looked for
 
 
 Task: TypeAlias = "Callable[[Blocks, pl.DataFrame], list[pl.DataFrame]]"
@@ -41,6 +54,49 @@ Task: TypeAlias = "Callable[[Blocks, pl.DataFrame], list[pl.DataFrame]]"
 
 It may travel to a worker, so it is small.
 """
+
+
+class NotAdjacentError(Exception):
+    """The rows of a query are not adjacent."""
+
+
+def by_query(
+    run: Run, task: Task, judgments: pl.DataFrame = NO_JUDGMENTS, precision: ScorePrecision = None
+) -> pl.DataFrame:
+    """Do a task with all queries of a run whose rows are not in memory, and return what was said, in no order.
+
+    Parameters
+    ----------
+    run : Run
+        With `UnreadRows`.
+    task : Task
+    judgments : polars.DataFrame, optional
+        query_id, doc_id and relevance.
+    precision : str, int or None
+        To which the scores are rounded.
+
+    Raises
+    ------
+    DataError
+        The subclass that says what is wrong with the rows.
+    MissingDependencyError
+        The workers of Spark have no deadheat.
+    NotAdjacentError
+        The rows of a query are not adjacent in a file.
+    """
+    rows = cast("UnreadRows", run.rows)
+    unread, is_file = rows.unread, rows.in_polars
+    look = Look(unread.reading, task, precision, check_duplicates=rows.check_duplicates, where=run.where)
+    found = (_said_of_file if is_file else _said_by_spark)(unread, look, judgments.select(JUDGMENTS))
+    check_said(found, run, unread.reading, precision)
+    run.notes = tuple(dict.fromkeys((*run.notes, *unread.notes())))
+    queries = of_kind(found, QUERY, "query_id").to_series()
+    twice = queries.filter(queries.is_duplicated())
+    if len(twice) and is_file:
+        raise NotAdjacentError
+    if len(twice):  # no setting of Spark should do that, and the numbers would be wrong
+        raise DataError(f"Spark gave rows of query {twice.min()!r} to several workers", path=run.where)
+    return found
 
 
 def said(what: str, **columns: object) -> pl.DataFrame:
@@ -138,3 +194,112 @@ def check_said(found: pl.DataFrame, run: Run, reading: Reading, precision: Score
 def of_kind(found: pl.DataFrame, what: str, *columns: str) -> pl.DataFrame:
     """Return some columns of the rows that say one thing."""
     return found.filter(pl.col("what") == what).select(*columns)
+
+
+def _said_by_spark(unread: Unread, look: Look, judgments: pl.DataFrame) -> pl.DataFrame:
+    """Return what the workers of Spark say: the judgments travel with the task, or in the shuffle if they are many."""
+    raw, packed = unread.frame.to_native(), io.BytesIO()
+    judgments.write_ipc(packed, compression="zstd")
+    sent: bytes | None = packed.getvalue()
+    if packed.tell() > MOST_SENT:
+        raw, sent = _with_judgments(raw, unread.reading.value, judgments), None
+
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        return _said_of_partition(look, sent, batches)
+
+    try:
+        table = raw.repartition("query_id").mapInArrow(work, IN_SPARK).toArrow()
+    except Exception as error:
+        if lacking := MISSING_MODULE.search(str(error)):
+            raise MissingDependencyError(
+                f"the Python of Spark's workers has no {lacking[1]}",
+                hint="install deadheat[spark] there as here, or name a Python that has it in PYSPARK_PYTHON",
+            ) from error
+        raise
+    return cast("pl.DataFrame", pl.from_arrow(table))
+
+
+def _with_judgments(run: Any, value: str, judgments: pl.DataFrame) -> Any:  # noqa: ANN401 - frames of Spark
+    """Return the rows of a run and judgments in one frame: rows of the run have no relevance, judgments no score."""
+    judged = run.sparkSession.createDataFrame(judgments.to_arrow())
+    own, number = run.schema[value].dataType.simpleString(), f"`{value}`"
+    return run.selectExpr("query_id", "doc_id", number, "cast(null as double) as relevance").unionByName(
+        judged.selectExpr("query_id", "doc_id", f"cast(null as {own}) as {number}", "relevance")
+    )
+
+
+def _said_of_partition(look: Look, sent: bytes | None, batches: Iterable[Any]) -> Iterator[Any]:
+    """Return what a worker of Spark says of one partition, whose Arrow batches come one by one.
+
+    Parameters
+    ----------
+    look : Look
+    sent : bytes or None
+        Judgments; None if they come with the rows.
+    batches : iterable of pyarrow.RecordBatch
+    """
+    import pyarrow as pa
+
+    given = [batch for batch in batches if batch.num_rows]
+    if not given:
+        return
+    rows = cast("pl.DataFrame", pl.from_arrow(pa.Table.from_batches(given)))
+    if sent is None:
+        is_judged = rows["relevance"].is_not_null()
+        judgments = rows.filter(is_judged).select(JUDGMENTS)
+        rows = rows.filter(~is_judged).drop("relevance")
+    else:
+        judgments = pl.read_ipc(sent)
+    of_arrow = (pa.string(), pa.string(), pa.string(), pa.float64(), pa.int64(), pa.int64())
+    schema = pa.schema(list(zip(SCHEMA, of_arrow, strict=True)))
+    found = pl.concat(look(rows, lambda _: judgments))
+    yield from found.to_arrow().cast(schema).to_batches(max_chunksize=1 << 16)
+
+
+def _said_of_file(unread: Unread, look: Look, judgments: pl.DataFrame) -> pl.DataFrame:
+    """Return what this process says of the rows of a large file, batch by batch."""
+    check_threads()
+    own = _of_queries(judgments)
+    found = [pl.DataFrame(schema=SCHEMA)]
+    for batch in _whole_queries(unread.batches(rows_at_a_time())):
+        found += look(batch, own)
+    return pl.concat(found)
+
+
+def _of_queries(judgments: pl.DataFrame) -> Callable[[pl.Series], pl.DataFrame]:
+    """Return what finds the judgments of some queries."""
+    rows = judgments if is_grouped(judgments["query_id"]) else judgments.sort("query_id")
+    runs = rows["query_id"].rle().struct.unnest()
+    bounds: IntArray = np.append(0, runs["len"].cum_sum().to_numpy()).astype(np.int64)
+    codes = runs.select(query_id="value").with_row_index("code")
+
+    def some(query_ids: pl.Series) -> pl.DataFrame:
+        own = codes.join(query_ids.rename("query_id").to_frame(), on="query_id", how="semi")["code"].to_numpy()
+        return rows[spans(bounds[own], np.diff(bounds)[own])]
+
+    return some
+
+
+def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield the rows of whole queries, in their order; the last query of each is completed by those of the next."""
+    begun: list[pl.DataFrame] = []
+    for batch in batches:
+        queries = batch["query_id"]
+        start = _start_of_last(queries)
+        if start or (begun and not begun[-1]["query_id"].tail(1).eq_missing(queries.head(1)).all()):
+            yield pl.concat([*begun, batch[:start]])
+            begun = []
+        begun.append(batch[start:])
+    if begun:
+        yield pl.concat(begun)
+
+
+def _start_of_last(queries: pl.Series) -> int:
+    """Return the first row of the last query: looked for from the end on, as most of the rows are of others."""
+    n_rows = FIRST_LOOK
+    while True:
+        tail = queries.tail(n_rows)
+        others = tail.ne_missing(tail.last()).arg_true().to_numpy()
+        if len(others) or n_rows >= len(queries):
+            return len(queries) - len(tail) + int(others[-1]) + 1 if len(others) else 0
+        n_rows *= 8

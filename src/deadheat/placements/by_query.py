@@ -13,12 +13,10 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import IntArray
-from deadheat.data.passes import QUERY, of_kind, said
+from deadheat.data.passes import QUERY, NotAdjacentError, by_query, of_kind, said
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import Blocks, MemoryRows, UnreadRows
-from deadheat.data.streamed import NotAdjacentError, by_query
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError
 from deadheat.io.guarding import guarded
 from deadheat.io.limits import is_bounded
 from deadheat.placements.contiguous import Contiguous, count
@@ -52,10 +50,6 @@ class ByQuery:
                 return self._held().place()
             counts = of_kind(found, QUERY, "query_id", "above", "tied")
             counts = counts.select("query_id", n_retrieved="above", ends_in_tie=pl.col("tied") > 0)
-            twice = counts["query_id"].filter(counts["query_id"].is_duplicated())
-            if len(twice):  # no setting of Spark should do that, and the numbers would be wrong
-                problem = f"Spark gave rows of query {twice.min()!r} to several workers"
-                raise DataError(problem, path=self._run.where)
             rows = of_kind(found, JUDGED, "query_id", "doc_id", "value", "above", "tied").rename({"value": "relevance"})
             del found  # there may be many judgments
             return from_frames(self._qrels, self._run, counts, rows)

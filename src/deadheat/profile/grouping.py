@@ -11,10 +11,9 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, run_starts
-from deadheat.data.passes import QUERY, of_kind, said
+from deadheat.data.passes import QUERY, NotAdjacentError, by_query, of_kind, said
 from deadheat.data.precision import round_scores
 from deadheat.data.rows import Blocks, UnreadRows
-from deadheat.data.streamed import NotAdjacentError, by_query
 from deadheat.data.tables import Run
 from deadheat.io.forking import check_threads
 
