@@ -11,7 +11,6 @@ import polars as pl
 from deadheat.arguments import as_count, level
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.data.flat import Numbers
-from deadheat.data.positions import positions
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Shown
 from deadheat.data.tables import Run, Source
@@ -170,7 +169,7 @@ def agree(
     if check_duplicates:
         for one in runs:
             one.check_duplicates()
-    frames = [positions(one.rounded(score_precision)) for one in runs]
+    frames = [one.positions(score_precision) for one in runs]
     queries = [set(frame["query_id"].unique().to_list()) for frame in frames]
     common = queries[0] & queries[1]
     if not common:

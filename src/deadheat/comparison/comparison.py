@@ -21,11 +21,10 @@ from deadheat.comparison.outer import OuterBound, bounded, difference_bounds, ou
 from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_sides, n_units, pairs_of
 from deadheat.comparison.ranking import rank_intervals
 from deadheat.comparison.verdict import QUERY, Judge, Lacking, Verdict, Within
-from deadheat.data.drawn import Drawn
 from deadheat.data.flat import Numbers
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.queries import Queries
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Drawn, Shown
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.conventions import Conventions

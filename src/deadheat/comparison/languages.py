@@ -19,10 +19,9 @@ from deadheat.comparison.comparison import Comparison, planned
 from deadheat.comparison.flips import Side, gap_of, side_of
 from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_sides, least_p, n_units, pairs_of
 from deadheat.comparison.verdict import QUERY, doubt, favoured, number, probability, signed
-from deadheat.data.drawn import Drawn
 from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Drawn, Shown
 from deadheat.data.tables import Source
 from deadheat.errors import ColumnError, DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation

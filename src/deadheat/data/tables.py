@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -19,7 +19,6 @@ import polars as pl
 
 from deadheat.arguments import check_choice
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.data.facts import TableFacts, facts_of_rows
 from deadheat.data.precision import ScorePrecision, check_precision, round_and_warn
 from deadheat.data.ranks import warn_of_order, warn_of_ranks
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows, UnreadRows
@@ -44,6 +43,35 @@ OF_TUPLES = "scores are tuples: the second part orders what ties by the first, a
 
 Source: TypeAlias = object
 """A path, a dict of dicts, an iterable of (query, document, number) tuples, or a dataframe that Narwhals takes."""
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """Facts about qrels or a run.
+
+    Attributes
+    ----------
+    n_queries, n_rows, n_documents : int
+        Queries, (query, document) pairs, and different documents.
+    fewest, most : int
+        Documents of a query.
+    lowest, highest : float
+        Relevance or score.
+    n_tied_queries : int
+        Queries in which two documents have the same number.
+    notes : tuple of str
+        What was assumed or skipped to read them.
+    """
+
+    n_queries: int
+    n_rows: int
+    n_documents: int
+    fewest: int
+    most: int
+    lowest: float
+    highest: float
+    n_tied_queries: int
+    notes: tuple[str, ...] = ()
 
 
 class Table:
@@ -210,7 +238,22 @@ class Table:
         >>> facts.notes
         ('ranked lists without scores: in strict order, no ties',)
         """
-        return facts_of_rows(self.to_polars(), self.notes)
+        rows = self.to_polars()
+        value = rows.columns[2]
+        of_query = rows.group_by("query_id").agg(pl.len().alias("n"), pl.col(value).n_unique().alias("n_values"))
+        sizes = of_query["n"]
+        low, high = rows.select(low=pl.col(value).min(), high=pl.col(value).max()).row(0)
+        return TableFacts(
+            n_queries=of_query.height,
+            n_rows=rows.height,
+            n_documents=rows["doc_id"].n_unique(),
+            fewest=int(sizes.min()),  # type: ignore[arg-type]  # of whole numbers
+            most=int(sizes.max()),  # type: ignore[arg-type]
+            lowest=low,
+            highest=high,
+            n_tied_queries=of_query.filter(pl.col("n_values") < pl.col("n")).height,
+            notes=self.notes,
+        )
 
     def check_duplicates(self) -> None:
         """Raise `DuplicateError` if a (query, document) pair is repeated, which a dict cannot do.
@@ -555,6 +598,30 @@ class Run(Table):
             key = Run.of(other)
         key.check_duplicates()
         return key
+
+    def positions(self, score_precision: ScorePrecision = None) -> pl.DataFrame:
+        """Return query_id, doc_id, above and tied of all documents.
+
+        Parameters
+        ----------
+        score_precision : {"float32", "float16", "bfloat16"} or int, optional
+
+        Examples
+        --------
+        >>> Run({"q": {"a": 2, "b": 1, "c": 1}}).positions().sort("doc_id").rows()
+        [('q', 'a', 0, 1), ('q', 'b', 1, 2), ('q', 'c', 1, 2)]
+        """
+        check_threads()
+        return (
+            self.rounded(score_precision)
+            .to_polars()
+            .select(
+                "query_id",
+                "doc_id",
+                above=pl.col("score").rank("min", descending=True).over("query_id").cast(pl.Int64) - 1,
+                tied=pl.len().over("query_id", "score").cast(pl.Int64),
+            )
+        )
 
     def rounded(self, precision: ScorePrecision) -> Self:
         """Return the run with its scores rounded, in memory; the run itself if `precision` is None."""

@@ -15,10 +15,9 @@ import polars as pl
 
 from deadheat.arguments import Rng
 from deadheat.arrays import BoolArray, TextArray
-from deadheat.data.drawn import Drawn
 from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Drawn, Shown
 from deadheat.data.tables import Qrels, Source, hash_of_ids
 from deadheat.errors import DataError, MeasureError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.conventions import Conventions

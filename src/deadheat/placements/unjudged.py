@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat.arrays import BoolArray, IntArray
-from deadheat.data.positions import positions
 from deadheat.data.precision import ScorePrecision
 from deadheat.io.forking import check_threads
 from deadheat.placements.placements import Placements
@@ -157,8 +156,8 @@ def unjudged_documents(qrels: Qrels, run: Run, score_precision: ScorePrecision =
     [('q', 'a', 0, 1), ('q', 'c', 1, 2)]
     """
     judged = qrels.to_polars().select("query_id", "doc_id")
-    found = positions(run.rounded(score_precision))
-    return found.join(judged, on="query_id", how="semi").join(judged, on=["query_id", "doc_id"], how="anti")
+    found = run.positions(score_precision).join(judged, on="query_id", how="semi")
+    return found.join(judged, on=["query_id", "doc_id"], how="anti")
 
 
 def answered(placements: Placements, unjudged: Unjudged, ties: IntArray, relevance: float) -> Placements:

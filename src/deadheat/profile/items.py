@@ -13,7 +13,6 @@ import polars as pl
 from deadheat.arguments import as_count, is_number, positive
 from deadheat.arrays import FloatArray, IntArray, TextArray
 from deadheat.data.flat import Numbers
-from deadheat.data.positions import positions
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Shown
 from deadheat.data.tables import Qrels, Run, Source
@@ -178,7 +177,7 @@ def item_profile(
     if check_duplicates:
         own.check_duplicates()
     known, users = _popularity_of(popularity, n_users)
-    placed = positions(own.rounded(score_precision))
+    placed = own.positions(score_precision)
     top = _top(placed, cutoff)
     exposed = top.group_by("doc_id").agg(
         exposure=pl.col("share").sum(), missed=(1 - pl.col("share")).product(), n_lists=pl.len()

@@ -10,9 +10,8 @@ import polars as pl
 
 from deadheat.arguments import whole
 from deadheat.arrays import IntArray
-from deadheat.data.drawn import Drawn
 from deadheat.data.flat import Numbers
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Drawn, Shown
 from deadheat.data.tables import Run, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.beside import check_rule, differences, evaluate_beside

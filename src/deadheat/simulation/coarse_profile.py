@@ -15,7 +15,7 @@ from deadheat.arrays import members
 from deadheat.comparison.comparison import named_runs
 from deadheat.comparison.flips import TieSums, side_of
 from deadheat.comparison.pairs import Places, pairs_of
-from deadheat.data.drawn import Drawn
+from deadheat.data.shown import Drawn
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.beside import evaluate_beside
