@@ -11,7 +11,7 @@ from scipy import sparse
 
 import deadheat as dh
 from deadheat.errors import DataError, ParameterError
-from deadheat.placements import embeddings, identical
+from deadheat.placements import embeddings
 from support.array_libraries import ELSEWHERE, IN_MEMORY, array_of, take_for_a_gpu
 
 MEASURES = ["nDCG@5", "AP", "RR", "P@3", "R@3", "bpref", "ERR@5"]
@@ -141,14 +141,14 @@ def test_identical_vectors_tie_wherever_they_are(kind: str, similarity: str, mon
 def test_vectors_that_share_a_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     queries, documents, relevance, _ = random_case(5, is_whole=False)
     wanted = dh.evaluate_embeddings(queries, documents, relevance, MEASURES)
-    first = identical.first_identical(documents, "document")
+    first = embeddings.first_identical(documents, "document")
 
     class Zeros:
         def integers(self, *arguments: Any) -> np.ndarray:  # noqa: ANN401 - those of NumPy
             return np.zeros(arguments[2], np.uint64)
 
     monkeypatch.setattr(np.random, "default_rng", lambda _: Zeros())
-    assert identical.first_identical(documents, "document").tolist() == first.tolist()
+    assert embeddings.first_identical(documents, "document").tolist() == first.tolist()
     assert values(dh.evaluate_embeddings(queries, documents, relevance, MEASURES)) == values(wanted)
 
 
@@ -164,7 +164,7 @@ def test_numbers_of_any_type(dtype: str) -> None:
 
 def test_minus_zero_is_zero() -> None:
     documents = np.array([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0]])
-    assert identical.first_identical(documents, "document").tolist() == [0, 0, 2]
+    assert embeddings.first_identical(documents, "document").tolist() == [0, 0, 2]
 
 
 def test_vectors_mapped_from_a_file(tmp_path: Path) -> None:

@@ -16,9 +16,9 @@ from deadheat.errors import SourceTypeError
 from deadheat.io.mappings import all_numbers, check_ids, check_mapping
 from deadheat.measures import Measure
 from deadheat.placements import policies
-from deadheat.placements.condensing import condense
 from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
+from deadheat.placements.shortened import condense
 from deadheat.wording import NOISE, Plain
 
 if TYPE_CHECKING:

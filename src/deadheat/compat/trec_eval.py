@@ -20,9 +20,9 @@ from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError
 from deadheat.measures import Measure
 from deadheat.placements import policies
-from deadheat.placements.condensing import condense, truncate
 from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
+from deadheat.placements.shortened import condense, truncate
 from deadheat.wording import counted, printable, rounded, three
 
 VERSIONS = (9, 10)

@@ -23,8 +23,7 @@ from deadheat.evaluation.scores import Scores, TieSpread, intervals
 from deadheat.io.naming import path_named
 from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.stored import StoredMeasure
-from deadheat.placements.placements import Placements
-from deadheat.placements.subtopics import Subtopics
+from deadheat.placements.placements import Placements, Subtopics
 
 SUFFIX = ".json"
 SAVED = Kind("deadheat evaluation", 2, "a saved evaluation", "Evaluation.save or deadheat evaluate --save writes one")

@@ -16,9 +16,9 @@ from deadheat.explanation.quicksort import order_of
 from deadheat.explanation.settings import Settings
 from deadheat.io.forking import check_threads
 from deadheat.placements import policies
-from deadheat.placements.condensing import condense, truncate
 from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
+from deadheat.placements.shortened import condense, truncate
 
 MOST_SORTED = 300_000  # documents of a run that are sorted one by one in Python
 PASSES = {"quicksort": 1, "quicksort twice": 2}

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import polars as pl
 
 from deadheat.arrays import AnyArray, BoolArray, IntArray
 from deadheat.placements.libraries import beside, namespace, on_device, to_memory, widened
@@ -163,8 +164,6 @@ def _in_one_row(line: AnyArray, own: AnyArray, kept: BoolArray | None) -> Counts
 
 def _by_bits(line: AnyArray, own: AnyArray, kept: BoolArray | None) -> Counts:
     """Compare a long row by Polars."""
-    import polars as pl
-
     scores, mask = pl.Series(line), None if kept is None else pl.Series(kept)
     counts = [
         [(is_so if mask is None else is_so & mask).sum() for is_so in (scores > one, scores == one)]

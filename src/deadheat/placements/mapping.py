@@ -12,8 +12,7 @@ from deadheat.data.rows import MappingRows
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.mappings import check_ids, look_up
 from deadheat.placements.contiguous import count_above_and_tied, rows_of_ties
-from deadheat.placements.placements import Placements, no_common_query, sort_rows
-from deadheat.placements.subtopics import subtopics_of
+from deadheat.placements.placements import Placements, no_common_query, sort_rows, subtopics_of
 
 
 class Mapping:

@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
+import polars as pl
 
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray, run_starts
 from deadheat.data.alike import nearly_equal
 from deadheat.data.flat import Numbers
 from deadheat.data.shown import Shown
+from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError
 from deadheat.io.forking import check_threads
-from deadheat.placements.subtopics import Subtopics, subtopics_of
 from deadheat.wording import counted
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from deadheat.data.tables import Qrels, Run
-
 
 T = TypeVar("T")
 LARGEST = 2**15 - 1  # integer of 16 bits
@@ -45,6 +40,36 @@ class Relevant:
     tied: IntArray
     count: IntArray
     before: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Subtopics:
+    """Judgments by subtopic, one row for each.
+
+    Attributes
+    ----------
+    query : ndarray of int, shape (n_rows,)
+        Index of the query, ascending.
+    doc_ids : ndarray of str, shape (n_rows,)
+    topic : ndarray of int, shape (n_rows,)
+        Number of the subtopic within its query, from 0 on.
+    relevance : ndarray of float, shape (n_rows,)
+    """
+
+    query: IntArray
+    doc_ids: TextArray
+    topic: IntArray
+    relevance: FloatArray
+
+    def select(self, keep: BoolArray, code: IntArray) -> Subtopics:
+        """Return those of some queries, whose indices change."""
+        rows = keep[self.query]
+        return Subtopics(code[self.query[rows]], self.doc_ids[rows], self.topic[rows], self.relevance[rows])
+
+    def reordered(self, code: IntArray) -> Subtopics:
+        """Return them with the queries in another order: `code` is where each goes."""
+        rows = np.argsort(code[self.query], kind="stable")
+        return Subtopics(code[self.query][rows], self.doc_ids[rows], self.topic[rows], self.relevance[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,8 +254,6 @@ class Placements(Shown):
 
     def to_polars(self) -> pl.DataFrame:
         """Return query_id, doc_id, relevance, above and tied, sorted by query, rank and document."""
-        import polars as pl
-
         check_threads()
         columns = {
             "query_id": pl.Series(self.query_ids[self.query].tolist(), dtype=pl.String),
@@ -334,8 +357,6 @@ def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame
     rows : polars.DataFrame
         query_id, doc_id, relevance, above and tied of every judged document that was retrieved.
     """
-    import polars as pl
-
     codes, judged_query, judged_relevance = qrels.in_order
     queries = codes.join(counts, on="query_id", how="left", maintain_order="left")
     unjudged = counts.join(queries, on="query_id", how="anti")["query_id"].sort().to_list()
@@ -389,3 +410,25 @@ def lost_zeros(some: Sequence[str], others: Sequence[str]) -> str:
     padded = [any(one.startswith("0") and len(one) > 1 for one in ids) for ids in sides]
     is_lost = all(sides) and padded[0] != padded[1]
     return " Zeros in front of numbers are lost on one side: read ids as text." if is_lost else ""
+
+
+def subtopics_of(judgments: pl.DataFrame | None, query_ids: Sequence[str]) -> Subtopics | None:
+    """Return the judgments by subtopic; None if the qrels have no subtopics.
+
+    Parameters
+    ----------
+    judgments : polars.DataFrame or None
+        query_id, doc_id, subtopic and relevance.
+    query_ids : sequence of str
+    """
+    if judgments is None:
+        return None
+    codes = pl.DataFrame({"query_id": list(query_ids)}, schema={"query_id": pl.String}).with_row_index("code")
+    rows = judgments.join(codes, on="query_id").sort("code", "doc_id", "subtopic")
+    topic = rows.select((pl.col("subtopic").rank("dense").over("query_id") - 1).cast(pl.Int64).alias("topic"))["topic"]
+    return Subtopics(
+        rows["code"].cast(pl.Int64).to_numpy(),
+        np.array(rows["doc_id"].to_list(), dtype=object),
+        topic.to_numpy(),
+        rows["relevance"].to_numpy(),
+    )

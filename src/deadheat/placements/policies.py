@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deadheat.arguments import Rng, generator
 from deadheat.arrays import FloatArray
+from deadheat.data.tables import Run
 from deadheat.errors import DataError
+from deadheat.placements.place import Engine
 from deadheat.placements.placements import Placements
 from deadheat.settings import SETTINGS
-
-if TYPE_CHECKING:
-    from deadheat.data.tables import Run
-    from deadheat.placements.place import Engine
 
 POLICIES = SETTINGS["ties"].allowed
 LOOK_AT_RUN = ("doc_id", "input")

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from deadheat.arrays import BoolArray, IntArray
 from deadheat.data.precision import ScorePrecision
+from deadheat.data.tables import Qrels, Run
 from deadheat.io.forking import check_threads
 from deadheat.placements.placements import Placements
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from deadheat.data.tables import Qrels, Run
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +107,6 @@ def with_ties(
     >>> found.above.tolist(), found.tied.tolist(), found.count.tolist()
     ([0, 1, 3], [1, 2, 2], [1, 1, 2])
     """
-    import polars as pl
-
     check_threads()
     scores = (pl.col("score").cast(pl.Float64) + 0.0).alias("score")
     frame = run.rounded(score_precision).to_polars().select("query_id", scores)
