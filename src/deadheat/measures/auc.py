@@ -57,8 +57,8 @@ class AUC(JointMeasure, RelevanceMeasure):
             n_others,
         )
 
-    def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance over all tie orders."""
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Compute mean and variance over all tie orders."""
         mean, variance, n_relevant, n_others = self.pairs(placements)
         n_pairs = np.where(n_relevant * n_others > 0, n_relevant * n_others, np.nan)
         return mean / n_pairs, variance / n_pairs**2
@@ -107,13 +107,13 @@ class GAUC(AUC):
         """Return NaN: what one list retrieves changes the weights of all."""
         return np.full(placements.n_queries, np.nan)
 
-    def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance over all tie orders."""
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Compute mean and variance over all tie orders."""
         _, _, n_relevant, n_others = self.pairs(placements)
         has_value = n_relevant * n_others > 0
         weight = np.where(has_value, n_relevant + (n_others if self.weight == "judged" else 0), 0.0)
         share = weight / (weight.sum() / max(int(has_value.sum()), 1) or 1.0)
-        mean, variance = super().moments(placements)
+        mean, variance = super().find_moments(placements)
         return share * mean, share**2 * variance
 
 
@@ -148,28 +148,8 @@ class Accuracy(RankSum):
         """Whether there is one pair at most."""
         return self.cutoff in {1, 2}
 
-    def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance over all tie orders."""
-        return placements.cached(("Accuracy", self), lambda: self.conditional_moments(placements))
-
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
-        return self.moments(placements)[0]
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the exact variance over all tie orders."""
-        return self.moments(placements)[1]
-
-    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return the smallest and the largest value over tie orders."""
-        return self.conditional_extremes(placements)
-
     def line(self, placements: Placements, size: FloatArray, query: IntArray | slice) -> tuple[FloatArray, FloatArray]:
         """Return the slope and the start of the value as a line over the sum of ranks."""
         others = np.maximum(self.depth(placements)[query] - size, 0)
         slope = np.where(others > 0, -1 / np.maximum(size * others, 1), 0.0)
         return slope, np.where(others > 0, 1 + (size + 1) / (2 * np.maximum(others, 1)), 1.0)
-
-    def empty(self, placements: Placements) -> FloatArray:
-        """Return 0."""
-        return np.zeros(placements.n_queries)

@@ -10,7 +10,7 @@ import numpy as np
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels import counts, pairwise
 from deadheat.kernels.segments import batches, ratio
-from deadheat.measures.base import CutMeasure, JointMeasure, SumMeasure, also_called, register
+from deadheat.measures.base import CutMeasure, JointMeasure, Measure, SumMeasure, also_called, register
 from deadheat.measures.parameters import Choice, parameter
 from deadheat.measures.top import RelevanceMeasure, constant_norm
 from deadheat.placements.placements import Placements, Relevant
@@ -19,7 +19,7 @@ NORM = Choice(("R", "min", "retrieved", "retrieved_all"))
 NORM_MEANING = "divisor: relevant documents, min(that, k), those in the retrieved top k, those in the whole list"
 
 
-class CountConditional(RelevanceMeasure, CutMeasure):
+class CountConditional(RelevanceMeasure, CutMeasure, JointMeasure):
     """A sum over the relevant documents in the top k, divided by their number, random when the cutoff cuts a tie.
 
     Given that number, the rest is independent: the moments are mixed over its distribution, and the extremes are
@@ -49,9 +49,9 @@ class CountConditional(RelevanceMeasure, CutMeasure):
     ) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest part of the sum; parameters as for :meth:`part_moments`."""
 
-    @abstractmethod
     def empty(self, placements: Placements) -> FloatArray:
         """Return the value without a relevant document in the top k, of shape (n_queries,)."""
+        return np.zeros(placements.n_queries)
 
     def line(
         self,
@@ -71,70 +71,60 @@ class CountConditional(RelevanceMeasure, CutMeasure):
         """
         return 1 / size, np.zeros_like(size)
 
-    def conditional_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance over all tie orders."""
-        found, inside, whole, cut = self._split(placements)
-        mean, variance = self._parts(found, whole, inside, self.part_moments)
-        mean, variance = (placements.by_query(part, found.query[whole]) for part in (mean, variance))
-        n = placements.by_query(found.count[whole], found.query[whole])
-        sums, spread, empty = mean.copy(), variance.copy(), self.empty(placements)
-        slope, start = self.line(placements, np.maximum(n, 1.0), slice(None))
-        mean, variance = np.where(n > 0, start + slope * sums, empty), np.where(n > 0, spread * slope**2, 0.0)
-        query = found.query[cut]
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Compute mean and variance over all tie orders."""
+        found, inside, cut, n, (sums, spread) = self._split(placements, self.part_moments)
+        mean, slope = self._value(placements, n, sums, slice(None))
+        variance, query = spread * slope**2, found.query[cut]
 
         def given(index: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
-            part, part_variance = self.part_moments(found, cut[index], inside[cut[index]], count)
-            of = query[index, None]
-            size = found.before[cut[index], None] + count
-            slope, start = self.line(placements, np.maximum(size, 1.0), of)
-            value = np.where(size > 0, start + slope * (sums[of] + part), empty[of])
-            return value, np.where(size > 0, (spread[of] + part_variance) * slope**2, 0.0)
+            tie, of = cut[index], query[index, None]
+            part, part_variance = self.part_moments(found, tie, inside[tie], count)
+            value, slope = self._value(placements, found.before[tie, None] + count, sums[of] + part, of)
+            return value, (spread[of] + part_variance) * slope**2
 
         mean[query], variance[query] = counts.mix(found.tied[cut], inside[cut], found.count[cut], given)
         return mean, variance
 
-    def conditional_extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over tie orders."""
-        found, inside, whole, cut = self._split(placements)
-        ends = [
-            placements.by_query(part, found.query[whole])
-            for part in self._parts(found, whole, inside, self.part_extremes)
-        ]
-        n, empty = placements.by_query(found.count[whole], found.query[whole]), self.empty(placements)
-        slope, start = self.line(placements, np.maximum(n, 1.0), slice(None))
-        one, other = (np.where(n > 0, start + slope * end, empty) for end in ends)
+        found, inside, cut, n, ends = self._split(placements, self.part_extremes)
+        one, other = (self._value(placements, n, end, slice(None))[0] for end in ends)
         low, high = np.minimum(one, other), np.maximum(one, other)
         for index, count, _ in counts.distribution(found.tied[cut], inside[cut], found.count[cut]):
-            group = cut[index]
-            query = found.query[group]
-            size = found.before[group, None] + count
-            parts = self.part_extremes(found, group, inside[group], count)
-            slope, start = self.line(placements, np.maximum(size, 1.0), query[:, None])
-            values = np.array(
-                [
-                    np.where(size > 0, start + slope * (end[query, None] + part), empty[query, None])
-                    for end, part in zip(ends, parts, strict=True)
-                ]
-            )
+            tie, query = cut[index], found.query[cut[index]]
+            size, parts = found.before[tie, None] + count, self.part_extremes(found, tie, inside[tie], count)
+            sums = [end[query, None] + part for end, part in zip(ends, parts, strict=True)]
+            values = np.array([self._value(placements, size, total, query[:, None])[0] for total in sums])
             low[query], high[query] = values.min(axis=(0, 2)), values.max(axis=(0, 2))
         return low, high
 
-    def _split(self, placements: Placements) -> tuple[Relevant, IntArray, IntArray, IntArray]:
-        """Return the ties, their ranks inside, and which of them are wholly inside and which are cut."""
+    def _split(
+        self,
+        placements: Placements,
+        part: Callable[[Relevant, IntArray, IntArray, IntArray], tuple[FloatArray, FloatArray]],
+    ) -> tuple[Relevant, IntArray, IntArray, FloatArray, list[FloatArray]]:
+        """Return the ties, their ranks inside, which of them are cut, and what those wholly inside add up to.
+
+        That is each query's number of relevant documents in them, and its sums of the two numbers that `part` finds.
+        """
         found = placements.relevant(self.rel)
         inside = self.inside(found.above, found.tied)
         whole = np.flatnonzero(inside == found.tied)
-        return found, inside, whole, np.flatnonzero((inside > 0) & (inside < found.tied))
+        cut = np.flatnonzero((inside > 0) & (inside < found.tied))
+        parts = part(found, whole, inside[whole], found.count[whole, None])
+        count, *sums = (
+            placements.by_query(one, found.query[whole]) for one in (found.count[whole], *(two[:, 0] for two in parts))
+        )
+        return found, inside, cut, count, sums
 
-    @staticmethod
-    def _parts(
-        found: Relevant,
-        index: IntArray,
-        inside: IntArray,
-        part: Callable[[Relevant, IntArray, IntArray, IntArray], tuple[FloatArray, FloatArray]],
+    def _value(
+        self, placements: Placements, size: FloatArray, sums: FloatArray, query: IntArray | slice
     ) -> tuple[FloatArray, FloatArray]:
-        one, other = part(found, index, inside[index], found.count[index, None])
-        return one[:, 0], other[:, 0]
+        """Return the value of so many relevant documents with such a sum, and how it grows with the sum."""
+        slope, start = self.line(placements, np.maximum(size, 1.0), query)
+        value = np.where(size > 0, start + slope * sums, self.empty(placements)[query])
+        return value, np.where(size > 0, slope, 0.0)
 
 
 @register
@@ -177,11 +167,11 @@ class AP(SumMeasure, CountConditional):
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the exact mean over all tie orders."""
-        return self.conditional_moments(placements)[0] if self.is_conditional else super().mean(placements)
+        return (CountConditional if self.is_conditional else SumMeasure).mean(self, placements)
 
     def variance(self, placements: Placements) -> FloatArray:
         """Return the exact variance over all tie orders."""
-        return self.conditional_moments(placements)[1] if self.is_conditional else super().variance(placements)
+        return (CountConditional if self.is_conditional else SumMeasure).variance(self, placements)
 
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         """Return the mean of each query's sum of precisions over all tie orders, or its variance (`squares`)."""
@@ -200,11 +190,7 @@ class AP(SumMeasure, CountConditional):
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over tie orders."""
-        return self.conditional_extremes(placements) if self.is_conditional else super().extremes(placements)
-
-    def empty(self, placements: Placements) -> FloatArray:
-        """Return 0."""
-        return np.zeros(placements.n_queries)
+        return (CountConditional if self.is_conditional else Measure).extremes(self, placements)
 
     def part_moments(
         self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
@@ -240,7 +226,7 @@ class AP(SumMeasure, CountConditional):
 
 
 @register
-class AR(JointMeasure, RelevanceMeasure, CutMeasure):
+class AR(CountConditional):
     r"""Average recall.
 
     .. math:: AR@k = \frac{1}{N} \sum_{i \le k,\ d_i\ \text{relevant}} \frac{C_i}{R} = \frac{C_k (C_k + 1)}{2 R N}
@@ -265,29 +251,23 @@ class AR(JointMeasure, RelevanceMeasure, CutMeasure):
 
     norm: str = parameter("R", NORM, NORM_MEANING)
 
-    def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance over all tie orders."""
-        found = placements.relevant(self.rel)
-        inside = self.inside(found.above, found.tied)
-        cut = np.flatnonzero((inside > 0) & (inside < found.tied))
-        whole = inside == found.tied
-        query = found.query[cut]
-        mean = self._of_count(placements, placements.by_query(found.count * whole, found.query), slice(None))
-        variance = np.zeros(placements.n_queries)
+    def part_moments(
+        self,
+        found: Relevant,  # noqa: ARG002 - of measures that look at the ranks
+        index: IntArray,  # noqa: ARG002 - as above
+        inside: IntArray,  # noqa: ARG002 - as above
+        count: IntArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return 0: only the number of relevant documents matters."""
+        return np.zeros(count.shape), np.zeros(count.shape)
 
-        def given(index: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
-            total = (found.before[cut[index], None] + count).astype(np.float64)
-            return self._of_count(placements, total, query[index, None]), np.zeros(count.shape)
+    part_extremes = part_moments
 
-        mean[query], variance[query] = counts.mix(found.tied[cut], inside[cut], found.count[cut], given)
-        return mean, variance
-
-    def _of_count(self, placements: Placements, count: FloatArray, query: IntArray | slice) -> FloatArray:
+    def line(self, placements: Placements, size: FloatArray, query: IntArray | slice) -> tuple[FloatArray, FloatArray]:
+        """Return the value of so many relevant documents, which depends on no sum."""
         n_relevant = placements.n_relevant(self.rel)[query].astype(np.float64)
-        if self.norm == "retrieved":
-            return ratio(np.where(count > 0, count + 1, 0.0), 2 * n_relevant)
-        norm = constant_norm(self.norm, placements, self.rel, self.cutoff)[query]
-        return ratio(count * (count + 1), 2 * n_relevant * norm)
+        norm = size if self.norm == "retrieved" else constant_norm(self.norm, placements, self.rel, self.cutoff)[query]
+        return np.zeros(size.shape), ratio(size * (size + 1), 2 * n_relevant * norm)
 
 
 MAP, MAR = also_called(AP, "MAP"), also_called(AR, "MAR")

@@ -111,8 +111,8 @@ class RnDCG(AveragedMeasure):
 
     rel: float = parameter(1, Number(), "lowest relevance that a judgment must reach for a value above 0")
 
-    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
-        """Return mean and variance over all tie orders."""
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Compute mean and variance over all tie orders."""
         own, total, squares = self.gaining(placements)
         starts = placements.tie_starts[own]
         query, above = placements.query[starts], placements.above[starts]
@@ -174,11 +174,8 @@ class nDCGRel(AveragedMeasure):
     formula = "nDCGRel = 1/G (∑ DCG_i / IDCG_i over ranks i of the G_n found + (G - G_n) DCG_n / IDCG_G)"
     trec_eval = ("ndcg_rel",)
 
-    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
-        """Return mean and variance over all tie orders."""
-        return placements.cached(("nDCGRel", self.gain), lambda: self._find(placements))
-
-    def _find(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Compute mean and variance over all tie orders."""
         gains, ideal = gains_of(self.gain, placements.relevance), self.ideal(placements)
         rows = np.flatnonzero(gains > 0)
         of_rows = np.searchsorted(placements.tie_starts, rows, side="right") - 1

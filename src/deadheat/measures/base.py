@@ -369,11 +369,15 @@ class CutMeasure(Measure):
 
 
 class JointMeasure(Measure):
-    """A measure whose mean and variance are computed together."""
+    """A measure whose mean and variance are computed together, once for the same placements."""
 
     @abstractmethod
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Compute mean and variance over all tie orders, and what else comes with them."""
+
     def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
-        """Return mean and variance over all tie orders."""
+        """Return what :meth:`find_moments` finds."""
+        return placements.cached(("moments", self), lambda: self.find_moments(placements))
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the exact mean over all tie orders."""
@@ -396,8 +400,10 @@ class SumMeasure(Measure):
         return np.ones(placements.n_queries)
 
     def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
-        return ratio(self.moment(placements, squares=False), self.divisor(placements))
+        """Return the exact mean over all tie orders, computed once for the same placements."""
+        return placements.cached(
+            ("mean", self), lambda: ratio(self.moment(placements, squares=False), self.divisor(placements))
+        )
 
     def variance(self, placements: Placements) -> FloatArray:
         """Return the exact variance over all tie orders."""

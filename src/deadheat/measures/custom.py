@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 import math
-import zlib
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
@@ -15,7 +12,8 @@ import numpy as np
 
 from deadheat.arrays import FloatArray
 from deadheat.errors import MeasureError
-from deadheat.measures.base import ALIASES, REGISTRY, CutMeasure, JointMeasure
+from deadheat.measures.base import ALIASES, REGISTRY, CutMeasure
+from deadheat.measures.orders import OrdersMeasure, Plan
 from deadheat.measures.parameters import Cutoff, parameter
 from deadheat.placements.placements import Placements
 from deadheat.wording import Plain
@@ -60,7 +58,7 @@ class Seed:
 
 
 @dataclass(frozen=True, repr=False)
-class Custom(JointMeasure, CutMeasure):
+class Custom(OrdersMeasure, CutMeasure):
     """A measure given by a function, averaged over the tie orders by enumeration or by sampling.
 
     Different orders of equal relevance are the same to the function, so the distinct arrangements of the relevance
@@ -102,59 +100,48 @@ class Custom(JointMeasure, CutMeasure):
     def __repr__(self) -> str:
         return self.name + (f"@{self.cutoff}" if self.cutoff else "")
 
+    @property
+    def n_orders(self) -> tuple[int, int | None]:
+        """Number of orders that are drawn, and most that are listed."""
+        return self.max_orders or 0, self.max_orders
+
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over all tie orders, or over the sample."""
-        _, _, low, high, _ = self.moments(placements)
+        _, _, _, low, high = self.moments(placements)
         return low, high
 
     def reachable(self, placements: Placements) -> FloatArray:
         """Return NaN: nothing is known of the function."""
         return np.full(placements.n_queries, np.nan)
 
-    def standard_error(self, placements: Placements) -> FloatArray:
-        """Return the standard error of the mean: 0 where all orders were enumerated."""
-        return self.moments(placements)[4]
+    def codes(self, relevance: FloatArray) -> FloatArray:
+        """Return the relevance, 0 for unjudged documents."""
+        return np.nan_to_num(relevance)
 
-    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
-        """Return mean, variance, minimum, maximum and standard error over all tie orders, or over the sample."""
-        return placements.cached(
-            ("custom", self),
-            lambda: tuple(np.array([self._of_query(placements, q) for q in range(placements.n_queries)]).T),
-        )
+    def reach(self, placements: Placements, query: int) -> int:
+        """Return the last rank that the function sees."""
+        return int(self.depth(placements)[query])
 
-    def _of_query(self, placements: Placements, query: int) -> tuple[float, float, float, float, float]:
-        """Return mean, variance, minimum, maximum and standard error of one query."""
-        n_retrieved = int(placements.n_retrieved[query])
-        rows = slice(*np.searchsorted(placements.query, [query, query + 1]))
-        above, tied, relevance = placements.above[rows], placements.tied[rows], placements.relevance[rows]
-        ranking, is_tied = np.zeros(n_retrieved), tied > 1
-        ranking[above[~is_tied]] = relevance[~is_tied]
-        ties: list[tuple[int, FloatArray]] = []
-        for start in np.unique(above[is_tied]).tolist():
-            in_tie = above == start
-            values = np.zeros(int(tied[in_tie][0]))
-            values[: in_tie.sum()] = relevance[in_tie]
-            ranking[start : start + len(values)] = values
-            if (self.cutoff is None or start < self.cutoff) and len(set(values.tolist())) > 1:
-                ties.append((start, values))
-        if self.max_orders is None or math.prod(_n_arrangements(values) for _, values in ties) <= self.max_orders:
-            rankings, sampled = _enumerated(ranking, ties), False
-        else:
-            seed = [int(self.rng), zlib.crc32(placements.query_ids[query].encode())]  # type: ignore[arg-type]
-            rankings, sampled = _drawn(ranking, ties, self.max_orders, np.random.default_rng(seed)), True
-        of = placements.query_ids[query]
-        values = np.array([self._value(ranking[: self.cutoff], n_retrieved, of) for ranking in rankings])
-        variance = float(values.var(ddof=1)) if sampled else float(values.var())
-        error = math.sqrt(variance / len(values)) if sampled else 0.0
-        return float(values.mean()), variance, float(values.min()), float(values.max()), error
+    def drawn(self, plan: Plan, seed: int) -> Iterator[FloatArray]:
+        """Draw orders of a query one by one."""
+        rng = np.random.default_rng([int(self.rng), seed])  # type: ignore[arg-type]
+        for _ in range(plan.n_orders):
+            for start, values in plan.ties:
+                plan.ranking[start : start + len(values)] = rng.permutation(values)
+            yield plan.ranking[None].copy()
 
-    def _value(self, relevance: FloatArray, n_retrieved: int, query: str) -> float:
-        arguments = (relevance, n_retrieved) if _takes_two(self.function) else (relevance,)
+    def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
+        """Return what the function says of each ranking."""
+        others = (int(placements.n_retrieved[query]),) if _takes_two(self.function) else ()
+        name = placements.query_ids[query]
+        return np.array([self._value((ranking, *others), name) for ranking in rankings[:, : self.cutoff]])
+
+    def _value(self, arguments: tuple[Any, ...], query: str) -> float:
         try:
             value = self.function(*arguments)
         except Exception as error:
             raise MeasureError(
-                f"the function raised {error!r} for query {query!r}, relevance {relevance[:10].tolist()}",
+                f"the function raised {error!r} for query {query!r}, relevance {arguments[0][:10].tolist()}",
                 measure=self.name,
             ) from error
         given = Plain(f"{value!r} for query {query!r}")
@@ -177,40 +164,3 @@ def _takes_two(function: Callable[..., float]) -> bool:
         p for p in parameters if p.default is p.empty and p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD}
     ]
     return len(required) > 1
-
-
-def _n_arrangements(values: FloatArray) -> int:
-    """Count the distinct orders of values of which some are equal."""
-    repeats = Counter(values.tolist()).values()
-    return math.factorial(len(values)) // math.prod(map(math.factorial, repeats))
-
-
-def _enumerated(ranking: FloatArray, ties: list[tuple[int, FloatArray]]) -> Iterator[FloatArray]:
-    """Yield every distinct ranking."""
-    arranged = [list(_arrangements(Counter(values.tolist()), len(values))) for _, values in ties]
-    for choice in itertools.product(*arranged):
-        for (start, values), chosen in zip(ties, choice, strict=True):
-            ranking[start : start + len(values)] = chosen
-        yield ranking.copy()
-
-
-def _arrangements(left: Counter[float], size: int) -> Iterator[tuple[float, ...]]:
-    """Yield the distinct orders of a multiset."""
-    if not size:
-        yield ()
-        return
-    for value in [value for value, count in left.items() if count]:
-        left[value] -= 1
-        for rest in _arrangements(left, size - 1):
-            yield (value, *rest)
-        left[value] += 1
-
-
-def _drawn(
-    ranking: FloatArray, ties: list[tuple[int, FloatArray]], size: int, rng: np.random.Generator
-) -> Iterator[FloatArray]:
-    """Yield random rankings."""
-    for _ in range(size):
-        for start, values in ties:
-            ranking[start : start + len(values)] = rng.permutation(values)
-        yield ranking.copy()

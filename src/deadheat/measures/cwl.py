@@ -18,7 +18,7 @@ from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio
 from deadheat.measures.base import CutMeasure, Measure, register
 from deadheat.measures.discounted import WeightedMeasure, scale_top
-from deadheat.measures.orders import ExtremesMeasure
+from deadheat.measures.orders import OrdersMeasure
 from deadheat.measures.parameters import Cutoff, Number, parameter, parameters
 from deadheat.measures.prefix import GainTies, KindTies, PrefixMeasure, along
 from deadheat.placements.placements import Placements
@@ -210,7 +210,7 @@ class BPM(GainMeasure, PrefixMeasure, CutMeasure):
 
 
 @parameters
-class AdaptiveMeasure(GainMeasure, ExtremesMeasure):
+class AdaptiveMeasure(GainMeasure, OrdersMeasure):
     """The gain per document of a user who goes on with a probability that depends on the gains down to each rank.
 
     It is a ratio of two sums that both depend on the order of ties, which has no closed form: all orders are listed
@@ -220,12 +220,6 @@ class AdaptiveMeasure(GainMeasure, ExtremesMeasure):
     def codes(self, relevance: FloatArray) -> FloatArray:
         """Return the relevance that has a gain."""
         return np.where(relevance > self.min_rel, relevance, self.min_rel)
-
-    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
-        """Return mean, variance, standard error, minimum and maximum, of shape (5, n_queries)."""
-        return placements.cached(
-            ("adaptive", self), lambda: tuple(self.over_orders(placements, np.arange(placements.n_queries)))
-        )
 
     def reach(self, placements: Placements, query: int) -> int:
         """Return the last rank that may have a gain: what is read below it depends on the gain down to it alone."""

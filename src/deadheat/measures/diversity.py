@@ -145,16 +145,12 @@ class TopicMeasure(MeanMeasure):
             return super().reachable(placements)
         return np.full(placements.n_queries, np.nan)
 
-    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
-        """Return mean, variance, the error of a sample's mean, minimum and maximum, of shape (5, n_queries)."""
-
-        def find() -> tuple[FloatArray, ...]:
-            topics = self.topics(placements)
-            coded = replace(placements, relevance=topics.codes.astype(np.float64))
-            coded.cached(("topics", self.rel), lambda: topics)
-            return tuple(self._find(coded))
-
-        return placements.cached(("moments", self), find)
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Compute mean, variance, the error of a sample's mean, minimum and maximum; relevance is sets of subtopics."""
+        topics = self.topics(placements)
+        coded = replace(placements, relevance=topics.codes.astype(np.float64))
+        coded.cached(("topics", self.rel), lambda: topics)
+        return super().find_moments(coded)
 
     def codes(self, relevance: FloatArray) -> FloatArray:
         """Return the sets of subtopics, which are in the place of relevance here."""

@@ -41,16 +41,12 @@ class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):
         above, tied = found.above[start], found.tied[start]
         return np.stack((found.query[start], above, tied, self.inside(above, tied), found.count[start]))
 
-    def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance over all tie orders."""
-
-        def find() -> tuple[FloatArray, FloatArray]:
-            query, above, tied, inside, count = self.first_ties(placements)
-            mean, variance = self.missed(placements), np.zeros(placements.n_queries)
-            mean[query], variance[query] = first.moments(above, tied, inside, count, mean[query], value=self.at_rank)
-            return mean, variance
-
-        return placements.cached(("first", type(self).at_rank, self), find)
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Compute mean and variance over all tie orders."""
+        query, above, tied, inside, count = self.first_ties(placements)
+        mean, variance = self.missed(placements), np.zeros(placements.n_queries)
+        mean[query], variance[query] = first.moments(above, tied, inside, count, mean[query], value=self.at_rank)
+        return mean, variance
 
     def distributions(self, placements: Placements, queries: IntArray) -> list[tuple[FloatArray, FloatArray]]:
         """Return the values of some queries over all tie orders, and their probabilities."""
@@ -186,10 +182,10 @@ class PaperMeasure(FirstMeasure):
     def of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
         """Return the paper's value of a relevant document in a tie."""
 
-    def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance; the paper's formula is one of the ties, which no policy has broken before."""
         if self.definition == "permutations":
-            return super().moments(placements)
+            return super().find_moments(placements)
         found = (placements.before or placements).relevant(self.rel)
         total = placements.by_query(found.count * self.of_tie(found.above, found.tied), found.query)
         return ratio(total, placements.n_relevant(self.rel)), np.zeros(placements.n_queries)

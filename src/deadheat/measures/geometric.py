@@ -63,17 +63,13 @@ class LogarithmMeasure(RelevanceMeasure, OrdersMeasure):
         low, high = (self.of_average(end, n_relevant) for end in self.average.extremes(placements))
         return low, high
 
-    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
-        """Return mean, variance and standard error, of shape (3, n_queries)."""
-        return placements.cached(("logarithm", self), lambda: tuple(self._find(placements)))
-
-    def _find(self, placements: Placements) -> FloatArray:
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Compute mean, variance and standard error."""
         low, high = self.extremes(placements)
         moments = np.array([low, np.zeros_like(low), np.zeros_like(low)])
-        open_ = np.flatnonzero(high > low)
-        drawn = self.fill(placements, open_, moments)
+        drawn = self.fill(placements, np.flatnonzero(high > low), moments)
         moments[:, drawn] = self.over_orders(placements, drawn)[:3]
-        return moments
+        return tuple(moments)
 
     @abstractmethod
     def fill(self, placements: Placements, queries: IntArray, moments: FloatArray) -> IntArray:

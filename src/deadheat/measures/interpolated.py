@@ -9,7 +9,7 @@ import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels import interpolated
-from deadheat.measures.base import register
+from deadheat.measures.base import Measure, register
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.measures.parameters import Choice, Number, parameter
 from deadheat.measures.top import RelevanceMeasure
@@ -59,38 +59,34 @@ class InterpolatedMeasure(RelevanceMeasure, OrdersMeasure):
                 total += np.take_along_axis(highest, (count >= need).argmax(axis=1)[:, None], axis=1)[:, 0]
         return total / len(self.levels)
 
-    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
-        """Return mean, variance and standard error, of shape (3, n_queries)."""
-        return placements.cached(("interpolated", self), lambda: tuple(self._find(placements)))
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the values of the worst and of the best order, also where orders are drawn."""
+        return Measure.extremes(self, placements)
 
     def n_steps(self, placements: Placements) -> float:
         """Return how many numbers the exact moments take: some 60 million in a second."""
-        need, ties = self.need(placements), self._ties_that_matter(placements)
-        is_random = np.zeros(placements.n_queries, np.bool_)
-        is_random[ties.query[ties.count < ties.tied]] = True
-        random = np.flatnonzero(is_random)
-        steps = interpolated.n_steps(ties[is_random[ties.query]].numbered(), need[random])
+        random, ties, _ = self._split(placements)
+        steps = interpolated.n_steps(ties, self.need(placements)[random])
         return float(np.minimum(steps, MOST_STEPS).sum())
 
-    def _ties_that_matter(self, placements: Placements) -> interpolated.Ties:
+    def _split(self, placements: Placements) -> tuple[IntArray, interpolated.Ties, interpolated.Ties]:
+        """Return the queries whose value an order changes, the ties that matter to them, and those of the others."""
         found, need = placements.relevant(self.rel), self.need(placements)
         matters = found.before + found.count >= need.min(axis=1)[found.query]
-        return interpolated.Ties(found.query, found.above, found.tied, found.count, found.before)[matters]
+        ties = interpolated.Ties(found.query, found.above, found.tied, found.count, found.before)[matters]
+        is_random = np.isin(np.arange(placements.n_queries), ties.query[ties.count < ties.tied])
+        return np.flatnonzero(is_random), ties[is_random[ties.query]].numbered(), ties[~is_random[ties.query]]
 
-    def _find(self, placements: Placements) -> FloatArray:
-        need, ties = self.need(placements), self._ties_that_matter(placements)
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Compute mean, variance and standard error."""
+        need, (random, ties, settled) = self.need(placements), self._split(placements)
         moments = np.zeros((3, placements.n_queries))
-        is_random = np.zeros(placements.n_queries, np.bool_)
-        is_random[ties.query[ties.count < ties.tied]] = True
-        settled = ~is_random[ties.query]
-        moments[0] = interpolated.certain(ties[settled], need).mean(axis=1)
-        random, ties = np.flatnonzero(is_random), ties[~settled].numbered()
+        moments[0] = interpolated.certain(settled, need).mean(axis=1)
         is_large = interpolated.n_steps(ties, need[random]) > MOST_STEPS
         small, large = random[~is_large], random[is_large]
-        ties = ties[~is_large[ties.query]].numbered()
-        moments[:2, small] = interpolated.moments(ties, need[small])
+        moments[:2, small] = interpolated.moments(ties[~is_large[ties.query]].numbered(), need[small])
         moments[:, large] = self.over_orders(placements, large)[:3]
-        return moments
+        return tuple(moments)
 
 
 @register

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import BoolArray, FloatArray
 from deadheat.kernels.segments import scan_before
 from deadheat.measures.base import CutMeasure, JointMeasure, register
 from deadheat.measures.gains import LOWEST_POSITIVE
@@ -44,21 +44,8 @@ class MaxRel(JointMeasure, CutMeasure):
         """Tell which queries have a judgment of positive relevance."""
         return placements.n_relevant(LOWEST_POSITIVE) > 0
 
-    def _certain(self, placements: Placements) -> FloatArray:
-        """Return the largest relevance in the ties that are in the top k as a whole, of shape (n_queries,)."""
-        whole = self.inside(placements.above, placements.tied) == placements.tied
-        largest = np.zeros(placements.n_queries)
-        np.maximum.at(largest, placements.query[whole], placements.relevance[whole])
-        return largest
-
-    def _candidates(self, placements: Placements, certain: FloatArray) -> IntArray:
-        """Return the rows of the ties that are cut, of those the ones that would raise the value."""
-        inside = self.inside(placements.above, placements.tied)
-        cut = (inside > 0) & (inside < placements.tied)
-        return np.flatnonzero(cut & (placements.relevance > certain[placements.query]))
-
-    def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        r"""Return mean and variance over all tie orders, each of shape (n_queries,).
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        r"""Compute mean and variance over all tie orders, each of shape (n_queries,).
 
         Only the tie that the cutoff cuts is random. If m of its n documents fall inside, its j-th best is the best
         of these with probability
@@ -67,26 +54,25 @@ class MaxRel(JointMeasure, CutMeasure):
 
         so that no difference of large numbers is taken.
         """
-
-        def find() -> tuple[FloatArray, FloatArray]:
-            certain = self._certain(placements)
-            rows = self._candidates(placements, certain)  # by query, the most relevant first
-            query, rise = placements.query[rows], placements.relevance[rows] - certain[placements.query[rows]]
-            first = np.searchsorted(query, query)
-            left = placements.tied[rows] - (np.arange(len(rows)) - first)  # documents from this one on
-            inside = self.inside(placements.above[rows], placements.tied[rows])
-            outside = np.maximum(left - inside, 0) / left
-            better_outside = scan_before(outside, query, np.multiply)
-            is_best = better_outside * np.minimum(inside / left, 1.0)
-            last = np.flatnonzero(np.diff(query, append=-1))
-            none_inside = placements.by_query((better_outside * outside)[last], query[last])
-            raised = placements.by_query(is_best * rise, query)
-            best = np.zeros(placements.n_queries)
-            best[query] = rise[first]
-            differs = placements.by_query((is_best > 0) & (rise < best[query]), query) > 0
-            # probabilities may add up to a little less than 1: the mean of equal numbers is that number
-            raised = np.where(differs | (none_inside > 0), raised, best)
-            squares = placements.by_query(is_best * (rise - raised[query]) ** 2, query)
-            return certain + raised, squares + none_inside * raised**2
-
-        return placements.cached(("MaxRel", self.cutoff), find)
+        inside = self.inside(placements.above, placements.tied)
+        whole = inside == placements.tied
+        certain = np.zeros(placements.n_queries)
+        np.maximum.at(certain, placements.query[whole], placements.relevance[whole])
+        raises = placements.relevance > certain[placements.query]
+        rows = np.flatnonzero((inside > 0) & ~whole & raises)  # by query, the most relevant first
+        query, rise = placements.query[rows], placements.relevance[rows] - certain[placements.query[rows]]
+        first = np.searchsorted(query, query)
+        left = placements.tied[rows] - (np.arange(len(rows)) - first)  # documents from this one on
+        outside = np.maximum(left - inside[rows], 0) / left
+        better_outside = scan_before(outside, query, np.multiply)
+        is_best = better_outside * np.minimum(inside[rows] / left, 1.0)
+        last = np.flatnonzero(np.diff(query, append=-1))
+        none_inside = placements.by_query((better_outside * outside)[last], query[last])
+        raised = placements.by_query(is_best * rise, query)
+        best = np.zeros(placements.n_queries)
+        best[query] = rise[first]
+        differs = placements.by_query((is_best > 0) & (rise < best[query]), query) > 0
+        # probabilities may add up to a little less than 1: the mean of equal numbers is that number
+        raised = np.where(differs | (none_inside > 0), raised, best)
+        squares = placements.by_query(is_best * (rise - raised[query]) ** 2, query)
+        return certain + raised, squares + none_inside * raised**2

@@ -6,6 +6,7 @@ import math
 import warnings
 import zlib
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,23 +47,47 @@ class Plan:
     is_listed: bool
 
     @classmethod
-    def of(cls, ranking: FloatArray, ties: list[tuple[int, FloatArray]]) -> Plan:
-        """List orders if they are few, else draw some."""
-        if all(len(codes) <= MAX_ORDERS for _, codes in ties):
+    def of(cls, ranking: FloatArray, ties: list[tuple[int, FloatArray]], *, fewest: int, most: int | None) -> Plan:
+        """List orders if they are at most `most` (None: however many), else draw as many, or down to `fewest`."""
+        if most is None or all(len(codes) <= most for _, codes in ties):
             n_orders = math.prod(orders.n_arrangements(codes) for _, codes in ties)
-            if n_orders <= MAX_ORDERS:
+            if most is None or n_orders <= most:
                 return cls(ranking, ties, n_orders, is_listed=True)
         n_ranks = sum(len(codes) for _, codes in ties)
-        return cls(ranking, ties, int(np.clip(MOST_RANKS // n_ranks, FEWEST_DRAWN, MAX_ORDERS)), is_listed=False)
+        return cls(ranking, ties, int(np.clip(MOST_RANKS // n_ranks, fewest, most)), is_listed=False)
 
 
 @parameters
 class OrdersMeasure(JointMeasure):
     """A measure that can be computed on the orders of a query's ties: on all if they are few, else on a sample.
 
-    The sample is the same in every call. The third of its :meth:`moments` is the error of the mean: 0 but for queries
-    of which orders are drawn; where all of these agree, 3 by their number times how far another one could be off.
+    The sample is the same in every call. Its :meth:`moments` are mean, variance, the error of the mean, minimum and
+    maximum. The error is 0 but for queries of which orders are drawn; where all of these agree, 3 by their number times
+    how far another one could be off.
     """
+
+    @property
+    def n_orders(self) -> tuple[int, int | None]:
+        """Fewest orders that are drawn, and most that are drawn or listed; None: all are listed."""
+        return FEWEST_DRAWN, MAX_ORDERS
+
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Compute mean, variance, standard error, minimum and maximum."""
+        return tuple(self.over_orders(placements, np.arange(placements.n_queries)))
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest value over tie orders.
+
+        Where orders are drawn, they are those of the sample, and of the documents in order of relevance.
+        """
+        _, _, error, low, high = self.moments(placements)
+        if not (error > 0).any():
+            return low, high
+        in_order = super().extremes(placements)
+        return (
+            np.where(error > 0, np.minimum(low, in_order[0]), low),
+            np.where(error > 0, np.maximum(high, in_order[1]), high),
+        )
 
     def standard_error(self, placements: Placements) -> FloatArray:
         """Return the standard error of :meth:`mean`: 0 but for queries of which orders are drawn."""
@@ -95,7 +120,8 @@ class OrdersMeasure(JointMeasure):
 
     def over_orders(self, placements: Placements, queries: IntArray) -> FloatArray:
         """Return mean, variance, standard error, minimum and maximum of some queries, of shape (5, n_queries)."""
-        plans = [Plan.of(*self._ties(placements, query)) for query in queries.tolist()]
+        fewest, most = self.n_orders
+        plans = [Plan.of(*self._ties(placements, query), fewest=fewest, most=most) for query in queries.tolist()]
         self._announce(sum(plan.n_orders * len(plan.ranking) for plan in plans), len(plans))
         found = [self._of_query(placements, *each) for each in zip(queries.tolist(), plans, strict=True)]
         return np.array(found).reshape(len(queries), 5).T
@@ -112,17 +138,18 @@ class OrdersMeasure(JointMeasure):
             )
 
     def _of_query(self, placements: Placements, query: int, plan: Plan) -> tuple[float, float, float, float, float]:
-        if plan.is_listed:
-            found = orders.listed(plan.ranking, plan.ties)
-        else:
-            rng = np.random.default_rng(zlib.crc32(placements.query_ids[query].encode()))
-            found = orders.drawn(plan.ranking, plan.ties, plan.n_orders, rng)
+        seed = zlib.crc32(placements.query_ids[query].encode())
+        found = orders.listed(plan.ranking, plan.ties) if plan.is_listed else self.drawn(plan, seed)
         values = np.concatenate([self.of_rankings(rows, placements, query) for rows in found])
         mean, variance = float(values.mean()), float(values.var(ddof=0 if plan.is_listed else 1))
         error = 0.0 if plan.is_listed else math.sqrt(variance / len(values))
         if not plan.is_listed and values.min() == values.max() and all(map(math.isfinite, self.range)):
             error = RULE_OF_THREE / len(values) * max(self.range[1] - mean, mean - self.range[0])
         return mean, variance, error, float(values.min()), float(values.max())
+
+    def drawn(self, plan: Plan, seed: int) -> Iterator[FloatArray]:
+        """Draw orders of a query, in matrices of shape (n_orders, n_ranks)."""
+        return orders.drawn(plan.ranking, plan.ties, plan.n_orders, np.random.default_rng(seed))
 
     def _ties(self, placements: Placements, query: int) -> tuple[FloatArray, list[tuple[int, FloatArray]]]:
         """Return the codes of the ranks down to the reach, or to the end of a tie there, and the ties that differ."""
@@ -142,22 +169,3 @@ class OrdersMeasure(JointMeasure):
             if len(np.unique(values)) > 1:
                 ties.append((start, values))
         return ranking, ties
-
-
-@parameters
-class ExtremesMeasure(OrdersMeasure):
-    """One whose :meth:`moments` also find the smallest and the largest value: they are its fourth and fifth."""
-
-    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return the smallest and the largest value over tie orders.
-
-        Where orders are drawn, they are those of the sample, and of the documents in order of relevance.
-        """
-        _, _, error, low, high = self.moments(placements)
-        if not (error > 0).any():
-            return low, high
-        in_order = super().extremes(placements)
-        return (
-            np.where(error > 0, np.minimum(low, in_order[0]), low),
-            np.where(error > 0, np.maximum(high, in_order[1]), high),
-        )

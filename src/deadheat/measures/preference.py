@@ -59,8 +59,8 @@ class bpref(JointMeasure, RelevanceMeasure):
         n_relevant, bound = placements.n_relevant(self.rel)[query], self.bound(placements)[query]
         return np.where(above > 0, 1 - np.minimum(above, n_relevant) / np.maximum(bound, 1), 1.0)
 
-    def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance over all tie orders."""
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Compute mean and variance over all tie orders."""
         query, relevant, others, before = self.judged_ties(placements)
         mean, variance = preference.moments(
             relevant, others, lambda index, x: self.kept(placements, query[index, None], before[index, None] + x)
@@ -98,8 +98,8 @@ class binG(RelevanceMeasure, JointMeasure):
     formula = "binG = 1/R ∑ 1 / log2(2 + n_d) over the retrieved relevant documents d"
     trec_eval = ("binG",)
 
-    def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance over all tie orders."""
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Compute mean and variance over all tie orders."""
         found = placements.relevant(self.rel)
         above = found.above - found.before  # that are not relevant
         parts = preference.moments(

@@ -14,7 +14,7 @@ from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
 from deadheat.measures.base import register
 from deadheat.measures.gains import GAIN, gains_of, ideal_gains
-from deadheat.measures.orders import ExtremesMeasure
+from deadheat.measures.orders import OrdersMeasure
 from deadheat.measures.parameters import parameter
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
@@ -80,7 +80,7 @@ class GainTies:
         return cls(KindTies(query[starts], placements.tied[rows][starts], counts), levels, above[starts], before, rows)
 
 
-class PrefixMeasure(ExtremesMeasure):
+class PrefixMeasure(OrdersMeasure):
     """A sum over the ranks, divided by a constant of the query."""
 
     most_steps: ClassVar[int | None] = None  # states of one tie, if not MOST_STEPS
@@ -93,33 +93,21 @@ class PrefixMeasure(ExtremesMeasure):
     def divisor(self, placements: Placements) -> FloatArray:
         """Return what the sum is divided by, of shape (n_queries,); the value is 0 where it is 0."""
 
-    def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
-        """Return mean, variance, standard error, minimum and maximum, of shape (5, n_queries)."""
-        return placements.cached(("prefix", self), lambda: tuple(self._find(placements)))
-
-    def _find(self, placements: Placements) -> FloatArray:
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Compute mean, variance, standard error, minimum and maximum."""
         ties, added = self.ties(placements)
         most = MOST_STEPS if self.most_steps is None else self.most_steps
-        is_large = np.zeros(placements.n_queries, np.bool_)
-        is_large[ties.query[prefix_counts.n_steps(ties.tied, ties.counts) > most]] = True
-        own = np.flatnonzero(~is_large[ties.query])
+        large = np.unique(ties.query[prefix_counts.n_steps(ties.tied, ties.counts) > most])
+        own = np.flatnonzero(~np.isin(ties.query, large))
         parts = prefix_counts.moments(
             ties.tied[own], ties.counts[own], lambda index, j, kind, seen: added(own[index], j, kind, seen)
         )
         divisor = self.divisor(placements)
         mean, variance, low, high = (placements.by_query(part, ties.query[own]) for part in parts)
-        moments = np.array(
-            [
-                ratio(mean, divisor),
-                ratio(variance, divisor**2),
-                np.zeros(placements.n_queries),
-                ratio(low, divisor),
-                ratio(high, divisor),
-            ]
-        )
-        large = np.flatnonzero(is_large)
+        moments = ratio(np.array([mean, variance, np.zeros_like(mean), low, high]), divisor)
+        moments[1] = ratio(moments[1], divisor)  # of the variance, the square
         moments[:, large] = self.over_orders(placements, large)
-        return moments
+        return tuple(moments)
 
 
 class MeanMeasure(PrefixMeasure):

@@ -8,7 +8,7 @@ from deadheat.arrays import FloatArray, IntArray
 from deadheat.errors import MeasureError
 from deadheat.kernels.segments import ratio
 from deadheat.measures.average import CountConditional
-from deadheat.measures.base import register
+from deadheat.measures.base import Measure, register
 from deadheat.measures.discounted import weighted_sum
 from deadheat.measures.first import last_rank
 from deadheat.measures.gains import binary_gains
@@ -84,47 +84,33 @@ class MR(RankSum):
                 hint="missing='capped' counts k + 1",
             )
 
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Compute mean and variance over all tie orders."""
+        if self.missing == "skip":
+            return super().find_moments(placements)
+        share = ratio(retrieved_relevant(placements, self.rel), placements.n_relevant(self.rel))
         if self.missing == "capped":
-            return self._capped_moment(placements, squares=False)
-        mean = self.conditional_moments(placements)[0]
-        if self.missing == "last":
-            share = self._found_share(placements)
-            mean = np.where(share > 0, mean * share, 0.0) + (1 - share) * self.empty(placements)
-        return mean
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return the exact variance over all tie orders."""
-        if self.missing == "capped":
-            return self._capped_moment(placements, squares=True)
-        variance = self.conditional_moments(placements)[1]
-        return variance * self._found_share(placements) ** 2 if self.missing == "last" else variance
+            return self._capped_moments(placements, share)
+        mean, variance = super().find_moments(placements)
+        return np.where(share > 0, mean * share, 0.0) + (1 - share) * self.empty(placements), variance * share**2
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over tie orders."""
-        if self.missing == "skip" and self.cutoff is not None:
-            return self.conditional_extremes(placements)
-        return super().extremes(placements)
+        return (CountConditional if self.missing == "skip" else Measure).extremes(self, placements)
 
     def empty(self, placements: Placements) -> FloatArray:
         """Return k + 1, or n_retrieved + 1."""
         return last_rank(placements, self.cutoff)
 
-    def _found_share(self, placements: Placements) -> FloatArray:
-        return ratio(retrieved_relevant(placements, self.rel), placements.n_relevant(self.rel))
-
-    def _capped_moment(self, placements: Placements, *, squares: bool) -> FloatArray:
-        """Return the mean of the value with ``missing="capped"``, or its variance (`squares`).
+    def _capped_moments(self, placements: Placements, found_share: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance with ``missing="capped"``.
 
         A document in the top k has the weight rank - (d + 1), d the largest depth of any list: what it gains over the
         others.
         """
         deepest, n_relevant = int(self.depth(placements).max(initial=0)), placements.n_relevant(self.rel)
         gains, weights = binary_gains(placements, self.rel), np.arange(deepest) - float(deepest)
-        gained = weighted_sum(self, placements, gains, weights, squares=squares)
-        if squares:
-            return ratio(gained, n_relevant**2)
+        mean, variance = (weighted_sum(self, placements, gains, weights, squares=squares) for squares in (False, True))
         # A cutoff below the longest list is that list's depth; one beyond it cuts no tie: what is retrieved is found.
-        beyond = (1 - self._found_share(placements)) * ((self.cutoff or deepest) - deepest)
-        return deepest + 1 + ratio(gained, n_relevant) + beyond
+        beyond = (1 - found_share) * ((self.cutoff or deepest) - deepest)
+        return deepest + 1 + ratio(mean, n_relevant) + beyond, ratio(variance, n_relevant**2)

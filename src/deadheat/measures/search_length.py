@@ -54,8 +54,8 @@ class ESL(JointMeasure, RelevanceMeasure):
 
     wanted: int = parameter(1, Wanted(), "relevant documents that the search is for")
 
-    def moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance over all tie orders."""
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Compute mean and variance over all tie orders."""
         found = placements.relevant(self.rel)
         n_found = placements.by_query(found.count, found.query)
         mean = np.where(placements.missing, np.nan, placements.n_retrieved - n_found)
