@@ -8,6 +8,7 @@ from deadheat.measures import Measure, parse_measure
 from deadheat.measures.base import trec_names
 from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Cell, Number, Report, Table
+from deadheat.report.numbers import plain
 from deadheat.wording import printable
 
 ALL = "all"  # in the place of a query
@@ -63,7 +64,7 @@ def field(query: str) -> str:
 def _run(summary: Table, per_query: Table | None, place: int, digits: int | None) -> Iterator[str]:
     for row in per_query.rows if per_query else ():
         query, measure = field(row.labels[0]), parse_measure(row.labels[1])
-        if not measure.only_total and row.cells[place][0] is not None:
+        if not measure.only_total and plain(row.cells[place][0]) is not None:
             yield _line(trec_name(measure), query, row.cells[place][0], digits)
     yield _line("runid", ALL, printable(summary.groups[place]), digits)
     for row in summary.rows:

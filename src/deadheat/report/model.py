@@ -279,6 +279,23 @@ def tabulate(
     return Table(key, labels, columns, rows, **others)
 
 
+def tabulate_groups(
+    key: str,
+    labels: Iterable[Column],
+    columns: Iterable[Column],
+    rows: Iterable[tuple[tuple[str, ...], Sequence[object]]],
+    groups: Iterable[str],
+    **others: Any,  # noqa: ANN401 - attributes of the table
+) -> Table:
+    """Return a table whose rows are labels and an item of each group; one of None leaves the cells empty."""
+    columns = tuple(columns)
+    made = tuple(
+        Row(own, tuple(tuple(None if item is None else one.cell(item) for one in columns) for item in items))
+        for own, items in rows
+    )
+    return Table(key, tuple(labels), columns, made, tuple(groups), **others)
+
+
 def table_of_rows(key: str, labels: Iterable[Column | str], rows: Sequence[Mapping[str, Any]]) -> Table:
     """Return a table for programs: the labels of rows, and all else that any of them has."""
     leading = [Column(one, one) if isinstance(one, str) else one for one in labels]

@@ -13,9 +13,9 @@ from deadheat.report.model import (
     OF_FEW,
     Column,
     Fact,
-    Row,
     Table,
     said,
+    tabulate_groups,
 )
 from deadheat.wording import three
 
@@ -95,19 +95,16 @@ def average(grouping: Grouping) -> list[Table]:
         *LOWEST,
     )
     values = {value for of_run in found for value, _ in of_run}
-    rows = [
-        Row(
-            (*([value] if value else []), measure),
-            tuple(tuple(of_run.get((value, measure), {}).get(column.key) for column in columns) for of_run in found),
-        )
+    rows = (
+        ((*([value] if value else []), measure), [of_run.get((value, measure)) for of_run in found])
         for value in sorted(values, key=lambda value: order(value or ""))
         for measure in measures
-    ]
+    )
     others = [column for column in grouping.columns if column != within]
     title = f"Averages over {' and '.join(others)}" + (f", within each {within}" if within else "")
     labels = (*([Column(within, within)] if within else []), MEASURE)
     names = tuple(of_run.whole.name for of_run in grouping.strata)
-    return [Table("averages", labels, columns, tuple(rows), names, title=title, has_blocks=bool(within))]
+    return [tabulate_groups("averages", labels, columns, rows, names, title=title, has_blocks=bool(within))]
 
 
 def tell(grouping: Grouping) -> Iterator[Fact]:

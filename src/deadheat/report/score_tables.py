@@ -5,18 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from deadheat.arrays import members
-from deadheat.evaluation.beside import Difference, difference_of, differences
+from deadheat.evaluation.beside import difference_of, differences
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.strata import keys_of, order
 from deadheat.measures import Measure
 from deadheat.report.conventions import RULES
-from deadheat.report.model import LACKING, MEASURE, OF_FEW, QUERY, Bar, Cell, Column, Number, Row, Span, Table
+from deadheat.report.model import (
+    LACKING,
+    MEASURE,
+    OF_FEW,
+    QUERY,
+    Cell,
+    Column,
+    Number,
+    Row,
+    Span,
+    Table,
+    tabulate_groups,
+)
 from deadheat.report.numbers import bars, span_of
-from deadheat.report.totals import TOTAL, as_cell, count_cell, mean_heading
+from deadheat.report.totals import as_cell, count_cell, mean_heading
 
 BY_QUERY = (
     Column("value", "value"),
@@ -24,8 +37,12 @@ BY_QUERY = (
     Column("tie_min", "tie min", spare=-1),
     Column("tie_max", "tie max", spare=-1),
 )
-APART = {"mean_difference": "mean", "max_difference": "max", "std": "std", "traditional_std": "traditional_std"}
-"""What CSV and JSON hold of a rule beside the exact values, and the attribute of a `Difference`."""
+APART = {
+    **{name: name for name in ("traditional", "difference")},
+    **{"mean_difference": "mean", "max_difference": "max", "std": "std", "traditional_std": "traditional_std"},
+}
+"""What there is of a rule beside the exact values, and the attribute of a `Difference`; people read the first two."""
+OF_TIES = ("tie_std", "tie_min", "tie_max")
 NOTHING = Span(math.nan, math.nan)
 UNJUDGED_ENDS = ("unjudged_min", "unjudged_max")
 DETAILS = {**{name: name for name in ("standard_error", "query_standard_error", "tie_share")}, **KNOWN}
@@ -74,41 +91,6 @@ def parts_of(
     ]
 
 
-@dataclass(frozen=True, eq=False)
-class Entry:
-    """A measure of a run in a part: what a group of cells shows.
-
-    Attributes
-    ----------
-    scores : Scores
-    interval : Interval or None
-        None of a count, whose total has none.
-    is_small, is_lacking : bool
-        Whether there are too few queries, or some lack a value though nobody asked to skip them: the mean is marked.
-    apart : Difference or None
-        How far a rule for ties is from the exact values, if it is shown beside them.
-    bar : Bar or None
-    """
-
-    scores: Scores
-    interval: Interval | None
-    is_small: bool
-    is_lacking: bool
-    apart: Difference | None = None
-    bar: Bar | None = None
-
-    @property
-    def span(self) -> Span:
-        """The ends of the interval."""
-        return NOTHING if self.interval is None else span_of(self.interval)
-
-    def mean(self) -> Cell:
-        """Return the mean with its marks, of a count the total."""
-        marks = OF_FEW * self.is_small + LACKING * self.is_lacking
-        is_marked = marks and not self.scores.measure.total
-        return Number(self.scores.mean, marks=marks) if is_marked else as_cell(self.scores)
-
-
 def tabulate_scores(
     parts: Sequence[StratumEvaluations],
     names: Sequence[str],
@@ -136,108 +118,98 @@ def tabulate_scores(
     beside : sequence of Evaluation, default ()
         Of each run, with ties broken by a rule that is shown beside the exact values.
     """
-    entries: dict[tuple[int, int, str], Entry] = {}
-    for name in (one.label for one in measures):
+    cells: dict[tuple[int, int, str], dict[str, Any]] = {}
+    labels = [one.label for one in measures]
+    for name in labels:
         own = {
-            (place, run, name): _entry(evaluation, part.intervals[run], name, smallest, beside[run : run + 1])
+            (place, run, name): _cells(evaluation, part.intervals[run].get(name), name, smallest, beside[run : run + 1])
             for place, part in enumerate(parts)
             for run, evaluation in enumerate(part.evaluations)
             if evaluation is not None
         }
-        means = [math.nan if one.scores.measure.total else one.scores.mean for one in own.values()]
-        drawn = bars([one.span for one in own.values()], means)  # on one scale
-        entries |= {key: replace(one, bar=bar) for (key, one), bar in zip(own.items(), drawn, strict=True)}
+        drawn = bars([one["interval"] for one in own.values()], [one["mean"] for one in own.values()])  # on one scale
+        cells |= {key: {**one, "bar": bar} for (key, one), bar in zip(own.items(), drawn, strict=True)}
     shown = _columns(
-        measures, list(entries.values()), level, beside[0].ties if beside else "", is_stratified=bool(columns)
+        measures, list(cells.values()), level, beside[0].ties if beside else "", is_stratified=bool(columns)
     )
-    rows = []
-    for place, part in enumerate(parts):
-        for name in (one.label for one in measures):
-            of_runs = [entries.get((place, run, name)) for run in range(len(names))]
-            groups = tuple(tuple(None if one is None else column.cell(one) for column in shown) for one in of_runs)
-            rows.append(Row((*part.labels, name), groups))
-    return Table(
+    rows = (
+        ((*part.labels, name), [cells.get((place, run, name)) for run in range(len(names))])
+        for place, part in enumerate(parts)
+        for name in labels
+    )
+    return tabulate_groups(
         "strata" if columns else "scores",
         (*(Column(column, column) for column in columns), MEASURE),
         shown,
-        tuple(rows),
-        tuple(names),
+        rows,
+        names,
         main=1 if columns else 0,
         has_blocks=bool(columns),
     )
 
 
-def _entry(
-    evaluation: Evaluation, intervals: Mapping[str, Interval], name: str, smallest: int, beside: Sequence[Evaluation]
-) -> Entry:
+def _cells(
+    evaluation: Evaluation, interval: Interval | None, name: str, smallest: int, beside: Sequence[Evaluation]
+) -> dict[str, Any]:
+    """Return what the columns can show of a measure of a run in a part, by their keys; totals have no interval."""
     scores = evaluation[name]
-    interval = None if scores.measure.total else intervals.get(name)
-    entry = Entry(scores, interval, scores.n_queries < smallest, bool(unexplained(evaluation, scores)))
+    is_total, is_small = scores.measure.total, scores.n_queries < smallest
+    marks = "" if is_total else OF_FEW * is_small + LACKING * bool(unexplained(evaluation, scores))
+    interval = None if is_total else interval
+    cells = {
+        "n_queries": scores.n_queries,
+        "n_all": len(scores.query_ids),
+        "value": Number(scores.mean, marks=marks) if marks else as_cell(scores),
+        "mean": math.nan if is_total else scores.mean,
+        "total": as_cell(scores) if is_total else None,
+        "interval": NOTHING if interval is None else span_of(interval),
+        "is_small": is_small,
+        **{of_ties: as_cell(scores, of_ties) for of_ties in OF_TIES},
+        **{key: getattr(interval, attribute, None) for key, attribute in DETAILS.items()},
+    }
+    if scores.has_unjudged_bounds:
+        cells["unjudged"] = Span(scores.mean_unjudged_min, scores.mean_unjudged_max)
+    elif scores.unjudged is not None:
+        cells["unjudged"] = NOTHING
     for other in beside:
-        own = other[name].select(members(other.query_ids, evaluation.query_ids))
-        entry = replace(entry, apart=difference_of(scores, own, other.ties))
-    return entry
+        apart = difference_of(scores, other[name].select(members(other.query_ids, evaluation.query_ids)), other.ties)
+        cells |= {key: getattr(apart, attribute) for key, attribute in APART.items()}
+        if is_total:
+            cells |= {key: count_cell(cells[key]) for key in ("traditional", "difference")}
+    return cells
 
 
 def _columns(
-    measures: Sequence[Measure], entries: Sequence[Entry], level: float | None, rule: str, *, is_stratified: bool
+    measures: Sequence[Measure],
+    found: Sequence[Mapping[str, Any]],
+    level: float | None,
+    rule: str,
+    *,
+    is_stratified: bool,
 ) -> tuple[Column, ...]:
-    """Return the columns of a group, which know how to read an entry."""
-    counts = {n for one in entries for n in (one.scores.n_queries, len(one.scores.query_ids))}
+    """Return the columns of a group, of all that :func:`_cells` has."""
+    counts = {one[key] for one in found for key in ("n_queries", "n_all")}
     is_wide = is_stratified or level is not None  # a narrow screen leaves something out
-    spares = {"tie_std": 1 if is_wide else -2, "tie_min": 2 if is_wide else -1, "tie_max": 2 if is_wide else -1}
-    n_queries = Column("n_queries", "n", lambda one: one.scores.n_queries)
+    n_queries = Column("n_queries", "n")
     shown = [n_queries] if is_stratified else []
-    shown.append(Column("value", RULES["expected"] if rule else mean_heading(measures), Entry.mean))
+    shown.append(Column("value", RULES["expected"] if rule else mean_heading(measures)))
     if rule:
-        shown += _columns_of_rule(rule)
+        headings = {**{key: key for key in APART}, "traditional": RULES[rule]}
+        shown += [Column(key, headings[key], is_data=key not in {"traditional", "difference"}) for key in APART]
     if level is not None:
-        has_bars = len(entries) > len(measures)  # a single one has nothing to be compared with
-        shown += _columns_of_intervals(level_heading(level, set() if is_stratified else counts), has_bars=has_bars)
+        shown.append(Column("interval", level_heading(level, set() if is_stratified else counts)))
+        shown += [Column("bar", "")] if len(found) > len(measures) else []  # one has nothing to be compared with
+        shown += [Column(key, key, is_data=True) for key in DETAILS]
         shown += [] if is_stratified else [replace(n_queries, is_data=len(counts) < 2)]
-    for key, spare in spares.items():
-        shown.append(Column(key, key.replace("_", " "), lambda one, key=key: as_cell(one.scores, key), spare=spare))
-    if any(one.scores.unjudged is not None for one in entries):
-        shown.append(Column("unjudged", "if judged", _if_judged, UNJUDGED_ENDS))
+    for key, spare in zip(OF_TIES, (1, 2, 2) if is_wide else (-2, -1, -1), strict=True):
+        shown.append(Column(key, key.replace("_", " "), spare=spare))
+    if any("unjudged" in one for one in found):
+        shown.append(Column("unjudged", "if judged", ends=UNJUDGED_ENDS))
     if not is_wide:  # people read it where it differs: some measures leave queries out
         shown.append(replace(n_queries, is_detail=len(counts) < 2))
     if any(measure.total for measure in measures):
-        shown.append(TOTAL)
+        shown.append(Column("total", "total", is_data=True))
     return (*shown, Column("is_small", "small", is_data=True)) if is_stratified else tuple(shown)
-
-
-def _columns_of_rule(rule: str) -> list[Column]:
-    return [
-        Column("traditional", RULES[rule], lambda one: _of_rule(one, "traditional")),
-        Column("difference", "difference", lambda one: _of_rule(one, "difference")),
-        *(
-            Column(key, key, lambda one, name=name: float(getattr(one.apart, name)), is_data=True)
-            for key, name in APART.items()
-        ),
-    ]
-
-
-def _columns_of_intervals(heading: str, *, has_bars: bool) -> list[Column]:
-    details = (
-        Column(key, key, lambda one, name=name: _of_interval(one, name), is_data=True) for key, name in DETAILS.items()
-    )
-    return [Column("interval", heading, lambda one: one.span), *([Column("bar", "")] if has_bars else []), *details]
-
-
-def _of_rule(one: Entry, attribute: str) -> Cell:
-    found = float(getattr(one.apart, attribute))
-    return count_cell(found) if one.scores.measure.total else found
-
-
-def _of_interval(one: Entry, attribute: str) -> Cell:
-    found = None if one.interval is None else getattr(one.interval, attribute)
-    return found if isinstance(found, bool | str) or found is None else float(found)
-
-
-def _if_judged(one: Entry) -> Span:
-    """Return the ends over all relevance of unjudged documents."""
-    scores = one.scores
-    return Span(scores.mean_unjudged_min, scores.mean_unjudged_max) if scores.has_unjudged_bounds else NOTHING
 
 
 def level_heading(level: float, counts: set[int]) -> str:
@@ -297,8 +269,9 @@ def _by_query(evaluation: Evaluation, beside: Sequence[Evaluation]) -> dict[tupl
         others = [one[scores.measure] for one in beside]
         of_rule = [column for other in others for column in (other.values, differences(scores, other))]
         numbers = [scores.values, *of_rule, scores.tie_std, scores.tie_min, scores.tie_max]
-        shown = count_cell if scores.measure.total else _number
-        cells: list[list[Cell]] = [list(map(shown, column.tolist())) for column in numbers]
+        cells: list[list[Cell]] = [column.tolist() for column in numbers]
+        if scores.measure.total:
+            cells = [list(map(count_cell, column)) for column in cells]
         if scores.has_unjudged_bounds:
             ends = scores.unjudged_min.tolist(), scores.unjudged_max.tolist()
             cells.append([Span(*both) for both in zip(*ends, strict=True)])
@@ -315,7 +288,3 @@ def unexplained(evaluation: Evaluation, scores: Scores) -> list[str]:
     is_skipping = evaluation.conventions.no_relevant == "skip"
     skipped = set(evaluation.without_relevant(scores.measure)) if is_skipping else set()
     return [query for query in ids if query not in skipped]
-
-
-def _number(value: float) -> Cell:
-    return None if math.isnan(value) else value
