@@ -15,11 +15,10 @@ from deadheat.evaluation.strata import NONE, SMALLEST, label
 from deadheat.measures import AP, MaxRel
 from deadheat.report.conventions import broken_by
 from deadheat.report.model import OF_FEW, Fact, note, said
-from deadheat.report.numbers import format_cell
+from deadheat.report.numbers import format_cell, tell_counts
 from deadheat.report.of_comparison import tell_intervals, tell_tests
+from deadheat.report.of_evaluation import few_queries
 from deadheat.report.of_languages import AMONG, facts_of_languages, tell_beside, tell_gaps, tell_languages
-from deadheat.report.of_strata import few_queries
-from deadheat.report.totals import tell_counts
 from deadheat.wording import counted, three
 
 CASE = ("case", "cases")

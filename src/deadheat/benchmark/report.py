@@ -21,12 +21,11 @@ from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.strata import NONE, Stratum, keys_of
 from deadheat.measures import Measure
 from deadheat.report.model import OF_FEW, Cell, Column, Fact, Number, Report, Row, Span, Table, table_of_rows
-from deadheat.report.numbers import bars
+from deadheat.report.numbers import as_cell, bars, mean_heading, reported_interval, reported_pairs, totals_of_row
 from deadheat.report.of_comparison import adjusted, as_data, reversal
 from deadheat.report.of_languages import data_of_languages, list_languages
 from deadheat.report.page import Subject, page_of
 from deadheat.report.score_tables import level_heading
-from deadheat.report.totals import as_cell, mean_heading, reported_interval, reported_pairs, totals_of_row
 from deadheat.version import __version__
 from deadheat.wording import counted, joined
 

@@ -257,7 +257,7 @@ def _of_strata(queries: Queries | None, parts: Mapping[Any, Comparison]) -> list
     """Say where the strata are from, and which are small."""
     from deadheat.evaluation.strata import SMALLEST, label
     from deadheat.report.model import Fact
-    from deadheat.report.of_strata import few_queries
+    from deadheat.report.of_evaluation import few_queries
 
     if queries is None or () in parts:
         return []

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.measures import Measure
-    from deadheat.report.of_strata import Grouping
+    from deadheat.report.of_evaluation import Grouping
 
 
 SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(?:([kmgt])(i?)b?|b)?", re.IGNORECASE)
@@ -447,7 +447,7 @@ class StratumOptions:
     def group(self, evaluations: Sequence[Evaluation], queries: Queries) -> Grouping:
         """Return the strata of evaluations, and what the report says of them."""
         from deadheat.evaluation.strata import strata_of
-        from deadheat.report.of_strata import Grouping
+        from deadheat.report.of_evaluation import Grouping
 
         columns = self.columns(queries, evaluations)
         ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))

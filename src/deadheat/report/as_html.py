@@ -124,8 +124,7 @@ def draw(bar: Bar) -> str:
     """Return a bar as SVG; the numbers are in the cells beside it, so that a screen reader leaves it out."""
 
     def place(number: float) -> str:
-        share = (number - bar.start) / (bar.end - bar.start) if bar.end > bar.start else 0.5
-        return f"{EDGE + min(max(share, 0.0), 1.0) * (WIDTH - 2 * EDGE):.1f}"
+        return f"{EDGE + bar.place(number) * (WIDTH - 2 * EDGE):.1f}"
 
     middle, parts = HEIGHT / 2, []
     if bar.start < 0 < bar.end:

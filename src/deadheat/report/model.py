@@ -99,6 +99,11 @@ class Bar:
     start: float
     end: float
 
+    def place(self, number: float) -> float:
+        """Return where a number is on the scale, from 0 to 1; one beyond it is at the end."""
+        share = (number - self.start) / (self.end - self.start) if self.end > self.start else 0.5
+        return min(max(share, 0.0), 1.0)
+
 
 @dataclass(frozen=True)
 class Column:

@@ -1,18 +1,24 @@
-"""Numbers as text: the only place where they are rounded."""
+"""Numbers as cells, of counts totals where others have means; and as text, the only place where they are rounded."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from deadheat.evaluation.intervals import MANY
-from deadheat.report.model import Bar, Cell, Number, Span
+from deadheat.report.model import Bar, Cell, Fact, Number, Span
 from deadheat.wording import counted, percentage, rounded
 
 if TYPE_CHECKING:
+    from deadheat.comparison.comparison import Comparison
     from deadheat.comparison.pairs import Pair
     from deadheat.evaluation.intervals import Interval
+    from deadheat.evaluation.scores import Scores
+    from deadheat.measures import Measure
+
+    T = TypeVar("T", Pair, Interval)
 
 DIGITS = 4
 BOLD = "**"  # around the best number of a column, where there are no bold letters
@@ -22,6 +28,13 @@ DOUBT = "?"  # behind an interval that cannot be known
 BOOTSTRAPS = ("bca", "percentile")  # whose intervals of few queries are too narrow: docs/figures/coverage.py
 QUERY = ("query", "queries")
 COARSE_ERROR = 0.1  # of a share: shown without a decimal
+
+OF_MEANS = {
+    *("mean", "baseline_mean", "difference", "low", "high", "expected_difference", "doc_id_difference"),
+    *("standard_error", "query_standard_error", "tie_standard_error", "tie_std", "tie_min", "tie_max"),
+}  # numbers that are as many times as large of a total as it has queries; a test and its p value do not change
+TOTALS = ("total", "baseline_total")  # of a pair
+OF_TIES = ("tie_std", "tie_min", "tie_max")
 
 
 def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> str:
@@ -156,21 +169,85 @@ def draw(bar: Bar, width: int = WIDTH) -> str:
     '├──●─┼────┤'
     """
     drawn = [" "] * width
-    zero = _place(0.0, bar, width) if bar.start < 0 < bar.end else None
-    if zero is not None:
+    zero, last = None, width - 1
+    if bar.start < 0 < bar.end:
+        zero = round(bar.place(0.0) * last)
         drawn[zero] = ZERO
     if math.isfinite(bar.low) and math.isfinite(bar.high):
-        low, high = _place(bar.low, bar, width), _place(bar.high, bar, width)
+        low, high = round(bar.place(bar.low) * last), round(bar.place(bar.high) * last)
         drawn[low : high + 1] = LINE * (high + 1 - low)
         if zero is not None and low <= zero <= high:
             drawn[zero] = CROSSED
         drawn[low], drawn[high] = LOW, HIGH
     if math.isfinite(bar.middle):
-        drawn[_place(bar.middle, bar, width)] = MIDDLE
+        drawn[round(bar.place(bar.middle) * last)] = MIDDLE
     return "".join(drawn)
 
 
-def _place(number: float, bar: Bar, width: int) -> int:
-    """Return the column of a number, at the ends of the scale for one beyond it."""
-    share = (number - bar.start) / (bar.end - bar.start) if bar.end > bar.start else 0.5
-    return round(min(max(share, 0.0), 1.0) * (width - 1))
+def as_cell(scores: Scores, of_ties: str = "") -> Cell:
+    """Return what `reported` does, of a count an int where it is a whole number."""
+    number = scores.reported(of_ties)
+    return count_cell(number) if scores.measure.total else number
+
+
+def span_of_ties(scores: Scores) -> Span:
+    """Return the ends that tie orders give to the mean of scores, of a count to the total."""
+    return Span(scores.reported("tie_min"), scores.reported("tie_max"))
+
+
+def count_cell(value: float) -> Cell:
+    """Return a count as an int; over ties it may have a fraction."""
+    is_whole = math.isfinite(value) and math.isclose(value, round(value), rel_tol=1e-9, abs_tol=1e-9)
+    return round(value) if is_whole else value
+
+
+def in_totals(of_mean: T, n_queries: int) -> T:
+    """Return a pair or an interval with the numbers of the total over so many queries."""
+    names = OF_MEANS.intersection(field.name for field in fields(of_mean))
+    return replace(of_mean, **{name: n_queries * getattr(of_mean, name) for name in names})
+
+
+def reported_interval(scores: Scores, interval: Interval) -> Interval:
+    """Return the interval of the mean of scores, of a count that of the total."""
+    return in_totals(interval, scores.n_queries) if scores.measure.total else interval
+
+
+def reported_pairs(comparison: Comparison) -> tuple[Pair, ...]:
+    """Return the pairs of a comparison, those of counts with totals over the queries that both have."""
+    counts = {one.label for one in comparison.measures if one.total}
+    return tuple(in_totals(pair, pair.n_queries) if pair.measure in counts else pair for pair in comparison.pairs)
+
+
+def totals_of_row(row: Mapping[str, Any], counts: Collection[str], n_queries: int) -> dict[str, Any]:
+    """Return a row with a field `total` if there are counts, and `baseline_total` of a pair.
+
+    A row of a count has totals there, no means, and all its numbers are of the total.
+    """
+    found = dict(row)
+    if not counts:
+        return found
+    is_count = row["measure"] in counts
+    if is_count:
+        found |= {name: n_queries * row[name] for name in OF_MEANS.intersection(row) if row[name] is not None}
+    for mean, total in (("mean", "total"), ("baseline_mean", "baseline_total")):
+        if mean in row:
+            found[total] = found[mean] if is_count else None
+            found[mean] = None if is_count else found[mean]
+    return found
+
+
+def mean_heading(measures: Iterable[Measure]) -> str:
+    """Return the heading of a column of means, or of totals if there is nothing else in it."""
+    return "total" if all(one.total for one in measures) else "mean"
+
+
+def tell_counts(measures: Sequence[Measure]) -> Iterator[Fact]:
+    """Say which numbers of a table are totals, if others are means, and which are geometric means."""
+    counts = [one.label for one in measures if one.total]
+    if counts:
+        text = f"{', '.join(counts)}: totals over the queries, all else means"
+        yield Fact("counts", counts, "counts", text if len(counts) < len(measures) else "")
+    geometric = [one.label for one in measures if one.geometric]
+    if geometric:
+        text = f"{', '.join(geometric)}: geometric means; the values of queries are logarithms"
+        yield Fact("geometric_means", geometric, "geometric means", text)

@@ -45,17 +45,22 @@ from deadheat.report.model import (
     tabulate,
 )
 from deadheat.report.model import named as notation_of
-from deadheat.report.numbers import QUERY, bars, error_of_share, few_units, format_cell, span_of
-from deadheat.report.score_tables import inside, level_heading, unexplained
-from deadheat.report.totals import (
+from deadheat.report.numbers import (
+    QUERY,
     TOTALS,
     as_cell,
+    bars,
+    error_of_share,
+    few_units,
+    format_cell,
     mean_heading,
     reported_interval,
     reported_pairs,
+    span_of,
     span_of_ties,
     totals_of_row,
 )
+from deadheat.report.score_tables import inside, level_heading, unexplained
 from deadheat.version import __version__
 from deadheat.wording import BY_DOC_ID, counted, joined, three
 

@@ -14,8 +14,7 @@ from deadheat.report.model import (
     said,
     tabulate,
 )
-from deadheat.report.numbers import format_cell
-from deadheat.report.totals import count_cell
+from deadheat.report.numbers import count_cell, format_cell
 from deadheat.wording import counted, three
 
 if TYPE_CHECKING:

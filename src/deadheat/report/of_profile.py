@@ -15,20 +15,19 @@ from deadheat.report.model import (
     Column,
     Fact,
     Report,
-    Span,
     Table,
     said,
     share,
     tabulate,
 )
-from deadheat.report.numbers import format_cell
-from deadheat.report.totals import TOTAL, as_cell, count_cell, mean_heading, span_of_ties, tell_counts
+from deadheat.report.numbers import OF_TIES, as_cell, count_cell, format_cell, mean_heading, span_of_ties, tell_counts
 from deadheat.wording import BROKEN_BY, counted
 
 FEW_DECIMALS = 3  # with so few, and a thousand documents, ties are to be expected
-SHARES = (
+SIZES = (
     "share: of the queries, those whose value depends on the order; of error: if ties were broken at random, the part"
-    " of the squared standard error of the mean that would be due to it."
+    " of the squared standard error of the mean that would be due to it.\n"
+    "difference: {}, less exact; mean size and max size: of the queries' differences; std: over queries (n - 1)."
 )
 CORRELATED = "Pearson's correlation over queries of the size of the difference with"
 OF_QUERY = (
@@ -38,15 +37,7 @@ OF_QUERY = (
     Column("largest_tie", "largest"),
     Column("tie_ratio", "ratio", lambda row: share(row["tie_ratio"])),
 )
-VALUE = (
-    Column("value", "mean"),
-    Column("tie_std", "tie std"),
-    Column("tie_min", "tie min"),
-    Column("tie_max", "tie max"),
-)
-
-
-ENDS = ("mean", "tie_std", "tie_min", "tie_max")
+TIES = tuple(Column(key, key.replace("_", " ")) for key in OF_TIES)
 SECOND_KEY = (
     Column("value", "averaged"),
     Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=1),
@@ -87,30 +78,21 @@ def report_profile(
     if profile.decided:
         tables.append(_measures(profile.decided))
         worst = [
-            {"measure": one.measure.label, "query": query}
+            {"measure": one.measure.label, "value": query.mean, **vars(query)}
             for one in (profile.decided if every_measure else profile.decided[:1])
             for query in one.worst
         ]
-        labels = (MEASURE, replace(QUERY, of=lambda row: row["query"].query_id))
-        values = [
-            replace(one, of=lambda row, name=name: getattr(row["query"], name))
-            for one, name in zip(VALUE, ENDS, strict=True)
-        ]
         title = "Queries that depend on it most"
-        tables += [tabulate("worst_queries", labels, values, worst, title=title)] if worst else []
+        shown = (Column("value", "mean"), *TIES)
+        tables += [tabulate("worst_queries", (MEASURE, QUERY), shown, worst, title=title)] if worst else []
         tables += [_stability(profile), _correlations(profile)]
     heading = (
         f"{profile.name}: {counted(profile.n_queries, 'query', 'queries')}, {counted(profile.n_documents, 'document')}"
     )
-    sizes = (
-        f"difference: {RULES[profile.rule or '']}, less exact; mean size and max size: of the queries' differences;"
-        " std: over queries (n - 1)."
-        if profile.decided
-        else ""
-    )
     of_counts = tell_counts([one.measure for one in profile.decided])
     facts = (*_recommended(profile, digits), *_facts(profile, missing), *of_counts)
-    return Report(tuple(tables), facts, heading, f"{SHARES}\n{sizes}" if sizes else "", facts_first=True)
+    closing = SIZES.format(RULES[profile.rule or ""]) if profile.decided else ""
+    return Report(tuple(tables), facts, heading, closing, facts_first=True)
 
 
 def _recommended(profile: TieProfile, digits: int | None) -> Iterator[Fact]:
@@ -136,8 +118,6 @@ def _recommended(profile: TieProfile, digits: int | None) -> Iterator[Fact]:
 
 def _exactly(profile: TieProfile, found: Recommendation, digits: int | None) -> Iterator[Fact]:
     """Say whether ties have to be counted exactly, and what a rule that only counts queries with ties would say."""
-    names = ("is_exact", "measure", "tie_min", "tie_max", "n_queries", "n_evaluated")
-    values = (found.is_exact, found.measure.label, found.low, found.high, found.n_decided, found.n_queries)
     decided = f"in {found.n_decided:,} of {counted(found.n_queries, 'query', 'queries')}"
     ends = " and ".join(format_cell(end, digits) for end in (found.low, found.high))
     if found.is_exact:
@@ -148,7 +128,9 @@ def _exactly(profile: TieProfile, found: Recommendation, digits: int | None) -> 
         text += f", but decides {found.measure.label} {decided}"
     else:
         text = "any rule for ties will do: no order of equal scores changes any value"
-    yield Fact("recommendation", dict(zip(names, values, strict=True)), "recommendation", text)
+    held = {"is_exact": found.is_exact, "measure": found.measure.label, "tie_min": found.low, "tie_max": found.high}
+    held |= {"n_queries": found.n_decided, "n_evaluated": found.n_queries}
+    yield Fact("recommendation", held, "recommendation", text)
     is_exact, n_with_ties, limit = found.is_exact_by_rule_of_thumb, found.n_with_ties, f"{RULE_OF_THUMB}%"
     text = f"{n_with_ties:,} of {counted(found.n_of_run, 'query', 'queries')}"
     text += f" ({format_cell(share(n_with_ties / found.n_of_run))}) {'has' if n_with_ties == 1 else 'have'} ties, "
@@ -210,25 +192,26 @@ def _spread(spread: Spread) -> str:
 
 
 def _measures(decided: tuple[Decided, ...]) -> Table:
-    mean, tie_std, tie_min, tie_max = (
-        replace(column, of=lambda one, end=end: as_cell(one.scores, end))
-        for column, end in zip(VALUE, ("", *ENDS[1:]), strict=True)
-    )
     n_queries = {n for one in decided for n in (one.scores.n_queries, len(one.scores.query_ids))}
     columns = (
-        replace(mean, heading=mean_heading([one.measure for one in decided])),
-        replace(tie_std, spare=1),
-        tie_min,
-        tie_max,
+        Column("value", mean_heading([one.measure for one in decided]), lambda one: as_cell(one.scores)),
+        *(
+            replace(one, of=lambda row, key=one.key: as_cell(row.scores, key), spare=int(one.key == "tie_std"))
+            for one in TIES
+        ),
         Column("range", "range", _range, spare=3),
         Column("n_queries", "queries", spare=2),
         Column("share_of_queries", "share", lambda one: share(one.share_of_queries)),
         Column("share_of_error", "of error", lambda one: share(one.share_of_error)),
         Column("n_evaluated", "n", lambda one: one.scores.n_queries, is_detail=len(n_queries) < 2),
-        *([TOTAL] if any(one.measure.total for one in decided) else []),
+        *([Column("total", "total", _total, is_data=True)] if any(one.measure.total for one in decided) else []),
     )
     labels = [replace(MEASURE, of=lambda one: one.measure.label)]
     return tabulate("measures", labels, columns, decided, title="What the order of ties decides")
+
+
+def _total(one: Decided) -> Cell:
+    return as_cell(one.scores) if one.measure.total else None
 
 
 def _range(one: Decided) -> Cell:
@@ -285,7 +268,7 @@ def _per_query(profile: TieProfile) -> Table:
             Column("n_relevant", "rel"),
             *OF_QUERY[1:],
             Column("exact", "exact"),
-            *(replace(column, is_data=True) for column in VALUE[1:]),
+            *(replace(column, is_data=True) for column in TIES),
             Column("traditional", RULES[profile.rule]),
             Column("difference", "difference"),
             Column("rule", "rule", is_data=True),
@@ -321,14 +304,16 @@ def with_second_key(report: Report, profile: TieProfile, keyed: TieProfile, name
     facts += [said("second key", one) for one in keyed.notes if one not in profile.notes]
     if not profile.decided:
         return replace(report, facts=(*report.facts, *facts))
-    rows = []
-    for one, then in zip(profile.decided, keyed.decided, strict=True):
-        kind = "total" if one.measure.total else "mean"
-        value, low, high, *others = (
-            getattr(decided.scores, f"{kind}{end}") for decided in (one, then) for end in ("", "_tie_min", "_tie_max")
-        )
-        ties = {"ties": Span(low, high), "then_ties": Span(*others[1:])}
-        rows.append({"measure": one.measure.label, "value": value, "then_value": others[0], **ties})
+    rows = [
+        {
+            "measure": one.measure.label,
+            "value": one.scores.reported(),
+            "ties": span_of_ties(one.scores),
+            "then_value": then.scores.reported(),
+            "then_ties": span_of_ties(then.scores),
+        }
+        for one, then in zip(profile.decided, keyed.decided, strict=True)
+    ]
     title = f"what {name} decides as a second key"
     table = tabulate("second_key", [MEASURE], SECOND_KEY, rows, title=title, main=2)
     return replace(report, tables=(*report.tables, table), facts=(*report.facts, *facts))

@@ -28,8 +28,7 @@ from deadheat.report.model import (
     Table,
     tabulate_groups,
 )
-from deadheat.report.numbers import bars, span_of
-from deadheat.report.totals import as_cell, count_cell, mean_heading
+from deadheat.report.numbers import OF_TIES, as_cell, bars, count_cell, mean_heading, span_of
 
 BY_QUERY = (
     Column("value", "value"),
@@ -39,10 +38,12 @@ BY_QUERY = (
 )
 APART = {
     **{name: name for name in ("traditional", "difference")},
-    **{"mean_difference": "mean", "max_difference": "max", "std": "std", "traditional_std": "traditional_std"},
+    "mean_difference": "mean",
+    "max_difference": "max",
+    "std": "std",
+    "traditional_std": "traditional_std",
 }
 """What there is of a rule beside the exact values, and the attribute of a `Difference`; people read the first two."""
-OF_TIES = ("tie_std", "tie_min", "tie_max")
 NOTHING = Span(math.nan, math.nan)
 UNJUDGED_ENDS = ("unjudged_min", "unjudged_max")
 DETAILS = {**{name: name for name in ("standard_error", "query_standard_error", "tie_share")}, **KNOWN}

@@ -30,11 +30,11 @@ from deadheat.report.model import (
     tabulate,
     warning,
 )
-from deadheat.report.numbers import format_cell
+from deadheat.report.numbers import count_cell, format_cell
 from deadheat.report.of_agreement import report_agreements
 from deadheat.report.of_compact import report_compact
 from deadheat.report.of_comparison import report_comparison
-from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
+from deadheat.report.of_evaluation import EvaluationContext, Grouping, report_evaluations
 from deadheat.report.of_explanation import report_explanation
 from deadheat.report.of_gate import report_gate
 from deadheat.report.of_holes import report_holes
@@ -42,9 +42,7 @@ from deadheat.report.of_items import of_items
 from deadheat.report.of_languages import of_languages
 from deadheat.report.of_planning import planned
 from deadheat.report.of_profile import report_profile
-from deadheat.report.of_strata import Grouping
 from deadheat.report.page import page_of_comparison, page_of_evaluation
-from deadheat.report.totals import count_cell
 from deadheat.wording import counted
 
 MOST_ROWS = 20  # of placements: more are no table to read

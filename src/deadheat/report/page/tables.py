@@ -11,11 +11,10 @@ from deadheat.evaluation.intervals import Interval, IntervalOptions
 from deadheat.evaluation.strata import SMALLEST, keys_of, strata_of
 from deadheat.measures import Measure
 from deadheat.report.model import QUERY, Column, Span, Table, share, tabulate
-from deadheat.report.numbers import format_cell, span_of
+from deadheat.report.numbers import as_cell, format_cell, span_of, span_of_ties
 from deadheat.report.of_comparison import StratumComparison, columns_of_strata, list_systems
 from deadheat.report.page.subject import Subject
 from deadheat.report.score_tables import NOTHING, level_heading, parts_of, tabulate_scores
-from deadheat.report.totals import as_cell, span_of_ties
 from deadheat.wording import BY_DOC_ID, NOISE, counted
 
 SYSTEMS = Column("system", "system", str)
