@@ -7,7 +7,6 @@ import json
 import math
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import chain, permutations, product
 from typing import Any
 
@@ -20,7 +19,6 @@ from deadheat.data.precision import round_scores
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.measures import Measure
-from deadheat.placements.placements import Placements
 from deadheat.report.page.subject import Subject
 from deadheat.wording import NOISE, printable
 
@@ -65,8 +63,8 @@ def _values(subject: Subject, system: str, measure: Measure, digits: int | None)
     if not (found["high"] - found["low"] > NOISE).any():
         del found["low"], found["high"]
     by_doc_id = subject.by_doc_id(system, measure)
-    if by_doc_id is not None and not np.allclose(by_doc_id, scores.values, rtol=0, atol=NOISE, equal_nan=True):
-        found["id"] = subject.of_all_queries(scores, by_doc_id)
+    if by_doc_id is not None and not np.allclose(by_doc_id.values, scores.values, rtol=0, atol=NOISE, equal_nan=True):
+        found["id"] = subject.of_all_queries(scores, by_doc_id.values)
     return {name: _numbers(column, digits) for name, column in found.items()}
 
 
@@ -129,7 +127,8 @@ def _ranked(subject: Subject, system: str) -> dict[str, pl.DataFrame]:
     rows = run.to_polars().filter(pl.col("query_id").is_in(queries))
     scores = round_scores(rows["score"].to_numpy(), evaluation.conventions.score_precision)
     rows = rows.with_columns(score=pl.Series(scores, dtype=pl.Float64))
-    rows = rows.join(_judged(evaluation.placements_of(subject.main), queries), on=["query_id", "doc_id"], how="left")
+    judged = evaluation.placements_of(subject.main).to_polars().select("query_id", "doc_id", "relevance")
+    rows = rows.join(judged, on=["query_id", "doc_id"], how="left")
     rows = _shortened(rows.sort("query_id", "score", "doc_id", descending=[False, True, False]), evaluation.conventions)
     rows = rows.with_columns(
         n=pl.len().over("query_id").cast(pl.Int64),
@@ -146,19 +145,6 @@ def _shortened(rows: pl.DataFrame, conventions: Conventions) -> pl.DataFrame:
             rows = rows.sort("query_id", "score", "doc_id", descending=[False, True, True])
         rows = rows.group_by("query_id", maintain_order=True).head(conventions.depth)
     return rows.filter(pl.col("relevance") >= 0) if conventions.judged_only else rows
-
-
-def _judged(placements: Placements, queries: list[str]) -> pl.DataFrame:
-    """Return query_id, doc_id and relevance of the judged documents of some queries."""
-    wanted = np.isin(placements.query, np.flatnonzero([query in set(queries) for query in placements.query_ids]))
-    return pl.DataFrame(
-        {
-            "query_id": placements.query_ids[placements.query[wanted]].tolist(),
-            "doc_id": placements.doc_ids[wanted].tolist(),
-            "relevance": placements.relevance[wanted],
-        },
-        schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64},
-    )
 
 
 def _orders(evaluation: Evaluation, measure: Measure, queries: Iterable[str]) -> dict[str, dict[str, Any] | None]:
@@ -181,9 +167,8 @@ def _each_order(
 
     The value is that of the measure without ties, so it does not rest on what the measure knows of ties.
     """
-    if not top.height or top.height < top["n"][0]:
-        return
-    if evaluation.conventions.depth is not None:  # what remains of a tie that it cuts depends on the rule
+    # what remains of a tie that a depth cuts depends on the rule
+    if not top.height or top.height < top["n"][0] or evaluation.conventions.depth is not None:
         return
     ties = top.group_by("score", maintain_order=True).agg("doc_id")["doc_id"].to_list()
     if not 1 < math.prod(math.factorial(min(len(tie), FEW_ORDERS)) for tie in ties) <= FEW_ORDERS:
@@ -194,15 +179,7 @@ def _each_order(
         order = tuple(chain.from_iterable(choice))
         place = {doc: n for n, doc in enumerate(order)}
         above = np.array([place[doc] for doc in own.doc_ids.tolist()], np.int64)
-        rows = np.argsort(above)
-        ranked = replace(
-            own,
-            doc_ids=own.doc_ids[rows],
-            relevance=own.relevance[rows],
-            above=above[rows],
-            tied=np.ones_like(above),
-        )
-        found.append((float(measure.mean(ranked)[0]), order))
+        found.append((float(measure.mean(own.moved(above, np.ones_like(above)))[0]), order))
     if max(found)[0] - min(found)[0] > NOISE:  # else their order decides nothing
         yield from sorted(found, key=lambda one: -one[0])
 

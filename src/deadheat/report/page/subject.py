@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Self
@@ -141,13 +141,13 @@ class Subject:
         run = self.runs.get(system)
         return None if run is None else ties_of(grouped(run).by_query(), list(self.query_ids))
 
-    def by_doc_id(self, system: str, measure: Measure) -> FloatArray | None:
-        """Return the values of a system with its ties broken by document id, NaN where it has none; None: unknown."""
+    def by_doc_id(self, system: str, measure: Measure) -> Scores | None:
+        """Return the scores of a system with its ties broken by document id; None if they are not known."""
         held = {} if self.comparison is None else self.comparison.by_doc_id
         if system not in held:
             return None
         scores = self.evaluations[system][measure]
-        return np.where(scores.kept, held[system][self.measures.index(measure)], np.nan)
+        return replace(scores, values=np.where(scores.kept, held[system][self.measures.index(measure)], np.nan))
 
     def tie_table(self) -> pl.DataFrame | None:
         """Return what the order of document ids makes of the queries of the duel's systems, as figures of ties take it.
@@ -158,11 +158,10 @@ class Subject:
         frames = []
         for name in self.duel or ():
             for measure in measures:
-                values, ties = self.by_doc_id(name, measure), self.ties_of(name)
-                if values is None or ties is None:
+                scores, ties = self.by_doc_id(name, measure), self.ties_of(name)
+                if scores is None or ties is None:
                     return None
-                scores = self.evaluations[name][measure]
-                exact, traditional = (self.of_all_queries(scores, each) for each in (scores.tie_mean, values))
+                exact, traditional = (self.of_all_queries(scores, each) for each in (scores.tie_mean, scores.values))
                 columns = {"exact": exact, "traditional": traditional, "difference": traditional - exact}
                 named = {"run": name, "measure": str(measure.label), "rule": "doc_id"}
                 frames.append(ties.with_columns(**columns, **{key: pl.lit(text) for key, text in named.items()}))
