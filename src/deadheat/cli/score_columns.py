@@ -70,7 +70,7 @@ def evaluate_score_columns(  # noqa: PLR0917 - what an evaluation is made of
     """Print the report of all columns."""
     from deadheat.evaluation.columns import evaluate_each, open_scorings
     from deadheat.report.formats import formats_of
-    from deadheat.report.of_columns import ColumnScores, report_columns
+    from deadheat.report.of_columns import numbers_of, report_columns
 
     if len(runs) > 1:
         raise click.UsageError(f"--score-columns evaluates one table, got {len(runs)} files")
@@ -94,11 +94,11 @@ def evaluate_score_columns(  # noqa: PLR0917 - what an evaluation is made of
         if options["check_duplicates"]:
             judged.check_duplicates()
             scorings.check_duplicates()
-    columns: list[ColumnScores] = []
+    columns: list[dict[str, Any]] = []
     first: Evaluation | None = None
     with phase("evaluating columns", len(scorings.scores)) as advance:
         for scored in evaluate_each(conventions, judged, scorings, measures, seed, both_ways=True):
-            columns.append(ColumnScores.of(scored))
+            columns.append(numbers_of(scored))
             first = first or scored.evaluation
             advance(1)
     assert first is not None  # noqa: S101 - a table has a column

@@ -72,6 +72,8 @@ def tell_ties(ties: str, seed: int | None) -> Iterator[Fact]:
     """Say how ties were counted or broken."""
     # only its seed reproduces an order that was drawn
     yield Fact("ties", ties, "ties", broken_by(ties, seed), is_note=ties != "expected")
+    if ties == "random":
+        yield Fact("rng", seed)
 
 
 def tell_unshared(

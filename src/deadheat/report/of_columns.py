@@ -3,61 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Self
+from typing import Any
 
 import numpy as np
 
-from deadheat.arrays import FloatArray
 from deadheat.evaluation.columns import Scored
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.measures import Measure
 from deadheat.report.conventions import made_under, nothing_judged, tell_ties, tell_unshared, without_relevant
 from deadheat.report.model import Column, Fact, Report, share, tabulate
-from deadheat.report.numbers import count_cell, format_cell, tell_counts
+from deadheat.report.numbers import as_cell, format_cell, tell_counts
 from deadheat.stats.selection import Selection, resample_choice
 from deadheat.version import __version__
 from deadheat.wording import NOISE, counted, three
 
+ENDS = ("tie_min", "tie_max")
 
-@dataclass(frozen=True, eq=False)
-class ColumnScores:
-    """What the report needs of one column, so that the evaluations of many need not be kept.
 
-    Attributes
-    ----------
-    name : str
-    levels : tuple of float
-        The mean of each measure, of a count the total.
-    tie_min, tie_max : float
-        Of the first measure.
-    values : ndarray of float, shape (n_queries,)
-        Of the first measure.
-    tied : float
-        Share of the documents that tie with another of their query.
-    reversed : float or None
-        Mean of the first measure if the lowest scores ranked first.
-    """
+Numbers = dict[str, Any]  # of a column: the cells of its row, and the values of the first measure
 
-    name: str
-    levels: tuple[float, ...]
-    tie_min: float
-    tie_max: float
-    values: FloatArray
-    tied: float
-    reversed: float | None
 
-    @classmethod
-    def of(cls, scored: Scored) -> Self:
-        """Take the numbers from an evaluation."""
-        first, *_ = scores = list(scored.evaluation)
-        ends = first.reported("tie_min"), first.reported("tie_max")
-        tied = scored.n_tied / max(scored.n_documents, 1)
-        return cls(scored.name, tuple(one.reported() for one in scores), *ends, first.values, tied, scored.reversed)
+def numbers_of(scored: Scored) -> Numbers:
+    """Return what the report needs of one column, so that the evaluations of many need not be kept."""
+    first, *_ = scores = list(scored.evaluation)
+    return {
+        "column": scored.name,
+        **{str(one.measure): as_cell(one) for one in scores},
+        **{end: as_cell(first, end) for end in ENDS},
+        "tied": share(scored.n_tied / max(scored.n_documents, 1)),
+        "reversed": scored.reversed,
+        "level": first.reported(),
+        "values": first.values,
+    }
 
 
 def report_columns(
-    columns: Sequence[ColumnScores],
+    columns: Sequence[Numbers],
     first: Evaluation,
     *,
     qrels: str,
@@ -70,7 +51,8 @@ def report_columns(
 
     Parameters
     ----------
-    columns : sequence of ColumnScores
+    columns : sequence of dict
+        What :func:`numbers_of` returns.
     first : Evaluation
         Of any of them: they share measures, conventions, queries and judgments.
     qrels, table : str
@@ -84,36 +66,19 @@ def report_columns(
     """
     measure, conventions = first.measures[0], first.conventions
     sign = -1.0 if measure.higher_is_better else 1.0
-    ranked = sorted(columns, key=lambda one: np.nan_to_num(sign * one.levels[0], nan=np.inf))  # stable
-    values = np.array([one.values for one in ranked])
+    ranked = sorted(columns, key=lambda one: np.nan_to_num(sign * one["level"], nan=np.inf))  # stable
+    values = np.array([one["values"] for one in ranked])
     is_choice = values.shape[0] > 1 and values.shape[1] > 1 and not np.isnan(values).all(0).any()
     choice = resample_choice(values, higher_is_better=measure.higher_is_better) if is_choice else None
-    shares = dict(zip((one.name for one in ranked), choice.shares.tolist() if choice else (), strict=False))
-    main, *others = (
-        Column(
-            str(one),
-            str(one),
-            lambda own, n=n, is_count=one.total: count_cell(own.levels[n]) if is_count else own.levels[n],
-            spare=3 + n if n else 0,
-        )
-        for n, one in enumerate(first.measures)
-    )
-    ends = (
-        Column(
-            key,
-            key.replace("_", " "),
-            lambda one, key=key: count_cell(getattr(one, key)) if measure.total else getattr(one, key),
-            spare=1,
-        )
-        for key in ("tie_min", "tie_max")
-    )
+    if choice:
+        ranked = [{**one, "best_share": share(own)} for one, own in zip(ranked, choice.shares.tolist(), strict=True)]
     heads = [
-        main,
-        *ends,
-        Column("tied", "tied", lambda one: share(one.tied), spare=1),
+        Column(str(measure), str(measure)),
+        *(Column(end, end.replace("_", " "), spare=1) for end in ENDS),
+        Column("tied", "tied", spare=1),
         Column("reversed", "descending" if is_ascending else "ascending", spare=2),
-        *([Column("best_share", "best", lambda one: share(shares[one.name]), spare=3)] if choice else []),
-        *others,
+        *([Column("best_share", "best", spare=3)] if choice else []),
+        *(Column(str(one), str(one), spare=3 + n) for n, one in enumerate(first.measures) if n),
     ]
     n_queries = len(first.query_ids) + (len(first.missing_queries) if conventions.missing == "skip" else 0)
     text = f"{counted(len(ranked), 'column')} of {table}, {counted(n_queries, 'query', 'queries')} in {qrels}"
@@ -126,40 +91,39 @@ def report_columns(
         Fact("n_columns", len(ranked), "columns", text),
         Fact("n_queries", n_queries),
         *tell_ties(first.ties, seed),
-        *([Fact("rng", seed)] if first.ties == "random" else []),
         _effect(ranked, measure, digits),
         _reversed(ranked, measure, is_ascending=is_ascending),
-        *([_chosen(ranked[0].name, len(ranked), first, choice, digits)] if choice else []),
+        *([_chosen(ranked[0]["column"], len(ranked), first, choice, digits)] if choice else []),
         *tell_counts(first.measures),
         *made_under(conventions),
         *tell_unshared([first], conventions.missing, is_alone=True),
         *without_relevant([first]),
         Fact("notes", list(first.notes), "data", "; ".join(first.notes)),
     )
-    labels = [Column("column", "column", lambda one: one.name)]
-    return Report((tabulate("columns", labels, heads, ranked),), facts)
+    return Report((tabulate("columns", [Column("column", "column")], heads, ranked),), facts)
 
 
-def _effect(ranked: Sequence[ColumnScores], measure: Measure, digits: int | None) -> Fact:
+def _effect(ranked: Sequence[Numbers], measure: Measure, digits: int | None) -> Fact:
     """Say which column ties move most, and whether that is enough for another rank."""
     best, *others = ranked
-    widest = max(ranked, key=lambda one: np.nan_to_num(one.tie_max - one.tie_min))
-    span = widest.tie_max - widest.tie_min
+    spans = [float(one["tie_max"] - one["tie_min"]) for one in ranked]
+    widest = int(np.argmax(np.nan_to_num(spans)))
+    name, span = ranked[widest]["column"], spans[widest]
     if not span > NOISE:
         return Fact("effect_of_ties", None, "", f"no order of equal scores changes {measure}")
     sign, end = (1.0, "tie_max") if measure.higher_is_better else (-1.0, "tie_min")
-    reach = [one.name for one in others if sign * (getattr(one, end) - best.levels[0]) > 0]
-    text = f"tie order alone moves {measure} of column {widest.name} by up to {format_cell(span, digits)}"
+    reach = [one["column"] for one in others if sign * (one[end] - best["level"]) > 0]
+    text = f"tie order alone moves {measure} of column {name} by up to {format_cell(span, digits)}"
     if reach:
-        text += f"; {counted(len(reach), 'column')} could pass column {best.name} by tie order ({three(reach)})"
-    return Fact("effect_of_ties", {"column": widest.name, "range": span, "could_pass_the_best": reach}, "", text)
+        text += f"; {counted(len(reach), 'column')} could pass column {best['column']} by tie order ({three(reach)})"
+    return Fact("effect_of_ties", {"column": name, "range": span, "could_pass_the_best": reach}, "", text)
 
 
-def _reversed(ranked: Sequence[ColumnScores], measure: Measure, *, is_ascending: bool) -> Fact:
+def _reversed(ranked: Sequence[Numbers], measure: Measure, *, is_ascending: bool) -> Fact:
     """Name the columns that rank better the other way round."""
     sign = 1.0 if measure.higher_is_better else -1.0
-    apart = {one.name: sign * (one.reversed - one.levels[0]) for one in ranked if one.reversed is not None}
-    found = [name for name, better in apart.items() if better > NOISE]
+    known = [one for one in ranked if one["reversed"] is not None]
+    found = [one["column"] for one in known if sign * (one["reversed"] - one["level"]) > NOISE]
     way = "descending, without --ascending" if is_ascending else "ascending, as --ascending does"
     text = f"{counted(len(found), 'column')} would rank better {way}: {three(found)}" if found else ""
     return Fact("better_reversed", found, "direction", text)
@@ -169,14 +133,8 @@ def _chosen(best: str, n_columns: int, first: Evaluation, choice: Selection, dig
     """Warn that the best of many was chosen on the queries that it is judged by."""
     measure, best_share = first.measures[0], float(choice.shares[0])
     optimism = None if measure.geometric or measure.total else choice.optimism
-    value = {
-        "best": best,
-        "n_columns": n_columns,
-        "n_queries": len(first.query_ids),
-        "share": best_share,
-        "optimism": optimism,
-        "n_resamples": choice.n_resamples,
-    }
+    value = {"best": best, "n_columns": n_columns, "n_queries": len(first.query_ids), "share": best_share}
+    value |= {"optimism": optimism, "n_resamples": choice.n_resamples}
     by = "" if optimism is None else f" by about {format_cell(optimism, digits)}"
     queries, shown = counted(len(first.query_ids), "query", "queries"), format_cell(share(best_share))
     text = (

@@ -190,8 +190,6 @@ def _facts(
     yield Fact("qrels", context.qrels)
     yield Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {context.qrels}{_nothing_wrong(evaluations)}")
     yield from tell_ties(first.ties, context.seed)
-    if first.ties == "random":
-        yield Fact("rng", context.seed)
     if context.beside:
         yield from _beside(evaluations, context)
     value, text = _effect(parts, context.digits)
