@@ -10,7 +10,6 @@ from typing import Any
 
 from deadheat import arguments
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.pairs import TUKEY
 from deadheat.comparison.verdict import doubt, favoured
 from deadheat.evaluation.strata import keys_of
 from deadheat.measures import Measure
@@ -18,11 +17,11 @@ from deadheat.report.conventions import broken_by
 from deadheat.report.model import SYSTEM, Column, Number, Report, Table, tabulate
 from deadheat.report.numbers import format_cell
 from deadheat.report.of_comparison import (
-    CORRECTIONS,
     TESTS,
     best_first,
     clusters_of,
     columns_of_strata,
+    corrected_by,
     report_comparison,
     size_of,
 )
@@ -184,11 +183,8 @@ def _caption(
         yield "A question mark: p is in doubt, as the queries are few or the differences skewed."
     test = TESTS[design.test] if TESTS[design.test][0].isupper() else f"a {TESTS[design.test]}"
     clusters = "" if n_clusters is None else f", by {counted(n_clusters, 'cluster')}"
-    corrected = "which accounts for all pairs" if design.test == TUKEY else CORRECTIONS[design.correction]
-    within = "" if design.test == TUKEY or design.correction == "none" else " within a measure"
-    over_strata = ", over all strata" if within and len(parts) > 1 else ""
-    level = f"{1 - design.confidence_level:.3g}"
-    yield f"Significant: p < {level} by {test}{clusters}, {design.alternative}, {corrected}{within}{over_strata}."
+    level, corrected = f"{1 - design.confidence_level:.3g}", corrected_by(design, has_strata=len(parts) > 1)
+    yield f"Significant: p < {level} by {test}{clusters}, {design.alternative}, {corrected}."
     ties = next(iter(comparison.evaluations.values())).ties
     named, _, rule = broken_by(ties, arguments.whole(design.rng)).partition(": ")
     yield f"Ties: {rule or named}."

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from deadheat import arguments
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.pairs import Design, Pair, least_p, n_differing, n_units
+from deadheat.comparison.pairs import TUKEY, Design, Pair, least_p, n_differing, n_units
 from deadheat.comparison.verdict import ENOUGH, Verdict, judge_strata
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval
@@ -47,7 +48,6 @@ from deadheat.report.model import (
 from deadheat.report.model import named as notation_of
 from deadheat.report.numbers import (
     QUERY,
-    TOTALS,
     as_cell,
     bars,
     error_of_share,
@@ -89,8 +89,6 @@ FLIP_METHODS = {
     "normal": "by the normal distribution with the exact variance, off by up to {}",
 }
 VAGUE = 0.05  # a probability that may be off by more gets a note
-DATA = {name: name for name in [one.name for one in fields(Pair)][3:] if name not in KNOWN.values()} | KNOWN
-"""Columns behind measure, system and baseline, and the attributes of a pair."""
 
 
 @dataclass(frozen=True)
@@ -108,12 +106,6 @@ class StratumComparison:
     def of(self, measure: Measure) -> list[Pair]:
         """Return the pairs of one measure."""
         return [pair for pair in self.pairs if pair.measure == measure.label]
-
-    @property
-    def counts(self) -> set[int]:
-        """The numbers of queries with a value, of systems and of pairs: these share fewer if each lacks another."""
-        of_systems = {scores.n_queries for one in self.comparison.evaluations.values() for scores in one}
-        return of_systems | {pair.n_queries for pair in self.comparison.pairs}
 
 
 def report_comparison(
@@ -184,15 +176,13 @@ def columns_of_strata(names: Sequence[str]) -> list[Column]:
     return [Column(name, name, lambda row, n=n: row["stratum"][n]) for n, name in enumerate(names)]
 
 
-def counts_vary(parts: Sequence[StratumComparison]) -> bool:
-    """Tell whether the numbers of queries differ: between strata, or as some have no value."""
-    return len(set().union(*(part.counts for part in parts))) > 1
-
-
-def _level(parts: Sequence[StratumComparison]) -> str:
-    """Return the heading of intervals, with the number of queries where it is the same everywhere."""
-    counts = set().union(*(part.counts for part in parts))
-    return level_heading(parts[0].comparison.design.confidence_level, counts)
+def _counts(comparisons: Iterable[Comparison]) -> set[int]:
+    """Return the numbers of queries with a value, of systems and of pairs: these share fewer if each lacks another."""
+    return {
+        one.n_queries
+        for comparison in comparisons
+        for one in (*chain.from_iterable(comparison.evaluations.values()), *comparison.pairs)
+    }
 
 
 def list_systems(parts: Sequence[StratumComparison], leading: Iterable[Column], measure: Measure) -> Table:
@@ -215,10 +205,11 @@ def _systems_as_data(parts: Sequence[StratumComparison], leading: Iterable[Colum
 
 
 def _columns(parts: Sequence[StratumComparison], heading: str = "mean") -> list[Column]:
+    counts = _counts(part.comparison for part in parts)
     return [
-        Column("n_queries", "queries", is_data=not counts_vary(parts)),
+        Column("n_queries", "queries", is_data=len(counts) == 1),
         Column("mean", heading),
-        Column("ci", _level(parts)),
+        Column("ci", level_heading(parts[0].comparison.design.confidence_level, counts)),
         Column("bar", "", spare=1),
         Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=2),
         Column("standard_error", "std err", spare=3),
@@ -252,56 +243,47 @@ def best_first(evaluations: Mapping[str, Evaluation], measure: Measure) -> list[
 def _pairs_as_data(parts: Sequence[StratumComparison], leading: Iterable[Column]) -> Table:
     """Return all pairs with all numbers: totals for counts, means for other measures."""
     counts = {measure.label for measure in parts[0].comparison.measures if measure.total}
-    keys = {"system": "system", "baseline": "baseline", "measure": "measure", **DATA}
+    labels = (*leading, SYSTEM, BASELINE, MEASURE)
     rows = [
-        {"stratum": part.stratum, **totals_of_row(own, counts, pair.n_queries)}
+        totals_of_row({**row, "measure": pair.measure, "stratum": part.stratum}, counts, pair.n_queries)
         for part in parts
-        for pair in part.comparison.pairs
-        for own in [{name: getattr(pair, of_pair) for name, of_pair in keys.items()}]
+        for pair, row in zip(
+            part.comparison.pairs, part.comparison.to_polars(details=True).iter_rows(named=True), strict=True
+        )
     ]
-    columns = [Column(name, name) for name in (*DATA, *(TOTALS if counts else ()))]
-    return tabulate("pairs", (*leading, SYSTEM, BASELINE, MEASURE), columns, rows)
+    held = {"stratum", *(label.key for label in labels)}
+    return tabulate("pairs", labels, [Column(name, name) for name in rows[0] if name not in held], rows)
 
 
-def _rows(parts: Sequence[StratumComparison], measure: Measure) -> list[dict[str, Any]]:
-    """Return a row for every pair."""
-    return [
-        {"stratum": part.stratum, "one": pair, "system": pair.system, "baseline": pair.baseline}
-        for part in parts
-        for pair in part.of(measure)
-    ]
-
-
-def of_pair(
-    key: str, heading: str, read: Callable[[Pair], Cell] | None = None, *, spare: int = 0, is_data: bool = False
-) -> Column:
-    """Return a column that reads the pair of a row: by default its attribute of this name."""
-    return Column(
-        key,
-        heading,
-        lambda row: getattr(row["one"], key) if read is None else read(row["one"]),
-        spare=spare,
-        is_data=is_data,
-    )
+def cells_of(pair: Pair) -> dict[str, Any]:
+    """Return what tables show of a pair, by the keys of their columns."""
+    return {
+        **vars(pair),
+        "ci": span_of(pair),
+        "p_value": p_value(pair.p_value),
+        "p_adjusted": adjusted(pair),
+        "flip_probability": reversal(pair),
+    }
 
 
 def _differences(parts: Sequence[StratumComparison], leading: Iterable[Column], measure: Measure) -> Table:
     """Return each pair with its difference, and how certain that is."""
     design = parts[0].comparison.design
-    is_tukey = design.test == "tukey"  # one p value, which accounts for all pairs
-    rows = _rows(parts, measure)
-    drawn = bars([span_of(row["one"]) for row in rows], [row["one"].difference for row in rows])
+    is_tukey = design.test == TUKEY  # one p value, which accounts for all pairs
+    counts = _counts(part.comparison for part in parts)
+    rows = [{"stratum": part.stratum, **cells_of(pair)} for part in parts for pair in part.of(measure)]
+    drawn = bars([row["ci"] for row in rows], [row["difference"] for row in rows])
     columns = (
-        of_pair("n_queries", "queries", spare=1, is_data=not counts_vary(parts)),
-        of_pair("difference", "difference"),
-        of_pair("ci", _level(parts), span_of, spare=1),
+        Column("n_queries", "queries", spare=1, is_data=len(counts) == 1),
+        Column("difference", "difference"),
+        Column("ci", level_heading(design.confidence_level, counts), spare=1),
         Column("bar", "", spare=6),
-        *(() if is_tukey else (of_pair("p_value", "p", lambda pair: p_value(pair.p_value), spare=2),)),
-        of_pair("p_adjusted", "p" if is_tukey else "p adj", adjusted),
-        of_pair("effect_size", "effect", spare=5),
-        of_pair("wins", "wins", spare=3),
-        of_pair("draws", "draws", spare=4),
-        of_pair("losses", "losses", spare=3),
+        *(() if is_tukey else (Column("p_value", "p", spare=2),)),
+        Column("p_adjusted", "p" if is_tukey else "p adj"),
+        Column("effect_size", "effect", spare=5),
+        Column("wins", "wins", spare=3),
+        Column("draws", "draws", spare=4),
+        Column("losses", "losses", spare=3),
     )
     labels = (*leading, *((BASELINE, SYSTEM) if design.baseline is None else (SYSTEM,)))
     of_numbers = " of totals" if measure.total else " of logarithms" if measure.geometric else ""
@@ -324,16 +306,16 @@ def reversal(pair: Pair) -> Cell:
 def _reversals(parts: Sequence[StratumComparison], leading: Iterable[Column], measure: Measure) -> list[Table]:
     """List the pairs whose order ties may well reverse, the likeliest first in each part."""
     rows = [
-        row
+        {"stratum": part.stratum, **cells_of(pair)}
         for part in parts
-        for row in sorted(_rows([part], measure), key=lambda row: -np.nan_to_num(row["one"].flip_probability))
-        if row["one"].flip_probability >= LIKELY or row["one"].doc_id_reverses
+        for pair in sorted(part.of(measure), key=lambda pair: -np.nan_to_num(pair.flip_probability))
+        if pair.flip_probability >= LIKELY or pair.doc_id_reverses
     ]
     columns = (
-        of_pair("flip_probability", "reversed", reversal),
-        of_pair("expected_difference", "exact", spare=1),
-        of_pair("tie_standard_error", "tie std err", spare=2),
-        of_pair("doc_id_difference", BY_DOC_ID),
+        Column("flip_probability", "reversed"),
+        Column("expected_difference", "exact", spare=1),
+        Column("tie_standard_error", "tie std err", spare=2),
+        Column("doc_id_difference", BY_DOC_ID),
     )
     both = Column("pair", "system / baseline", lambda row: f"{row['system']} / {row['baseline']}")
     labels = (*leading, both if parts[0].comparison.design.baseline is None else SYSTEM)
@@ -345,7 +327,7 @@ def _facts(comparison: Comparison, parts: Sequence[StratumComparison], qrels: st
     design = comparison.design
     evaluations = list(comparison.evaluations.values())
     n_clusters = clusters_of(comparison)
-    by_pair = ", by pair" if counts_vary([StratumComparison((), comparison)]) else ""
+    by_pair = ", by pair" if len(_counts([comparison])) > 1 else ""
     grouped = "" if n_clusters is None else f", in {counted(n_clusters, 'cluster')}"
     text = f"{size_of(comparison.pairs)}{by_pair} in {qrels}{grouped}"
     yield Fact("deadheat", __version__)
@@ -496,12 +478,15 @@ def _test(design: Design, pairs: Sequence[Pair], by: str, *, has_strata: bool) -
         how = f", {design.n_resamples:,} resamples" + ", exact where few queries differ" * (n_exact > 0)
     if how and n_exact and not n_others:
         how = ", exact"
-    if design.test == "tukey":
-        corrected = "which accounts for all pairs" + ", within each stratum only" * has_strata
-    else:
-        corrected = CORRECTIONS[design.correction]
-        corrected += "" if design.correction == "none" else " within a measure" + ", over all strata" * has_strata
-    return f"{TESTS[design.test]}{by}, {design.alternative}{how}; {corrected}"
+    return f"{TESTS[design.test]}{by}, {design.alternative}{how}; {corrected_by(design, has_strata=has_strata)}"
+
+
+def corrected_by(design: Design, *, has_strata: bool) -> str:
+    """Return which other differences p values account for."""
+    if design.test == TUKEY:
+        return "which accounts for all pairs" + ", within each stratum only" * has_strata
+    within = "" if design.correction == "none" else " within a measure" + ", over all strata" * has_strata
+    return CORRECTIONS[design.correction] + within
 
 
 def name_of(place: str, pair: Pair, more: str = "") -> str:

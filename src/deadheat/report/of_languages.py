@@ -9,6 +9,7 @@ from dataclasses import replace
 import polars as pl
 
 from deadheat.comparison.languages import Across, Languages, judge_languages
+from deadheat.comparison.pairs import TUKEY
 from deadheat.measures import Measure
 from deadheat.report.conventions import cannot_be_known, tell_ties
 from deadheat.report.model import (
@@ -25,8 +26,8 @@ from deadheat.report.model import (
     table_of_rows,
     tabulate,
 )
-from deadheat.report.numbers import QUERY, format_cell, span_of
-from deadheat.report.of_comparison import adjusted, of_pair, reversal, tell_intervals, tell_tests
+from deadheat.report.numbers import QUERY, format_cell
+from deadheat.report.of_comparison import cells_of, tell_intervals, tell_tests
 from deadheat.report.of_planning import doubt_margin
 from deadheat.report.score_tables import level_heading
 from deadheat.version import __version__
@@ -127,7 +128,8 @@ def _differences(
     counts = {one.pair.n_queries for one in found.differences}
     tested = found.equivalence(margin) if margin else [(None, False)] * len(found.differences)
     rows = [
-        {"measure": one.pair.measure, system.key: one.system, "one": one.pair, "equivalent": own}
+        {**cells_of(one.pair), "language": one.pair.system, "against": one.pair.baseline}
+        | {system.key: one.system, "equivalent": own}
         for one, own in zip(found.differences, tested, strict=True)
         if one.pair.measure in measures
     ]
@@ -137,50 +139,41 @@ def _differences(
         lambda row: p_value(row["equivalent"][0], is_significant=row["equivalent"][1]),
     )
     columns = (
-        of_pair("n_queries", unit[1], spare=1, is_data=len(counts) == 1),
-        of_pair("difference", "difference"),
-        of_pair("ci", level_heading(found.design.confidence_level, counts), span_of, spare=1),
+        Column("n_queries", unit[1], spare=1, is_data=len(counts) == 1),
+        Column("difference", "difference"),
+        Column("ci", level_heading(found.design.confidence_level, counts), spare=1),
         _p_column(found),
         *((within,) if margin else ()),
-        of_pair("flip_probability", "ties reverse", reversal, spare=3),
-        of_pair("wins", "wins", spare=2),
-        of_pair("losses", "losses", spare=2),
+        Column("flip_probability", "ties reverse", spare=3),
+        Column("wins", "wins", spare=2),
+        Column("losses", "losses", spare=2),
     )
-    languages = (
-        of_pair("language", "language", lambda pair: pair.system),
-        of_pair("against", "against", lambda pair: pair.baseline),
-    )
-    labels = (MEASURE, system, *languages)
+    labels = (MEASURE, system, Column("language", "language"), Column("against", "against"))
     title = f"{found.name}: differences between languages"
     return tabulate("language_differences", labels, columns, rows, title=title, main=1, is_section=True)
 
 
 def _p_column(found: Languages) -> Column:
-    return of_pair("p_adjusted", "p" if found.design.test == "tukey" else "p adj", adjusted)
+    return Column("p_adjusted", "p" if found.design.test == TUKEY else "p adj")
 
 
 def _interactions(found: Languages, measures: Sequence[str], system: Column) -> Table:
     """Return the gaps of systems between languages, each against that of another system."""
     rows = [
-        {
-            "measure": one.pair.measure,
-            "languages": f"{one.language} - {one.baseline}",
-            system.key: one.pair.system,
-            "one": one.pair,
-        }
+        {**cells_of(one.pair), "languages": f"{one.language} - {one.baseline}", system.key: one.pair.system}
         for one in found.interactions
         if one.pair.measure in measures
     ]
     columns = (
-        of_pair("gap", "gap", lambda pair: pair.mean, spare=1),
-        of_pair("baseline_gap", "other gap", lambda pair: pair.baseline_mean, spare=1),
-        of_pair("difference", "difference"),
-        of_pair("ci", level_heading(found.design.confidence_level, set()), span_of, spare=2),
+        Column("gap", "gap", lambda row: row["mean"], spare=1),
+        Column("baseline_gap", "other gap", lambda row: row["baseline_mean"], spare=1),
+        Column("difference", "difference"),
+        Column("ci", level_heading(found.design.confidence_level, set()), spare=2),
         _p_column(found),
-        of_pair("flip_probability", "ties reverse", reversal, spare=3),
+        Column("flip_probability", "ties reverse", spare=3),
     )
     title = f"{found.name}: gaps between languages, {system.heading} against {system.heading}"
-    labels = (MEASURE, Column("languages", "languages"), system, of_pair("baseline", "against"))
+    labels = (MEASURE, Column("languages", "languages"), system, Column("baseline", "against"))
     return tabulate("language_interactions", labels, columns, rows, title=title, main=2, is_section=True)
 
 

@@ -32,6 +32,7 @@ from deadheat.report.model import (
     tabulate,
 )
 from deadheat.report.of_comparison import BASELINE, columns_of_strata, name_of
+from deadheat.report.score_tables import level_heading
 from deadheat.wording import counted, three
 
 HEADINGS = {"best": "best", "worst": "worst", "ties": "by ties"}
@@ -136,7 +137,8 @@ def list_queries(comparison: Comparison, n: int, texts: Mapping[str, str], *, fo
     for_people : bool
     """
     rows = comparison.queries(n).to_dicts()
-    ties = Column("ties", "tie orders", _ties, ("tie_min", "tie_max"), spare=2)
+    ends = ("tie_min", "tie_max")
+    ties = Column("ties", "tie orders", lambda row: Span(row["tie_min"], row["tie_max"]), ends, spare=2)
     text = [Column("text", "text", lambda row: texts.get(row["query_id"], ""))] if texts else []
     if not for_people:
         columns = (*(Column(name, name) for name in NUMBERS), ties, *text)
@@ -151,11 +153,6 @@ def list_queries(comparison: Comparison, n: int, texts: Mapping[str, str], *, fo
     return tables
 
 
-def _ties(row: Mapping[str, Any]) -> Span | None:
-    low, high = row["tie_min"], row["tie_max"]
-    return None if low is None or high is None else Span(low, high)
-
-
 def list_ranks(comparison: Comparison, columns: Sequence[str], strata: Comparisons | None = None) -> Table:
     """Return the rank of each system with its interval, the best first; of each stratum if there are any."""
     parts: Comparisons = {(): comparison} if strata is None else strata
@@ -167,16 +164,14 @@ def list_ranks(comparison: Comparison, columns: Sequence[str], strata: Compariso
         rows += [{**row, "stratum": keys_of(stratum)} for row in found]
     shown = (
         Column("rank", "rank"),
-        Column("ci", f"{100 * comparison.design.confidence_level:g}% CI", _of_ranks),
+        Column(
+            "ci", level_heading(comparison.design.confidence_level, set()), lambda row: Span(row["low"], row["high"])
+        ),
         Column("p_best", "P(best)", lambda row: share(row["p_best"])),
         Column("n_queries", "queries", spare=1),
     )
     labels = (*columns_of_strata(columns), MEASURE, SYSTEM)
     return tabulate("ranks", labels, shown, rows, title="Ranks", has_blocks=True)
-
-
-def _of_ranks(row: Mapping[str, Any]) -> Span | None:
-    return None if row["rank"] is None else Span(row["low"], row["high"])
 
 
 def tell_ranks(comparison: Comparison) -> Fact:
