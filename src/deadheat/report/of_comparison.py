@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -178,11 +177,11 @@ def columns_of_strata(names: Sequence[str]) -> list[Column]:
 
 def _counts(comparisons: Iterable[Comparison]) -> set[int]:
     """Return the numbers of queries with a value, of systems and of pairs: these share fewer if each lacks another."""
-    return {
-        one.n_queries
-        for comparison in comparisons
-        for one in (*chain.from_iterable(comparison.evaluations.values()), *comparison.pairs)
-    }
+    found: set[int] = set()
+    for one in comparisons:
+        found |= {scores.n_queries for evaluation in one.evaluations.values() for scores in evaluation}
+        found |= {pair.n_queries for pair in one.pairs}
+    return found
 
 
 def list_systems(parts: Sequence[StratumComparison], leading: Iterable[Column], measure: Measure) -> Table:

@@ -157,7 +157,7 @@ def _cells(
     is_total, is_small = scores.measure.total, scores.n_queries < smallest
     marks = "" if is_total else OF_FEW * is_small + LACKING * bool(unexplained(evaluation, scores))
     interval = None if is_total else interval
-    cells = {
+    cells: dict[str, Any] = {
         "n_queries": scores.n_queries,
         "n_all": len(scores.query_ids),
         "value": Number(scores.mean, marks=marks) if marks else as_cell(scores),
@@ -270,9 +270,8 @@ def _by_query(evaluation: Evaluation, beside: Sequence[Evaluation]) -> dict[tupl
         others = [one[scores.measure] for one in beside]
         of_rule = [column for other in others for column in (other.values, differences(scores, other))]
         numbers = [scores.values, *of_rule, scores.tie_std, scores.tie_min, scores.tie_max]
-        cells: list[list[Cell]] = [column.tolist() for column in numbers]
-        if scores.measure.total:
-            cells = [list(map(count_cell, column)) for column in cells]
+        columns: list[list[float]] = [column.tolist() for column in numbers]
+        cells: list[Sequence[Cell]] = [list(map(count_cell, own)) if scores.measure.total else own for own in columns]
         if scores.has_unjudged_bounds:
             ends = scores.unjudged_min.tolist(), scores.unjudged_max.tolist()
             cells.append([Span(*both) for both in zip(*ends, strict=True)])
