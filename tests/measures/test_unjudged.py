@@ -123,7 +123,7 @@ def test_placements_alone_give_bounds_that_contain_those_of_the_run(seed: int) -
     judged, scores = case(300 + seed)
     placements = dh.place({"q": judged}, run := dh.Run({"q": scores}))
     one, other = with_ties(placements, run), as_placed(placements)
-    assert one.counts(1) == other.counts(1)
+    assert one.counts() == other.counts()
     for name in [
         "P@2",
         "R@2",

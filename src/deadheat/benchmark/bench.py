@@ -369,7 +369,6 @@ def _of_nothing(qrels: Qrels, measures: Sequence[Measure], name: str) -> Evaluat
         judged_query=codes,
         judged_relevance=relevance,
         rows=(none, np.zeros(0, dtype=object), np.zeros(0), none, none),
-        unjudged_queries=(),
     )
     return Evaluation(
         [Scores(one, ids, one.mean(placements), TieSpread(one, placements)) for one in measures],

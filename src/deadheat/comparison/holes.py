@@ -28,7 +28,6 @@ from deadheat.placements.placements import Placements
 from deadheat.placements.unjudged import (
     Unjudged,
     answered,
-    answers_elsewhere,
     left_after,
     unjudged_documents,
     with_ties,
@@ -218,15 +217,17 @@ class _Side:
         By range, what it takes off the range, over both answers; by decision, how far the answers are apart.
         """
         ties, queries = np.unique(self.frame["tie"].to_numpy()), np.arange(self.placements.n_queries)
-        of_queries = np.zeros(len(queries))
+        of_queries, nowhere, unjudged = np.zeros(len(queries)), np.zeros_like(queries), self.unjudged
         if by == "range":
             of_queries -= 2 * self._told(by, self.placements, self.unjudged, 0)
         of_ties = of_queries[self.unjudged.query[ties]]
         for label, sign in ((self.top, 1), (0.0, -1)):
             for part in self._parts(ties):
-                judged = answered(self.placements, self.unjudged, ties[part], label)
-                of_ties[part] += self._told(by, judged, left_after(self.unjudged, ties[part]), sign)
-            judged = answers_elsewhere(self.placements, queries, label)
+                own = ties[part]
+                above, tied = unjudged.above[own], unjudged.tied[own]
+                judged = answered(self.placements, unjudged.query[own], label, above, tied)
+                of_ties[part] += self._told(by, judged, left_after(unjudged, own), sign)
+            judged = answered(self.placements, queries, label, nowhere, nowhere)
             of_queries += self._told(by, judged, self.unjudged, sign)
         if by == "range":  # fewer labels are left: what is below 0 is rounding error
             of_ties = np.maximum(of_ties, 0.0)

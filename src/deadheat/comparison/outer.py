@@ -151,7 +151,7 @@ def _beside(scores: Scores, other: Scores, query_ids: TextArray, both: IntArray)
     assert isinstance(its, PlacedBounds)  # noqa: S101 - as above
     own, others = (members(query_ids, one.query_ids) for one in (scores, other))
     lost = -both
-    lost[others] += its.unjudged.counts(len(other.query_ids))
+    lost[others] += its.unjudged.counts()
     unjudged = replace(bounds.unjudged, lost=np.maximum(lost[own], 0))  # repeated rows may count twice
     low, high = ends(scores.measure, bounds.placements, unjudged, bounds.top)
     found = np.full((3, len(query_ids)), np.nan)

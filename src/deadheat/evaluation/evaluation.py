@@ -274,8 +274,8 @@ class Evaluation(Drawn, Shown):
         renamed = {
             "query_ids": ids,
             "missing_queries": tuple(sorted(names[one] for one in some.missing_queries)),
-            "placements": some.placements.renamed(ids, order),
-            "graded": some.graded and some.graded.renamed(ids, order),
+            "placements": replace(some.placements.select(order), query_ids=ids),
+            "graded": some.graded and replace(some.graded.select(order), query_ids=ids),
         }
         scores = [replace(one.select(order), query_ids=ids) for one in some]
         return Evaluation(scores, **some.parts() | renamed)

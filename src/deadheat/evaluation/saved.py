@@ -227,6 +227,7 @@ def _placements(data: Mapping[str, Any], unjudged: tuple[str, ...]) -> Placement
     ends = queries.pop("ends_in_tie")
     return Placements(
         **queries,
+        documents=rows.pop("doc_ids"),
         **rows,
         **{f"judged_{name}": column for name, column in judged.items()},
         max_relevance=data["max_relevance"],

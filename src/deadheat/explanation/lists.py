@@ -92,14 +92,14 @@ class Lists:
         if ties in policies.LOOK_AT_RUN:
             return policies.by_rule(whole, self._engine(precision), ties)
         if ties in PASSES:
-            return whole.moved(self._positions(whole, precision, PASSES[ties]), np.ones_like(whole.tied))
+            return whole.moved(self._positions(whole, precision, PASSES[ties]))
         if ties not in MIRRORED:
             return policies.apply(whole, ties)
         tied, first = np.flatnonzero(whole.tied > 1), np.zeros_like(whole.above)
         if len(tied):
             before = self._engine(precision).count_first(whole, tied, MIRRORED[ties])
             first[tied] = whole.tied[tied] - 1 - before
-        return whole.moved(whole.above + first, np.ones_like(whole.tied))
+        return whole.moved(whole.above + first)
 
     def _positions(self, whole: Placements, precision: str | None, n_passes: int) -> IntArray:
         """Return the 0-based rank of each judged document after an unstable sort of the lists in their order."""

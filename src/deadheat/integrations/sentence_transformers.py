@@ -319,7 +319,6 @@ class Best:
             judged_query=np.repeat(np.arange(n_queries), self._n_relevant),
             judged_relevance=np.ones(self._n_relevant.sum()),
             rows=(query, np.empty(len(query), dtype=object), np.ones(len(query)), above, tied),
-            unjudged_queries=(),
         )
 
 
@@ -363,9 +362,7 @@ def _of_list(relevant: NDArray[np.bool_], scores: FloatArray, cutoff: int, ties:
     query, relevance = np.zeros(size, np.int64), relevant.astype(np.float64)
     rows = query, np.empty(size, dtype=object), relevance, above, tied
     one = np.array(["list"], dtype=object)
-    placements = sort_rows(
-        one, np.array([size]), judged_query=query, judged_relevance=relevance, rows=rows, unjudged_queries=()
-    )
+    placements = sort_rows(one, np.array([size]), judged_query=query, judged_relevance=relevance, rows=rows)
     placements = policies.apply(placements, ties)
     mrr, ndcg, ap = (float(measure.mean(placements)[0]) for measure in (RR(cutoff=cutoff), nDCG(cutoff=cutoff), AP()))
     return mrr, ndcg, ap

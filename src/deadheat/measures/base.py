@@ -344,7 +344,7 @@ def ideal_ties(placements: Placements, keep: BoolArray, unjudged: int = 0) -> Pl
         placements,
         n_retrieved=n_retrieved,
         query=query,
-        doc_ids=np.full(len(query), "", dtype=object),
+        documents=np.full(len(query), "", dtype=object),
         relevance=placements.judged_relevance[keep],
         above=np.zeros_like(query),
         tied=n_retrieved[query],

@@ -101,8 +101,7 @@ def gain_moments(placements: Placements, key: object, gains: FloatArray) -> tupl
     """
 
     def find() -> tuple[FloatArray, FloatArray]:
-        starts = placements.tie_starts
-        sizes = np.diff(np.append(starts, len(gains)))
+        starts, sizes = placements.tie_starts, placements.tie_sizes
         tied = placements.tied[starts]
         total = segment_sums(gains, starts)
         centre = total / np.maximum(tied, 1)

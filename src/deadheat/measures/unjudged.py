@@ -158,7 +158,7 @@ def _of_count(measure: Any, placements: Placements, unjudged: Unjudged, top: flo
         fixed, factor = k / whole, measure.beta**2 / whole
 
     def find(code: int, own: slice) -> kernels.Ends:
-        lost = 0 if measure.norm == "retrieved_all" else unjudged.lost_of(code)
+        lost = 0 if measure.norm == "retrieved_all" else int(unjudged.lost[code])
         shares = np.append(_shares(measure, unjudged, own), np.zeros(lost))
         divisor = fixed[code] + factor * (known[code] + np.arange(len(shares) + 1))
         return kernels.ratio_ends(float(sums[code]), shares, divisor, _allowed(measure, len(shares), top))
@@ -181,8 +181,8 @@ def _rprec(measure: Rprec, placements: Placements, unjudged: Unjudged, top: floa
             unjudged.tied[own],
             count,
             int(known[code]),
-            _allowed(measure, int(count.sum()) + unjudged.lost_of(code), top),
-            n_lost=unjudged.lost_of(code),
+            _allowed(measure, int(count.sum()) + int(unjudged.lost[code]), top),
+            n_lost=int(unjudged.lost[code]),
         )
 
     return _by_query(placements, unjudged, find)
@@ -201,7 +201,7 @@ def _ap(measure: AP, placements: Placements, unjudged: Unjudged, top: float) -> 
             place = np.searchsorted(above, columns.above[some])
             tied[place], numbers[place] = columns.tied[some], columns.count[some]
         low, high = kernels.precision_sums(kernels.Ties(above, tied, measure.inside(above, tied), relevant, count))
-        lost = unjudged.lost_of(code) if measure.norm in {"R", "min"} else 0
+        lost = int(unjudged.lost[code]) if measure.norm in {"R", "min"} else 0
         low, high = np.append(np.repeat(low[0], lost), low), np.append(high, np.repeat(high[-1], lost))
         divisor = known[code] + np.arange(len(low), dtype=np.float64)
         if measure.norm == "min" and measure.cutoff is not None:
@@ -220,7 +220,7 @@ def _ndcg(measure: nDCG, placements: Placements, unjudged: Unjudged, top: float)
     if labels is not None and labels.min() > 0:
         raise MeasureError("there is no bound for gains that no label has 0 of", measure=str(measure))
     longest = int(max(measure.depth(placements).max(initial=0), np.bincount(placements.judged_query).max(initial=0)))
-    others = unjudged.counts(placements.n_queries) + (0 if unjudged.lost is None else unjudged.lost)
+    others = unjudged.counts() + unjudged.lost
     longest += int(others.max(initial=0))
     discounts = measure.weights(max(longest, 1) if measure.cutoff is None else min(longest, measure.cutoff))
     prefix = np.concatenate(([0.0], np.cumsum(discounts)))
@@ -230,7 +230,7 @@ def _ndcg(measure: nDCG, placements: Placements, unjudged: Unjudged, top: float)
         first = np.minimum(above, len(discounts))
         weights = (prefix[first + measure.inside(above, tied)] - prefix[first]) / tied
         judged = gains[slice(*np.searchsorted(judged_query, (code, code + 1)))]
-        lost = 0 if is_list else unjudged.lost_of(code)
+        lost = 0 if is_list else int(unjudged.lost[code])
         attainable = _tried(measure.gain, judged, top) if labels is None else labels
         n_ranks = len(judged) + int(count.sum()) + lost
         return kernels.ndcg_ends(

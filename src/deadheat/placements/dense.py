@@ -145,7 +145,6 @@ class Counted:
                 self.above[rows],
                 self.tied[rows],
             ),
-            unjudged_queries=(),
             ends_in_tie=np.zeros(len(order), np.bool_),  # all documents have a score: nothing was cut
         )
 

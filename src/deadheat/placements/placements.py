@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray, run_starts
+from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray, run_starts, spans
 from deadheat.data.alike import nearly_equal
 from deadheat.data.flat import Numbers
 from deadheat.data.shown import Shown
@@ -61,15 +61,10 @@ class Subtopics:
     topic: IntArray
     relevance: FloatArray
 
-    def select(self, keep: BoolArray, code: IntArray) -> Subtopics:
-        """Return those of some queries, whose indices change."""
-        rows = keep[self.query]
-        return Subtopics(code[self.query[rows]], self.doc_ids[rows], self.topic[rows], self.relevance[rows])
-
-    def reordered(self, code: IntArray) -> Subtopics:
-        """Return them with the queries in another order: `code` is where each goes."""
-        rows = np.argsort(code[self.query], kind="stable")
-        return Subtopics(code[self.query][rows], self.doc_ids[rows], self.topic[rows], self.relevance[rows])
+    def select(self, queries: IntArray) -> Subtopics:
+        """Return those of some queries, as :meth:`Placements.select` does."""
+        rows, query = rows_of(self.query, queries)
+        return Subtopics(query, self.doc_ids[rows], self.topic[rows], self.relevance[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +81,8 @@ class Placements(Shown):
         Number of documents that the run retrieved for each; 0 if it lacks the query.
     query : ndarray of int, shape (n_rows,)
         Index into `query_ids` of each judged, retrieved document.
-    doc_ids : ndarray of str, shape (n_rows,)
+    documents : ndarray of str or polars.Series, shape (n_rows,)
+        Their ids; `doc_ids` has them as text of Python.
     relevance : ndarray of float, shape (n_rows,)
     above : ndarray of int, shape (n_rows,)
         Number of documents of the query with a strictly higher score.
@@ -109,7 +105,7 @@ class Placements(Shown):
     query_ids: TextArray
     n_retrieved: IntArray
     query: IntArray
-    doc_ids: TextArray
+    documents: TextArray | pl.Series
     relevance: FloatArray
     above: IntArray
     tied: IntArray
@@ -131,6 +127,16 @@ class Placements(Shown):
     def n_queries(self) -> int:
         """Number of queries in the qrels."""
         return len(self.query_ids)
+
+    @property
+    def doc_ids(self) -> TextArray:
+        """Ids of the judged, retrieved documents, of shape (n_rows,).
+
+        Most measures never look at them, and of many judgments Python's text takes half the memory: a column of Polars
+        becomes text when somebody does.
+        """
+        own = self.documents
+        return self.cached("doc_ids", lambda: own if isinstance(own, np.ndarray) else np.array(own.to_list(), object))
 
     @property
     def missing(self) -> BoolArray:
@@ -160,6 +166,11 @@ class Placements(Shown):
         """The first row of each tie that contains a judged document, of shape (n_groups,)."""
         return self.cached("tie_starts", lambda: run_starts(self.query, self.above))
 
+    @property
+    def tie_sizes(self) -> IntArray:
+        """The number of judged documents in each of these ties, of shape (n_groups,)."""
+        return self.cached("tie_sizes", lambda: np.diff(self.tie_starts, append=len(self.query)))
+
     def relevant(self, rel: float) -> Relevant:
         """Return the ties with documents of relevance `rel` or more."""
 
@@ -184,72 +195,45 @@ class Placements(Shown):
         """Sum `values` by query code, of shape (n_queries,)."""
         return np.bincount(query, weights=values, minlength=self.n_queries).astype(np.float64, copy=False)
 
-    def moved(self, above: IntArray, tied: IntArray) -> Placements:
-        """Return the placements after a tie policy: the same documents at other ranks."""
-        order = np.lexsort((-self.relevance, above, self.query))
+    def rows(self, rows: IntArray | BoolArray) -> Placements:
+        """Return the placements with some of their rows, or with all in another order."""
         return replace(
             self,
-            query=self.query[order],
-            doc_ids=self.doc_ids[order],
-            relevance=self.relevance[order],
-            above=above[order],
-            tied=tied[order],
-            # A copy without the cache, which may hold the new placements: reference cycles are not freed at once.
-            before=self.before or replace(self),
+            query=self.query[rows],
+            documents=self.doc_ids[rows],
+            relevance=self.relevance[rows],
+            above=self.above[rows],
+            tied=self.tied[rows],
         )
 
-    def select(self, keep: BoolArray) -> Placements:
+    def moved(self, above: IntArray) -> Placements:
+        """Return the placements after a tie policy: the same documents at other ranks, and no ties."""
+        order = np.lexsort((-self.relevance, above, self.query))
+        # A copy without the cache, which may hold the new placements: reference cycles are not freed at once.
+        before = self.before or replace(self)
+        return replace(self.rows(order), above=above[order], tied=np.ones_like(above), before=before)
+
+    def select(self, keep: BoolArray | IntArray) -> Placements:
         """Return the placements of some queries; `max_relevance` remains that of all the qrels.
 
         Parameters
         ----------
-        keep : ndarray of bool, shape (n_queries,)
+        keep : ndarray of bool, shape (n_queries,), or of int
+            Which queries; or their places, in any order, each as often as it is named.
         """
-        code = np.cumsum(keep) - 1
-        rows, judged = keep[self.query], keep[self.judged_query]
+        queries = np.arange(self.n_queries)[keep]
+        rows, query = rows_of(self.query, queries)
+        judged, judged_query = rows_of(self.judged_query, queries)
         return replace(
-            self,
-            query_ids=self.query_ids[keep],
-            n_retrieved=self.n_retrieved[keep],
-            query=code[self.query[rows]],
-            doc_ids=self.doc_ids[rows],
-            relevance=self.relevance[rows],
-            above=self.above[rows],
-            tied=self.tied[rows],
-            judged_query=code[self.judged_query[judged]],
+            self.rows(rows),
+            query_ids=self.query_ids[queries],
+            n_retrieved=self.n_retrieved[queries],
+            query=query,
+            judged_query=judged_query,
             judged_relevance=self.judged_relevance[judged],
-            before=self.before and self.before.select(keep),
-            ends_in_tie=None if self.ends_in_tie is None else self.ends_in_tie[keep],
-            subtopics=self.subtopics and self.subtopics.select(keep, code),
-        )
-
-    def renamed(self, query_ids: TextArray, order: IntArray) -> Placements:
-        """Return the placements with other ids of the queries, in another order.
-
-        Parameters
-        ----------
-        query_ids : ndarray of str, shape (n_queries,)
-            The new ids, in the new order.
-        order : ndarray of int, shape (n_queries,)
-            Where each query of the new order is in this one.
-        """
-        code = np.argsort(order, kind="stable")  # of the permutation: where each query goes
-        rows = np.argsort(code[self.query], kind="stable")
-        judged = np.argsort(code[self.judged_query], kind="stable")
-        return replace(
-            self,
-            query_ids=query_ids,
-            n_retrieved=self.n_retrieved[order],
-            query=code[self.query][rows],
-            doc_ids=self.doc_ids[rows],
-            relevance=self.relevance[rows],
-            above=self.above[rows],
-            tied=self.tied[rows],
-            judged_query=code[self.judged_query][judged],
-            judged_relevance=self.judged_relevance[judged],
-            before=self.before and self.before.renamed(query_ids, order),
-            ends_in_tie=None if self.ends_in_tie is None else self.ends_in_tie[order],
-            subtopics=self.subtopics and self.subtopics.reordered(code),
+            before=self.before and self.before.select(queries),
+            ends_in_tie=None if self.ends_in_tie is None else self.ends_in_tie[queries],
+            subtopics=self.subtopics and self.subtopics.select(queries),
         )
 
     def to_polars(self) -> pl.DataFrame:
@@ -274,29 +258,17 @@ class Placements(Shown):
         yield ("n_judged_in_ties",), int((self.tied > 1).sum())
 
 
-class _Late:
-    """Ids that may be given as a column of Polars, and become text as soon as somebody looks at them.
+def rows_of(query: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the rows of some queries, one after the other, and for each row the place of its query among these.
 
-    Most measures never do, and of many judgments Python's text takes half the memory.
+    Parameters
+    ----------
+    query : ndarray of int, shape (n_rows,)
+        The query of each row, ascending.
+    queries : ndarray of int
     """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __get__(self, placements: Placements | None, _: type[Placements]) -> TextArray:
-        if placements is None:  # of the class, which has no ids: whoever reads its documentation asks
-            raise AttributeError(self.name)
-        found: TextArray | pl.Series = vars(placements)[self.name]
-        if not isinstance(found, np.ndarray):
-            found = np.array(found.to_list(), dtype=object)
-            vars(placements)[self.name] = found
-        return found
-
-    def __set__(self, placements: Placements, ids: TextArray | pl.Series) -> None:
-        vars(placements)[self.name] = ids
-
-
-Placements.doc_ids = _Late("doc_ids")  # type: ignore[assignment]  # below the class: it is no default of the field
+    first, last = (np.searchsorted(query, queries, side) for side in ("left", "right"))
+    return spans(first, last - first), np.repeat(np.arange(len(queries)), last - first)
 
 
 def sort_rows(
@@ -306,7 +278,7 @@ def sort_rows(
     judged_query: IntArray,
     judged_relevance: FloatArray,
     rows: tuple[IntArray, TextArray | pl.Series, FloatArray, IntArray, IntArray],
-    unjudged_queries: tuple[str, ...],
+    unjudged_queries: tuple[str, ...] = (),
     ends_in_tie: BoolArray | None = None,
     subtopics: Subtopics | None = None,
 ) -> Placements:
@@ -324,7 +296,7 @@ def sort_rows(
         query_ids,
         n_retrieved,
         query[order],
-        cast("TextArray", doc_ids[order]),
+        doc_ids[order],
         relevance[order],
         above[order],
         tied[order],

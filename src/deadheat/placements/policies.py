@@ -33,43 +33,25 @@ def arrange(placements: Placements, key: FloatArray, *, best: bool) -> Placement
     Placements
         Without ties among judged documents.
     """
-    order = np.lexsort((-key if best else key, placements.above, placements.query))
-    starts = placements.tie_starts
-    sizes = np.diff(np.append(starts, len(order)))
-    place = np.arange(len(order)) - np.repeat(starts, sizes)
-    first = placements.above[order]
-    if not best:
-        first = first + placements.tied[order] - np.repeat(sizes, sizes)
-    above = np.empty_like(placements.above)
-    above[order] = first + place
-    return placements.moved(above, np.ones_like(above))
+    found = _ordered(placements.rows(np.lexsort((-key, placements.above, placements.query))), best=best)
+    return replace(found, before=placements.before or replace(placements))
 
 
 def extreme(placements: Placements, *, best: bool) -> Placements:
     """Put judged documents first in their tie, the highest relevance first; or last, the lowest relevance first."""
-    if not placements.cached("has_ties", lambda: bool((placements.tied > 1).any())):
+    if not placements.have_ties:
         return placements  # what measures have found of them holds here too
     return placements.cached(("extreme", best), lambda: _ordered(placements, best=best))
 
 
 def _ordered(placements: Placements, *, best: bool) -> Placements:
-    """Order every tie by relevance, without a sort: the rows of a tie are in that order already."""
-    starts, n_rows = placements.tie_starts, len(placements.query)
-    sizes = np.diff(starts, append=n_rows)
-    place = np.arange(n_rows) - np.repeat(starts, sizes)
-    above = placements.above + place
-    tied, before = np.ones_like(above), placements.before or replace(placements)
-    if best:
-        return replace(placements, above=above, tied=tied, before=before)
-    order = np.repeat(2 * starts + sizes - 1, sizes) - np.arange(n_rows)  # each tie from its end
-    return replace(
-        placements,
-        doc_ids=placements.doc_ids[order],
-        relevance=placements.relevance[order],
-        above=above + placements.tied - np.repeat(sizes, sizes),
-        tied=tied,
-        before=before,
-    )
+    """Break every tie in the order of its rows, without a sort; `best` or not as for :func:`arrange`."""
+    starts, sizes, rows = placements.tie_starts, placements.tie_sizes, np.arange(len(placements.query))
+    above, before = placements.above + rows - np.repeat(starts, sizes), placements.before or replace(placements)
+    if not best:
+        above += placements.tied - np.repeat(sizes, sizes)
+        placements = placements.rows(np.repeat(2 * starts + sizes - 1, sizes) - rows)  # each tie from its end
+    return replace(placements, above=above, tied=np.ones_like(above), before=before)
 
 
 def draw(placements: Placements, rng: Rng) -> Placements:
@@ -82,8 +64,7 @@ def draw(placements: Placements, rng: Rng) -> Placements:
         The same state gives the same order.
     """
     drawn = generator(rng)
-    starts = placements.tie_starts
-    sizes = np.diff(np.append(starts, len(placements.query)))
+    starts, sizes = placements.tie_starts, placements.tie_sizes
     tied = placements.tied[starts]
     group = np.repeat(np.arange(len(starts)), tied)
     order = np.lexsort((drawn.random(len(group)), group))
@@ -91,8 +72,7 @@ def draw(placements: Placements, rng: Rng) -> Placements:
     rank = np.empty(len(group), np.int64)
     rank[order] = np.arange(len(group)) - np.repeat(begin, tied)
     within = np.arange(len(placements.query)) - np.repeat(starts, sizes)
-    above = placements.above + rank[np.repeat(begin, sizes) + within]
-    return placements.moved(above, np.ones_like(above))
+    return placements.moved(placements.above + rank[np.repeat(begin, sizes) + within])
 
 
 def check_row_order(run: Run, ties: str) -> None:
@@ -118,7 +98,7 @@ def by_rule(placements: Placements, engine: Engine, rule: str) -> Placements:
     above = placements.above.copy()
     if len(tied):
         above[tied] += engine.count_first(placements, tied, rule)
-    return placements.moved(above, np.ones_like(above))
+    return placements.moved(above)
 
 
 def apply(placements: Placements, ties: str, rng: Rng = None, engine: Engine | None = None) -> Placements:

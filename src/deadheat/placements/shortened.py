@@ -133,8 +133,7 @@ def condense(placements: Placements) -> Placements:
     ([0, 1], [2])
     """
     kept = _kept(placements, placements.relevance >= 0)
-    starts = kept.tie_starts
-    tied = np.diff(np.append(starts, len(kept.query)))
+    starts, tied = kept.tie_starts, kept.tie_sizes
     of_query = np.searchsorted(kept.query, kept.query[starts])
     return replace(
         kept,
@@ -193,10 +192,7 @@ def truncate(
 
 def _remaining(placements: Placements, depth: int, ranked: Placements) -> Placements:
     """Return the placements of the documents that are among the first ones in `ranked`, with the ties they had."""
-    first = ranked.above < depth
-    among = set(zip(ranked.query[first].tolist(), ranked.doc_ids[first].tolist(), strict=True))
-    own = zip(placements.query.tolist(), placements.doc_ids.tolist(), strict=True)
-    kept = _kept(placements, np.fromiter((pair in among for pair in own), np.bool_, len(placements.query)))
+    kept = _kept(placements, _ranks(ranked, placements) < depth)
     return replace(
         kept,
         n_retrieved=np.minimum(placements.n_retrieved, depth),
@@ -206,13 +202,4 @@ def _remaining(placements: Placements, depth: int, ranked: Placements) -> Placem
 
 def _kept(placements: Placements, keep: BoolArray) -> Placements:
     """Return the placements with some of their rows, and without what was before a tie policy."""
-    return replace(
-        placements,
-        query=placements.query[keep],
-        doc_ids=placements.doc_ids[keep],
-        relevance=placements.relevance[keep],
-        above=placements.above[keep],
-        tied=placements.tied[keep],
-        before=None,
-        ends_in_tie=None,
-    )
+    return replace(placements.rows(keep), before=None, ends_in_tie=None)

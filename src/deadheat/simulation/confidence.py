@@ -330,7 +330,7 @@ class _Orders:
             query_ids=np.tile(own.query_ids, n),
             n_retrieved=np.tile(own.n_retrieved, n),
             query=query[order],
-            doc_ids=np.tile(own.doc_ids, n)[order],
+            documents=np.tile(own.doc_ids, n)[order],
             relevance=relevance[order],
             above=above.ravel()[order],
             tied=np.ones(len(query), np.int64) if tied is None else tied[order],

@@ -179,7 +179,7 @@ def _each_order(
         order = tuple(chain.from_iterable(choice))
         place = {doc: n for n, doc in enumerate(order)}
         above = np.array([place[doc] for doc in own.doc_ids.tolist()], np.int64)
-        found.append((float(measure.mean(own.moved(above, np.ones_like(above)))[0]), order))
+        found.append((float(measure.mean(own.moved(above))[0]), order))
     if max(found)[0] - min(found)[0] > NOISE:  # else their order decides nothing
         yield from sorted(found, key=lambda one: -one[0])
 
