@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from deadheat.cli.files import INPUT, check_inputs, named_runs, open_run
+from deadheat.cli.files import INPUT, named_runs, open_run
 from deadheat.cli.options import LAST, READING, examples, takes
 from deadheat.cli.output import Output, output_options
 
@@ -42,7 +42,6 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
     if len(runs) < 2:
         raise click.UsageError("give two runs: deadheat agree RUN RUN")
     output = Output.of(options, PARTS, runs)
-    check_inputs(runs)
     opened = [open_run(path, name) for name, path in named_runs(runs).items()]
     measured = {"p": options["p"], "cutoff": options["cutoff"], "check_duplicates": False}
     found = [compare(one, other, **measured) for one, other in combinations(opened, 2)]

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import say
-from deadheat.cli.figures import check_figures, with_figures
-from deadheat.cli.files import INPUT, PATH, check_folder, check_inputs
+from deadheat.cli.files import INPUT, PATH, check_folder
 from deadheat.cli.options import (
     CASES,
     FIGURES,
@@ -20,11 +19,11 @@ from deadheat.cli.options import (
     complete_from,
     design_of,
     examples,
-    parsed_measures,
+    measures_of,
     parsed_numbers,
     takes,
 )
-from deadheat.cli.output import FormatChoice, Output, table_option
+from deadheat.cli.output import FormatChoice, Output, table_option, with_figures
 from deadheat.errors import NoteWarning
 
 if TYPE_CHECKING:
@@ -144,7 +143,7 @@ EXAMPLES = examples(
 )
 @table_option("the means", *TABLES)
 @takes(*LIMITS, "flags")
-def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
+def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # noqa: ANN401 - click's
     """Run retrievers on labelled cases, and compare them; each set and each language separately.
 
     Cases are texts with the ids that a search should find (CSV, JSON, JSON Lines; see deadheat validate), the
@@ -158,12 +157,11 @@ def bench(cases: tuple[str, ...], collection: str, notations: tuple[str, ...], *
     from deadheat.benchmark.measures import main_of
     from deadheat.benchmark.report import data_of_bench, report_bench
 
-    output = Output.of(options | {"output": None}, PARTS)  # --output names a folder
-    measures = parsed_measures(notations)
+    inputs = [*cases, collection, *options["texts"], *filter(None, [options["ontology"]])]
+    output = Output.of(options | {"output": None}, PARTS, inputs)  # --output names a folder
+    measures = measures_of(options) if options["notations"] else None
     design = design_of(options)
-    check_inputs([*cases, collection, *options["texts"], *filter(None, [options["ontology"]])])
     check_folder("output")
-    check_figures()
     if options["similarity"] and not options["ontology"]:
         raise click.UsageError(
             f"--similarity {options['similarity']} compares terms of an ontology: add --ontology FILE"

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from deadheat.cli.files import INPUT, check_inputs, label, unique_names
+from deadheat.cli.files import INPUT, label, unique_names
 from deadheat.cli.options import CASES, LIMITS, complete_from, examples, takes
 from deadheat.cli.output import Output, output_options
 
@@ -39,7 +39,6 @@ def cases(files: tuple[str, ...], *, by: tuple[str, ...], **options: Any) -> Non
     output = Output.of(options, PARTS, files)
     for one in by:
         check_choice("by", one, LABELS)
-    check_inputs(files)
     own = {name: options[name] for name in ("id_pattern", "language", "columns")}
     sets = [read_cases(path, format=options["input_format"], **own) for path in files]
     names = {path: one.name or label(path, "cases") for path, one in zip(files, sets, strict=True)}

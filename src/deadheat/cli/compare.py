@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.figures import check_figures, with_figures
-from deadheat.cli.files import INPUT, asked, check_inputs, label, named_runs, open_qrels, open_run, shown_path
+from deadheat.cli.files import INPUT, asked, label, named_runs, open_qrels, open_run, shown_path
 from deadheat.cli.options import (
     COLLECTION,
     ENGINE,
@@ -17,6 +16,7 @@ from deadheat.cli.options import (
     INTERVALS,
     LAST,
     LISTS,
+    OF_EVALUATING,
     READING,
     STRATA,
     TESTS,
@@ -24,19 +24,18 @@ from deadheat.cli.options import (
     conventions_of,
     design_of,
     examples,
-    parsed_measures,
+    measures_of,
+    named_baseline,
     refuse,
     takes,
 )
-from deadheat.cli.output import Output, output_options, table_option, warn_of_nothing_judged
+from deadheat.cli.output import Output, output_options, table_option, warn_of_nothing_judged, with_figures
 from deadheat.wording import joined
 
 if TYPE_CHECKING:
     from deadheat.comparison.comparison import Comparison
-    from deadheat.comparison.pairs import Design
     from deadheat.data.queries import Queries
-    from deadheat.evaluation.conventions import Conventions
-    from deadheat.measures import Measure
+    from deadheat.data.tables import Run
     from deadheat.report.model import Fact, Report
 
 PARTS = ("document", "rows", "scores")
@@ -92,40 +91,19 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
 
     If the table of --queries has columns language and pair_id, queries of one pair_id are compared across languages.
     """
-    from deadheat.evaluation.evaluate import DEFAULT_MEASURES
-
-    # report typos before large files are read
     strata = StratumOptions.of(options)
-    inputs = [qrels, *runs, *filter(None, [strata.path])]
-    output = Output.of(options, PARTS, inputs)
+    output = Output.of(options, PARTS, [qrels, *runs, *filter(None, [strata.path])])
     _check_tables(options, output)
-    check_figures()
-    conventions = conventions_of(options)
-    measures = parsed_measures(options["notations"]) or DEFAULT_MEASURES
     saved = saved_evaluations([qrels, *runs])
     named = named_runs(saved or runs)
     alone = next(iter(named)) if len(named) == 1 and asked("then_by") else ""
     if alone:  # the run alone, and with its ties ordered
         named[", then ".join([alone, *map(label, asked("then_by"))])] = named[alone]
-    design = checked_design(options, named, strata)
-    check_inputs(inputs)
-    queries = strata.read()
-    if saved:
-        from deadheat.comparison.comparison import compare_evaluated
-        from deadheat.evaluation.evaluate import load_evaluation
-
-        evaluations = {name: load_evaluation(path) for name, path in named.items()}
-        comparison = compare_evaluated(design, evaluations, **strata.clusters(queries))
-    else:
-        comparison = _compare(qrels, named, alone, measures, conventions, design, strata.clusters(queries))
-    warn_of_nothing_judged(comparison.evaluations.values())
+    comparison, _, queries = compare_files("" if saved else qrels, named, strata, options, alone=alone)
     columns = strata.columns(queries, comparison.evaluations.values())
     report = _report(comparison, qrels, queries, columns, output, options)
-    if options["figures"] is not None:
-        report = with_figures(
-            report, _subjects(comparison, queries, columns), [one.label for one in comparison.measures]
-        )
-    output.print(report)
+    subjects = _subjects(comparison, queries, columns)
+    output.print(with_figures(report, subjects, [one.label for one in comparison.measures]))
 
 
 def _check_tables(options: Mapping[str, Any], output: Output) -> None:
@@ -138,13 +116,51 @@ def _check_tables(options: Mapping[str, Any], output: Output) -> None:
         refuse(OWN_TABLES, "has tables of its own, and --compact is one table: leave out one of them")
 
 
-def checked_design(options: Mapping[str, Any], named: Mapping[str, str], strata: StratumOptions) -> Design:
-    """Return how to compare runs; the baseline may be given as a path."""
-    of_path = {path: name for name, path in named.items()}
-    baseline = of_path.get(options["baseline"] or "", options["baseline"])
-    design = design_of({**options, "baseline": baseline}, has_queries=strata.path is not None)
+def compare_files(
+    qrels: str, named: Mapping[str, str], strata: StratumOptions, options: Mapping[str, Any], *, alone: str = ""
+) -> tuple[Comparison, dict[str, Run], Queries | None]:
+    """Compare runs by name, or saved evaluations where there are no qrels, as the options of a command say.
+
+    Parameters
+    ----------
+    qrels : str
+        Empty for saved evaluations.
+    named : mapping of str to str
+        The files, by the names of the systems.
+    strata : StratumOptions
+    options : mapping
+    alone : str, default ""
+        The one run whose ties --then-by does not order.
+
+    Returns
+    -------
+    comparison : Comparison
+    runs : dict of str to Run
+        None of saved evaluations.
+    queries : Queries or None
+    """
+    from deadheat.comparison.comparison import compare_evaluated, compare_under
+    from deadheat.evaluation.evaluate import load_evaluation
+    from deadheat.evaluation.warned import warn_of_form
+
+    # report typos before large files are read
+    conventions, measures = conventions_of(options), measures_of(options)
+    design = design_of({**options, "baseline": named_baseline(options, named)}, has_queries=strata.path is not None)
     design.check_systems(list(named), has_clusters=strata.cluster is not None)
-    return design
+    queries = strata.read()
+    clusters = strata.clusters(queries)
+    runs: dict[str, Run] = {}
+    if not qrels:
+        evaluations = {name: load_evaluation(path).called(name) for name, path in named.items()}
+        comparison = compare_evaluated(design, evaluations, **clusters)
+    else:
+        judgments = open_qrels(qrels)
+        runs = {name: open_run(path, name, keyed=name != alone) for name, path in named.items()}
+        comparison = compare_under(design, conventions, judgments, runs, measures, **clusters, check_duplicates=False)
+        for name, run in runs.items():
+            warn_of_form(comparison.evaluations[name], judgments, run)
+    warn_of_nothing_judged(comparison.evaluations.values())
+    return comparison, runs, queries
 
 
 def saved_evaluations(paths: list[str]) -> list[str]:
@@ -158,29 +174,8 @@ def saved_evaluations(paths: list[str]) -> list[str]:
         raise click.UsageError(
             f"{paths[0]} is a saved evaluation, and {other} is none: give saved ones only, or QRELS RUN RUN..."
         )
-    names = ("notations", "ties", *LISTS, "check_duplicates", *COLLECTION)
-    refuse(names, f"is for QRELS RUN RUN...: {paths[0]} is already evaluated")
+    refuse(OF_EVALUATING, f"is for QRELS RUN RUN...: {paths[0]} is already evaluated")
     return paths
-
-
-def _compare(  # noqa: PLR0917 - what a comparison is made of
-    qrels: str,
-    named: Mapping[str, str],
-    alone: str,
-    measures: Sequence[Measure],
-    conventions: Conventions,
-    design: Design,
-    clusters: Mapping[str, Any],
-) -> Comparison:
-    from deadheat.comparison.comparison import compare_under
-    from deadheat.evaluation.warned import warn_of_form
-
-    judgments = open_qrels(qrels)
-    runs = {name: open_run(path, name, keyed=name != alone) for name, path in named.items()}
-    found = compare_under(design, conventions, judgments, runs, measures, **clusters, check_duplicates=False)
-    for name, run in runs.items():
-        warn_of_form(found.evaluations[name], judgments, run)
-    return found
 
 
 def _report(  # noqa: PLR0917 - what a report is made of

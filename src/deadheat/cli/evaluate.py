@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.figures import check_figures, with_figures
-from deadheat.cli.files import INPUT, PATH, check_inputs, named_runs, open_qrels, open_run, save_paths, shown_path
+from deadheat.cli.files import INPUT, PATH, named_runs, open_qrels, open_run, save_paths, shown_path
 from deadheat.cli.options import (
     COLLECTION,
     ENGINE,
@@ -24,10 +23,10 @@ from deadheat.cli.options import (
     conventions_of,
     examples,
     intervals_of,
-    parsed_measures,
+    measures_of,
     takes,
 )
-from deadheat.cli.output import Output, output_options, writing
+from deadheat.cli.output import Output, output_options, with_figures, writing
 from deadheat.cli.score_columns import evaluate_score_columns, score_columns_option, wants_columns
 from deadheat.io.phases import phase
 
@@ -93,13 +92,12 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
 
     Files: TREC, CSV, TSV, Parquet, JSON Lines, JSON, LETOR; .gz and .zst too.
     """
-    from deadheat.evaluation.evaluate import DEFAULT_MEASURES
     from deadheat.evaluation.intervals import method_of
     from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
 
     # report typos before large files are read
     conventions = conventions_of(options)
-    measures = parsed_measures(options["notations"]) or DEFAULT_MEASURES
+    measures = measures_of(options)
     if wants_columns(qrels, runs, options["score_columns"]):
         seed = _seed(options["seed"], conventions.ties, has_intervals=False)
         evaluate_score_columns(qrels, runs, measures, conventions, seed, options)
@@ -108,7 +106,6 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     inputs = [qrels, *runs, *filter(None, [strata.path])]
     output = Output.of(options, PARTS, inputs)
     _check_form(output.form, options)
-    check_figures()
     has_intervals = bool(options["ci"] or options["save"])
     seed = _seed(options["seed"], conventions.ties, has_intervals=has_intervals)
     intervals = intervals_of(
@@ -118,7 +115,6 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         method_of(intervals.method, measure, n_units=0, has_clusters=strata.cluster is not None)
     named = named_runs(runs)
     targets = save_paths(options["save"], list(named), inputs, output.path)
-    check_inputs(inputs)
     queries = strata.read()
     by_id = "doc_id" if options["figures"] and conventions.ties == "expected" else None  # as trec_eval: a tick
     rule = options["beside"] or by_id

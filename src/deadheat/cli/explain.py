@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from deadheat.cli.files import INPUT, check_inputs, open_qrels, open_run, shown_path
+from deadheat.cli.files import INPUT, open_qrels, open_run, shown_path
 from deadheat.cli.options import LAST, READING, examples, takes
 from deadheat.cli.output import Output, output_options
 
@@ -44,6 +44,5 @@ def explain(qrels: str, run: str, texts: tuple[str, ...], **options: Any) -> Non
 
     wanted = all_reported(read_reported(texts))
     output = Output.of(options, PARTS, [qrels, run])
-    check_inputs([qrels, run])
     found = explain_reported(open_qrels(qrels), open_run(run), wanted)
     output.print(report_explanation(found, shown_path(qrels, "the qrels"), for_people=not output.is_data))

@@ -16,6 +16,7 @@ from deadheat.cli.options import (
     INTERVALS,
     LAST,
     LISTS,
+    OF_EVALUATING,
     READING,
     complete_from,
     conventions_of,
@@ -158,8 +159,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     output = Output.of(options, PARTS, [*files, *named])
     conventions = conventions_of(options, without=["random"])  # a gate must not pass by luck
     if len(files) == 1:
-        names = ("ties", *LISTS, "check_duplicates", *COLLECTION)
-        refuse(names, f"is for QRELS RUN: {files[0]} is already evaluated")
+        refuse(OF_EVALUATING, f"is for QRELS RUN: {files[0]} is already evaluated")
     settings = _settings(options)
     preset = () if options["preset"] is None else gates.preset_gates(options["preset"])
     thresholds = gates.parse_all([*(settings.checks if settings else ()), *preset, *options["checks"]])

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from deadheat.cli.app import say
-from deadheat.cli.files import INPUT, PATH, check_inputs, named_runs, open_qrels, open_run
+from deadheat.cli.files import INPUT, PATH, named_runs, open_qrels, open_run
 from deadheat.cli.options import LAST, READING, complete_from, examples, takes
 from deadheat.cli.output import Output, output_options
 from deadheat.wording import counted
@@ -76,7 +76,6 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
         raise click.UsageError(f"--judge writes .csv or .tsv, got {judge}")
     if judge is not None and Path(judge).exists():
         raise click.UsageError(f"{judge!r} exists already, and judgments in it would be lost: choose another name")
-    check_inputs([qrels, *runs])
     judged = open_qrels(qrels)
     opened = {name: open_run(path, name) for name, path in named_runs(runs).items()}
     own = ("by", "n", "depth", "unjudged_max_rel", "score_precision")

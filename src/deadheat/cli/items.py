@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from deadheat.cli.files import INPUT, check_inputs, open_qrels, open_run
+from deadheat.cli.files import INPUT, open_qrels, open_run
 from deadheat.cli.options import LAST, READING, examples, takes
 from deadheat.cli.output import Output, output_options
 
@@ -40,7 +40,6 @@ def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 
 
     given = [run, *filter(None, [train])]
     output = Output.of(options, PARTS, given)
-    check_inputs(given)
     popularity = None if train is None else open_qrels(train, is_checked=False)
     own = {name: options[name] for name in ("cutoff", "n_items", "n_users", "head")}
     output.print(of_items(item_profile(open_run(run), popularity, **own, check_duplicates=False)))

@@ -304,6 +304,7 @@ LIMITS = ("max_decompressed", "max_memory")
 FIGURES = ("figures", "figure_format")
 CASES = ("id_pattern", "language", "input_format", "fields")
 LAST = ("check_duplicates", *LIMITS, "flags")
+OF_EVALUATING = ("notations", "ties", *LISTS, "check_duplicates", *COLLECTION)  # not for saved evaluations
 
 
 def takes(*names: str) -> Callable[[Any], Any]:
@@ -463,11 +464,16 @@ class StratumOptions:
         )
 
 
-def parsed_measures(notations: Sequence[str]) -> tuple[Measure, ...] | None:
-    """Return the measures that -m was given; None for the default."""
+def measures_of(options: Mapping[str, Any]) -> tuple[Measure, ...]:
+    """Return the measures that -m was given, by default those of an evaluation."""
     from deadheat.evaluation.evaluate import parse_measures
 
-    return parse_measures(notations) if notations else None
+    return parse_measures(options["notations"] or None)
+
+
+def named_baseline(options: Mapping[str, Any], named: Mapping[str, str]) -> str | None:
+    """Return the name of the baseline, which may be given as the path of its run."""
+    return {path: name for name, path in named.items()}.get(options["baseline"], options["baseline"])
 
 
 def examples(*lines: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Where reports go: a terminal, a pipe or a file, each in its format and encoding."""
+"""Where reports and figures go: a terminal, a pipe or files, each in its format and encoding."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Self, TextIO
 
 import click
 
-from deadheat.cli.app import BAD_DATA, Failure, forget_stdout, reason, say
-from deadheat.cli.files import PATH, STDOUT, check_output
+from deadheat.cli.app import BAD_DATA, Failure, error_message, forget_stdout, reason, say
+from deadheat.cli.files import PATH, STDOUT, asked, check_folder, check_inputs, check_output
 from deadheat.wording import printable
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Output:
 
     @classmethod
     def of(cls, options: Mapping[str, Any], parts: Collection[str], inputs: Sequence[str] = ()) -> Self:
-        """Take it from the options of a command; refuse, before anything is computed, what cannot be written.
+        """Take it from the options of a command; refuse, before anything is computed, what cannot be read or written.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class Output:
         parts : collection of str
             What the reports of the command have.
         inputs : sequence of str
-            Files that must not be overwritten.
+            Files that are read, and must not be overwritten.
         """
         path, form, table = (options.get(name) for name in ("output", "form", "table"))
         if path in {None, STDOUT}:
@@ -117,6 +117,10 @@ class Output:
         form = form or _format_of(path, parts)
         if table is not None and form != "csv":
             raise click.UsageError(f"--table {table} is for --format csv: {form} has every table")
+        check_folder("figures")
+        if asked("figures") is not None:
+            import deadheat.figures  # noqa: F401 - or the error that says what to install
+        check_inputs(inputs)
         return cls(form, path, options.get("digits"), table)
 
     @property
@@ -178,6 +182,48 @@ def warn_of_nothing_judged(evaluations: Iterable[Evaluation]) -> None:
     for one in evaluations:
         if not len(one.placements.query):
             say(f"Warning: {nothing_judged(one.name)}")
+
+
+def with_figures(
+    report: Report, subjects: Iterable[tuple[str, Any, Mapping[str, Any]]], measures: Sequence[str]
+) -> Report:
+    """Draw the figures of some objects as --figures says, and return the report with what was drawn and what was not.
+
+    Parameters
+    ----------
+    report : Report
+    subjects : iterable of (str, object, dict)
+        What figures are drawn of: each after what the names of its files begin with, and before the options of its
+        figures, of which each gets those that it knows.
+    measures : sequence of str
+    """
+    folder = asked("figures")
+    if folder is None:
+        return report
+    from deadheat.figures import drawings, save
+    from deadheat.io.naming import LONGEST, file_name
+    from deadheat.report.model import Fact
+
+    paths: list[str] = []
+    not_drawn: dict[str, list[str]] = {}
+    drawn = [
+        (before + one.name, one) for before, subject, own in subjects for one in drawings(subject, measures, **own)
+    ]
+    with writing(folder):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    for name, one in drawn:
+        if one.error is not None:
+            not_drawn.setdefault(error_message(one.error), []).append(name)
+        if one.chart is not None:
+            paths.append(str(Path(folder) / f"{file_name(name, LONGEST - 15)}.{asked('figure_format')}"))
+            with writing(paths[-1]):
+                save(one.chart, paths[-1])
+    names = ", ".join(Path(path).name for path in paths)
+    facts = [Fact("figures", paths, "figures", f"in {folder}: {names}" if paths else "none", is_note=True)]
+    if not_drawn:
+        text = "; ".join(f"{', '.join(names)}: {why}" for why, names in not_drawn.items())
+        facts.append(Fact("not_drawn", not_drawn, "not drawn", text, is_note=True))
+    return replace(report, facts=(*report.facts, *facts))
 
 
 def _styled(text: Text, width: int | None) -> str:

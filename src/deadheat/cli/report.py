@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from deadheat.cli.app import say
-from deadheat.cli.compare import checked_design, saved_evaluations
+from deadheat.cli.compare import compare_files, saved_evaluations
 from deadheat.cli.files import (
     INPUT,
     PATH,
@@ -33,7 +33,7 @@ from deadheat.cli.options import (
     conventions_of,
     design_of,
     examples,
-    parsed_measures,
+    measures_of,
     refuse,
     takes,
 )
@@ -41,6 +41,9 @@ from deadheat.cli.output import emit, warn_of_nothing_judged
 
 if TYPE_CHECKING:
     from deadheat.comparison.languages import Languages
+    from deadheat.data.queries import Queries
+    from deadheat.data.tables import Run
+    from deadheat.evaluation.evaluation import Evaluation
     from deadheat.report.page import Subject
 
 SUFFIXES = (".html", ".htm")
@@ -95,6 +98,7 @@ def report(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> No
         if not (saved or runs):
             raise click.UsageError("give QRELS RUN..., saved evaluations, or the folder of a benchmark")
         roles = dict.fromkeys(saved, "saved evaluation") or {qrels: "qrels"} | dict.fromkeys(runs, "run")
+        check_inputs([qrels, *runs, *of_queries])
         subject = _subject("" if saved else qrels, saved or runs, strata, options)
         subjects, roles = [subject], roles | of_queries
         if subject.comparison is not None and subject.queries is not None:
@@ -109,39 +113,15 @@ def report(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> No
 
 def _subject(qrels: str, paths: Sequence[str], strata: StratumOptions, options: dict[str, Any]) -> Subject:
     """Return what the page is about: runs, or saved evaluations where there are no qrels."""
-    from deadheat.comparison.comparison import compare_evaluated, compare_under
-    from deadheat.data.tables import Run
-    from deadheat.evaluation.evaluate import DEFAULT_MEASURES, evaluate_under, load_evaluation
     from deadheat.report.page import Subject
 
-    conventions = conventions_of(options)
-    measures = parsed_measures(options["notations"]) or DEFAULT_MEASURES
     named = named_runs(paths)
-    if len(named) == 1 and options["baseline"] is not None:
-        raise click.UsageError("--baseline needs another run to compare with it")
-    has_queries = strata.path is not None
-    design = checked_design(options, named, strata) if len(named) > 1 else design_of(options, has_queries=has_queries)
-    check_inputs([*filter(None, [qrels, strata.path]), *paths])
-    queries = strata.read()
-    clusters = strata.clusters(queries)
-    comparison, runs = None, dict[str, Run]()
-    if not qrels:
-        evaluations = {name: load_evaluation(path).called(name) for name, path in named.items()}
-        if len(named) > 1:
-            comparison = compare_evaluated(design, evaluations, **clusters)
+    if len(named) == 1:
+        evaluations, runs, queries = _alone(qrels, named, strata, options)
+        comparison = None
     else:
-        judgments = open_qrels(qrels)
-        runs = {name: open_run(path, name) for name, path in named.items()}
-        if len(runs) > 1:
-            comparison = compare_under(
-                design, conventions, judgments, runs, measures, **clusters, check_duplicates=False
-            )
-            evaluations = dict(comparison.evaluations)
-        else:
-            evaluations = {
-                name: evaluate_under(conventions, judgments, run, measures, design.rng) for name, run in runs.items()
-            }
-        warn_of_nothing_judged(evaluations.values())
+        comparison, runs, queries = compare_files(qrels, named, strata, options)
+        evaluations = dict(comparison.evaluations)
     return Subject(
         evaluations=evaluations,
         comparison=comparison,
@@ -151,3 +131,22 @@ def _subject(qrels: str, paths: Sequence[str], strata: StratumOptions, options: 
         margin=options["margin"],
         qrels=shown_path(qrels, "the qrels") if qrels else "the qrels of the saved evaluations",
     )
+
+
+def _alone(
+    qrels: str, named: Mapping[str, str], strata: StratumOptions, options: dict[str, Any]
+) -> tuple[dict[str, Evaluation], dict[str, Run], Queries | None]:
+    """Return the evaluation of a single run, and the run where there are qrels; and the table of queries."""
+    from deadheat.evaluation.evaluate import evaluate_under, load_evaluation
+
+    if options["baseline"] is not None:
+        raise click.UsageError("--baseline needs another run to compare with it")
+    conventions, measures = conventions_of(options), measures_of(options)
+    design, queries = design_of(options, has_queries=strata.path is not None), strata.read()
+    ((name, path),) = named.items()
+    if not qrels:
+        return {name: load_evaluation(path).called(name)}, {}, queries
+    judgments, run = open_qrels(qrels), open_run(path, name)
+    evaluation = evaluate_under(conventions, judgments, run, measures, design.rng)
+    warn_of_nothing_judged([evaluation])
+    return {name: evaluation}, {name: run}, queries

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.files import check_inputs, named_columns, shown_path
+from deadheat.cli.files import named_columns, shown_path
 from deadheat.cli.options import refuse
 from deadheat.cli.output import Output
 from deadheat.io.phases import phase
@@ -82,7 +82,6 @@ def evaluate_score_columns(  # noqa: PLR0917 - what an evaluation is made of
         raise click.UsageError(
             f"--format {output.form} has no place for columns: choose {', '.join(formats_of(PARTS))}"
         )
-    check_inputs(inputs)
     wanted = options["score_columns"]
     names = None if wanted in {None, ALL} else [name.strip() for name in wanted.split(",") if name.strip()]
     if names == []:

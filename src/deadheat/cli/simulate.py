@@ -8,20 +8,20 @@ from typing import Any
 
 import click
 
-from deadheat.cli.figures import check_figures, with_figures
-from deadheat.cli.files import INPUT, PATH, STDOUT, check_inputs, named_runs, open_qrels, open_run
+from deadheat.cli.files import INPUT, PATH, STDOUT, named_runs, open_qrels, open_run
 from deadheat.cli.options import (
     FIGURES,
     LAST,
     READING,
     complete_from,
     examples,
-    parsed_measures,
+    measures_of,
+    named_baseline,
     parsed_numbers,
     refuse,
     takes,
 )
-from deadheat.cli.output import Output, format_option, writing
+from deadheat.cli.output import Output, format_option, with_figures, writing
 
 PARTS = ("document", "rows")
 OF_COARSENING = (
@@ -140,15 +140,14 @@ def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:
         raise click.UsageError("--coarsen needs runs, and the qrels last: --coarsen RUN... QRELS")
     *paths, qrels = files
     output = Output.of(options, PARTS, files)
-    measures = parsed_measures(options["notations"])
+    measures = measures_of(options)
     named = named_runs(paths)
-    baseline = {path: name for name, path in named.items()}.get(options["baseline"] or "", options["baseline"])
-    check_figures()
-    check_inputs(files)
     judged = open_qrels(qrels)
     runs = {name: open_run(path, name) for name, path in named.items()}
     own = ("levels", "decimals", "dtypes", "per_query", "missing", "no_relevant")
     given = {name: options[name] for name in own} | {"check_duplicates": False}
-    found = coarsening_profile(judged, runs, measures, baseline=baseline, rng=options["seed"], **given)
+    found = coarsening_profile(
+        judged, runs, measures, baseline=named_baseline(options, named), rng=options["seed"], **given
+    )
     report = report_coarsening(found, for_people=not output.is_data)
     output.print(with_figures(report, [("", found, {})], list(dict.fromkeys(row.measure for row in found.rows))))

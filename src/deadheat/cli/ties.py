@@ -7,20 +7,19 @@ from typing import Any
 
 import click
 
-from deadheat.cli.figures import check_figures, with_figures
-from deadheat.cli.files import INPUT, asked, check_inputs, label, open_qrels, open_run
+from deadheat.cli.files import INPUT, asked, label, open_qrels, open_run
 from deadheat.cli.options import (
     ENGINE,
     FIGURES,
     LAST,
     READING,
     examples,
-    parsed_measures,
+    measures_of,
     parsed_numbers,
     refuse,
     takes,
 )
-from deadheat.cli.output import Output, output_options
+from deadheat.cli.output import Output, output_options, with_figures
 
 PARTS = ("document", "rows", "scores")
 EXAMPLES = examples(
@@ -60,9 +59,7 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
         refuse(("notations", "missing", "no_relevant", "beside"), "needs QRELS: deadheat ties RUN QRELS")
     given = [run, *filter(None, [qrels])]
     output = Output.of(options, PARTS, given)
-    measures = parsed_measures(options["notations"])
-    check_figures()
-    check_inputs(given)
+    measures = None if qrels is None else measures_of(options)
     own: dict[str, Any] = {name: options[name] for name in ("missing", "no_relevant")}
     own |= {"beside": options["beside"] or "doc_id", "check_duplicates": False}  # what was opened is checked
     judgments = None if qrels is None else open_qrels(qrels)

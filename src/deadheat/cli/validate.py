@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import BAD_DATA, error_message
-from deadheat.cli.files import INPUT, PATH, check_inputs
+from deadheat.cli.files import INPUT, PATH
 from deadheat.cli.options import CASES, LIMITS, examples, takes
 from deadheat.cli.output import Output, emit, format_option, output_option
 
@@ -57,7 +57,6 @@ def validate(files: tuple[str, ...], *, ontology: str | None, schema: bool, **op
     if schema:
         emit(schema_text().rstrip("\n"), output.path)
         return
-    check_inputs(inputs)
     terms = None
     if ontology is not None:  # read once for all files
         from deadheat.benchmark.ontology import read_ontology
