@@ -1,15 +1,16 @@
-"""deadheat evaluate."""
+"""deadheat evaluate: of runs, or with --score-columns of many scorings of one collection."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.files import INPUT, PATH, named_runs, open_qrels, open_run, save_paths, shown_path
+from deadheat.cli.files import INPUT, PATH, named_columns, named_runs, open_qrels, open_run, save_paths, shown_path
 from deadheat.cli.options import (
     COLLECTION,
     ENGINE,
@@ -24,10 +25,10 @@ from deadheat.cli.options import (
     examples,
     intervals_of,
     measures_of,
+    refuse,
     takes,
 )
 from deadheat.cli.output import Output, output_options, with_figures, writing
-from deadheat.cli.score_columns import evaluate_score_columns, score_columns_option, wants_columns
 from deadheat.io.phases import phase
 
 if TYPE_CHECKING:
@@ -38,6 +39,12 @@ if TYPE_CHECKING:
     from deadheat.report.model import Fact
 
 PARTS = ("document", "rows", "scores", "runs")
+OF_COLUMNS = ("document", "rows")
+ALL = "all"
+NOT_OF_COLUMNS = (
+    *("ci", "save", "queries", "by", "pool_languages", "per_query", "unjudged", "unjudged_max_rel", "then_by"),
+    *("confidence_level", "method", "n_resamples"),
+)
 EXAMPLES = examples(
     "deadheat evaluate qrels.txt bm25.run",
     "deadheat evaluate qrels.txt bm25.run dense.run.gz -m nDCG@10 -m 'P(rel=2)@5'",
@@ -73,7 +80,12 @@ EXAMPLES = examples(
     " Replaces an earlier save, but no other file.",
 )
 @takes(*FIGURES)
-@score_columns_option
+@click.option(
+    "--score-columns",
+    metavar="all|NAME,...",
+    help="Evaluate several columns of one table, or features of a LETOR file, each as a run of its own, and list them"
+    " by the first measure, the best first. all: each column of numbers but ids, relevance and ranks.",
+)
 @output_options(*PARTS)
 @takes(*LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
 def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
@@ -98,9 +110,8 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     # report typos before large files are read
     conventions = conventions_of(options)
     measures = measures_of(options)
-    if wants_columns(qrels, runs, options["score_columns"]):
-        seed = _seed(options["seed"], conventions.ties, has_intervals=False)
-        evaluate_score_columns(qrels, runs, measures, conventions, seed, options)
+    if _wants_columns(qrels, runs, options["score_columns"]):
+        _evaluate_columns(qrels, runs, measures, conventions, options)
         return
     strata = StratumOptions.of(options)
     inputs = [qrels, *runs, *filter(None, [strata.path])]
@@ -217,3 +228,75 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
                 unmatched = (run.rows.a_document(shared), judgments.rows.a_document(shared))
             yield evaluation, by_rule, unmatched
             advance(1)
+
+
+def _wants_columns(qrels: str, runs: Sequence[str], asked: str | None) -> bool:
+    """Tell whether columns are evaluated: they were asked for, or the file is LETOR, which has nothing else."""
+    if asked is not None:
+        return True
+    is_letor = len(runs) < 2 and _is_letor(*(runs or [qrels])) and "score" not in named_columns("run")
+    if not (runs or is_letor):
+        ctx = click.get_current_context()
+        raise click.MissingParameter(ctx=ctx, param=next(one for one in ctx.command.params if one.name == "runs"))
+    return is_letor
+
+
+def _is_letor(path: str) -> bool:
+    from deadheat.errors import DataError
+    from deadheat.io.formats import format_of
+
+    try:
+        return Path(path).is_file() and format_of(path, None).name == "letor"
+    except DataError:  # reading it raises the error
+        return False
+
+
+def _evaluate_columns(
+    qrels: str,
+    runs: Sequence[str],
+    measures: Sequence[Measure],
+    conventions: Conventions,
+    options: Mapping[str, Any],
+) -> None:
+    """Print the report of all columns of a table."""
+    from deadheat.evaluation.columns import evaluate_each, open_scorings
+    from deadheat.report.formats import formats_of
+    from deadheat.report.of_columns import numbers_of, report_columns
+
+    seed = _seed(options["seed"], conventions.ties, has_intervals=False)
+    if len(runs) > 1:
+        raise click.UsageError(f"--score-columns evaluates one table, got {len(runs)} files")
+    refuse(NOT_OF_COLUMNS, "is not for columns: evaluate one as a run, with --columns run.score=NAME")
+    table = runs[0] if runs else qrels
+    output, formats = Output.of(options, OF_COLUMNS, list(dict.fromkeys([qrels, table]))), formats_of(OF_COLUMNS)
+    if output.form not in formats:
+        raise click.UsageError(f"--format {output.form} has no place for columns: choose {', '.join(formats)}")
+    wanted = options["score_columns"]
+    names = None if wanted in {None, ALL} else [name.strip() for name in wanted.split(",") if name.strip()]
+    if names == []:
+        raise click.UsageError(f"--score-columns takes names with commas between them, or all; got {wanted!r}")
+    is_ascending = options["ascending"]
+    given = {"qrels": named_columns("qrels"), "run": named_columns("run")}
+    with phase(f"reading {Path(table).name}"):
+        judged, scorings = open_scorings(qrels, table, names, ascending=is_ascending, names=given)
+        if options["check_duplicates"]:
+            judged.check_duplicates()
+            scorings.check_duplicates()
+    columns: list[dict[str, Any]] = []
+    first: Evaluation | None = None
+    with phase("evaluating columns", len(scorings.scores)) as advance:
+        for scored in evaluate_each(conventions, judged, scorings, measures, seed, both_ways=True):
+            columns.append(numbers_of(scored))
+            first = first or scored.evaluation
+            advance(1)
+    assert first is not None  # noqa: S101 - a table has a column
+    report = report_columns(
+        columns,
+        first,
+        qrels=shown_path(qrels, "the qrels"),
+        table=shown_path(table, "the table"),
+        is_ascending=is_ascending,
+        seed=seed if conventions.ties == "random" else None,
+        digits=output.digits,
+    )
+    output.print(report)
