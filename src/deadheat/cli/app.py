@@ -10,11 +10,11 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from types import FrameType
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -130,11 +130,11 @@ def _ending(error: BaseException, command: click.Command) -> BaseException:
         return Failure("not enough memory for this data")
     if isinstance(error, OSError) and error.strerror:
         if error.errno == errno.EPIPE:
-            forget_stdout()
+            discard(sys.stdout)
             return click.exceptions.Exit(BROKEN_PIPE)
         where = "" if error.filename is None else f"{printable(str(error.filename))}: "
         if error.errno in FULL:
-            forget_stdout()
+            discard(sys.stdout)
             where = "cannot write: "
         return Failure(f"{where}{reason(error)}")
     bug = "This is a bug in deadheat; please report it with the output of --debug."
@@ -222,8 +222,7 @@ def _stderr_may_fail() -> Iterator[None]:
     try:
         yield
     except OSError:
-        with suppress(OSError, AttributeError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        discard(sys.stderr)
 
 
 def reason(error: OSError) -> str:
@@ -233,10 +232,25 @@ def reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
-def forget_stdout() -> None:
-    """Discard pending output: its reader has gone, and Python would complain at exit."""
+def discard(stream: TextIO) -> None:
+    """Discard what a stream still holds and gets: its reader has gone, and Python would complain at exit."""
     with suppress(OSError, AttributeError):  # not a file in tests, and None when closed
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def spelled(name: str) -> str:
+    """Return the option of the command that runs whose value has this name, as it is typed."""
+    params = click.get_current_context().command.params
+    words = next(one.opts for one in params if one.name == name)
+    return "-m" if "-m" in words else max(words, key=len)
+
+
+def refuse(names: Iterable[str], why: str) -> None:
+    """Refuse the first of some options that was given on the command line, and say why."""
+    context = click.get_current_context()
+    for name in names:
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{spelled(name)} {why}")
 
 
 def _keep_flag(ctx: click.Context, option: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadheat.cli.app import refuse
 from deadheat.cli.files import INPUT, asked, label, named_runs, open_qrels, open_run, shown_path
 from deadheat.cli.options import (
     COLLECTION,
@@ -26,7 +27,6 @@ from deadheat.cli.options import (
     examples,
     measures_of,
     named_baseline,
-    refuse,
     takes,
 )
 from deadheat.cli.output import Output, output_options, table_option, warn_of_nothing_judged, with_figures

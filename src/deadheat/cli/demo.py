@@ -10,9 +10,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import error_message, say
+from deadheat.cli.app import error_message, refuse, say
 from deadheat.cli.files import PATH
-from deadheat.cli.options import examples, refuse, takes
+from deadheat.cli.options import examples, takes
 from deadheat.cli.output import Output, output_options
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadheat.cli.app import refuse
 from deadheat.cli.files import INPUT, PATH, named_columns, named_runs, open_qrels, open_run, save_paths, shown_path
 from deadheat.cli.options import (
     COLLECTION,
@@ -25,7 +26,6 @@ from deadheat.cli.options import (
     examples,
     intervals_of,
     measures_of,
-    refuse,
     takes,
 )
 from deadheat.cli.output import Output, output_options, with_figures, writing

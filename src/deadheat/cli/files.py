@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from deadheat.cli.app import error_message
+from deadheat.cli.app import error_message, refuse
 from deadheat.wording import STDIN, STREAM, printable
 
 if TYPE_CHECKING:
@@ -177,18 +177,14 @@ def _engine() -> FrameEngine:
 def _check_engine() -> None:
     """Refuse an engine that does not exist, or options that it does not go with."""
     name = asked("engine")
-    for one in ("spark_master", "spark_conf"):
-        if asked(one) and name != "spark":
-            raise click.UsageError(f"--{one.replace('_', '-')} is for --engine spark")
-    if name is None:
-        return
-    from deadheat.arguments import check_choice
-    from deadheat.io.engines import ENGINES
+    if name != "spark":
+        refuse(("spark_master", "spark_conf"), "is for --engine spark")
+    if name is not None:
+        from deadheat.arguments import check_choice
+        from deadheat.io.engines import ENGINES
 
-    check_choice("engine", name, ENGINES)
-    for one in ("then_by", "score_columns"):
-        if asked(one):
-            raise click.UsageError(f"--{one.replace('_', '-')} takes runs into memory: leave out --engine {name}")
+        check_choice("engine", name, ENGINES)
+        refuse(("then_by", "score_columns"), f"takes runs into memory: leave out --engine {name}")
 
 
 def shown_path(path: str, default: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import GATE_FAILED, say
+from deadheat.cli.app import GATE_FAILED, refuse, say
 from deadheat.cli.files import INPUT, PATH, STDOUT, check_inputs, check_output, open_qrels, open_run
 from deadheat.cli.options import (
     COLLECTION,
@@ -23,7 +23,6 @@ from deadheat.cli.options import (
     examples,
     intervals_of,
     need_queries,
-    refuse,
     takes,
 )
 from deadheat.cli.output import Output, format_option, output_option, warn_of_nothing_judged

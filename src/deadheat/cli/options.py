@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
-from deadheat.cli.app import flags
+from deadheat.cli.app import flags, spelled
 from deadheat.cli.files import INPUT, PATH, shown_path
 from deadheat.settings import SETTINGS
 
@@ -310,21 +310,6 @@ OF_EVALUATING = ("notations", "ties", *LISTS, "check_duplicates", *COLLECTION)  
 def takes(*names: str) -> Callable[[Any], Any]:
     """Return a decorator that gives a command some of `OPTIONS`, in the order in which its help lists them."""
     return lambda command: reduce(lambda own, name: OPTIONS[name](own), reversed(names), command)
-
-
-def spelled(name: str) -> str:
-    """Return the option of the command that runs whose value has this name, as it is typed."""
-    params = click.get_current_context().command.params
-    words = next(one.opts for one in params if one.name == name)
-    return "-m" if "-m" in words else max(words, key=len)
-
-
-def refuse(names: Iterable[str], why: str) -> None:
-    """Refuse the first of some options that was given on the command line, and say why."""
-    context = click.get_current_context()
-    for name in names:
-        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{spelled(name)} {why}")
 
 
 def need_queries(path: object, needing: Mapping[str, object]) -> None:

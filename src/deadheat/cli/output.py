@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TextIO
 
 import click
 
-from deadheat.cli.app import BAD_DATA, Failure, error_message, forget_stdout, reason, say
+from deadheat.cli.app import BAD_DATA, Failure, discard, error_message, reason, say
 from deadheat.cli.files import PATH, STDOUT, asked, check_folder, check_inputs, check_output
 from deadheat.wording import printable
 
@@ -267,7 +267,7 @@ def writing(output: str | None) -> Iterator[None]:
         if is_stdout and error.errno == errno.EPIPE:
             raise
         if is_stdout:
-            forget_stdout()
+            discard(sys.stdout)
         what = "" if is_stdout else f" {output!r}"
         raise Failure(f"cannot write{what}: {reason(error)}", BAD_DATA) from error
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import say
+from deadheat.cli.app import refuse, say
 from deadheat.cli.compare import compare_files, saved_evaluations
 from deadheat.cli.files import (
     INPUT,
@@ -34,7 +34,6 @@ from deadheat.cli.options import (
     design_of,
     examples,
     measures_of,
-    refuse,
     takes,
 )
 from deadheat.cli.output import emit, warn_of_nothing_judged

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from deadheat.cli.app import refuse
 from deadheat.cli.files import INPUT, PATH, STDOUT, named_runs, open_qrels, open_run
 from deadheat.cli.options import (
     FIGURES,
@@ -18,7 +19,6 @@ from deadheat.cli.options import (
     measures_of,
     named_baseline,
     parsed_numbers,
-    refuse,
     takes,
 )
 from deadheat.cli.output import Output, format_option, with_figures, writing

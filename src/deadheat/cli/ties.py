@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from deadheat.cli.app import refuse
 from deadheat.cli.files import INPUT, asked, label, open_qrels, open_run
 from deadheat.cli.options import (
     ENGINE,
@@ -16,7 +17,6 @@ from deadheat.cli.options import (
     examples,
     measures_of,
     parsed_numbers,
-    refuse,
     takes,
 )
 from deadheat.cli.output import Output, output_options, with_figures
