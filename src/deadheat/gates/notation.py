@@ -11,9 +11,9 @@ from typing import TypeAlias, cast
 from deadheat.errors import MeasureError, ParameterError
 from deadheat.io.values import is_number
 from deadheat.measures import parse_measure
-from deadheat.measures.base import ALIASES, REGISTRY, Asked
+from deadheat.measures.base import ALIASES, REGISTRY
 from deadheat.measures.notation import LONGEST
-from deadheat.wording import as_given, did_you_mean, joined
+from deadheat.wording import Asked, as_given, did_you_mean, joined
 
 QUANTITIES = {
     "mean": "the mean over the queries",

@@ -19,7 +19,7 @@ from deadheat.measures.parameters import Cutoff, parameter, parameters
 from deadheat.measures.words import renamed
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
-from deadheat.wording import Plain, as_given, did_you_mean
+from deadheat.wording import Asked, Plain, as_given, did_you_mean
 
 REGISTRY: dict[str, type[Measure]] = {}
 ALIASES: dict[str, str] = {}
@@ -28,32 +28,6 @@ EQUAL = 1e-12  # relative: values closer than this are equal in theory
 MOST_LEVELS = 16  # of relevance, at which an ideal list is tried to end
 
 M = TypeVar("M", bound="type[Measure]")
-
-
-class Asked(str):
-    """The name by which a measure was asked for, where that is not its notation.
-
-    Attributes
-    ----------
-    notation : str
-
-    Examples
-    --------
-    >>> Asked("MAP@10", "AP@10"), Asked("MAP@10", "AP@10").notation
-    ('MAP@10', 'AP@10')
-    """
-
-    __slots__ = ("notation",)
-    notation: str
-
-    def __new__(cls, name: str, notation: str) -> Self:
-        """Return the name, which knows the notation."""
-        self = super().__new__(cls, name)
-        self.notation = notation
-        return self
-
-    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]  # a name has two parts
-        return str(self), self.notation
 
 
 class MeasureType(ABCMeta):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from deadheat.measures.base import Asked
 from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Report, Table, named
 from deadheat.report.numbers import plain
-from deadheat.wording import printable
+from deadheat.wording import Asked, printable
 
 
 def as_json(report: Report, *, digits: int | None = None) -> str:

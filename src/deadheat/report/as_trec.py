@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from deadheat.measures import Measure, parse_measure
-from deadheat.measures.base import trec_names
 from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Cell, Number, Report, Table
 from deadheat.report.numbers import plain
 from deadheat.wording import printable
+
+if TYPE_CHECKING:
+    from deadheat.measures import Measure
 
 ALL = "all"  # in the place of a query
 
@@ -22,6 +24,9 @@ def trec_name(measure: Measure | str) -> str:
     >>> trec_name("nDCG@10"), trec_name("RR"), trec_name("P(rel=2)@5"), trec_name("RBPResidual(p=0.9, tail='unjudged')")
     ('ndcg_cut_10', 'recip_rank', 'P(rel=2)@5', 'rbp_resid')
     """
+    from deadheat.measures.base import trec_names  # loads NumPy, which --help does not need
+    from deadheat.measures.notation import parse_measure
+
     measure = parse_measure(measure)
     for name, preset in measure.presets.items():
         if type(measure)(**preset) == measure:
@@ -62,6 +67,8 @@ def field(query: str) -> str:
 
 
 def _run(summary: Table, per_query: Table | None, place: int, digits: int | None) -> Iterator[str]:
+    from deadheat.measures.notation import parse_measure
+
     for row in per_query.rows if per_query else ():
         query, measure = field(row.labels[0]), parse_measure(row.labels[1])
         if not measure.only_total and plain(row.cells[place][0]) is not None:

@@ -8,7 +8,7 @@ from itertools import chain
 from operator import methodcaller
 from typing import Any, TypeAlias
 
-from deadheat.measures.base import Asked
+from deadheat.wording import Asked
 
 MARK, OF_FEW, LACKING, BEYOND = "*", "°", "#", "!"
 """Behind a number, one meaning each: significant, of few queries, without some queries, out of reach."""

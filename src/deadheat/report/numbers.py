@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from deadheat.evaluation.intervals import MANY
 from deadheat.report.model import Bar, Cell, Fact, Number, Span
 from deadheat.wording import counted, percentage, rounded
 
@@ -132,6 +131,8 @@ def few_units(found: Iterable[Interval | Pair], unit: tuple[str, str] = QUERY) -
 
 def too_narrow(number: int, noun: str, plural: str | None = None) -> str:
     """Return the warning of a bootstrap of so few queries or clusters, or an empty string where they are enough."""
+    from deadheat.evaluation.intervals import MANY  # loads NumPy, which --help does not need
+
     if number >= MANY:
         return ""
     units = counted(number, noun, plural)
