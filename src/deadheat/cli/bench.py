@@ -158,9 +158,8 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
     from deadheat.benchmark.report import data_of_bench, report_bench
 
     inputs = [*cases, collection, *options["texts"], *filter(None, [options["ontology"]])]
+    measures, design = measures_of(options) if options["notations"] else None, design_of(options)
     output = Output.of(options | {"output": None}, PARTS, inputs)  # --output names a folder
-    measures = measures_of(options) if options["notations"] else None
-    design = design_of(options)
     check_folder("output")
     if options["similarity"] and not options["ontology"]:
         raise click.UsageError(

@@ -115,8 +115,6 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         return
     strata = StratumOptions.of(options)
     inputs = [qrels, *runs, *filter(None, [strata.path])]
-    output = Output.of(options, PARTS, inputs)
-    _check_form(output.form, options)
     has_intervals = bool(options["ci"] or options["save"])
     seed = _seed(options["seed"], conventions.ties, has_intervals=has_intervals)
     intervals = intervals_of(
@@ -125,7 +123,9 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     for measure in measures:  # the methods for proportions and for bounded values are not for all
         method_of(intervals.method, measure, n_units=0, has_clusters=strata.cluster is not None)
     named = named_runs(runs)
-    targets = save_paths(options["save"], list(named), inputs, output.path)
+    targets = save_paths(options["save"], list(named), inputs, options["output"])
+    output = Output.of(options, PARTS, inputs)
+    _check_form(output.form, options)
     queries = strata.read()
     by_id = "doc_id" if options["figures"] and conventions.ties == "expected" else None  # as trec_eval: a tick
     rule = options["beside"] or by_id
