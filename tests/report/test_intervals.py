@@ -22,7 +22,7 @@ def with_intervals(*groups: str) -> Table:
     columns = (
         Column("value", "mean"),
         Column("interval", "95% CI"),
-        Column("bar", ""),
+        Column("bar", "", spare=9),
         Column("is_small", "small", is_data=True),
         Column("tie_min", "tie min", spare=1),
     )

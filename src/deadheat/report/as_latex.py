@@ -70,7 +70,9 @@ def _float(table: Table, digits: int | None) -> str:
 
 def _lines(table: Table, digits: int | None) -> Iterator[str]:
     n_labels, n_columns = len(table.labels), len(table.columns)
-    is_ranked = [_is_ranked(table, place) for place in range(n_columns)]
+    is_ranked = [  # these columns take two of LaTeX's: numbers flush right, and marks behind them
+        any(isinstance(cell, Number) and cell.kind == "ranked" for cell in table.cells_of(n)) for n in range(n_columns)
+    ]
     names = [_breaks(table, place) for place in range(n_labels)]
     kinds = ("l" if table.holds_words(n) else "r@{}l" if is_wide else "r" for n, is_wide in enumerate(is_ranked))
     labels, aligned = "".join(NAME_COLUMN if is_long else "l" for is_long in names), "".join(kinds)
@@ -92,7 +94,10 @@ def _lines(table: Table, digits: int | None) -> Iterator[str]:
     yield " & ".join([*(escaped(column.heading) for column in table.labels), *headings * len(table.groups)]) + r" \\"
     yield r"\midrule"
     for row in table.rows:
-        texts = [_name(text) if is_long else escaped(text) for text, is_long in zip(row.labels, names, strict=True)]
+        texts = [
+            rf"\raggedright {_breakable(text)}" if is_long else escaped(text)
+            for text, is_long in zip(row.labels, names, strict=True)
+        ]
         cells = [
             _ranked(cell, digits) if is_wide else _cell(cell, digits)
             for group in row.cells
@@ -103,19 +108,9 @@ def _lines(table: Table, digits: int | None) -> Iterator[str]:
     yield r"\end{tabular}"
 
 
-def _is_ranked(table: Table, place: int) -> bool:
-    """Whether a column takes two of LaTeX's: numbers flush right, and marks behind them."""
-    cells = (group[place] for row in table.rows for group in row.cells)
-    return any(isinstance(cell, Number) and cell.kind == "ranked" for cell in cells)
-
-
 def _breaks(table: Table, place: int) -> bool:
     """Whether names of a captioned table are so long that they are broken into lines."""
     return bool(table.caption) and max((len(row.labels[place]) for row in table.rows), default=0) > LONGEST_NAME
-
-
-def _name(text: str) -> str:
-    return rf"\raggedright {_breakable(text)}"
 
 
 def _breakable(text: str) -> str:

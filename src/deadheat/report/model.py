@@ -208,9 +208,13 @@ class Table:
         """Whether the groups have names."""
         return self.groups != ("",)
 
+    def cells_of(self, place: int) -> Iterator[Cell]:
+        """Give the cells of a column, of all groups."""
+        return (group[place] for row in self.rows for group in row.cells)
+
     def holds_words(self, place: int) -> bool:
         """Whether a column holds text in every cell: it is flush left."""
-        return all(isinstance(group[place], str | tuple) for row in self.rows for group in row.cells)
+        return all(isinstance(cell, str | tuple) for cell in self.cells_of(place))
 
     def with_groups_as_rows(self) -> Table:
         """Return the table with the name of the group as the last label, and a row for each; without groups, itself."""
@@ -225,7 +229,7 @@ class Table:
 
     def holds(self, place: int, kind: type[Span | Bar]) -> bool:
         """Whether a column holds spans, or bars."""
-        return any(isinstance(group[place], kind) for row in self.rows for group in row.cells)
+        return any(isinstance(cell, kind) for cell in self.cells_of(place))
 
     def select(self, places: Sequence[int]) -> Table:
         """Return the table with some of its columns, in another order if the places are."""

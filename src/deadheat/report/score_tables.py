@@ -199,7 +199,9 @@ def _columns(
         shown += [Column(key, headings[key], is_data=key not in {"traditional", "difference"}) for key in APART]
     if level is not None:
         shown.append(Column("interval", level_heading(level, set() if is_stratified else counts)))
-        shown += [Column("bar", "")] if len(found) > len(measures) else []  # one has nothing to be compared with
+        shown += (
+            [Column("bar", "", spare=3)] if len(found) > len(measures) else []
+        )  # one has nothing to be compared with
         shown += [Column(key, key, is_data=True) for key in DETAILS]
         shown += [] if is_stratified else [replace(n_queries, is_data=len(counts) < 2)]
     for key, spare in zip(OF_TIES, (1, 2, 2) if is_wide else (-2, -1, -1), strict=True):

@@ -12,7 +12,7 @@ from itertools import count, zip_longest
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from deadheat.report.model import BEYOND, LACKING, MARK, MOST_SIDE_BY_SIDE, OF_FEW, Bar, Fact, Report, Table
+from deadheat.report.model import BEYOND, LACKING, MARK, MOST_SIDE_BY_SIDE, OF_FEW, Fact, Report, Table
 from deadheat.report.numbers import DOUBT, format_cell
 from deadheat.wording import is_plain, on_terminal
 
@@ -162,27 +162,12 @@ def _ways(table: Table) -> Iterator[Table]:
     if n_groups > 1:
         if n_groups <= MOST_SIDE_BY_SIDE:
             yield table
-            yield from _without_bars(table)
+            yield table.for_people()
         table = replace(table, groups=shortened(table.groups)).with_groups_as_rows()
     yield table
-    for narrower in _without_bars(table):
-        yield narrower
-        table = narrower
     for level in sorted({column.spare for column in table.columns} - {0}, reverse=True):
-        kept = [n for n, one in enumerate(table.columns) if not _is_spared(one.spare, level)]
-        table = table.select(kept)
+        table = table.select([n for n, one in enumerate(table.columns) if one.spare != level])
         yield table
-
-
-def _is_spared(spare: int, level: int) -> bool:
-    """Return whether a column is left out at a level; those of last resort are below 0, and what is 0 always stays."""
-    return spare >= level and (spare > 0 if level > 0 else spare < 0)
-
-
-def _without_bars(table: Table) -> list[Table]:
-    """Return the table without its drawings, if they are the first that can be spared."""
-    kept = [n for n, column in enumerate(table.columns) if column.spare or not table.holds(n, Bar)]
-    return [table.select(kept)] if len(kept) < len(table.columns) else []
 
 
 def _lay_out(table: Table, digits: int | None) -> Grid:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from deadheat.report.of_comparison import StratumComparison, columns_of_strata, 
 from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
 from deadheat.report.of_languages import list_languages, tell_beside, tell_gaps, tell_languages
 from deadheat.report.page.data import N_RANKS, data_of, encoded
-from deadheat.report.page.pictures import Picture, are_missing, pictures_of, pictures_of_languages, vega
+from deadheat.report.page.pictures import Picture, are_missing, draw, pictures_of, vega
 from deadheat.report.page.subject import Input, Subject
 from deadheat.report.score_tables import NOTHING, level_heading, parts_of, tabulate_scores
 from deadheat.version import __version__
@@ -87,21 +88,23 @@ def page_of(
         title = f"{of} by {subjects[0].main.label}"
     missing = are_missing()
     most = None if len(subjects) <= FEW_SUBJECTS else MOST_FIGURES
-    specs: list[dict[str, Any]] = []
+    pictures: list[Picture] = []
     sections: list[Section] = []
+    numbers = count()
     made: Any = templates().get_template("page.html").module
     for n, found in enumerate(languages):
-        pictures = [] if missing else list(pictures_of_languages(found, len(specs)))
-        specs += [one.spec for one in pictures if one.spec is not None]
+        own = list(draw("languages", found, found.across[0].measure, numbers)) if found.across and not missing else []
         name = f" ({found.name})" if len(languages) > 1 else ""
-        sections.append(_of_languages(made, found, f"languages{n}", name, margin, pictures))
+        sections.append(_of_languages(made, found, f"languages{n}", name, margin, own))
+        pictures += own
     for n, subject in enumerate(subjects):
-        pictures = [] if missing else list(pictures_of(subject, len(specs), most=most))
-        specs += [one.spec for one in pictures if one.spec is not None]
-        sections += _of_subject(made, subject, n, pictures, missing)
+        own = [] if missing else list(pictures_of(subject, numbers, most=most))
+        sections += _of_subject(made, subject, n, own, missing)
+        pictures += own
     columns = (Column("n_bytes", "bytes"), Column("sha256", "SHA-256", lambda one: one.sha256 or "-"))
     table = tabulate("inputs", (Column("role", "what"), Column("path", "file")), columns, inputs, title="Files")
     sections.append(Section("inputs", "Inputs", (made.inputs(__version__, table, command),)))
+    specs = [one.spec for one in pictures if one.spec is not None]
     data = encoded({"subjects": [data_of(one) for one in subjects], "charts": specs})
     scripts = [data, *([vega()] if specs else []), _own("page.js")]
     return str(made.page(title, sections, scripts, _own("page.css"), POLICY))

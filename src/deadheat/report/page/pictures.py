@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import count, islice
+from itertools import islice
 from typing import Any
 
-from deadheat.comparison.languages import Languages
 from deadheat.errors import MissingDependencyError
 from deadheat.report.page.subject import Subject
 
@@ -49,14 +48,14 @@ class Picture:
     number: int = -1
 
 
-def pictures_of(subject: Subject, first: int, *, most: int | None = None) -> Iterator[Picture]:
+def pictures_of(subject: Subject, numbers: Iterator[int], *, most: int | None = None) -> Iterator[Picture]:
     """Draw the figures that fit a subject, of its main measure.
 
     Parameters
     ----------
     subject : Subject
-    first : int
-        The number of the first one.
+    numbers : iterator of int
+        What figures that can be drawn are counted with.
     most : int, optional
         Figures of the systems, and of nothing else.
 
@@ -65,23 +64,16 @@ def pictures_of(subject: Subject, first: int, *, most: int | None = None) -> Ite
     MissingDependencyError
         Altair or vl-convert is not installed.
     """
-    number = count(first)
     of: list[tuple[str, Any]] = [("figures", subject.comparison or subject.first)]
     if most is None:
         ties, strata = subject.tie_table(), subject.strata()
         of += [("strata", strata)] if strata else []
         of += [("ties", ties)] if ties is not None else []
     for part, drawn in of:
-        yield from islice(_drawn(part, drawn, subject.main.label, number), most)
+        yield from islice(draw(part, drawn, subject.main.label, numbers), most)
 
 
-def pictures_of_languages(found: Languages, first: int) -> Iterator[Picture]:
-    """Draw the figures of languages, by the first measure that has means."""
-    if found.across:
-        yield from _drawn("languages", found, found.across[0].measure, count(first))
-
-
-def _drawn(part: str, of: Any, measure: str, number: Iterator[int]) -> Iterator[Picture]:  # noqa: ANN401 - what is drawn
+def draw(part: str, of: Any, measure: str, numbers: Iterator[int]) -> Iterator[Picture]:  # noqa: ANN401 - what is drawn
     """Draw all figures of an object."""
     from deadheat.figures import drawings, rendered  # figures need Altair
 
@@ -91,7 +83,7 @@ def _drawn(part: str, of: Any, measure: str, number: Iterator[int]) -> Iterator[
         if one.chart is None:
             yield Picture(one.name, part, why_not=str(one.error))
             continue
-        own = next(number)
+        own = next(numbers)
         svg = rendered(one.chart, "svg").decode()
         yield Picture(one.name, part, compact(ID.sub(rf"\g<1>f{own}-", svg)), one.chart.to_dict(), number=own)
 

@@ -126,14 +126,10 @@ class Subject:
     @cached_property
     def texts(self) -> list[str] | None:
         """The text of each query; None if it is not known of any."""
-        columns = () if self.queries is None else self.queries.columns
-        name = next((one for one in ("query", "text", "title", "question") if one in columns), None)
-        if self.queries is None or name is None:
+        if self.queries is None or self.queries.text_column is None:
             return None
-        held = set(self.queries.query_ids)
-        known = [query for query in self.query_ids if query in held]
-        texts = dict(zip(known, self.queries.column(name, known), strict=True))
-        return [texts.get(query) or "" for query in self.query_ids]
+        texts = self.queries.texts(self.query_ids)
+        return [texts.get(query, "") for query in self.query_ids]
 
     @cache  # noqa: B019 - a subject lives as long as its page is made
     def ties_of(self, system: str) -> pl.DataFrame | None:
