@@ -64,8 +64,7 @@ def _float(table: Table, digits: int | None) -> str:
     lines = "\n".join(_lines(table, digits))
     if not table.caption:
         return lines
-    caption = " ".join(map(_breakable, table.caption.split(" ")))
-    return FLOAT % (caption, table.key, lines)
+    return FLOAT % (" ".join(map(_breakable, table.caption.split(" "))), table.key, lines)
 
 
 def _lines(table: Table, digits: int | None) -> Iterator[str]:

@@ -97,8 +97,14 @@ def tell_unshared(
         for own, runs in gathered((run, tuple(own)) for run, own in ids.items() if own).items():
             whose = "" if is_alone else f"{', '.join(runs)}: "
             is_warning = not is_note and missing == "skip" and key == "missing_queries"
-            text = f"{whose}{len(own):,} ({three(own)}), {effect}"
-            yield Fact("", None, key.replace("_", " "), text, is_warning=is_warning, is_note=is_note)
+            yield Fact(
+                "",
+                None,
+                key.replace("_", " "),
+                f"{whose}{len(own):,} ({three(own)}), {effect}",
+                is_warning=is_warning,
+                is_note=is_note,
+            )
 
 
 def gathered(pairs: Iterable[tuple[str, T]]) -> dict[T, list[str]]:
@@ -165,8 +171,9 @@ def made_under(conventions: Conventions) -> Iterator[Fact]:
     if depth is not None:
         yield Fact("depth", depth, "lists", f"cut after {counted(depth, 'document')}", is_note=True)
     if conventions.unjudged == "bounds":
-        text = f"if each retrieved unjudged document had any relevance, 0 to {highest}"
-        yield Fact("unjudged", "bounds", "if judged", text)
+        yield Fact(
+            "unjudged", "bounds", "if judged", f"if each retrieved unjudged document had any relevance, 0 to {highest}"
+        )
         yield Fact("unjudged_max_rel", top)
     if conventions.judged_only:
         yield Fact("judged_only", value=True, heading="lists", text="without unjudged documents", is_note=True)
@@ -176,16 +183,16 @@ def doubted_names(measures: Iterable[Measure]) -> Iterator[Fact]:
     """Say how names were read that mean something else elsewhere."""
     for one in measures:
         if one.asked and is_doubted(one.asked):
-            told = f"{one.asked} is read as {meaning(one.asked, type(one).__name__)}"
-            yield note("name", told)
+            yield note("name", f"{one.asked} is read as {meaning(one.asked, type(one).__name__)}")
 
 
 def without_bounds(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     """Name the measures that have no bounds over unjudged documents, if bounds were asked for."""
     lacking = [one.measure.label for one in evaluations[0] if one.unjudged is not None and not one.has_unjudged_bounds]
     if lacking:
-        text = f"over unjudged documents: {', '.join(lacking)}"
-        yield Fact("without_bounds", lacking, "no bound", text, is_note=True)
+        yield Fact(
+            "without_bounds", lacking, "no bound", f"over unjudged documents: {', '.join(lacking)}", is_note=True
+        )
 
 
 def named(ids: Sequence[str]) -> str:
@@ -237,8 +244,14 @@ def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         n_found = len(set(chain.from_iterable(pairs)))
     lacking = n_relevant - n_found
     where = "in no run" if len(rows) > 1 else "not in the run"
-    text = f"{lacking:,} of {counted(n_relevant, 'relevant document')} {'is' if lacking == 1 else 'are'} {where}"
-    yield Fact("not_retrieved", {"n_relevant": n_relevant, "n": lacking}, "not found", text if lacking > 0 else "")
+    yield Fact(
+        "not_retrieved",
+        {"n_relevant": n_relevant, "n": lacking},
+        "not found",
+        f"{lacking:,} of {counted(n_relevant, 'relevant document')} {'is' if lacking == 1 else 'are'} {where}"
+        if lacking > 0
+        else "",
+    )
 
 
 def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:

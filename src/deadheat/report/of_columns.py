@@ -125,8 +125,12 @@ def _reversed(ranked: Sequence[Numbers], measure: Measure, *, is_ascending: bool
     known = [one for one in ranked if one["reversed"] is not None]
     found = [one["column"] for one in known if sign * (one["reversed"] - one["level"]) > NOISE]
     way = "descending, without --ascending" if is_ascending else "ascending, as --ascending does"
-    text = f"{counted(len(found), 'column')} would rank better {way}: {three(found)}" if found else ""
-    return Fact("better_reversed", found, "direction", text)
+    return Fact(
+        "better_reversed",
+        found,
+        "direction",
+        f"{counted(len(found), 'column')} would rank better {way}: {three(found)}" if found else "",
+    )
 
 
 def _chosen(best: str, n_columns: int, first: Evaluation, choice: Selection, digits: int | None) -> Fact:

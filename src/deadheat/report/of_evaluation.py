@@ -230,8 +230,13 @@ def _beside(evaluations: Sequence[Evaluation], context: EvaluationContext) -> It
     yield Fact("leader_changes", changed, "best run", "; ".join(told), is_note=True)
     n_pairs = math.comb(len(evaluations), 2)
     told = [f"{n:,} ({measure})" for measure, n in swapped.items() if n]
-    text = f"{', '.join(told)} of {counted(n_pairs, 'pair')} of runs are the other way round" if told else ""
-    yield Fact("swapped_pairs", {"n_pairs": n_pairs, "n_swapped": swapped}, "order", text, is_note=True)
+    yield Fact(
+        "swapped_pairs",
+        {"n_pairs": n_pairs, "n_swapped": swapped},
+        "order",
+        f"{', '.join(told)} of {counted(n_pairs, 'pair')} of runs are the other way round" if told else "",
+        is_note=True,
+    )
 
 
 def _leaders(evaluations: Sequence[Evaluation], measure: Measure, values: FloatArray) -> list[str]:
@@ -283,8 +288,10 @@ def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> Iterato
     ]
     if found:
         names = ("run", "n_queries", "standard_error")
-        told = [{**measure_named(measure), **dict(zip(names, values, strict=True))} for measure, *values in found]
-        yield Fact("estimated", told)
+        yield Fact(
+            "estimated",
+            [{**measure_named(measure), **dict(zip(names, values, strict=True))} for measure, *values in found],
+        )
     for measure, run, n_queries, error in found:
         of = f"{measure} of {run}: orders of ties were drawn for {counted(n_queries, 'query', 'queries')}"
         yield note("estimated", f"{of}, with a standard error of up to {format_cell(error, digits)}")
@@ -292,8 +299,9 @@ def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> Iterato
         for scores in one:
             n_drawn = int(scores.measure.has_drawn_spread(one.placements_of(scores.measure)).sum())
             of = f"tie std, min and max of {scores.measure.label} of {one.name} are of drawn orders for"
-            text = f"{of} {counted(n_drawn, 'query', 'queries')}; its means are exact"
-            yield note("estimated", text if n_drawn else "")
+            yield note(
+                "estimated", f"{of} {counted(n_drawn, 'query', 'queries')}; its means are exact" if n_drawn else ""
+            )
 
 
 def _intervals(parts: Sequence[StratumEvaluations], options: IntervalOptions, digits: int | None) -> Iterator[Fact]:
@@ -352,8 +360,9 @@ def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         if lacking:
             lack = f" that {', '.join(runs)} lack{'s' if len(runs) == 1 else ''}" if are_missing else ""
             has, them = "has" if len(lacking) == 1 else "have", "it" if len(measures) == 1 else "them"
-            text = f"{', '.join(measures)}: without the {named(lacking)}{lack}, which {has} no value for {them}"
-            yield note(LACKING, text)
+            yield note(
+                LACKING, f"{', '.join(measures)}: without the {named(lacking)}{lack}, which {has} no value for {them}"
+            )
 
 
 def _averages(grouping: Grouping) -> list[Table]:
@@ -385,10 +394,17 @@ def _averages(grouping: Grouping) -> list[Table]:
         for measure in measures
     )
     others = [column for column in grouping.columns if column != within]
-    title = f"Averages over {' and '.join(others)}" + (f", within each {within}" if within else "")
-    labels = (*([Column(within, within)] if within else []), MEASURE)
-    names = tuple(of_run.whole.name for of_run in grouping.strata)
-    return [tabulate_groups("averages", labels, columns, rows, names, title=title, has_blocks=bool(within))]
+    return [
+        tabulate_groups(
+            "averages",
+            (*([Column(within, within)] if within else []), MEASURE),
+            columns,
+            rows,
+            tuple(of_run.whole.name for of_run in grouping.strata),
+            title=f"Averages over {' and '.join(others)}" + (f", within each {within}" if within else ""),
+            has_blocks=bool(within),
+        )
+    ]
 
 
 def _grouped(grouping: Grouping) -> Iterator[Fact]:
@@ -420,8 +436,13 @@ def _grouped(grouping: Grouping) -> Iterator[Fact]:
     yield said("averages", none)
     ids = sorted(set().union(*(of_run.unassigned for of_run in grouping.strata)))
     columns = " or ".join(grouping.columns)
-    text = f"{named(ids)} without {columns}, not in macro and variance" if ids else ""
-    yield Fact("unassigned_queries", ids, NONE, text, is_note=True)
+    yield Fact(
+        "unassigned_queries",
+        ids,
+        NONE,
+        f"{named(ids)} without {columns}, not in macro and variance" if ids else "",
+        is_note=True,
+    )
     sizes = {  # the fewest queries of any run and measure
         label(stratum): min(one.n_queries for of_run in grouping.strata for one in of_run.get(stratum, ()))
         for stratum in sorted(set().union(*grouping.strata), key=order)

@@ -116,8 +116,9 @@ def report_gate(
             asked = "No regression"
             if key == "no_worse_than":
                 asked = f"No loss of {result.options.no_worse_than:.15g} or more"
-            title = f"{asked} against {result.baseline}"
-            tables.append(_table(key, MEASURE, columns, checks, marks=marks, title=title, main=2))
+            tables.append(
+                _table(key, MEASURE, columns, checks, marks=marks, title=f"{asked} against {result.baseline}", main=2)
+            )
     weak = result.proving_little or not_asked
     mark = "" if not marks else "❌ " if not result.passed else "⚠️ " if weak else "✅ "
     summary = result.summary + (f"; not checked: {_unasked(sources, not_asked)}" if not_asked else "")
@@ -146,8 +147,15 @@ def _table(
             replace(one, of=lambda check: MARKS[_result(check)]) if one.of is _result else one for one in columns
         ]
     has_strata = any(check.by for check in checks)
-    labels = (label, STRATUM) if has_strata else (label,)
-    return tabulate(key, labels, columns, checks, has_blocks=has_strata, title=title, main=main)
+    return tabulate(
+        key,
+        (label, STRATUM) if has_strata else (label,),
+        columns,
+        checks,
+        has_blocks=has_strata,
+        title=title,
+        main=main,
+    )
 
 
 def _facts(
@@ -214,10 +222,10 @@ def _sizes(result: GateResult) -> Iterator[Fact]:
     found = gathered((check.measure, (check.n_queries, check.is_regression)) for check in fewer)
     for (n_queries, is_compared), names in found.items():
         both = " in both" if is_compared else ""
-        text = (
-            f"{', '.join(dict.fromkeys(names))}: over the {counted(n_queries, 'query', 'queries')} with a value{both}"
+        yield said(
+            "note",
+            f"{', '.join(dict.fromkeys(names))}: over the {counted(n_queries, 'query', 'queries')} with a value{both}",
         )
-        yield said("note", text)
 
 
 def _is_plain(check: Check) -> bool:
@@ -238,8 +246,7 @@ def _intervals(result: GateResult) -> Iterator[Fact]:
     level = f"{100 * options.confidence_level:.6g}%"
     if any(check.by and check.method for check in result.checks):
         level += " for all strata of a check together (Bonferroni)"
-    units = "queries" if options.cluster is None else "clusters"
-    made = estimated_by(methods, units, options.n_resamples, None)
+    made = estimated_by(methods, "queries" if options.cluster is None else "clusters", options.n_resamples, None)
     yield said("intervals", f"{level}, {made}{_clusters(result)}")
     sizes = [one.n_queries for one in result.checks if one.method in BOOTSTRAPS and one.n_queries >= FEWEST]
     if sizes and options.cluster is None:
@@ -267,5 +274,9 @@ def _baseline(result: GateResult) -> Iterator[Fact]:
     if options.no_worse_than is not None:
         yield said("no worse", f"fails unless a loss of {options.no_worse_than:.15g} or more is ruled out: {test}")
         yield said("bound", f"of the difference on its worse side, {level}")
-    text = f"{', '.join(result.not_compared)}: in {result.name} or in {result.baseline}, not in both"
-    yield said("not compared", text if result.not_compared else "")
+    yield said(
+        "not compared",
+        f"{', '.join(result.not_compared)}: in {result.name} or in {result.baseline}, not in both"
+        if result.not_compared
+        else "",
+    )

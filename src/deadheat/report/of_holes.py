@@ -31,8 +31,12 @@ def report_holes(found: Holes, *, for_people: bool = True) -> Report:
     frame = found.documents.head(MOST) if for_people else found.documents
     ranks = [name for name in frame.columns if name.startswith("rank ")]
     rows = frame.to_dicts()
-    columns = (Column("weight", "weight"), *(Column(name, name, spare=n) for n, name in enumerate(ranks)))
-    table = tabulate("documents", (QUERY, Column("doc_id", "document")), columns, rows)
+    table = tabulate(
+        "documents",
+        (QUERY, Column("doc_id", "document")),
+        (Column("weight", "weight"), *(Column(name, name, spare=n) for n, name in enumerate(ranks))),
+        rows,
+    )
     shown = f", the first {len(rows):,} are shown" if len(rows) < len(found.documents) else ""
     below = f"; {found.n_below:,} more below that rank count too, and are not listed" if found.n_below else ""
     ranges = {name: {"low": low, "high": high} for name, (low, high) in found.ranges.items()}

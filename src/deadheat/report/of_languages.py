@@ -116,9 +116,15 @@ def _means(found: Languages, across: Sequence[Across], system: Column, unit: tup
     )
     n = sorted({one.n_queries for one in across})
     shared = f"the same {counted(n[-1], *unit)}" if len(n) == 1 else f"the same {n[0]:,} to {n[-1]:,} {unit[1]}"
-    title = f"{found.name}: {shared} in {len(found.languages)} languages"
-    labels = (MEASURE, replace(system, of=lambda one: one.system))
-    return tabulate("across_languages", labels, columns, across, title=title, main=1, is_section=True)
+    return tabulate(
+        "across_languages",
+        (MEASURE, replace(system, of=lambda one: one.system)),
+        columns,
+        across,
+        title=f"{found.name}: {shared} in {len(found.languages)} languages",
+        main=1,
+        is_section=True,
+    )
 
 
 def _differences(
@@ -148,9 +154,15 @@ def _differences(
         Column("wins", "wins", spare=2),
         Column("losses", "losses", spare=2),
     )
-    labels = (MEASURE, system, Column("language", "language"), Column("against", "against"))
-    title = f"{found.name}: differences between languages"
-    return tabulate("language_differences", labels, columns, rows, title=title, main=1, is_section=True)
+    return tabulate(
+        "language_differences",
+        (MEASURE, system, Column("language", "language"), Column("against", "against")),
+        columns,
+        rows,
+        title=f"{found.name}: differences between languages",
+        main=1,
+        is_section=True,
+    )
 
 
 def _p_column(found: Languages) -> Column:
@@ -172,9 +184,15 @@ def _interactions(found: Languages, measures: Sequence[str], system: Column) -> 
         _p_column(found),
         Column("flip_probability", "ties reverse", spare=3),
     )
-    title = f"{found.name}: gaps between languages, {system.heading} against {system.heading}"
-    labels = (MEASURE, Column("languages", "languages"), system, Column("baseline", "against"))
-    return tabulate("language_interactions", labels, columns, rows, title=title, main=2, is_section=True)
+    return tabulate(
+        "language_interactions",
+        (MEASURE, Column("languages", "languages"), system, Column("baseline", "against")),
+        columns,
+        rows,
+        title=f"{found.name}: gaps between languages, {system.heading} against {system.heading}",
+        main=2,
+        is_section=True,
+    )
 
 
 def tell_languages(found: Languages, *, unit: tuple[str, str] = QUERY, margin: float | None = None) -> Iterator[Fact]:

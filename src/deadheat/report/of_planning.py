@@ -81,8 +81,7 @@ def doubt_margin(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
     total = counted(len(placed), "pair")
     found = gathered((name_of(stratum, pair), _why_doubtful(pair)) for stratum, pair in placed)
     for why, names in found.items():
-        text = f"{why}: {len(names)} of {total}, {three(names)}" if why else ""
-        yield note("margin", text)
+        yield note("margin", f"{why}: {len(names)} of {total}, {three(names)}" if why else "")
 
 
 def _why_doubtful(pair: Pair) -> str:
@@ -137,8 +136,9 @@ def list_queries(comparison: Comparison, n: int, texts: Mapping[str, str], *, fo
     for_people : bool
     """
     rows = comparison.queries(n).to_dicts()
-    ends = ("tie_min", "tie_max")
-    ties = Column("ties", "tie orders", lambda row: Span(row["tie_min"], row["tie_max"]), ends, spare=2)
+    ties = Column(
+        "ties", "tie orders", lambda row: Span(row["tie_min"], row["tie_max"]), ("tie_min", "tie_max"), spare=2
+    )
     text = [Column("text", "text", lambda row: texts.get(row["query_id"], ""))] if texts else []
     if not for_people:
         columns = (*(Column(name, name) for name in NUMBERS), ties, *text)
@@ -170,8 +170,9 @@ def list_ranks(comparison: Comparison, columns: Sequence[str], strata: Compariso
         Column("p_best", "P(best)", lambda row: share(row["p_best"])),
         Column("n_queries", "queries", spare=1),
     )
-    labels = (*columns_of_strata(columns), MEASURE, SYSTEM)
-    return tabulate("ranks", labels, shown, rows, title="Ranks", has_blocks=True)
+    return tabulate(
+        "ranks", (*columns_of_strata(columns), MEASURE, SYSTEM), shown, rows, title="Ranks", has_blocks=True
+    )
 
 
 def tell_ranks(comparison: Comparison) -> Fact:
@@ -180,5 +181,4 @@ def tell_ranks(comparison: Comparison) -> Fact:
     seed = arguments.whole(design.rng)
     units = "queries" if comparison.cluster is None else "clusters"
     how = f"bootstrap over {units}, with the ties of every drawn query broken at random"
-    text = f"by the exact mean; {how}, {design.n_resamples:,} resamples{drawn_with(seed)}"
-    return said("ranks", text)
+    return said("ranks", f"by the exact mean; {how}, {design.n_resamples:,} resamples{drawn_with(seed)}")

@@ -90,9 +90,13 @@ def report_profile(
         f"{profile.name}: {counted(profile.n_queries, 'query', 'queries')}, {counted(profile.n_documents, 'document')}"
     )
     of_counts = tell_counts([one.measure for one in profile.decided])
-    facts = (*_recommended(profile, digits), *_facts(profile, missing), *of_counts)
-    closing = SIZES.format(RULES[profile.rule or ""]) if profile.decided else ""
-    return Report(tuple(tables), facts, heading, closing, facts_first=True)
+    return Report(
+        tuple(tables),
+        (*_recommended(profile, digits), *_facts(profile, missing), *of_counts),
+        heading,
+        SIZES.format(RULES[profile.rule or ""]) if profile.decided else "",
+        facts_first=True,
+    )
 
 
 def _recommended(profile: TieProfile, digits: int | None) -> Iterator[Fact]:
@@ -112,8 +116,10 @@ def _recommended(profile: TieProfile, digits: int | None) -> Iterator[Fact]:
         for correlation in (one.with_tie_ratio, one.with_largest_tie)
         if correlation.undefined
     )
-    told = [f"{', '.join(dict.fromkeys(measures))}: {why}" for why, measures in reasons.items()]
-    yield said("no correlation", "; ".join(told))
+    yield said(
+        "no correlation",
+        "; ".join(f"{', '.join(dict.fromkeys(measures))}: {why}" for why, measures in reasons.items()),
+    )
 
 
 def _exactly(profile: TieProfile, found: Recommendation, digits: int | None) -> Iterator[Fact]:
@@ -137,8 +143,12 @@ def _exactly(profile: TieProfile, found: Recommendation, digits: int | None) -> 
     text += f"more than {limit}: count ties exactly" if is_exact else f"not more than {limit}: any rule will do"
     if not found.agrees:
         text += "; it counts ties that decide nothing too" if is_exact else "; it does not see what these ties decide"
-    value = {"is_exact": is_exact, "percent": RULE_OF_THUMB, "n_queries_with_ties": n_with_ties, "agrees": found.agrees}
-    yield Fact("rule_of_thumb", value, f"{limit} rule", text)
+    yield Fact(
+        "rule_of_thumb",
+        {"is_exact": is_exact, "percent": RULE_OF_THUMB, "n_queries_with_ties": n_with_ties, "agrees": found.agrees},
+        f"{limit} rule",
+        text,
+    )
 
 
 def _facts(profile: TieProfile, missing: str) -> Iterator[Fact]:
@@ -176,8 +186,13 @@ def _facts(profile: TieProfile, missing: str) -> Iterator[Fact]:
     yield from (said("scores", sign) for sign in signs)
     yield Fact("notes", list(profile.notes), "data", "; ".join(profile.notes))
     if profile.decided:
-        text = "" if profile.is_judged else nothing_judged(profile.name)
-        yield Fact("nothing_judged", not profile.is_judged, "WARNING", text, is_warning=True)
+        yield Fact(
+            "nothing_judged",
+            not profile.is_judged,
+            "WARNING",
+            "" if profile.is_judged else nothing_judged(profile.name),
+            is_warning=True,
+        )
         yield from tell_unshared([profile], missing, is_alone=True, is_note=False)
 
 
@@ -206,8 +221,13 @@ def _measures(decided: tuple[Decided, ...]) -> Table:
         Column("n_evaluated", "n", lambda one: one.scores.n_queries, is_detail=len(n_queries) < 2),
         *([Column("total", "total", _total, is_data=True)] if any(one.measure.total for one in decided) else []),
     )
-    labels = [replace(MEASURE, of=lambda one: one.measure.label)]
-    return tabulate("measures", labels, columns, decided, title="What the order of ties decides")
+    return tabulate(
+        "measures",
+        [replace(MEASURE, of=lambda one: one.measure.label)],
+        columns,
+        decided,
+        title="What the order of ties decides",
+    )
 
 
 def _total(one: Decided) -> Cell:
@@ -232,9 +252,13 @@ def _stability(profile: TieProfile) -> Table:
         Column("traditional_std", f"std {rule}", spare=3),
         Column("n_queries", "n", is_data=True),
     )
-    title = f"Ties broken {BROKEN_BY[profile.rule or '']}, beside the exact values"
-    labels = [replace(MEASURE, of=lambda one: one.measure.label)]
-    return tabulate("stability", labels, columns, [one.difference for one in profile.stability], title=title)
+    return tabulate(
+        "stability",
+        [replace(MEASURE, of=lambda one: one.measure.label)],
+        columns,
+        [one.difference for one in profile.stability],
+        title=f"Ties broken {BROKEN_BY[profile.rule or '']}, beside the exact values",
+    )
 
 
 def _of_level(key: str, heading: str) -> Column:
@@ -249,8 +273,13 @@ def _correlations(profile: TieProfile) -> Table:
         Column("n_queries", "n", lambda one: one.with_tie_ratio.n_queries),
         Column("undefined", "undefined", _undefined, is_detail=True),
     )
-    labels = [replace(MEASURE, of=lambda one: one.difference.measure.label)]
-    return tabulate("correlations", labels, columns, profile.stability, title=CORRELATED)
+    return tabulate(
+        "correlations",
+        [replace(MEASURE, of=lambda one: one.difference.measure.label)],
+        columns,
+        profile.stability,
+        title=CORRELATED,
+    )
 
 
 def _undefined(one: Stability) -> str | None:

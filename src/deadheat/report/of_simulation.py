@@ -90,23 +90,36 @@ def report_coarsening(found: CoarseningProfile, *, for_people: bool = True) -> R
         labels = (MEASURE, SYSTEM, Column("baseline", "baseline"), SCORES)
         tables.append(tabulate("pairs", labels, PAIR, found.pairs, title="The winner of each pair"))
     whose = runs[0] if is_single else counted(len(runs), "run")
-    heading = f"{whose} with coarser scores: {counted(found.n_queries, 'query', 'queries')}"
-    closing = OF_ERROR + (OF_WINNER if found.pairs else "")
-    return Report(tuple(tables), tuple(_facts(found)), heading=heading, closing=closing, subject=found)
+    return Report(
+        tuple(tables),
+        tuple(_facts(found)),
+        heading=f"{whose} with coarser scores: {counted(found.n_queries, 'query', 'queries')}",
+        closing=OF_ERROR + (OF_WINNER if found.pairs else ""),
+        subject=found,
+    )
 
 
 def _scores(rows: Sequence[CoarseScores], *, has_run: bool, has_winner: bool) -> Table:
     # of two runs, the other one is the rival
     rival = Column("rival", "against", is_data=len({row.run for row in rows}) < 3, spare=1)
-    columns = (*COLUMNS, *((WRONG, rival) if has_winner else ()))
-    labels = (MEASURE, RUN, SCORES) if has_run else (MEASURE, SCORES)
-    return tabulate("scores", labels, columns, rows, main=3, has_blocks=True)
+    return tabulate(
+        "scores",
+        (MEASURE, RUN, SCORES) if has_run else (MEASURE, SCORES),
+        (*COLUMNS, *((WRONG, rival) if has_winner else ())),
+        rows,
+        main=3,
+        has_blocks=True,
+    )
 
 
 def _facts(found: CoarseningProfile) -> Iterator[Fact]:
     yield Fact("n_queries", found.n_queries)
-    text = "between the lowest and the highest score of each query" if found.per_query else ""
-    yield Fact("per_query", found.per_query, "levels", text)
+    yield Fact(
+        "per_query",
+        found.per_query,
+        "levels",
+        "between the lowest and the highest score of each query" if found.per_query else "",
+    )
     evaluations = list(found.evaluations.values())
     totals = ", ".join(str(one) for one in evaluations[0].measures if one.total)
     is_open = found.pairs and any(math.isnan(row.wrong_winner) for row in found.rows)
@@ -135,8 +148,14 @@ def report_simulation(simulation: Simulation, *, seed: object = None, files: Seq
     files : sequence of str
         What was written.
     """
-    rows = simulation.summary().sort("measure", descending=True, maintain_order=True).to_dicts()
-    table = tabulate("rerankers", (MEASURE, Column("reranker", "reranker")), SIMULATED, rows, main=7, has_blocks=True)
+    table = tabulate(
+        "rerankers",
+        (MEASURE, Column("reranker", "reranker")),
+        SIMULATED,
+        simulation.summary().sort("measure", descending=True, maintain_order=True).to_dicts(),
+        main=7,
+        has_blocks=True,
+    )
     types = [one.name for one in simulation.query_types]
     n_queries, n_documents = simulation.queries.height, simulation.qrels.to_polars().height
     heading = (

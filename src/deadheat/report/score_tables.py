@@ -261,8 +261,13 @@ def list_queries(
         for measure in evaluations[0].measures
     ]
     of_strata = [Column(name, name) for one in strata[:1] for name in one.columns]
-    names = tuple(evaluation.name for evaluation in evaluations)
-    return Table("per_query", (*of_strata, QUERY, MEASURE), tuple(shown), tuple(rows), names)
+    return Table(
+        "per_query",
+        (*of_strata, QUERY, MEASURE),
+        tuple(shown),
+        tuple(rows),
+        tuple(evaluation.name for evaluation in evaluations),
+    )
 
 
 def _by_query(evaluation: Evaluation, beside: Sequence[Evaluation]) -> dict[tuple[str, str], tuple[Cell, ...]]:

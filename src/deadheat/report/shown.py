@@ -73,8 +73,7 @@ def _warned(report: Report, evaluation: Evaluation) -> Report:
     """Return a report that begins with a warning if nothing that is retrieved is judged."""
     if len(evaluation.placements.query):
         return report
-    fact = warning("WARNING", nothing_judged(evaluation.name))
-    return replace(report, facts=(fact, *report.facts))
+    return replace(report, facts=(warning("WARNING", nothing_judged(evaluation.name)), *report.facts))
 
 
 def _of_comparison(comparison: Comparison, *, compact: bool = False) -> Report:
@@ -105,8 +104,11 @@ def _of_placements(placements: Placements) -> Report:
         said("rows", f"the first {MOST_ROWS} of {n_rows:,}" if n_rows > MOST_ROWS else ""),
     )
     judged = counted(n_rows, "judged document")
-    heading = f"{counted(placements.n_queries, 'query', 'queries')}, {judged} retrieved"
-    return Report((tabulate("placements", (QUERY, Column("doc_id", "document")), columns, rows),), facts, heading)
+    return Report(
+        (tabulate("placements", (QUERY, Column("doc_id", "document")), columns, rows),),
+        facts,
+        f"{counted(placements.n_queries, 'query', 'queries')}, {judged} retrieved",
+    )
 
 
 REPORTS: dict[type, Callable[..., Report]] = {

@@ -139,8 +139,7 @@ def _of_subject(
         name: made.figures([one for one in pictures if one.part == name]) for name in ("figures", "strata", "ties")
     }
     if subject.comparison is None:
-        context = EvaluationContext(subject.qrels, intervals=IntervalOptions())
-        report = report_evaluations([subject.first], context)
+        report = report_evaluations([subject.first], EvaluationContext(subject.qrels, intervals=IntervalOptions()))
     else:
         report = report_comparison(subject.comparison, qrels=subject.qrels, margin=subject.margin)
     n_queries = counted(len(subject.query_ids), "query", "queries")
@@ -150,9 +149,13 @@ def _of_subject(
     yield Section(f"{prefix}-figures", f"Figures{of}", (drawn["figures"],), note="" if pictures else missing)
     yield Section(f"{prefix}-deciding", f"Queries that decide{of}", (queries,))
     if subject.runs:
-        note = f"The first {N_RANKS} documents. A bracket holds a tie: its documents may come in any order."
-        content = (made.live("rankings", number),)
-        yield Section(f"{prefix}-rankings", f"Rankings{of}", content, note=note, is_live=True)
+        yield Section(
+            f"{prefix}-rankings",
+            f"Rankings{of}",
+            (made.live("rankings", number),),
+            note=f"The first {N_RANKS} documents. A bracket holds a tie: its documents may come in any order.",
+            is_live=True,
+        )
     ties = (made.board(_tie_table(subject)), made.live("ties", number), drawn["ties"])
     yield Section(f"{prefix}-ties", f"Ties{of}", ties)
     if strata := _strata_tables(subject):
@@ -261,8 +264,9 @@ def _deciding(subject: Subject) -> Table:
     labels = [Column(QUERY.key, QUERY.heading, subject.query_ids.__getitem__)]
     labels += [] if texts is None else [Column("text", "text", texts.__getitem__)]
     shown = [n for n in subject.deciding if len(names) == 1 or decides[n]]
-    title = f"{subject.main.label}: {' - '.join(names)}"
-    return tabulate("deciding", labels, columns, shown, title=title, main=len(columns) - 2)
+    return tabulate(
+        "deciding", labels, columns, shown, title=f"{subject.main.label}: {' - '.join(names)}", main=len(columns) - 2
+    )
 
 
 def _tie_table(subject: Subject) -> Table:
