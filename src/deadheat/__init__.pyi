@@ -38,9 +38,7 @@ from deadheat.profile.orders import TieComplexity, TieOrders, tie_complexity, ti
 from deadheat.simulation.coarse_profile import CoarseningProfile, coarsening_profile
 from deadheat.simulation.coarsening import coarsen
 from deadheat.simulation.confidence import ConfidenceEvaluation, evaluate_with_confidence
-from deadheat.simulation.presets import QueryType, Reranker
-from deadheat.simulation.rerankers import simulate_rerankers
-from deadheat.simulation.simulated import Simulation
+from deadheat.simulation.rerankers import QueryType, Reranker, Simulation, simulate_rerankers
 
 __version__: str
 

@@ -11,14 +11,13 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DataError, ParameterError
-from deadheat.simulation.presets import PLAIN, PRESETS, QUERY_TYPES, QueryType, Reranker
-from deadheat.simulation.rerankers import simulate_rerankers
+from deadheat.simulation.rerankers import PLAIN, PRESETS, QUERY_TYPES, QueryType, Reranker, simulate_rerankers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from deadheat.simulation.simulated import Simulation
+    from deadheat.simulation.rerankers import Simulation
 
 NAMES = ["low", "medium", "high", "very-high"]
 

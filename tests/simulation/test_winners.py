@@ -10,7 +10,7 @@ import pytest
 import deadheat as dh
 from deadheat.comparison.flips import Side, TieSums, side_of
 from deadheat.measures import parse_measure
-from deadheat.simulation.winners import Winner, winner
+from deadheat.simulation.coarse_profile import winner
 
 
 def sums_of(seed: int, measure: str, n_queries: int) -> TieSums:
@@ -33,13 +33,13 @@ def test_the_normal_distribution_is_as_close_as_it_says(
     seed: int, measure: str, sign: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether the system that should be ahead is ahead in the mean, or behind."""
-    exact = winner(sums_of(seed, measure, 30), 0, 1, sign)
+    exact, none = winner(sums_of(seed, measure, 30), 0, 1, sign)
     assert exact.method in {"exact", "grid"}
     monkeypatch.setattr(Side, "can_draw", property(lambda _: False))
-    normal = winner(sums_of(seed, measure, 30), 0, 1, sign)
+    normal, _ = winner(sums_of(seed, measure, 30), 0, 1, sign)
     assert normal.method == "normal"
-    assert exact.wrong - normal.standard_error - 1e-3 <= normal.wrong
-    assert normal.wrong <= exact.wrong + exact.none + normal.standard_error + 1e-3
+    assert exact.probability - normal.standard_error - 1e-3 <= normal.probability
+    assert normal.probability <= exact.probability + none + normal.standard_error + 1e-3
     assert normal.standard_error < 1
 
 
@@ -47,16 +47,15 @@ def test_the_normal_distribution_is_as_close_as_it_says(
 def test_one_of_three_things_happens(seed: int) -> None:
     """The first is ahead, the other one is, or neither."""
     sums = sums_of(seed, "P@2", 10)
-    one, other = winner(sums, 0, 1, 0.1), winner(sums, 0, 1, -2.0)
-    assert one.none == pytest.approx(other.none)
-    assert one.wrong + other.wrong + one.none == pytest.approx(1.0)
-    swapped = winner(sums, 1, 0, 1.0)
-    assert swapped.wrong == pytest.approx(other.wrong)
+    (one, none), (other, same) = winner(sums, 0, 1, 0.1), winner(sums, 0, 1, -2.0)
+    assert none == pytest.approx(same)
+    assert one.probability + other.probability + none == pytest.approx(1.0)
+    swapped, _ = winner(sums, 1, 0, 1.0)
+    assert swapped.probability == pytest.approx(other.probability)
 
 
 def test_no_sign_no_winner() -> None:
-    found = winner(sums_of(0, "RR", 5), 0, 1, 0.0)
-    assert math.isnan(found.wrong)
-    assert math.isnan(found.none)
+    found, none = winner(sums_of(0, "RR", 5), 0, 1, 0.0)
+    assert math.isnan(found.probability)
+    assert math.isnan(none)
     assert found.method == "none"
-    assert Winner(0.5, 0.0, "exact").standard_error == 0.0

@@ -113,7 +113,7 @@ def flip(
     if (lowest if difference > 0 else -highest) > -equal:
         return Flip(0.0, can_flip=False, method="exact")
     if distributions is None:
-        return _normal(difference, tie_variance, most_off)
+        return normal_flip(abs(difference), tie_variance, most_off)
     ahead, behind = distributions if difference > 0 else distributions[::-1]
     if isinstance(ahead, Drawn) or isinstance(behind, Drawn):
         probability, error = probability_below(ahead, behind)  # type: ignore[arg-type]  # both are
@@ -122,12 +122,12 @@ def flip(
     return Flip(_probability_below(ahead, behind), can_flip=True, method=method)
 
 
-def _normal(difference: float, tie_variance: float, most_off: float) -> Flip:
-    """Take the difference as normally distributed."""
-    from scipy.special import ndtr
+def normal_flip(ahead: float, tie_variance: float, most_off: float) -> Flip:
+    """Take a difference as normally distributed; its mean is so far ahead, on the side that is not to be left."""
+    from scipy.special import ndtr  # slow to load, and only some differences need it
 
-    deviations = abs(difference) / math.sqrt(tie_variance) if tie_variance > 0 else math.inf
-    cantelli = tie_variance / (tie_variance + difference**2)
+    deviations = ahead / math.sqrt(tie_variance) if tie_variance > 0 else math.copysign(math.inf, ahead)
+    cantelli = tie_variance / (tie_variance + ahead**2) if tie_variance + ahead**2 > 0 else 1.0
     return Flip(float(ndtr(-deviations)), can_flip=True, method="normal", standard_error=min(most_off, cantelli))
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import altair as alt
 import numpy as np
+import polars as pl
 
 from deadheat import stats
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.flips import side_of
 from deadheat.comparison.pairs import TUKEY, Design, Pair
 from deadheat.errors import FigureError, ParameterError
+from deadheat.evaluation.scores import Scores
 from deadheat.figures.base import figure
 from deadheat.figures.style import (
     BAND,
@@ -34,15 +34,14 @@ from deadheat.figures.style import (
     number,
     p_text,
     quantity,
-    share_text,
     short,
     signed,
     zero_line,
 )
-from deadheat.figures.systems import measure_of, systems_of
+from deadheat.figures.systems import best_first, measure_of
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
-from deadheat.wording import NOISE, counted
+from deadheat.wording import NOISE, counted, percentage
 
 RESAMPLED = ("randomization", "bootstrap", "bootstrap-t")
 MOST_NAMED = 40  # queries whose ids fit below the bars
@@ -66,14 +65,10 @@ class Duel:
     ----------
     measure : Measure
     system, baseline : str
-    query_ids : ndarray of str, shape (n_queries,)
-        Those for which both have a value.
-    values, lowest, highest : ndarray of float, shape (2, n_queries)
-        The values of the system and of the baseline, and their ranges over tie orders.
-    difference, low, high : ndarray of float, shape (n_queries,)
-        System minus baseline, and its range over tie orders, which are independent in two runs.
-    is_open : ndarray of bool, shape (n_queries,)
-        Where the order of the ties decides who is better.
+    queries : polars.DataFrame
+        Those for which both have a value: query_id; the values of both and their ranges over tie orders (`RANGES`);
+        difference, low and high: system minus baseline, and its range over tie orders, which are independent in two
+        runs; is_open: whether the order of the ties decides who is better.
     p_value : float
         After the correction; NaN if the comparison tested only the other direction.
     wins, losses : int
@@ -85,14 +80,7 @@ class Duel:
     measure: Measure
     system: str
     baseline: str
-    query_ids: TextArray
-    values: FloatArray
-    lowest: FloatArray
-    highest: FloatArray
-    difference: FloatArray
-    low: FloatArray
-    high: FloatArray
-    is_open: BoolArray
+    queries: pl.DataFrame
     p_value: float
     wins: int
     losses: int
@@ -122,7 +110,7 @@ def duel_of(comparison: Comparison, measure: MeasureLike | None, system: str | N
     for argument, name in (("system", system), ("baseline", baseline)):
         if name is not None and name not in comparison.evaluations:
             raise ParameterError(argument=argument, given=name, allowed=list(comparison.evaluations))
-    ranked = [one.name for one in systems_of(comparison, of)]
+    ranked = list(best_first(comparison, of))
     usual = comparison.design.baseline
     baseline = baseline or (usual if usual != system else None)
     system = system or next((name for name in ranked if name != baseline), None)
@@ -135,35 +123,36 @@ def duel_of(comparison: Comparison, measure: MeasureLike | None, system: str | N
             f"{system} and {baseline} were not compared",
             hint="compare every pair, without a baseline, or against one of them",
         )
-    evaluations = [comparison.evaluations[name] for name in (system, baseline)]
-    ids = comparison.query_ids
-    sides = [side_of(one, of, members(ids, one.query_ids)) for one in evaluations]
-    both = ~np.isnan(sides[0].values - sides[1].values)
-    if not both.any():
-        raise FigureError(f"{system} and {baseline} have no query in common for {of.label}")
-    values, lowest, highest = (
-        np.stack([getattr(side, name)[both] for side in sides]) for name in ("values", "low", "high")
+    own, other = (
+        _values(comparison.evaluations[name][of], who) for name, who in ((system, "system"), (baseline, "baseline"))
     )
-    low, high = lowest[0] - highest[1], highest[0] - lowest[1]
+    low, high = pl.col("system_min") - pl.col("baseline_max"), pl.col("system_max") - pl.col("baseline_min")
+    queries = (
+        own.join(other, on="query_id", maintain_order="left")
+        .with_columns(difference=pl.col("system") - pl.col("baseline"), low=low, high=high)
+        .with_columns(is_open=(pl.col("low") < -NOISE) & (pl.col("high") > NOISE))
+    )
+    if queries.is_empty():
+        raise FigureError(f"{system} and {baseline} have no query in common for {of.label}")
     is_reversed = pair.system != system
     is_tested = comparison.design.alternative == "two-sided" or not is_reversed
     return Duel(
-        measure=sides[0].measure,
+        measure=comparison.evaluations[system][of].measure,
         system=system,
         baseline=baseline,
-        query_ids=ids[both],
-        values=values,
-        lowest=lowest,
-        highest=highest,
-        difference=values[0] - values[1],
-        low=low,
-        high=high,
-        is_open=(low < -NOISE) & (high > NOISE),
+        queries=queries,
         p_value=pair.p_adjusted if is_tested else float("nan"),
         wins=pair.losses if is_reversed else pair.wins,
         losses=pair.wins if is_reversed else pair.losses,
         pair=pair,
     )
+
+
+def _values(scores: Scores, who: str) -> pl.DataFrame:
+    """Return query_id, and the values of a system with their range over tie orders, of the queries that have one."""
+    values = {who: scores.values, f"{who}_min": scores.tie_min, f"{who}_max": scores.tie_max}
+    frame = pl.DataFrame({"query_id": pl.Series(scores.query_ids.tolist(), dtype=pl.String), **values})
+    return frame.filter(pl.col(who).is_not_nan())
 
 
 def tested_by(design: Design, n_pairs: int) -> str:
@@ -219,20 +208,20 @@ def differences(
     [('q1', 0.25, 0.5), ('q2', 0.0, 0.0)]
     """
     duel = duel_of(comparison, measure, system, baseline)
-    order = np.lexsort((duel.query_ids, -duel.difference))
-    is_settled = (np.abs(duel.low) <= NOISE) & (np.abs(duel.high) <= NOISE)
-    n_settled, n_left_out = int(is_settled.sum()), 0
-    if len(order) > MOST_NAMED and len(order) / 2 <= n_settled < len(order):  # most of many queries, but not all
-        n_left_out, order = n_settled, order[~is_settled[order]]
-    step = -(-len(order) // MOST_BARS)
-    rows = _bars(duel, order, step)
+    queries = duel.queries.sort("difference", "query_id", descending=[True, False])
+    moved = queries.filter((pl.col("low").abs() > NOISE) | (pl.col("high").abs() > NOISE))
+    n_left_out = 0
+    if queries.height > MOST_NAMED and 0 < moved.height <= queries.height / 2:  # most of many queries, but not all
+        n_left_out, queries = queries.height - moved.height, moved
+    step = -(-queries.height // MOST_BARS)
+    rows = _bars(queries, step, higher=duel.measure.higher_is_better)
     bar: dict[str, Any] = {}
     if len(rows) <= MOST_NAMED:
         axis = alt.Axis(labelAngle=-90, labelLimit=70, labelFontSize=9, ticks=False)
         x: alt.X = alt.X("label:N", sort=[row["label"] for row in rows], title="query", axis=axis)
     else:
         title = "queries, sorted by difference" + (f" (a bar is the mean of up to {step})" if step > 1 else "")
-        x = alt.X("place:Q", title=title, scale=alt.Scale(domain=[0, len(order)], nice=False))
+        x = alt.X("place:Q", title=title, scale=alt.Scale(domain=[0, queries.height], nice=False))
         bar = {"width": max(0.6, 270 / len(rows))}
     y = quantity(alt.Y, f"difference in {duel.measure.label}")
     scale = alt.Scale(domain=["better", "equal", "worse"], range=[BLUE, GREY, ORANGE])
@@ -245,7 +234,7 @@ def differences(
         whisker.encode(y("low"), y2="high:Q"),
         zero_line(),
     ]
-    n_open, better = int(duel.is_open.sum()), "up" if duel.measure.higher_is_better else "down"
+    n_open, better = int(duel.queries["is_open"].sum()), "up" if duel.measure.higher_is_better else "down"
     pair = f"{short(duel.system)} - {short(duel.baseline)}"
     decided = f" Tie order decides who is better on {counted(n_open, 'query', 'queries')}." if n_open else ""
     notes = [
@@ -258,39 +247,35 @@ def differences(
     return finished(layers, rows, height=200, title=_who_is_better(duel), notes=notes)
 
 
-def _bars(duel: Duel, order: IntArray, step: int) -> list[Row]:
+def _bars(queries: pl.DataFrame, step: int, *, higher: bool) -> list[Row]:
     """Return a row for each bar: of a query, or of neighbours in the sorted list."""
-    ids = duel.query_ids[order].tolist()
-    names = labels(ids)
-    columns = np.stack([duel.difference, duel.low, duel.high])[:, order]
-    better = 1.0 if duel.measure.higher_is_better else -1.0
-    starts = np.arange(0, len(order), step)
-    sizes = np.diff(starts, append=len(order))
-    means = np.add.reduceat(columns, starts, axis=1) / sizes
-    rows = zip(starts.tolist(), sizes.tolist(), *means.tolist(), strict=True)
+    of_bar = pl.col("query_id").first(), pl.col("difference", "low", "high").mean()
+    bars = queries.group_by(pl.int_range(pl.len()) // step, maintain_order=True).agg(*of_bar, n_queries=pl.len())
+    names = labels(bars["query_id"].to_list() if step == 1 else [])
     return [
         {
-            "label": names[start] if step == 1 else "",
-            "query_id": str(ids[start]) if size == 1 else "",
-            "place": start + size / 2,
-            "difference": difference,
-            "low": low,
-            "high": high,
-            "sign": "equal" if abs(difference) <= NOISE else "better" if better * difference > 0 else "worse",
-            "n_queries": size,
+            **row,
+            "label": names[n] if step == 1 else "",
+            "query_id": row["query_id"] if row["n_queries"] == 1 else "",
+            "place": n * step + row["n_queries"] / 2,
+            "sign": _sign(row["difference"] if higher else -row["difference"]),
         }
-        for start, size, difference, low, high in rows
+        for n, row in enumerate(bars.drop("literal").to_dicts())
     ]
+
+
+def _sign(lead: float) -> str:
+    return "equal" if abs(lead) <= NOISE else "better" if lead > 0 else "worse"
 
 
 def _who_is_better(duel: Duel) -> str:
     """Say who is better on how many queries, and by how much."""
-    n = n_queries(len(duel.query_ids))
+    n, differences = n_queries(duel.queries.height), duel.queries["difference"].to_numpy()
     if not duel.wins and not duel.losses:
         return f"{short(duel.system)} and {short(duel.baseline)} have the same {duel.measure.label} on all of {n}"
     return (
         f"{short(duel.system)} is better than {short(duel.baseline)} on {duel.wins:,} of {n}, worse on"
-        f" {duel.losses:,}; mean difference {signed(float(duel.difference.mean()))} ({p_text(duel.p_value)})"
+        f" {duel.losses:,}; mean difference {signed(float(differences.mean()))} ({p_text(duel.p_value)})"
     )
 
 
@@ -332,8 +317,8 @@ def scatter(
     (1.0, 0.75, 0.5, 1.0)
     """
     duel = duel_of(comparison, measure, system, baseline)
-    is_share, n = duel.measure.range == (0.0, 1.0), len(duel.query_ids)
-    ranges = np.stack([duel.values, duel.lowest, duel.highest])
+    is_share, n = duel.measure.range == (0.0, 1.0), duel.queries.height
+    ranges = duel.queries.select(RANGES).to_numpy()
     low, high = (0.0, 1.0) if is_share else (float(ranges.min()), float(ranges.max()))
     low, high = (low, high) if high > low else (low - 0.5, high + 0.5)
     limits: Row = {"domain": [low, high], "nice": not is_share, "zero": False}
@@ -345,7 +330,7 @@ def scatter(
     base = alt.Chart().encode(x("baseline"), y("system"), color=colour)
     where = f"{'above' if duel.measure.higher_is_better else 'below'} the dashed line {short(duel.system)} is better"
     if n > MOST_POINTS:
-        rows = _cells(duel)
+        rows = _cells(duel.queries)
         most = max(row["n_queries"] for row in rows)
         scale = alt.Scale(type="sqrt", domain=[0, most], range=[0, 260])
         size = alt.Size("n_queries:Q", title="queries", scale=scale, legend=alt.Legend(format="d", tickCount=3))
@@ -354,7 +339,7 @@ def scatter(
         layers = [diagonal, circles.encode(size=size, tooltip=tip)]
         note = f"circle: queries with about these values (orange: tie order decides at least half of them); {where}."
     else:
-        rows = _points(duel)
+        rows = _points(duel.queries)
         n_boxes = sum(row["has_range"] for row in rows)
         shape = alt.condition("datum.is_open", alt.value("square"), alt.value("circle"))
         dots = base.mark_point(filled=True, opacity=1, size=34, stroke=BLACK, strokeWidth=0.5)
@@ -363,7 +348,7 @@ def scatter(
         layers = [box, diagonal, dots.encode(shape=shape, tooltip=tip)]
         boxes = f"box: range over tie orders ({counted(n_boxes, 'query', 'queries')})"
         note = f"point: a query; {boxes}; orange and square: tie order decides who is better; {where}."
-    n_open = int(duel.is_open.sum())
+    n_open = int(duel.queries["is_open"].sum())
     title = (
         f"{short(duel.system)} against {short(duel.baseline)} by {duel.measure.label}: tie order decides"
         f" {f'{n_open:,}' if n_open else 'none'} of {n_queries(n)} ({p_text(duel.p_value)})"
@@ -381,32 +366,17 @@ def _box(n_boxes: int) -> alt.Chart:
     return boxes.mark_rect(fillOpacity=min(0.4, 1.2 / n), strokeWidth=0.7, strokeOpacity=max(0.12, min(0.8, 12 / n)))
 
 
-def _points(duel: Duel) -> list[Row]:
+def _points(queries: pl.DataFrame) -> list[Row]:
     """Return a row for each query: both values with their ranges over tie orders."""
-    has_range = (duel.highest - duel.lowest).max(axis=0) > NOISE
-    ids = duel.query_ids.tolist()
-    columns = np.stack([duel.values, duel.lowest, duel.highest], axis=1).reshape(len(RANGES), -1)
-    states = zip(has_range.tolist(), duel.is_open.tolist(), strict=True)
-    return [
-        {
-            "query_id": str(query),
-            "label": label,
-            **dict(zip(RANGES, values, strict=True)),
-            "has_range": one,
-            "is_open": own,
-        }
-        for query, label, values, (one, own) in zip(ids, labels(ids), columns.T.tolist(), states, strict=True)
-    ]
+    has_range = pl.max_horizontal(pl.col(f"{who}_max") - pl.col(f"{who}_min") for who in ("system", "baseline")) > NOISE
+    label = pl.Series(labels(queries["query_id"].to_list()), dtype=pl.String)
+    return queries.select("query_id", *RANGES, "is_open", label=label, has_range=has_range).to_dicts()
 
 
-def _cells(duel: Duel) -> list[Row]:
+def _cells(queries: pl.DataFrame) -> list[Row]:
     """Count queries on a grid; each cell is at the mean of its queries."""
-    sizes, means = gathered(duel.values.T, CELLS, duel.is_open[:, None].astype(np.float64))
-    rows = zip(sizes, *means.T.tolist(), strict=True)
-    return [
-        {"baseline": baseline, "system": own, "n_queries": n, "share_open": share, "is_open": share >= 0.5}
-        for n, own, baseline, share in rows
-    ]
+    found = gathered(queries.select("system", "baseline", share_open="is_open"), CELLS)
+    return found.with_columns(is_open=pl.col("share_open") >= 0.5).to_dicts()
 
 
 @figure("comparison", place=70)
@@ -469,7 +439,7 @@ def power(
         scale=alt.Scale(type="log", nice=True),
         axis=alt.Axis(tickCount=4, grid=False),
     )
-    names = [f"power {share_text(one)}" for one in POWERS]
+    names = [f"power {percentage(one)}" for one in POWERS]
     colours, dashes = (
         alt.Scale(domain=names, range=own) for own in (["#6FA8CF", BLUE, BLACK], [[2, 2], [1, 0], [6, 3]])
     )
@@ -516,7 +486,7 @@ def _curves(planned: Row, n: int, comparison: Comparison) -> list[Row]:
         {
             "n_queries": int(size),
             "power": power_of,
-            "label": f"power {share_text(power_of)}",
+            "label": f"power {percentage(power_of)}",
             "detectable": stats.detectable_difference(std, round(size * units), power=power_of, **level),
         }
         for power_of in POWERS
@@ -555,7 +525,7 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
     [('other', 'one', -0.25), ('one', 'other', 0.25)]
     """
     of = measure_of(comparison.evaluations, measure)
-    ranked = [one.name for one in systems_of(comparison, of)]
+    ranked = list(best_first(comparison, of))
     pairs = {
         frozenset((pair.system, pair.baseline)): pair for pair in comparison[of] if pair.difference == pair.difference
     }

@@ -14,6 +14,7 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.errors import FigureError, MeasureError
 from deadheat.evaluation.evaluation import Strata
 from deadheat.evaluation.intervals import IntervalOptions
+from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.strata import label as label_of
 from deadheat.figures.base import figure, kind_of
 from deadheat.figures.draw_ties import Ties, of_measure, rule_of, table_of
@@ -33,26 +34,25 @@ from deadheat.figures.style import (
     row_axis,
     row_height,
     series,
-    share_text,
     short,
     signed,
 )
 from deadheat.figures.systems import (
-    System,
     Systems,
+    best_first,
     better,
     interval_options,
     marks,
+    means_by_doc_id,
     measure_of,
     named,
     of_mean,
     several_by_name,
-    systems_of,
     ties_count_as,
 )
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike
-from deadheat.wording import BY_DOC_ID, NOISE, counted
+from deadheat.wording import BY_DOC_ID, NOISE, counted, percentage
 
 MOST, MOST_RULED = 60, 40  # systems that a page has room for, with one row each and with two bars
 MOST_COMPARED, MOST_STRATA = 6, 40
@@ -99,12 +99,18 @@ def forest(
     >>> row["mean"], row["tie_min"], row["tie_max"]
     (0.75, 0.5, 1.0)
     """
-    found = systems_of(systems, measure, beside, options)
-    of, kept = found[0].scores.measure, found[:MOST]
+    found = best_first(systems, measure)
+    of, kept = next(iter(found.values())).measure, list(found)[:MOST]
+    by_doc_id, asked = means_by_doc_id(systems, of, beside), interval_options(options)
     rows: list[Row] = [
-        {"label": label, "system": one.name, "measure": of.label, "by_doc_id": one.by_doc_id}
-        | of_mean(one.scores, one.interval)
-        for label, one in zip(labels(one.name for one in kept), kept, strict=True)
+        {"label": label, "system": name, "measure": of.label, "by_doc_id": by_doc_id.get(name)}
+        | of_mean(
+            found[name],
+            systems.intervals[name, of.label]
+            if isinstance(systems, Comparison)
+            else found[name].interval(**vars(asked)),
+        )
+        for label, name in zip(labels(kept), kept, strict=True)
     ]
     size = row_height(len(rows))
     x = quantity(alt.X, f"{of.label}, mean over queries ({better(of)})", zero=False)
@@ -121,28 +127,28 @@ def forest(
         base.mark_tick(color=BLACK, opacity=1, thickness=2, height=size * 0.75).encode(x("by_doc_id")),
         base.mark_point(fill=BLUE, opacity=1, size=size * 1.8, stroke="white", strokeWidth=0.7).encode(x("mean")),
     ]
-    tick = f"tick: ties {BY_DOC_ID}" if any(one.by_doc_id == one.by_doc_id for one in found) else ""
+    tick = f"tick: ties {BY_DOC_ID}" if by_doc_id else ""
     notes = [*marks(rows, f"dot: mean ({ties_count_as(named(systems))})", tick), left_out(len(kept), len(found))]
     return finished(layers, rows, height=len(rows) * size, title=_who_leads(found), notes=notes)
 
 
-def _who_leads(found: Sequence[System]) -> str:
+def _who_leads(found: Mapping[str, Scores]) -> str:
     """Say who leads, over how many queries, and what tie order can make of it."""
-    first, scores = found[0], found[0].scores
+    (first, scores), *others = found.items()
     of, low, high = scores.measure, scores.mean_tie_min, scores.mean_tie_max
-    over = n_queries(*(one.scores.n_queries for one in found))
-    if len(found) == 1:
+    over = n_queries(*(one.n_queries for one in found.values()))
+    if not others:
         moved = f"tie order alone moves it from {number(low)} to {number(high)}"
         moved = moved if high - low > NOISE else "no order of ties changes it"
-        return f"{short(first.name)}: {of.label} {number(scores.mean)} over {over}; {moved}"
+        return f"{short(first)}: {of.label} {number(scores.mean)} over {over}; {moved}"
     end = "highest" if of.higher_is_better else "lowest"
-    equal = sum(abs(one.scores.mean - scores.mean) <= NOISE for one in found[1:])
-    who = f"{short(first.name)} and {counted(equal, 'other')} have" if equal else f"{short(first.name)} has"
+    equal = sum(abs(one.mean - scores.mean) <= NOISE for _, one in others)
+    who = f"{short(first)} and {counted(equal, 'other')} have" if equal else f"{short(first)} has"
     # the orders of two runs are independent
     sign = 1 if of.higher_is_better else -1
-    ends = [sorted((sign * one.scores.mean_tie_min, sign * one.scores.mean_tie_max)) for one in found]
-    to_beat = max(ends[0][0] + NOISE, *(worst - NOISE for worst, _ in ends))
-    rivals = [short(one.name) for one, (_, best) in zip(found[1:], ends[1:], strict=True) if best > to_beat]
+    ends = {name: sorted((sign * one.mean_tie_min, sign * one.mean_tie_max)) for name, one in found.items()}
+    to_beat = max(ends[first][0] + NOISE, *(worst - NOISE for worst, _ in ends.values()))
+    rivals = [short(name) for name, _ in others if ends[name][1] > to_beat]
     whom = rivals[0] if len(rivals) == 1 else f"any of {len(rivals)} others"
     ties = f"tie order alone can put {whom} first" if rivals else "no order of ties puts another system ahead"
     return f"{who} the {end} {of.label}: {number(scores.mean)} over {over}; {ties}"
@@ -190,7 +196,7 @@ def ranks(
         raise FigureError(f"no system has a rank by {of}")
     kept, first = ranked[:MOST], ranked[0]
     names = labels(row["system"] for row in kept)
-    rows = [{"label": label, **row, "best": share_text(row["p_best"])} for label, row in zip(names, kept, strict=True)]
+    rows = [{"label": label, **row, "best": percentage(row["p_best"])} for label, row in zip(names, kept, strict=True)]
     size, last = row_height(len(rows)), max(2.0, *(float(row["high"]) for row in rows))
     axis = alt.Axis(values=list(range(1, int(last) + 1, max(1, round((last - 1) / 12)))), format="d")
     # with room for the percentages
@@ -209,7 +215,7 @@ def ranks(
     n = n_queries(*(one[of].n_queries for one in comparison.evaluations.values()))
     title = (
         f"{short(first['system'])} ranks {first['low']:g} to {first['high']:g} of {len(ranked)} by {of};"
-        f" it is best with probability {share_text(first['p_best'])} ({n})"
+        f" it is best with probability {percentage(first['p_best'])} ({n})"
     )
     level = f"{comparison.design.confidence_level:.0%}"
     notes = [
@@ -372,18 +378,21 @@ def traditional(
 
 
 def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems | None) -> tuple[str, list[Row]]:
+    found = best_first(systems, measure)
+    of = next(iter(found.values())).measure
+    by_doc_id = means_by_doc_id(systems, of, beside)
     rows: list[Row] = [
         {
-            "system": one.name,
-            "exact": replace(one.scores, values=one.scores.tie_mean).mean,
-            "traditional": one.by_doc_id,
-            "tie_min": one.scores.mean_tie_min,
-            "tie_max": one.scores.mean_tie_max,
-            "n_queries": one.scores.n_queries,
-            "measure": one.scores.measure.label,
+            "system": name,
+            "exact": replace(one, values=one.tie_mean).mean,
+            "traditional": by_doc_id[name],
+            "tie_min": one.mean_tie_min,
+            "tie_max": one.mean_tie_max,
+            "n_queries": one.n_queries,
+            "measure": one.measure.label,
         }
-        for one in systems_of(systems, measure, beside)
-        if one.by_doc_id == one.by_doc_id
+        for name, one in found.items()
+        if name in by_doc_id
     ]
     if not rows:
         raise FigureError(
@@ -391,7 +400,7 @@ def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems |
             " exact mean",
             python="evaluations with ties='doc_id' may be given as beside",
         )
-    return rows[0]["measure"], rows
+    return of.label, rows
 
 
 def _of_table(own: pl.DataFrame, measure: str) -> list[Row]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import altair as alt
@@ -106,7 +106,7 @@ def _against(table: pl.DataFrame, measure: MeasureLike | None, column: str, word
     differences = own["difference"].to_numpy()
     sizes = np.abs(differences)
     found = correlate(own[column].to_numpy().astype(np.float64), sizes, (f"the {words}", "the size of the difference"))
-    rule, n_moved, cases = rule_of(table), int((sizes > NOISE).sum()), _cases(own, own)
+    rule, n_moved, cases = rule_of(table), int((sizes > NOISE).sum()), _cases(own)
     title = f"Ties broken {rule}, give the exact {of} on all of {cases}"
     if n_moved:
         title = (
@@ -115,7 +115,7 @@ def _against(table: pl.DataFrame, measure: MeasureLike | None, column: str, word
         )
     note = f"r: of the {words} with the size of the difference" + (f": {found.undefined}." if found.undefined else ".")
     y = quantity(alt.Y, f"difference in {of} from exact", zero=True)("y")
-    return _points(own.select(column, "difference").to_numpy(), x, y, height=210, title=title, note=note)
+    return _points(own.select(x=column, y="difference"), x, y, height=210, title=title, note=note)
 
 
 @figure("ties", measures="all", place=40)
@@ -146,31 +146,29 @@ def tie_correlation(ties: Ties, measure: MeasureLike | None = None, other: Measu
     both = one.select("run", "query_id", x="difference").join(
         two.select("run", "query_id", y="difference"), on=["run", "query_id"]
     )
-    pairs = both.select("x", "y").drop_nulls().to_numpy()
-    if not len(pairs):
+    pairs = both.select("run", "x", "y").drop_nulls()
+    if pairs.is_empty():
         raise FigureError(f"no query has a value of both {first} and {second}")
     names = (f"the change of {first}", f"the change of {second}")
-    found, of_sizes = (correlate(one, other, names) for one, other in (pairs.T, np.abs(pairs.T)))
-    title = (
-        f"What ties broken {rule_of(table)}, change in {first} and in {second}: {r_text(found)} ({_cases(both, pairs)})"
-    )
+    points = pairs.select("x", "y").to_numpy()
+    found, of_sizes = (correlate(one, two, names) for one, two in (points.T, np.abs(points.T)))
+    title = f"What ties broken {rule_of(table)}, change in {first} and in {second}: {r_text(found)} ({_cases(pairs)})"
     x = quantity(alt.X, f"difference in {first} from exact", zero=True)
     y = quantity(alt.Y, f"difference in {second} from exact", zero=True)
     note = f"Of the sizes of the differences {r_text(of_sizes)}."
-    return _points(pairs, x("x"), y("y"), height=260, title=title, note=note)
+    return _points(pairs.select("x", "y"), x("x"), y("y"), height=260, title=title, note=note)
 
 
-def _cases(rows: pl.DataFrame, cases: Sized) -> str:
+def _cases(rows: pl.DataFrame) -> str:
     """Say how many cases there are: queries of one run, or of several."""
-    return n_queries(len(cases)) if rows["run"].n_unique() == 1 else f"{len(cases):,} pairs of query and run"
+    return n_queries(rows.height) if rows["run"].n_unique() == 1 else f"{rows.height:,} pairs of query and run"
 
 
-def _points(points: FloatArray, x: alt.X, y: alt.Y, *, height: int, title: str, note: str) -> alt.LayerChart:
+def _points(points: pl.DataFrame, x: alt.X, y: alt.Y, *, height: int, title: str, note: str) -> alt.LayerChart:
     """Draw a point for each query, larger where several are; many of them are gathered on a grid."""
-    is_grid = len(np.unique(points, axis=0)) > MOST_POINTS
-    sizes, means = gathered(points, CELLS if is_grid else None)
-    rows = [{"x": x, "y": y, "n_queries": n} for n, (x, y) in zip(sizes, means.tolist(), strict=True)]
-    most = max(sizes, default=1)
+    is_grid = points.n_unique() > MOST_POINTS
+    rows = gathered(points, CELLS if is_grid else None).to_dicts()
+    most = max((row["n_queries"] for row in rows), default=1)
     scale = alt.Scale(type="sqrt", domain=[1, max(2, most)], range=[28, 28 if most == 1 else 320])
     legend = None if most == 1 else alt.Legend(values=sorted({1, (most + 1) // 2, most}), format="d")
     size = alt.Size("n_queries:Q", title="queries", scale=scale, legend=legend)
@@ -179,7 +177,7 @@ def _points(points: FloatArray, x: alt.X, y: alt.Y, *, height: int, title: str, 
     notes = [
         "point: a query (larger: more of them).",
         note,
-        f"The points are gathered on a grid, as there are {len(points):,}." if is_grid else "",
+        f"The points are gathered on a grid, as there are {points.height:,}." if is_grid else "",
     ]
     return finished(layers, rows, height=height, title=title, notes=notes)
 
@@ -230,11 +228,11 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
         numbers.encode(text="n_queries:Q"),
     ]
     n_moved = int((np.abs(differences) > NOISE).sum())
-    title = f"Ties broken {rule}, give the exact {of} on all of {_cases(own, own)}"
+    title = f"Ties broken {rule}, give the exact {of} on all of {_cases(own)}"
     if n_moved:
         most = int(np.abs(differences).argmax())
         title = (
-            f"Ties broken {rule}, give another {of} on {n_moved:,} of {_cases(own, own)},"
+            f"Ties broken {rule}, give another {of} on {n_moved:,} of {_cases(own)},"
             f" up to {signed(float(differences[most]))} ({short(str(own['query_id'][most]))})"
         )
     notes = ["number: queries; orange: those without a difference."]

@@ -9,10 +9,9 @@ from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 import altair as alt
-import numpy as np
+import polars as pl
 
-from deadheat.arrays import FloatArray
-from deadheat.wording import NOISE, counted, printable
+from deadheat.wording import NOISE, counted, printable, rounded
 
 WIDTH = 420  # pixels of the whole picture: in a paper's column of 84 mm, text of 11 of them is 6.2 points
 FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
@@ -149,26 +148,27 @@ def quantity(
     return partial(channel, type="quantitative", title=title, scale=alt.Scale(**scale), **own)
 
 
-def gathered(points: FloatArray, cells: tuple[int, int] | None, *others: FloatArray) -> tuple[list[int], FloatArray]:
-    """Return how many points are equal, or in one cell of a grid, and their means with those of other columns.
+def gathered(points: pl.DataFrame, cells: tuple[int, int] | None = None) -> pl.DataFrame:
+    """Return the means of points that are equal, or in one cell of a grid, and n_queries, how many they are.
 
     Parameters
     ----------
-    points : ndarray of float, shape (n_points, 2)
-    cells : tuple of two int, or None
-        Of the grid, along both axes; None for equal points.
-    *others : ndarray of float, shape (n_points, 1)
+    points : polars.DataFrame
+        A point for each query; the first two columns are its place.
+    cells : tuple of two int, optional
+        Of the grid, along both axes.
     """
-    codes = points
+    codes = [pl.col(name).alias(f"of {name}") for name in points.columns[:2]]
     if cells is not None:
-        low, width = points.min(axis=0), np.maximum(np.ptp(points, axis=0), NOISE)
-        codes = np.minimum(np.floor((points - low) / width * cells), np.array(cells) - 1)
-    _, first, cell, sizes = np.unique(codes, axis=0, return_index=True, return_inverse=True, return_counts=True)
-    columns = np.column_stack([points, *others])
-    if cells is None:
-        return sizes.tolist(), columns[first]
-    sums = [np.bincount(cell.reshape(-1), column) for column in columns.T]
-    return sizes.tolist(), np.column_stack(sums) / sizes[:, None]
+        codes = [_cell(code, n) for code, n in zip(codes, cells, strict=True)]
+    found = points.group_by(codes).agg(pl.col(points.columns).mean(), n_queries=pl.len())
+    return found.sort(found.columns[:2]).select(*points.columns, "n_queries")
+
+
+def _cell(place: pl.Expr, n_cells: int) -> pl.Expr:
+    """Return in which of the cells between the lowest and the highest place each one is."""
+    width = pl.max_horizontal(place.max() - place.min(), NOISE)
+    return ((place - place.min()) / width * n_cells).floor().clip(upper_bound=n_cells - 1)
 
 
 def row_axis(order: Sequence[str], *, grid: bool = False) -> alt.Y:
@@ -196,7 +196,7 @@ def wrapped(text: str, width: int) -> list[str]:
     return [line.replace(FIXED, " ") for line in textwrap.wrap(text, width, break_on_hyphens=False)]
 
 
-def short(name: str, most: int = LONGEST_NAME) -> str:
+def short(name: str) -> str:
     r"""Return a name as one line of a sentence: invisible characters as escapes, and not too long.
 
     Examples
@@ -205,7 +205,7 @@ def short(name: str, most: int = LONGEST_NAME) -> str:
     a\nb aaaaaaaaaaaaaaaaaaaaaaaaa…
     """
     text = printable(name)
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
 
 
 def labels(names: Iterable[str]) -> list[str]:
@@ -225,7 +225,7 @@ def labels(names: Iterable[str]) -> list[str]:
     return list(found)
 
 
-def number(value: float, digits: int = 3) -> str:
+def number(value: float) -> str:
     """Return a number for a sentence.
 
     Examples
@@ -237,12 +237,10 @@ def number(value: float, digits: int = 3) -> str:
         return "no value"
     if abs(value) <= NOISE:
         return "0"
-    if abs(value) < 0.5 * 10**-digits:
-        return f"{value:.0e}"
-    return f"{value:.{digits if abs(value) < 10 else 1}f}"
+    return rounded(value, 3 if abs(value) < 10 else 1)
 
 
-def signed(value: float, digits: int = 3) -> str:
+def signed(value: float) -> str:
     """Return a difference for a sentence, with its sign.
 
     Examples
@@ -250,7 +248,7 @@ def signed(value: float, digits: int = 3) -> str:
     >>> signed(0.02), signed(-0.02), signed(0.0)
     ('+0.020', '-0.020', '0')
     """
-    text = number(value, digits)
+    text = number(value)
     return f"+{text}" if value > NOISE else text
 
 
@@ -265,19 +263,6 @@ def p_text(value: float) -> str:
     if not math.isfinite(value):
         return "no p value"
     return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
-
-
-def share_text(share: float) -> str:
-    """Return a share as a percentage; 0% and 100% only if it is exactly that.
-
-    Examples
-    --------
-    >>> share_text(0.845), share_text(0.001), share_text(1.0)
-    ('84%', '<1%', '100%')
-    """
-    if 0 < share < 0.01:
-        return "<1%"
-    return ">99%" if 0.99 < share < 1 else f"{100 * share:.0f}%"
 
 
 def n_queries(*numbers: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.errors import FigureError, SourceTypeError, UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval, IntervalOptions
-from deadheat.evaluation.scores import Scores, intervals
+from deadheat.evaluation.scores import Scores
 from deadheat.figures.style import Row
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
@@ -32,25 +32,6 @@ TIES = {
     "random": "ties in a random order",
 }
 """How ties count in the values, by the policy."""
-
-
-@dataclass(frozen=True, eq=False)
-class System:
-    """One system by one measure.
-
-    Attributes
-    ----------
-    name : str
-    scores : Scores
-    interval : Interval
-    by_doc_id : float
-        Its mean with ties broken by document id, as trec_eval; NaN where that is not known.
-    """
-
-    name: str
-    scores: Scores
-    interval: Interval
-    by_doc_id: float
 
 
 def several_by_name(argument: str, given: object, kind: type[T] | tuple[type[T], ...], allowed: str) -> dict[str, T]:
@@ -130,23 +111,14 @@ def name_among(names: Iterable[str], measure: MeasureLike | None) -> str:
     return known[wanted]
 
 
-def systems_of(
-    systems: Systems,
-    measure: MeasureLike | None,
-    beside: Systems | None = None,
-    options: Mapping[str, Any] | IntervalOptions | None = None,
-) -> list[System]:
-    """Return each system by one measure, the best first; those without a value are left out.
+def best_first(systems: Systems, measure: MeasureLike | None) -> dict[str, Scores]:
+    """Return the scores of each system by one measure, the best first; those without a value are left out.
 
     Parameters
     ----------
     systems : Evaluation, Comparison, or several evaluations
     measure : measure, optional
         By default the first.
-    beside : evaluations, optional
-        The same systems with ties broken by document id; a comparison knows them.
-    options : dict or IntervalOptions, optional
-        Of the intervals; a comparison has its own.
 
     Raises
     ------
@@ -155,24 +127,33 @@ def systems_of(
     """
     evaluations = named(systems)
     of = measure_of(evaluations, measure)
-    if isinstance(systems, Comparison):
-        label = systems[of][0].measure
-        found = [
-            System(name, one[of], systems.intervals[name, label], _mean_by_doc_id(systems, name, of))
-            for name, one in evaluations.items()
-        ]
-    else:
-        doc_id = {} if beside is None else {name: one[of].mean for name, one in named(beside).items()}
-        asked = interval_options(options)
-        found = [
-            System(name, one[of], intervals([one[of]], asked)[0], doc_id.get(name, float("nan")))
-            for name, one in evaluations.items()
-        ]
-    having = [one for one in found if np.isfinite(one.scores.mean)]
+    having = {name: one[of] for name, one in evaluations.items() if np.isfinite(one[of].mean)}
     if not having:
         raise FigureError(f"no system has a value of {of.label}: no query counts, or none has a relevant document")
     sign = -1 if of.higher_is_better else 1
-    return sorted(having, key=lambda one: (sign * one.scores.mean, one.name))
+    return {name: having[name] for name in sorted(having, key=lambda name: (sign * having[name].mean, name))}
+
+
+def means_by_doc_id(systems: Systems, measure: Measure, beside: Systems | None) -> dict[str, float]:
+    """Return the means of the systems of which they are known with ties broken by document id, as trec_eval.
+
+    Parameters
+    ----------
+    systems : Evaluation, Comparison, or several evaluations
+        A comparison knows them.
+    measure : Measure
+    beside : evaluations, optional
+        The same systems with ties broken so.
+    """
+    if not isinstance(systems, Comparison):
+        return {} if beside is None else {name: one[measure].mean for name, one in named(beside).items()}
+    found = {}
+    for name, by_measure in systems.by_doc_id.items():
+        own = systems.evaluations[name]
+        scores = own[measure]
+        values = by_measure[own.measures.index(scores.measure)]
+        found[name] = replace(scores, values=np.where(scores.kept, values, np.nan)).mean
+    return found
 
 
 def interval_options(options: Mapping[str, Any] | IntervalOptions | None, systems: object = None) -> IntervalOptions:
@@ -182,15 +163,6 @@ def interval_options(options: Mapping[str, Any] | IntervalOptions | None, system
         cluster = None if codes is None else dict(zip(systems.query_ids.tolist(), codes.tolist(), strict=True))
         return systems.design.with_clusters(cluster)
     return options if isinstance(options, IntervalOptions) else IntervalOptions(**(options or {}))
-
-
-def _mean_by_doc_id(comparison: Comparison, system: str, measure: Measure) -> float:
-    """Return the mean of a system, ties broken by document id, as trec_eval; NaN without the runs."""
-    if system not in comparison.by_doc_id:
-        return float("nan")
-    scores = comparison.evaluations[system][measure]
-    values = comparison.by_doc_id[system][comparison.evaluations[system].measures.index(scores.measure)]
-    return replace(scores, values=np.where(scores.kept, values, np.nan)).mean
 
 
 def ties_count_as(evaluations: Mapping[str, Evaluation]) -> str:

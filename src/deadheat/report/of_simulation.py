@@ -18,7 +18,7 @@ from deadheat.report.model import (
     tabulate,
 )
 from deadheat.simulation.coarse_profile import CoarseningProfile, CoarseScores
-from deadheat.simulation.simulated import Simulation
+from deadheat.simulation.rerankers import Simulation
 from deadheat.wording import BY_DOC_ID, counted
 
 RUN, SCORES = Column("run", "run"), Column("scores", "scores")

@@ -13,8 +13,17 @@ import polars as pl
 from deadheat.arguments import Rng, check_rng
 from deadheat.arrays import members
 from deadheat.comparison.comparison import named_runs
-from deadheat.comparison.flips import TieSums, side_of
+from deadheat.comparison.flips import (
+    Flip,
+    TieSums,
+    flip,
+    gap_of,
+    normal_error_of,
+    normal_flip,
+    side_of,
+)
 from deadheat.comparison.pairs import Places, pairs_of
+from deadheat.comparison.sums import ROUNDING
 from deadheat.data.shown import Drawn
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
@@ -27,7 +36,6 @@ from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.simulation.coarsening import check_coarse, check_one_way, coarse_name, coarsen
-from deadheat.simulation.winners import winner
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.wording import counted
 
@@ -236,7 +244,14 @@ def coarsening_profile(
     ways = _ways(per_query=per_query, levels=levels, decimals=decimals, dtypes=dtypes)
     conventions = Conventions("expected", "empty" if missing is None else missing, no_relevant, None)
     chosen, judged, named = parse_measures(measures), Qrels.of(qrels), _named(runs, ascending=ascending)
-    places = _places_of_pairs(list(named), baseline)
+    if baseline is not None and baseline not in named:
+        raise ParameterError(argument="baseline", given=baseline, allowed=list(named))
+    places = pairs_of(list(named), baseline)
+    if baseline is None and len(places) > MOST_PAIRS:
+        raise ParameterError(
+            f"{len(named):,} runs make {len(places):,} pairs, more than {MOST_PAIRS}",
+            hint="give baseline, the run to compare the others with",
+        )
     if check_duplicates:
         for table in (judged, *named.values()):
             table.check_duplicates()
@@ -307,35 +322,22 @@ def _named(runs: Source | Mapping[str, Source] | Sequence[Source], *, ascending:
     return {name: run.renamed(name) for name, run in found.items()}
 
 
-def _places_of_pairs(names: list[str], baseline: str | None) -> Places:
-    """Return (system, baseline) of each pair, as places in `names`."""
-    if baseline is not None and baseline not in names:
-        raise ParameterError(argument="baseline", given=baseline, allowed=names)
-    places = pairs_of(names, baseline)
-    if baseline is None and len(places) > MOST_PAIRS:
-        raise ParameterError(
-            f"{len(names):,} runs make {len(places):,} pairs, more than {MOST_PAIRS}",
-            hint="give baseline, the run to compare the others with",
-        )
-    return places
-
-
 def _compare(
     measure: Measure, steps: Mapping[str, Mapping[str, Evaluation]], places: Places, rng: Rng
 ) -> Iterator[CoarsePair]:
     """Compare the runs of each pair, for all scores, with the difference that the scores as given show."""
     names = list(steps[AS_GIVEN])
     ids = np.array(sorted({query for one in steps[AS_GIVEN].values() for query in one.query_ids.tolist()}), object)
-    winners = {
+    sums = {
         scores: TieSums([side_of(one, measure, members(ids, one.query_ids), rng=rng) for one in found.values()])
         for scores, found in (steps.items() if places else ())
     }
     for a, b in places:
-        original = _difference(winners[AS_GIVEN], a, b)
+        original = _difference(sums[AS_GIVEN], a, b)
         # a difference that is only rounding has no winner
         sign = original if abs(original) > NEGLIGIBLE_DIFFERENCE else 0.0
-        for scores, own in winners.items():
-            found = winner(own, a, b, sign)
+        for scores, own in sums.items():
+            wrong, no_winner = winner(own, a, b, sign)
             yield CoarsePair(
                 measure=str(measure),
                 system=names[a],
@@ -343,18 +345,58 @@ def _compare(
                 scores=scores,
                 original=original,
                 difference=_difference(own, a, b),
-                wrong_winner=found.wrong,
-                no_winner=found.none,
-                method=found.method,
-                standard_error=found.standard_error,
+                wrong_winner=wrong.probability,
+                no_winner=no_winner,
+                method=wrong.method,
+                standard_error=wrong.standard_error,
             )
 
 
-def _difference(winners: TieSums, a: int, b: int) -> float:
+def _difference(sums: TieSums, a: int, b: int) -> float:
     """Return the exact difference of two means over the queries that both have; NaN if there is none."""
-    difference = winners.sides[a].mean - winners.sides[b].mean
+    difference = sums.sides[a].mean - sums.sides[b].mean
     kept = difference[~np.isnan(difference)]
     return float(kept.mean()) if len(kept) else math.nan
+
+
+def winner(sums: TieSums, a: int, b: int, sign: float) -> tuple[Flip, float]:
+    """Return how likely random orders of the ties give a difference of the wrong sign, and how likely none at all.
+
+    Parameters
+    ----------
+    sums : TieSums
+        Of several systems.
+    a, b : int
+        Places of two systems.
+    sign : float
+        The right sign of the difference, a less b: above 0, below 0 or 0. If neither is right, both are NaN.
+    """
+    one, other = sums.sides[a], sums.sides[b]
+    gap = gap_of(one, other)
+    keep = ~np.isnan(gap.values)
+    if not sign or math.isnan(sign) or not keep.any():
+        return Flip(math.nan, can_flip=False, method="none"), math.nan
+    n = int(keep.sum())
+    lowest, highest, mean = (float(part[keep].sum()) / n for part in (gap.low, gap.high, gap.mean))
+    equal = ROUNDING * max(1.0, abs(lowest), abs(highest))
+    if highest - lowest < equal:  # no tie moves the difference
+        is_none = abs(mean) < equal
+        return Flip(float(not is_none and mean * sign < 0), can_flip=False, method="none"), float(is_none)
+    variance = float(gap.variance[keep].sum()) / n**2
+    ahead = math.copysign(mean, mean * sign) if mean else 0.0
+    normal = normal_flip(ahead, variance, normal_error_of(one, other, keep, n * mean))
+    found = sums.exact(a, b, keep) or sums.drawn(a, b, keep, normal.standard_error)
+    if found is None:
+        return normal, 0.0
+    # flips ask how likely the sign is that is opposite to the one given; the size of the difference plays no part
+    size = math.copysign(max(1.0, 2 * equal), sign)
+    wrong, right = (flip(towards, variance, lowest, highest, found) for towards in (size, -size))
+    neither = max(0.0, 1.0 - wrong.probability - right.probability)
+    error = max(wrong.standard_error, right.standard_error)
+    method = next((one for one in ("sampled", "grid") if one in {wrong.method, right.method}), "exact")
+    # drawn probabilities, and rounding on a grid, do not add up exactly
+    none = 0.0 if method == "sampled" or neither < ROUNDING else neither
+    return replace(wrong, method=method, standard_error=error), none
 
 
 def _with_rivals(rows: Iterable[CoarseScores], pairs: Iterable[CoarsePair]) -> Iterator[CoarseScores]:

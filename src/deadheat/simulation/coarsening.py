@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from copy import copy
 
-import numpy as np
 import polars as pl
 
 from deadheat.arguments import as_count, check_choice, whole
-from deadheat.arrays import FloatArray
 from deadheat.data.precision import FORMATS, MAX_DECIMALS, round_and_warn
 from deadheat.data.rows import MemoryRows
 from deadheat.data.tables import Run, Source
@@ -84,10 +82,10 @@ def coarsen(
     frame = table.to_polars()
     done, within = coarse_name(levels, decimals, dtype), " a query" if per_query else ""
     if levels is None:
-        found_scores, how = round_and_warn(frame["score"].to_numpy(), dtype if decimals is None else decimals), done
+        precision = dtype if decimals is None else decimals
+        scores, how = pl.Series("score", round_and_warn(frame["score"].to_numpy(), precision)), done
     else:
-        found_scores, how = _at_levels(frame, levels, per_query=per_query), f"{done} of equal width{within}"
-    scores = pl.Series("score", found_scores)
+        scores, how = _at_levels(frame, levels, per_query=per_query), f"{done} of equal width{within}"
     before, after = frame["score"].n_unique(), scores.n_unique()
     found = copy(table)
     found.name = f"{table.name}, {done}{within}"
@@ -128,28 +126,22 @@ def coarse_name(levels: int | None = None, decimals: int | None = None, dtype: s
     return counted(decimals, "decimal") if decimals is not None else str(dtype)
 
 
-def _at_levels(frame: pl.DataFrame, levels: int, *, per_query: bool) -> FloatArray:
-    """Return the scores at the levels of the run, or of their query; the infinite ones as they are."""
+def _at_levels(frame: pl.DataFrame, levels: int, *, per_query: bool) -> pl.Series:
+    """Return each finite score at its level, one of so many between the lowest and the highest score of its list."""
     score = pl.col("score")
     finite = pl.when(score.is_finite()).then(score)
     low, high = finite.min(), finite.max()
     if per_query:
         low, high = low.over("query_id"), high.over("query_id")
-    columns = frame.select(score=score, low=low.fill_null(0.0), high=high.fill_null(0.0))
-    ends = (columns[name].to_numpy() for name in ("low", "high"))
-    return level_of(columns["score"].to_numpy(), *ends, levels=levels)
-
-
-def level_of(scores: FloatArray, low: FloatArray, high: FloatArray, *, levels: int) -> FloatArray:
-    """Return each score at its level, one of so many between the lowest and the highest score."""
-    is_moved = np.isfinite(scores) & (high > low)
-    scores_moved, low, high = (np.where(is_moved, column, 0.0) for column in (scores, low, high))
     # of large numbers the halves, as their span may be infinite
-    factor = np.where(np.maximum(np.abs(low), np.abs(high)) > LARGE, 0.5, 1.0)
-    span = np.where(is_moved, high * factor - low * factor, 1.0)
-    place = (scores_moved * factor - low * factor) / span
-    level = np.clip(np.floor(place * levels), 0, levels - 1)
+    factor = pl.when(pl.max_horizontal(low.abs(), high.abs()) > LARGE).then(0.5).otherwise(1.0)
+    span = high * factor - low * factor
+    level = ((score * factor - low * factor) / span * levels).floor().clip(0, levels - 1)
     share = level / max(levels - 1, 1)
-    away = np.minimum(share, 1 - share) * span / factor
-    found = np.where(share <= 0.5, low + away, high - away)  # so that both ends are exact
-    return np.where(is_moved, found, scores) + 0.0
+    away = pl.min_horizontal(share, 1 - share) * span / factor
+    found = pl.when(share <= 0.5).then(low + away).otherwise(high - away)  # so that both ends are exact
+    return (
+        frame.select(pl.when(score.is_finite() & (high > low)).then(found).otherwise(score) + 0.0)
+        .to_series()
+        .alias("score")
+    )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,7 +19,7 @@ from deadheat.evaluation.evaluate import Options, evaluate, keys_of, parse_measu
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import TieSpread
 from deadheat.io.forking import check_threads
-from deadheat.measures import Measure, parse_measure
+from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.measures.orders import RULE_OF_THREE
 from deadheat.placements.placements import Placements
@@ -93,12 +94,11 @@ class ConfidenceEvaluation:
         return f"<ConfidenceEvaluation of {self.name}: {shown}; {drawn}>"
 
     def __getitem__(self, measure: MeasureLike) -> ConfidenceScores:
-        held = ByMeasure((str(one.measure), one) for one in self.scores)
-        name = measure if isinstance(measure, str) else str(parse_measure(measure))
-        if name not in held:
-            problem = f"{name} was not evaluated; there are {', '.join(held)}"
-            raise UnknownMeasureError(problem, hint=did_you_mean(name, held))
-        return held[name]
+        held: dict[Any, ConfidenceScores] = ByMeasure((str(one.measure), one) for one in self.scores)
+        if measure not in held:
+            problem = f"{measure} was not evaluated; there are {', '.join(held)}"
+            raise UnknownMeasureError(problem, hint=did_you_mean(measure, held))
+        return held[measure]
 
     def __iter__(self) -> Iterator[ConfidenceScores]:
         return iter(self.scores)

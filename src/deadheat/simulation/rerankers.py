@@ -1,27 +1,255 @@
-"""simulate_rerankers(): simulated queries, judgments and runs, many queries at once."""
+"""simulate_rerankers(): rerankers that tie more or less often, and queries that are more or less hard, made up.
+
+What is simulated, the simulation of many queries at once, and what it returns: judgments, runs, and what their ties do.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
-from typing import TypeAlias
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import Rng, as_count, check_rng, generator
+from deadheat.arguments import Rng, as_count, check_rng, generator, is_number, whole
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.data.tables import Qrels, Run
+from deadheat.errors import ParameterError
+from deadheat.evaluation.beside import difference_of, evaluate_beside
+from deadheat.evaluation.conventions import Conventions
 from deadheat.io.forking import check_threads
-from deadheat.simulation.presets import KINDS, PRESETS, QUERY_TYPES, QueryType, Reranker, chosen
-from deadheat.simulation.simulated import Simulation
+from deadheat.io.formats import write
+from deadheat.io.naming import LONGEST, file_name, path_named
+from deadheat.io.writing import write_files
+from deadheat.measures import RR, Hit
+from deadheat.simulation.coarsening import check_coarse
+from deadheat.wording import counted, did_you_mean
 
+Named = TypeVar("Named", "Reranker", "QueryType")
+
+ROOM = 60  # bytes of a file name that endings and temporary names may take
+TIED_AT_LEAST, TIED_AT_MOST = 2, 4  # documents of one tie of a query
+OF_QUERIES, OF_RERANKERS = 1, 2  # streams of random numbers
+MEASURES = (RR(), Hit() @ 5)
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        raise ParameterError(argument="name", given=name, allowed="a word or words that can be printed")
+
+
+def _is_share(given: object) -> bool:
+    return is_number(given) and 0 <= cast("float", given) <= 1
+
+
+def _is_count(given: object) -> bool:
+    return (whole(given) or 0) > 0
+
+
+def _check_share(name: str, given: object) -> None:
+    if not _is_share(given):
+        raise ParameterError(argument=name, given=given, allowed="a probability, from 0 to 1")
+
+
+def _check_span(name: str, given: object, is_allowed: Callable[[object], bool], allowed: str) -> None:
+    if not (isinstance(given, tuple) and len(given) == 2 and all(map(is_allowed, given)) and given[0] <= given[1]):
+        raise ParameterError(argument=name, given=given, allowed=f"{allowed}, the lower one first")
+
+
+@dataclass(frozen=True)
+class Reranker:
+    """A reranker to simulate.
+
+    Attributes
+    ----------
+    name : str
+        Of its run and its file.
+    levels : int or None
+        Scores that it can give, equally spaced from 0 to 1; None for any score.
+    tie_probability : float
+        With this probability each document, one after the other, gives its score to another one.
+    lowest, highest : float, default 0.1 and 0.9
+        Between these a score lies before it is raised for relevant documents.
+
+    Examples
+    --------
+    >>> Reranker("grades", levels=4, tie_probability=0.0)
+    Reranker(name='grades', levels=4, tie_probability=0.0, lowest=0.1, highest=0.9)
+    """
+
+    name: str
+    levels: int | None = None
+    tie_probability: float = 0.0
+    lowest: float = 0.1
+    highest: float = 0.9
+
+    def __post_init__(self) -> None:
+        """Raise `ParameterError` for what cannot be simulated."""
+        _check_name(self.name)
+        if self.levels is not None:
+            check_coarse(levels=self.levels)
+            object.__setattr__(self, "levels", whole(self.levels))
+        _check_share("tie_probability", self.tie_probability)
+        _check_span("lowest and highest", (self.lowest, self.highest), _is_share, "numbers from 0 to 1")
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file of its run, without the ending; one word, which a TREC run can hold too."""
+        return file_name("_".join(self.name.split()), LONGEST - ROOM)
+
+
+@dataclass(frozen=True)
+class QueryType:
+    """A kind of query to simulate.
+
+    Attributes
+    ----------
+    name : str
+    performance : float
+        Probability that a reranker raises the score of a relevant document.
+    tie_probability : float
+        Probability that two to four documents of the query get one score.
+    raised : tuple of float, default (0.2, 0.4)
+        By how much a score is raised: at least and at most.
+    n_documents, n_relevant : tuple of int
+        At least and at most.
+    """
+
+    name: str
+    performance: float
+    tie_probability: float = 0.0
+    raised: tuple[float, float] = (0.2, 0.4)
+    n_documents: tuple[int, int] = (10, 19)
+    n_relevant: tuple[int, int] = (1, 3)
+
+    def __post_init__(self) -> None:
+        """Raise `ParameterError` for what cannot be simulated."""
+        _check_name(self.name)
+        _check_share("performance", self.performance)
+        _check_share("tie_probability", self.tie_probability)
+        _check_span("raised", self.raised, _is_share, "a tuple of two numbers from 0 to 1")
+        _check_span("n_documents", self.n_documents, _is_count, "a tuple of two whole numbers from 1 on")
+        _check_span("n_relevant", self.n_relevant, _is_count, "a tuple of two whole numbers from 1 on")
+
+
+# The four of source 1: levels, and how often a document gives its score to another.
+PRESETS = (
+    Reranker("low", 20, 0.1),
+    Reranker("medium", 10, 0.3),
+    Reranker("high", 5, 0.5),
+    Reranker("very-high", 3, 0.7),
+)
+# Its four kinds of queries.
+QUERY_TYPES = (
+    QueryType("simple factual", 0.8, 0.2),
+    QueryType("complex reasoning", 0.6, 0.4),
+    QueryType("multi-hop", 0.7, 0.5),
+    QueryType("ambiguous", 0.5, 0.6),
+)
+# Those that it tries its rerankers on, which are all alike.
+PLAIN = QueryType("plain", 0.9, 0.0, (0.1, 0.3), (8, 19), (1, 4))
 Rerankers: TypeAlias = Iterable[str | Reranker] | str | Reranker | None
 QueryTypes: TypeAlias = Iterable[str | QueryType] | str | QueryType | None
 
-TIED_AT_LEAST, TIED_AT_MOST = 2, 4  # documents of one tie of a query
-OF_QUERIES, OF_RERANKERS = 1, 2  # streams of random numbers
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """Simulated queries, judgments and runs. Made by :func:`simulate_rerankers`.
+
+    Attributes
+    ----------
+    qrels : Qrels
+        Every document is judged: 1 is relevant, 0 is not.
+    runs : dict of str to Run
+        By the name of the reranker.
+    queries : polars.DataFrame
+        query_id and query_type.
+    rerankers : tuple of Reranker
+    query_types : tuple of QueryType
+    """
+
+    qrels: Qrels
+    runs: dict[str, Run]
+    queries: pl.DataFrame
+    rerankers: tuple[Reranker, ...]
+    query_types: tuple[QueryType, ...]
+
+    def __repr__(self) -> str:
+        return f"<Simulation of {', '.join(self.runs)}: {counted(self.queries.height, 'query', 'queries')}>"
+
+    def summary(self) -> pl.DataFrame:
+        """Return what ties do to each reranker, as a row for each and for RR and Hit@5.
+
+        Returns
+        -------
+        polars.DataFrame
+            reranker, levels, tie_probability, measure, n_queries; tie_ratio (share of the documents of a query that
+            tie, its mean over queries) and tie_ratio_std; input_order (the mean if ties keep the order of the input,
+            as "traditional" measures do), exact (over all orders), and their standard deviations over queries; mean
+            and largest absolute difference of the two over queries.
+        """
+        check_threads()
+        rows = []
+        for one in self.rerankers:
+            is_tied = pl.struct("query_id", "score").is_duplicated()
+            of_query = self.runs[one.name].to_polars().select("query_id", tied=is_tied)
+            ratio = of_query.group_by("query_id", maintain_order=True).agg(pl.col("tied").mean())["tied"]
+            exact, usual = evaluate_beside(Conventions(), self.qrels, self.runs[one.name], MEASURES, "input")
+            rows += [
+                {
+                    "reranker": one.name,
+                    "levels": one.levels,
+                    "tie_probability": float(one.tie_probability),
+                    "measure": str(found.measure),
+                    "n_queries": found.n_queries,
+                    "tie_ratio": ratio.mean(),
+                    "tie_ratio_std": ratio.std(),
+                    "input_order": found.traditional,
+                    "input_order_std": found.traditional_std,
+                    "exact": found.exact,
+                    "exact_std": found.std,
+                    "mean_difference": found.mean,
+                    "max_difference": found.max,
+                }
+                for found in (difference_of(*both, "input") for both in zip(exact, usual, strict=True))
+            ]
+        frame = pl.DataFrame(rows, schema_overrides={"levels": pl.Int64}, infer_schema_length=None)
+        return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def write(self, folder: str | os.PathLike[str], *, force: bool = False) -> list[Path]:
+        """Write qrels.txt, a TREC run for each reranker (NAME.run) and queries.csv: all of them or none.
+
+        Parameters
+        ----------
+        folder : path
+            Made if it does not exist; its parent must.
+        force : bool, default False
+            Replace files that are there and differ.
+
+        Returns
+        -------
+        list of pathlib.Path
+
+        Raises
+        ------
+        DataError
+            A file is there already and differs, or the folder cannot be made.
+        """
+        check_threads()
+        folder = path_named(folder)
+        files: dict[str, Callable[[IO[bytes]], Any]] = {
+            "qrels.txt": partial(write, self.qrels.to_polars(), kind="qrels", format="trec"),
+        }
+        for one in self.rerankers:
+            of_run = partial(write, self.runs[one.name].to_polars(), kind="run", format="trec", tag=one.file_name)
+            files[f"{one.file_name}.run"] = of_run
+        files["queries.csv"] = self.queries.write_csv
+        return write_files(folder, files, force=force)
 
 
 def simulate_rerankers(
@@ -66,10 +294,12 @@ def simulate_rerankers(
     n_queries = as_count("n_queries", n_queries)
     check_rng(rng)
     rerankers = chosen("presets", presets, PRESETS, PRESETS)
-    kinds = chosen("query_types", query_types, KINDS, QUERY_TYPES)
+    kinds = chosen("query_types", query_types, (*QUERY_TYPES, PLAIN), QUERY_TYPES)
     made = _make_queries(n_queries, kinds, generator(rng, OF_QUERIES))
     query_ids = _numbered("q", n_queries)
-    frame = made.frame(query_ids)
+    query, place = np.nonzero(made.has_document)
+    of_document, of_place = query_ids.gather(query.tolist()), _numbered("d", made.has_document.shape[1])
+    frame = pl.DataFrame({"query_id": of_document, "doc_id": of_document + "-" + of_place.gather(place.tolist())})
     relevance = made.is_relevant[made.has_document].astype(np.float64)
     qrels = Qrels.of_checked(frame.with_columns(relevance=relevance), "simulated")
     runs = {}
@@ -112,18 +342,10 @@ class MadeQueries:
             self.kind
         ]
 
-    def frame(self, query_ids: pl.Series) -> pl.DataFrame:
-        """Return query_id and doc_id of each document."""
-        query, place = np.nonzero(self.has_document)
-        of_document = query_ids.gather(query.tolist())
-        doc_ids = _numbered("d", self.has_document.shape[1]).gather(place.tolist())
-        return pl.DataFrame({"query_id": of_document, "doc_id": of_document + "-" + doc_ids})
-
 
 def _numbered(letter: str, n: int) -> pl.Series:
     """Return q1, q2 and so on, with zeros in front, so that texts sort as numbers."""
-    numbers = pl.Series(np.arange(1, n + 1)).cast(pl.String).str.zfill(len(str(n)))
-    return letter + numbers
+    return letter + pl.Series(np.arange(1, n + 1)).cast(pl.String).str.zfill(len(str(n)))
 
 
 def _make_queries(n_queries: int, kinds: tuple[QueryType, ...], rng: np.random.Generator) -> MadeQueries:
@@ -152,8 +374,8 @@ def _draw_scores(one: Reranker, made: MadeQueries, rng: np.random.Generator) -> 
     is_raised = made.is_relevant & (rng.random(shape) < made.of_kind("performance"))
     scores += is_raised * rng.uniform(low, high, shape)
     scores = np.clip(_tie_some(scores, made, rng), 0.0, 1.0)
-    if one.levels is not None:
-        scores = _nearest_level(scores, one.levels)
+    if one.levels is not None:  # the nearest of equally spaced levels, of two the lower one
+        scores = np.ceil(scores * (one.levels - 1) - 0.5) / max(one.levels - 1, 1) + 0.0
     return _give_scores(scores, made, one.tie_probability, rng)
 
 
@@ -167,13 +389,6 @@ def _tie_some(scores: FloatArray, made: MadeQueries, rng: np.random.Generator) -
     return np.where(tied, value[:, None], scores)
 
 
-def _nearest_level(scores: FloatArray, levels: int) -> FloatArray:
-    """Return the nearest of equally spaced levels from 0 to 1, of two the lower one."""
-    if levels == 1:
-        return np.zeros_like(scores)
-    return np.ceil(scores * (levels - 1) - 0.5) / (levels - 1) + 0.0
-
-
 def _give_scores(scores: FloatArray, made: MadeQueries, probability: float, rng: np.random.Generator) -> FloatArray:
     """Let each document in turn give its score to another one: what it gives may have been given to it."""
     n_documents, rows = made.n_documents, np.arange(len(scores))
@@ -183,3 +398,29 @@ def _give_scores(scores: FloatArray, made: MadeQueries, probability: float, rng:
         other += other >= place
         scores[rows[gives], other[gives]] = scores[gives, place]
     return scores
+
+
+def chosen(
+    argument: str,
+    given: Iterable[str | Named] | str | Named | None,
+    known: tuple[Named, ...],
+    default: tuple[Named, ...],
+) -> tuple[Named, ...]:
+    """Return what was chosen, by name or made by the caller; names must differ, also as names of files."""
+    if given is None:
+        return default
+    of_name: dict[Any, Named] = {one.name: one for one in known}
+    kind = type(known[0])
+    is_single = isinstance(given, str | kind) or not isinstance(cast("object", given), Iterable)
+    listed: list[Any] = [given] if is_single else list(cast("Iterable[Any]", given))
+    found: list[Any] = [of_name.get(one, one) if isinstance(one, str) else one for one in listed]
+    wrong = [one for one in found or [None] if not isinstance(one, kind)]
+    if wrong:
+        allowed = f"names among {', '.join(map(repr, of_name))}, or a {kind.__name__}"
+        hint = did_you_mean(wrong[0], map(str, of_name))
+        raise ParameterError(argument=argument, given=wrong[0], allowed=allowed, hint=hint)
+    names = [str(getattr(one, "file_name", one.name)).casefold() for one in found]
+    for name, one in zip(names, found, strict=True):
+        if names.count(name) > 1:
+            raise ParameterError(f"two {argument} would be called {one.name!r}", hint="give each a name of its own")
+    return tuple(found)
