@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat.benchmark.bench import measures_of
 from deadheat.benchmark.cases import Case, Cases
 from deadheat.benchmark.collection import Collection
-from deadheat.benchmark.measures import main_of, measures_of
 from deadheat.benchmark.ontology import Ontology
-from deadheat.benchmark.report import report_bench
+from deadheat.benchmark.report import main_of, report_bench
 from deadheat.benchmark.result import Key
 from deadheat.errors import ColumnError, DataError, DeadheatWarning, ParameterError
 from deadheat.report.model import OF_FEW, Number

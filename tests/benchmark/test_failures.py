@@ -13,8 +13,8 @@ import pytest
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases
 from deadheat.benchmark.collection import Collection
-from deadheat.benchmark.failures import failures_of
 from deadheat.benchmark.report import data_of_bench, report_bench
+from deadheat.benchmark.result import failures_of
 from deadheat.errors import NoteWarning
 from deadheat.report.as_json import as_json
 from deadheat.report.as_markdown import as_markdown

@@ -12,7 +12,7 @@ import pytest
 
 from deadheat.cli import progress as module
 from deadheat.cli.progress import Watch
-from deadheat.io.phases import is_watched, phase, watched_by
+from deadheat.io.phases import phase, watched_by
 from support.command import QRELS, RUN, call
 
 if TYPE_CHECKING:
@@ -88,7 +88,6 @@ def test_the_bar_goes_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert stream.getvalue().endswith("\x1b[2K\x1b[?25h\r")
-    assert not is_watched()
 
 
 @pytest.mark.slow

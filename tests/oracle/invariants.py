@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.benchmark.measures import cutoff_of, uncut
+from deadheat.benchmark.report import cutoff_of, uncut
 from deadheat.measures import RR, Hit, MaxRel, P, R
 from deadheat.wording import counted
 

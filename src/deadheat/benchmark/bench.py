@@ -6,9 +6,9 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,7 @@ import polars as pl
 
 from deadheat.arguments import Rng, as_count, check_choice, generator, positive, whole
 from deadheat.benchmark.collection import SYNONYMS, Collection, read_collection
-from deadheat.benchmark.failures import Failure, failures_of
 from deadheat.benchmark.languages import checked_code, likely
-from deadheat.benchmark.measures import check_depth, cutoff_of, measures_of
 from deadheat.benchmark.ontology import KINDS, ORIGINAL, Ontology, read_ontology
 from deadheat.benchmark.parts import (
     Part,
@@ -30,8 +28,8 @@ from deadheat.benchmark.parts import (
     parts_of,
     split_cells,
 )
-from deadheat.benchmark.report import page_of_bench, report_bench
-from deadheat.benchmark.result import BenchResult, Key, Settings
+from deadheat.benchmark.report import cutoff_of, page_of_bench, report_bench
+from deadheat.benchmark.result import BenchResult, Failure, Key, Settings, failures_of
 from deadheat.benchmark.retrievers import (
     Retriever,
     RunFile,
@@ -54,11 +52,11 @@ from deadheat.errors import (
     UnknownExpectedWarning,
 )
 from deadheat.evaluation.conventions import Conventions
-from deadheat.evaluation.evaluate import Measures, evaluate_under
+from deadheat.evaluation.evaluate import Measures, evaluate_under, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.evaluation.strata import NONE
-from deadheat.measures import MaxRel, Measure
+from deadheat.measures import AP, RR, Hit, MaxRel, Measure, P, R, nDCG
 from deadheat.placements.placements import sort_rows
 from deadheat.report.shown import PAGES, REPORTS
 from deadheat.wording import Plain, counted, three
@@ -67,6 +65,7 @@ from deadheat.wording import Plain, counted, three
 REPORTS[BenchResult] = lambda result, *, full=False: report_bench(result, full=full)
 PAGES[BenchResult] = page_of_bench
 
+CUTOFFS = (1, 3, 5, 10)
 LARGE = 1_000_000  # bytes: reading a larger file takes long enough to be announced
 # Part of the key of a finished run. Raise it when one of our retrievers, or `retrieve`, finds something different for
 # the same texts, documents and options, so that no outdated run is reused. The version of the package would discard
@@ -223,13 +222,11 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     chance = _chance(parts, terms, graded, kind)
     store = None if output is None else Store(output, limit)
     with nullcontext() if store is None else store.held(parts, systems, k):
-        search = Search(documents, k, store, tell)
         evaluations: dict[Key, Evaluation] = {}
         failures: dict[Key, tuple[Failure, ...]] = {}
-        for key, (part, system) in {
-            Key(*part.key, name): (part, system) for name, system in systems.items() for part in parts
-        }.items():
-            run = search.run(key, system, part)
+        reused: list[Key] = []
+        for key, part, run, is_old in _search(systems, parts, documents, k, store, tell=tell):
+            reused += [key] * is_old
             failures[key] = failures_of(part.cases.cases, run, documents, part.language)
             evaluations[key], told = evaluate_part(part, run, chosen, name=key.retriever, ontology=terms, kind=kind)
             notes += told
@@ -243,7 +240,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
             chance=chance,
             verbatim={part.key: count_verbatim(part, documents) for part in parts},
             failures=failures,
-            reused=tuple(search.reused),
+            reused=tuple(reused),
             notes=tuple(once),
         )
         for note in once.values():
@@ -253,6 +250,33 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
                 store.save(key, evaluation, result.interval_options(result.parts[key[:2]]))
             store.finish(result.report(), summarise(result, documents, systems))
     return result
+
+
+def measures_of(given: Measures, at: Sequence[int] | None, *, has_ontology: bool) -> tuple[Measure, ...]:
+    """Return the given measures, or the defaults at some cutoffs."""
+    named: object = CUTOFFS if at is None else at
+    if isinstance(named, str) or not isinstance(named, Iterable):
+        raise ParameterError(argument="at", given=named, allowed="a list of cutoffs, such as (1, 3, 5, 10)")
+    cutoffs = sorted({as_count("each of at", one) for one in named})
+    if not cutoffs:
+        raise ParameterError("is empty", argument="at", hint="give at least one cutoff, such as (1, 3, 5, 10)")
+    if given is not None and at is not None:
+        raise ParameterError(
+            "sets the cutoffs of the default measures, not of those that are named",
+            argument="at",
+            given=tuple(cutoffs),
+            hint="write nDCG@20",
+        )
+    kinds: list[Measure] = [Hit(), nDCG(), R(), P(), AP(norm="min"), *([MaxRel()] if has_ontology else [])]
+    return parse_measures(given) if given is not None else (RR(), *(kind @ at_k for kind in kinds for at_k in cutoffs))
+
+
+def check_depth(measures: Iterable[Measure], k: int) -> None:
+    """Raise `ParameterError` if a measure looks deeper than retrievers are asked for."""
+    deepest = max(measures, key=cutoff_of)
+    if cutoff_of(deepest) > k:
+        allowed = f"{cutoff_of(deepest)} or more, as {deepest} looks at {cutoff_of(deepest)} documents"
+        raise ParameterError(argument="k", given=k, allowed=allowed)
 
 
 @contextmanager
@@ -265,63 +289,52 @@ def _told() -> Iterator[list[Warning | str]]:
     found += [one.message for one in caught if issubclass(one.category, DeadheatWarning)]
 
 
-@dataclass
-class Search:
-    """What is searched: a retriever takes the documents when its first run is to be made.
+def _search(
+    systems: Mapping[str, Retriever],
+    parts: Sequence[Part],
+    documents: Collection,
+    k: int,
+    store: Store | None,
+    *,
+    tell: Callable[[str], None],
+) -> Iterator[tuple[Key, Part, pl.DataFrame, bool]]:
+    """Yield the run of each retriever on each part, and whether it was finished before.
 
-    Attributes
-    ----------
-    documents : Collection
-    k : int
-    store : Store or None
-    tell : callable
-        Called with a line of text about each step.
-    reused : list of Key
-        Runs that were finished before.
-    ready : set of int
-        The retrievers that have the documents.
+    A retriever takes the documents when its first run is to be made.
     """
-
-    documents: Collection
-    k: int
-    store: Store | None
-    tell: Callable[[str], None]
-    reused: list[Key] = field(default_factory=list)
-    ready: set[int] = field(default_factory=set)
-
-    def run(self, named: Key, retriever: Retriever, part: Part) -> pl.DataFrame:
-        """Return the run of a retriever on the cases of a part."""
-        name, documents = named.retriever, self.documents
-        retriever = speaking(retriever, None if part.language == NONE else part.language)
+    ready: set[int] = set()
+    for (name, system), part in product(systems.items(), parts):
+        named = Key(*part.key, name)
+        retriever = speaking(system, None if part.language == NONE else part.language)
         has_key = key_of(retriever) is not None  # without one we cannot know whether it is still the same
         key = {
             "search": SEARCH,
             "retriever": json.loads(identity(retriever)) if has_key else None,
             "collection": documents.fingerprint,
             "cases": part.searched,
-            "k": self.k,
+            "k": k,
         }
-        found = self.store.read(part, name, key) if self.store is not None and has_key else None
+        found = store.read(named, key) if store is not None and has_key else None
         if found is not None:
-            self.tell(f"{name} on {part}: finished before")
-            self.reused.append(named)
-            return found
+            tell(f"{name} on {part}: finished before")
+            yield named, part, found, True
+            continue
         start = time.perf_counter()
-        if id(retriever) not in self.ready:
+        if id(retriever) not in ready:
             retriever.index(documents)
-            self.ready.add(id(retriever))
+            ready.add(id(retriever))
             seconds = time.perf_counter() - start
-            self.tell(f"{name} has {len(documents.ids):,} documents of {documents.name} after {seconds:.1f} s")
+            tell(f"{name} has {len(documents):,} documents of {documents.name} after {seconds:.1f} s")
             start = time.perf_counter()
-        found = retrieve(retriever, [case.case_id for case in part.cases], part.cases.texts(), self.k)
+        found = retrieve(retriever, [case.case_id for case in part.cases], part.cases.texts(), k)
         seconds = time.perf_counter() - start
         if unknown := sorted(set(found["doc_id"].to_list()) - set(documents.ids)):
             text = f"{name} found {len(unknown):,} documents that {documents.name} does not have ({three(unknown)})"
             warnings.warn(f"{text}: are the ids written alike?", DeadheatWarning, stacklevel=3)
-        if self.store is not None:
-            self.store.write(part, name, key, found, seconds)
-        self.tell(f"{name} on {part}: {counted(len(part.cases), 'search', 'searches')} in {seconds:.1f} s")
-        return found
+        if store is not None:
+            store.write(named, key, found, seconds, n_cases=len(part.cases))
+        tell(f"{name} on {part}: {counted(len(part.cases), 'search', 'searches')} in {seconds:.1f} s")
+        yield named, part, found, False
 
 
 def evaluate_part(

@@ -116,9 +116,9 @@ class Store:
             msg = "is there already and was not written by deadheat bench: it would be replaced; choose another output"
             raise DataError(f"{msg} folder, or move it away", path=wrong[0])
 
-    def read(self, part: Part, retriever: str, key: Mapping[str, object]) -> pl.DataFrame | None:
+    def read(self, named: Key, key: Mapping[str, object]) -> pl.DataFrame | None:
         """Return a finished run, if it was made from the same; None if it is still to be made."""
-        path = self.run_of(Key(*part.key, retriever), key["k"])
+        path = self.run_of(named, key["k"])
         try:
             made = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
             data = path.read_bytes()
@@ -128,17 +128,15 @@ class Store:
         is_same = isinstance(made, dict) and expected.items() <= made.items()
         return pl.read_parquet(io.BytesIO(data)) if is_same else None
 
-    def write(self, part: Part, retriever: str, key: Mapping[str, object], run: pl.DataFrame, seconds: float) -> None:
+    def write(self, named: Key, key: Mapping[str, object], run: pl.DataFrame, seconds: float, *, n_cases: int) -> None:
         """Keep a run with what it was made from."""
-        path = self.run_of(Key(*part.key, retriever), key["k"])
+        path = self.run_of(named, key["k"])
         held = io.BytesIO()
         run.write_parquet(held)
         made = {
             "kind": RUN_KIND,
-            "cases": part.name,
-            "language": part.language,
-            "retriever": retriever,
-            "n_cases": len(part.cases),
+            **named._asdict(),
+            "n_cases": n_cases,
             "n_answered": run["query_id"].n_unique(),
             "seconds": round(seconds, 3),
             "sha256": hashlib.sha256(held.getvalue()).hexdigest(),

@@ -154,8 +154,7 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
     command resumes with the unfinished runs.
     """
     from deadheat.benchmark.bench import bench as run_bench
-    from deadheat.benchmark.measures import main_of
-    from deadheat.benchmark.report import data_of_bench, report_bench
+    from deadheat.benchmark.report import data_of_bench, main_of, report_bench
 
     inputs = [*cases, collection, *options["texts"], *filter(None, [options["ontology"]])]
     measures, design = measures_of(options) if options["notations"] else None, design_of(options)

@@ -30,11 +30,6 @@ def phase(what: str, n_steps: int | None = None) -> AbstractContextManager[Advan
     return nullcontext(_nobody_counts) if watcher is None else watcher(what, n_steps)
 
 
-def is_watched() -> bool:
-    """Tell whether somebody is told of phases."""
-    return _watcher.get() is not None
-
-
 @contextmanager
 def watched_by(watcher: Watcher | None) -> Iterator[None]:
     """Let a watcher know of all phases inside the context; None: nobody, as of the steps of a phase."""

@@ -16,7 +16,7 @@ import pytest
 
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers import Embedding
-from deadheat.benchmark.retrievers.products import ROWS, products, rounded
+from deadheat.benchmark.retrievers.embedding import ROWS, products, rounded
 from support.drawn_embeddings import N_DOCUMENTS, N_TEXTS, drawn
 from support.letters import Letters
 from support.paths import TESTS
@@ -82,7 +82,7 @@ def test_threads_find_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
 PROGRAM = """
 import hashlib
 from support.drawn_embeddings import drawn
-from deadheat.benchmark.retrievers.products import products, rounded
+from deadheat.benchmark.retrievers.embedding import products, rounded
 documents, texts = drawn(100)
 print(hashlib.sha256(products(rounded(texts), rounded(documents)).tobytes()).hexdigest())
 """

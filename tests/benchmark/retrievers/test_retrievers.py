@@ -114,13 +114,6 @@ def test_search_needs_documents() -> None:
 def test_what_cannot_be_searched_for_is_refused(texts: Any, k: Any, message: str) -> None:  # noqa: ANN401 - wrong ones
     with pytest.raises(ParameterError, match=message):
         indexed(BM25()).search(texts, k)
-    with pytest.raises(ParameterError, match=message):
-        retrieve(Function(returns([{}])), ["q"], texts, k)
-
-
-def test_each_text_has_an_id() -> None:
-    with pytest.raises(ParameterError, match="query_ids and texts must be of the same length, got 1 and 2"):
-        retrieve(Function(returns([{}, {}])), ["q"], ["a", "b"], 5)
 
 
 def test_what_was_found_may_be_lists() -> None:

@@ -11,7 +11,7 @@ import polars as pl
 
 from deadheat.arguments import check_choice
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.benchmark.ontology.terms import first_few
+from deadheat.benchmark.ontology.names import first_few
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError
 

@@ -15,7 +15,7 @@ import polars as pl
 
 from deadheat.arguments import as_count, check_choice, generator, whole
 from deadheat.arrays import FloatArray
-from deadheat.benchmark.ontology.graph import Graph, build
+from deadheat.benchmark.ontology.graph import KINDS, Graph, build, checked, intrinsic
 from deadheat.benchmark.ontology.judging import (
     KEYS,
     UNKNOWN,
@@ -26,9 +26,16 @@ from deadheat.benchmark.ontology.judging import (
     pairs_of,
     relevance_of,
 )
-from deadheat.benchmark.ontology.kinds import KINDS, checked, intrinsic
-from deadheat.benchmark.ontology.terms import Synonym, in_order, listed, near_id
-from deadheat.benchmark.ontology.translations import ORIGINAL, Translations, read_translations, translated_names
+from deadheat.benchmark.ontology.names import (
+    ORIGINAL,
+    Synonym,
+    Translations,
+    in_order,
+    listed,
+    near_id,
+    read_translations,
+    translated_names,
+)
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import DataError, NoteWarning, ParameterError, SourceTypeError, UnknownExpectedWarning
 from deadheat.wording import Plain

@@ -10,8 +10,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from deadheat.benchmark.ontology.names import SCOPES, Synonym, first_few
 from deadheat.benchmark.ontology.ontology import Ontology
-from deadheat.benchmark.ontology.terms import SCOPES, Synonym, first_few
 from deadheat.errors import DeadheatWarning, DuplicateError, FileFormatError, MissingDependencyError
 from deadheat.io.objects import parsed as parsed_json
 from deadheat.io.source import decoded, read_all, readable

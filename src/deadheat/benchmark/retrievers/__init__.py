@@ -2,8 +2,7 @@
 
 from deadheat.benchmark.retrievers.bm25 import BM25
 from deadheat.benchmark.retrievers.embedding import Embedding
-from deadheat.benchmark.retrievers.protocol import Function, Hits, Retriever, retrieve, speaking
-from deadheat.benchmark.retrievers.runs import RunFile
+from deadheat.benchmark.retrievers.protocol import Function, Hits, Retriever, RunFile, retrieve, speaking
 from deadheat.benchmark.retrievers.similarity import StringSimilarity
 from deadheat.benchmark.retrievers.specs import described, identity, key_of, make_retriever, make_retrievers
 

@@ -1,9 +1,15 @@
-"""Search by the similarity of embeddings, from any sentence-transformers model."""
+"""Search by the similarity of embeddings, from any sentence-transformers model.
+
+A score depends on two vectors alone, bit by bit: equal vectors tie, whatever they are computed with. Floating-point
+sums depend on the order in which a processor adds up, and BLAS adds in another order for a matrix of another shape, at
+another place of one matrix, and with another number of threads. A sum that needs no rounding does not: here each vector
+is first rounded to whole multiples of a power of two, so few bits that float64 holds every sum of their products
+exactly. (The idea, for one part: Ozaki et al., Numerical Algorithms 59, 2012, doi:10.1007/s11075-011-9478-1.)
+"""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from importlib import import_module, metadata
@@ -17,7 +23,6 @@ from deadheat.arguments import as_count, check_choice
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers import models
-from deadheat.benchmark.retrievers.products import products, rounded
 from deadheat.benchmark.retrievers.protocol import (
     STRINGS,
     Hits,
@@ -29,10 +34,12 @@ from deadheat.benchmark.retrievers.protocol import (
     written,
 )
 from deadheat.errors import MissingDependencyError, ParameterError
-from deadheat.io.phases import is_watched, phase
+from deadheat.io.phases import phase
 
 PART = 1024  # strings between two steps of the progress bar
 MAX_CELLS = 1 << 26  # of a matrix of scores: 256 MB
+ROWS = 4096  # of embeddings that are float64 at once
+FLOAT32, FLOAT64 = 24, 53  # bits of their numbers
 QUERY_PROMPTS, DOCUMENT_PROMPTS = ("query",), ("document", "passage", "corpus")
 
 
@@ -177,7 +184,7 @@ class Embedding:
         """Return an embedding for each text, of shape (n_texts, n_dimensions); interrupted, go on from kept parts."""
         order = np.argsort([-len(text) for text in texts], kind="stable")  # alike in length: less padding
         parts: list[FloatArray] = []
-        with _progress(what, len(texts)) as advance:
+        with phase(what, len(texts)) as advance:
             for start in range(0, len(texts), PART):
                 own = [texts[place] for place in order[start : start + PART].tolist()]
                 kept = models.part_of(path, start) if len(texts) > PART else None
@@ -213,6 +220,54 @@ def _distinct(texts: Sequence[str]) -> tuple[list[str], IntArray]:
     return list(places), place
 
 
+def rounded(vectors: FloatArray) -> FloatArray:
+    """Return vectors with so few bits that `products` adds up those of equal length exactly.
+
+    Parameters
+    ----------
+    vectors : ndarray of float32, shape (n_vectors, n_dimensions)
+
+    Returns
+    -------
+    ndarray of float32, shape (n_vectors, n_dimensions)
+        Off by at most 2^-bits of the largest number of its vector: bits is 22 for 384 dimensions, 21 for 2,048.
+
+    Examples
+    --------
+    >>> rounded(np.array([[0.75, 1e-9]], np.float32)).tolist()
+    [[0.75, 0.0]]
+    """
+    n_dimensions = vectors.shape[1]
+    bits = min(FLOAT32, (FLOAT64 - max(0, n_dimensions - 1).bit_length()) // 2)
+    _, exponent = np.frexp(np.abs(vectors).max(axis=1, initial=0, keepdims=True))
+    unit = np.ldexp(1.0, exponent - bits)
+    return (np.rint(vectors / unit) * unit).astype(np.float32)
+
+
+def products(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the dot product of each row of one matrix with each row of another.
+
+    Parameters
+    ----------
+    left : ndarray of float32, shape (n_left, n_dimensions)
+    right : ndarray of float32, shape (n_right, n_dimensions)
+        Both of them `rounded`.
+
+    Returns
+    -------
+    ndarray of float32, shape (n_left, n_right)
+        Each number is the same whatever the other rows are, how many, and on how many threads. Beyond float32, it is
+        infinite.
+    """
+    found = np.empty((len(left), len(right)), np.float32)
+    wide = left.astype(np.float64)
+    for start in range(0, len(right), ROWS):
+        beside = right[start : start + ROWS].astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is infinite is an error where the document is known
+            found[:, start : start + ROWS] = wide @ beside.T + 0.0  # never -0.0
+    return found
+
+
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep the bar that transformers draws while it loads a model off the screen."""
@@ -228,22 +283,3 @@ def _quiet() -> Iterator[None]:
     finally:
         if was_enabled:
             logging.enable_progress_bar()
-
-
-@contextmanager
-def _progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show how far embedding is, if it takes several steps and stderr is a terminal."""
-    if is_watched():  # by a command, which has a bar of its own
-        with phase(what, total) as advance:
-            yield advance
-        return
-    if total <= PART or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda n: bar.advance(task, n)

@@ -15,8 +15,7 @@ from typing import Any, cast
 from deadheat.arguments import literal
 from deadheat.benchmark.retrievers.bm25 import BM25
 from deadheat.benchmark.retrievers.embedding import Embedding
-from deadheat.benchmark.retrievers.protocol import Function, Retriever
-from deadheat.benchmark.retrievers.runs import RunFile
+from deadheat.benchmark.retrievers.protocol import Function, Retriever, RunFile
 from deadheat.benchmark.retrievers.similarity import StringSimilarity
 from deadheat.errors import MissingDependencyError, NoteWarning, ParameterError, SourceTypeError
 from deadheat.io.formats import SUFFIXES

@@ -1,21 +1,25 @@
-"""Tables of translated names: babelon tables of the HPO, the templates of their synonyms, and shorter ones alike."""
+"""Names of terms: ids, synonyms, and tables of translated names.
+
+These are babelon tables of the HPO, the templates of their synonyms, and shorter ones alike.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from deadheat.benchmark.languages import ALLOWED, checked_code, is_code, near_code
-from deadheat.benchmark.ontology.terms import Synonym, first_few, in_order, near_id
-from deadheat.errors import ColumnError, DataError, FileFormatError, MalformedRowError
+from deadheat.errors import ColumnError, DataError, FileFormatError, MalformedRowError, SourceTypeError
 from deadheat.io.records import Wanted, read_records
 from deadheat.io.source import readable
 from deadheat.wording import Plain, counted, did_you_mean
 
+T = TypeVar("T")
+SCOPES = ("EXACT", "NARROW", "BROAD", "RELATED")
 WANTED = Wanted(what="translations", formats=("tsv", "csv"))
 # babelon's name of a column comes first; the others are those of shorter tables
 COLUMNS = {
@@ -47,6 +51,63 @@ CANDIDATE, UNTRANSLATED = "CANDIDATE", "NOT_TRANSLATED"
 BETWEEN = "|"
 _MARK = re.compile(r"AL oboInOwl:has(\w+)Synonym@([A-Za-z-]+)( SPLIT=\|)?")  # the second line of a ROBOT template
 _OF_NAME = re.compile(r"-([a-z]{2,3})(?=\.)")
+
+
+class Synonym(NamedTuple):
+    """Another name of a term.
+
+    Attributes
+    ----------
+    text : str
+    scope : {"EXACT", "NARROW", "BROAD", "RELATED"}
+    kind : str
+        The type that the ontology gives it, such as ``layperson``, ``abbreviation``, ``plural_form`` or
+        ``uk_spelling``; empty if it gives none.
+    """
+
+    text: str
+    scope: str = "EXACT"
+    kind: str = ""
+
+
+def listed(what: str, of: str, given: Iterable[T]) -> tuple[T, ...]:
+    """Return several of something, or raise for a text, which Python would take as several letters."""
+    if isinstance(given, str):
+        raise SourceTypeError(
+            f"{what} must be a list of {of}", given=Plain(f"the text {given!r}"), hint=f"write [{given!r}]"
+        )
+    return tuple(given)
+
+
+def in_order(term: str, synonyms: Iterable[Synonym]) -> tuple[Synonym, ...]:
+    """Return synonyms of a term sorted by scope, text and kind; their order in files has no meaning."""
+    what, fields = f"a synonym of {term!r}", "its text, scope and kind"
+    own = listed(f"the synonyms of {term!r}", "Synonym", synonyms)
+    checked = [Synonym(*listed(what, fields, synonym)) for synonym in own]
+    wrong = next((synonym for synonym in checked if synonym.scope not in SCOPES), None)
+    if wrong is not None:
+        raise DataError(f"the scope of a synonym must be one of {', '.join(map(repr, SCOPES))}", given=wrong)
+    return tuple(sorted(checked, key=lambda synonym: (SCOPES.index(synonym.scope), synonym.text, synonym.kind)))
+
+
+def near_id(given: str, ids: Sequence[str], labels: Sequence[str] = ()) -> str:
+    """Return ``"Did you mean 'x'?"`` for a similarly spelt id or one with this label, or an empty string.
+
+    Numbers close to each other mean nothing: they are never proposed.
+    """
+    folded = given.strip().casefold()
+    for place, term in enumerate(ids):
+        if term.casefold().replace("_", ":") == folded.replace("_", ":"):
+            return f"Did you mean {term!r}?"
+        if labels and labels[place].casefold() == folded:
+            return f"Did you mean {term!r} ({labels[place]})?"
+    return "" if re.search(r"\d{3}", given) else did_you_mean(given, ids)
+
+
+def first_few(ids: Sequence[str], most: int = 5) -> str:
+    """Return the first few of some ids in words."""
+    rest = len(ids) - most
+    return ", ".join(map(repr, ids[:most])) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 class Translation(NamedTuple):
