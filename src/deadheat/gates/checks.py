@@ -114,16 +114,13 @@ def check_family(
         n_resamples = max(n_resamples, math.ceil(2 * BEYOND / (1 - level)))
     raised = replace(options, confidence_level=level, n_resamples=n_resamples)
     names = list(dict.fromkeys(one.measure for one in thresholds if one.quantity in ENDS))
-    subsets = [evaluation.select(subset.keep) for subset in family]
-    bounds = []
-    for subset, own in zip(family, subsets, strict=True):
+    for subset in family:
+        own = evaluation.select(subset.keep)
         of_subset = raised.with_clusters(None if cluster is None else cluster[subset.keep])
-        of_names = intervals([own[name] for name in names], of_subset) if names else []
-        bounds.append(dict(zip(names, of_names, strict=True)))
-    for threshold in thresholds:
-        for subset, own, found in zip(family, subsets, bounds, strict=True):
-            interval = found[threshold.measure] if threshold.quantity in ENDS else None
-            yield _reached(threshold, own[threshold.measure], interval, subset, evaluation=evaluation, options=options)
+        ends = dict(zip(names, intervals([own[name] for name in names], of_subset), strict=True)) if names else {}
+        for one in thresholds:
+            interval = ends[one.measure] if one.quantity in ENDS else None
+            yield _reached(one, own[one.measure], interval, subset, evaluation=evaluation, options=options)
 
 
 def _reached(
@@ -359,12 +356,10 @@ def regressions(pairs: Pairs, family: Sequence[Subset], options: GateOptions) ->
         if not getattr(options, question):
             continue
         found = [_tested(question, of_subset, options) for of_subset in subsets]
-        adjusted = np.stack(
-            [stats.adjust(column, "holm") for column in np.stack([p_values for p_values, _ in found]).T], axis=1
-        )
-        for n in range(len(pairs.measures)):
-            for subset, of_subset, (p_values, bounds), p_adjusted in zip(family, subsets, found, adjusted, strict=True):
-                test = float(p_values[n]), float(p_adjusted[n]), float(of_subset.scales[n]) * float(bounds[n])
+        of_measures = np.column_stack([p_values for p_values, _ in found])
+        adjusted = np.column_stack([stats.adjust(p_values, "holm") for p_values in of_measures])
+        for subset, of_subset, (p_values, bounds), p_adjusted in zip(family, subsets, found, adjusted, strict=True):
+            for n, test in enumerate(zip(p_values.tolist(), p_adjusted.tolist(), bounds.tolist(), strict=True)):
                 check = _compared(question, of_subset, n, test, options=options, n_subsets=len(family))
                 yield replace(check, by=subset.by, stratum=subset.stratum)
 
@@ -379,7 +374,7 @@ def _tested(question: str, pairs: Pairs, options: GateOptions) -> tuple[FloatArr
         margins = (options.no_worse_than or 0.0) / pairs.scales
         found = stats.no_worse(better, margins, confidence_level=level, cluster=pairs.cluster)
         p_values, bounds = np.where(pairs.is_same, 0.0, found.p_values), found.low
-    return np.where(pairs.is_known(options), p_values, np.nan), bounds
+    return np.where(pairs.is_known(options), p_values, np.nan), pairs.scales * bounds
 
 
 def _compared(

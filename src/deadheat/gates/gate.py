@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -144,21 +145,20 @@ def gate(
     before = None if baseline is None else opened(baseline)
     has_strata = options.by or any(one.by for one in thresholds)  # whose table needs no clusters
     codes = cluster_codes(cluster, queries if isinstance(cluster, str) or not has_strata else None, own.query_ids)
-    subsets = Subsets(own.query_ids.tolist(), None if queries is None else Queries.of(queries), pool_languages)
-    found = _thresholds(own, thresholds, subsets, options, codes)
-    if before is None:
-        return GateResult(
-            own.name, tuple(found), len(own.query_ids), options=options, languages=subsets.languages, evaluation=own
-        )
-    pairs, not_compared = paired(own, before, codes)
-    compared = [
-        check
-        for columns in dict.fromkeys([(), options.by])
-        for check in regressions(pairs, subsets.of(columns), options)
-    ]
-    found += _in_order(compared, [check.gate for check in compared])
-    name = before.name + " (baseline)" * (before.name == own.name)
-    return GateResult(own.name, tuple(found), len(own.query_ids), name, not_compared, options, subsets.languages, own)
+    table, ids = None if queries is None else Queries.of(queries), own.query_ids.tolist()
+    languages = () if table is None else table.languages(ids)
+    family_of = partial(_subsets, table=table, query_ids=ids, pool_languages=pool_languages)
+    found = _thresholds(own, thresholds, family_of, options, codes)
+    name, not_compared = None, ()
+    if before is not None:
+        pairs, not_compared = paired(own, before, codes)
+        compared = [
+            check for by in dict.fromkeys([(), options.by]) for check in regressions(pairs, family_of(by), options)
+        ]
+        found += _in_order(compared, [check.gate for check in compared])
+        name = before.name + " (baseline)" * (before.name == own.name)
+    languages = languages if len(languages) > 1 else ()
+    return GateResult(own.name, tuple(found), len(ids), name, not_compared, options, languages, own)
 
 
 def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None) -> list[Measure]:
@@ -201,20 +201,20 @@ def _asked(
 def _thresholds(
     own: Evaluation,
     thresholds: Sequence[Threshold],
-    subsets: Subsets,
+    family_of: Callable[[Sequence[str]], Sequence[Subset]],
     options: GateOptions,
     cluster: IntArray | None,
 ) -> list[Check]:
     """Check the thresholds, over all queries and by the requested strata, each family at once."""
     one_stream = replace(options, rng=generator(options.rng))  # every subset draws its own resamples from it
-    families: dict[tuple[str, ...], list[Threshold]] = {}
+    asked: dict[tuple[str, ...], list[Threshold]] = {}
     for one in thresholds:
         for columns in dict.fromkeys([one.by] if one.by else [(), options.by]):
-            families.setdefault(columns, []).append(one)
+            asked.setdefault(columns, []).append(one)
     found = [
         check
-        for columns, of_family in families.items()
-        for check in check_family(own, of_family, subsets.of(columns), one_stream, cluster)
+        for columns, of_family in asked.items()
+        for check in check_family(own, of_family, family_of(columns), one_stream, cluster)
     ]
     return _in_order(found, [one.text for one in thresholds])
 
@@ -226,46 +226,32 @@ def _in_order(found: Sequence[Check], gates: Sequence[str]) -> list[Check]:
     return sorted(once.values(), key=lambda check: place[check.gate])
 
 
-@dataclass(frozen=True)
-class Subsets:
-    """Subsets of some queries by the columns of a table; languages are kept apart unless they may be pooled."""
+def _subsets(
+    by: Sequence[str], table: Queries | None, query_ids: list[str], *, pool_languages: bool
+) -> tuple[Subset, ...]:
+    """Return the strata of some columns as one family, in each language if there are several; else all queries.
 
-    query_ids: list[str]
-    table: Queries | None
-    pool_languages: bool
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """The languages of these queries, if there are several."""
-        found = () if self.table is None else self.table.languages(self.query_ids)
-        return found if len(found) > 1 else ()
-
-    def of(self, by: Sequence[str]) -> tuple[Subset, ...]:
-        """Return the strata of some columns as one family; all queries if there are no columns.
-
-        Raises
-        ------
-        ParameterError
-            There is no table.
-        DataError
-            It lacks a column, or has none of the queries, or has no value for any of them.
-        """
-        if self.table is None and by:
-            raise ParameterError(
-                "needs a queries table", argument="by", given=", ".join(by), hint=Advice("queries", "queries.csv")
-            )
-        columns: list[str] = []
-        if self.table is not None:
-            self.table.check_columns(by)
-            columns = columns_of(self.table, self.query_ids, by, pool_languages=self.pool_languages)
-        if self.table is None or not columns:
-            return (Subset("", "", np.ones(len(self.query_ids), np.bool_)),)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnlabelledQueriesWarning)  # they are a stratum, which is named
-            found = groups(self.query_ids, columns, self.table, pool_languages=True)
-        if not any(map(is_assigned, found)):
-            raise DataError(
-                f"no evaluated query has a {' and a '.join(columns)}: there is nothing to check by",
-                path=self.table.where,
-            )
-        return tuple(Subset(", ".join(columns), label(stratum), keep) for stratum, keep in found.items())
+    Raises
+    ------
+    ParameterError
+        There is no table.
+    DataError
+        It lacks a column, or has none of the queries, or has no value for any of them.
+    """
+    if table is None and by:
+        raise ParameterError(
+            "needs a queries table", argument="by", given=", ".join(by), hint=Advice("queries", "queries.csv")
+        )
+    columns: list[str] = []
+    if table is not None:
+        table.check_columns(by)
+        columns = columns_of(table, query_ids, by, pool_languages=pool_languages)
+    if table is None or not columns:
+        return (Subset("", "", np.ones(len(query_ids), np.bool_)),)
+    with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # they are a stratum, with a name
+        found = groups(query_ids, columns, table, pool_languages=True)
+    if not any(map(is_assigned, found)):
+        raise DataError(
+            f"no evaluated query has a {' and a '.join(columns)}: there is nothing to check by", path=table.where
+        )
+    return tuple(Subset(", ".join(columns), label(stratum), keep) for stratum, keep in found.items())
