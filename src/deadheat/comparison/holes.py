@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -19,18 +20,18 @@ from deadheat.data.shown import Shown
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import MeasureError, ParameterError
 from deadheat.evaluation.conventions import Conventions
+from deadheat.evaluation.evaluate import evaluate_under
+from deadheat.evaluation.scores import PlacedBounds
 from deadheat.io.phases import phase
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.measures.unjudged import deepest_counted, ends, has_ends
-from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
 from deadheat.placements.unjudged import (
     Unjudged,
     answered,
     left_after,
     unjudged_documents,
-    with_ties,
 )
 from deadheat.wording import counted
 
@@ -163,88 +164,78 @@ def holes(
     depth = as_count("depth", deepest or max(parsed.deepest or 0, DEEPEST) if depth is None else depth)
     limit = None if n is None else as_count("n", n)
     judged = Qrels.of(qrels)
-    if check_duplicates:
-        judged.check_duplicates()
     conventions = Conventions(score_precision=score_precision, unjudged="bounds", unjudged_max_rel=unjudged_max_rel)
-    precision = conventions.score_precision
-    sides: list[_Side] = []
+    for table in (judged, *named.values()) if check_duplicates else ():
+        table.check_duplicates()
+    evaluations = {name: evaluate_under(conventions, judged, run, [parsed]) for name, run in named.items()}
+    scores = {name: one[parsed] for name, one in evaluations.items()}
+    sides: dict[str, _Side] = {}
     for name, run in named.items():
-        if check_duplicates:
-            run.check_duplicates()
-        with phase(f"placing {name}"):
-            placements = engine_of(judged, run, precision).place()
-            unjudged = with_ties(placements, run, precision)
-        top = conventions.highest_label(placements.max_relevance)
-        frame = _with_ties(unjudged_documents(judged, run, precision), parsed, placements, unjudged)
-        sides.append(_Side(name, parsed, placements, unjudged, frame, top))
+        bounds = cast("PlacedBounds", scores[name].unjudged)
+        documents = unjudged_documents(judged, run, conventions.score_precision)
+        sides[name] = _Side(bounds, _with_ties(documents, bounds))
     names = ["query_id", "doc_id"]
-    highest = pl.concat([side.frame for side in sides]).group_by(names).agg(pl.col("rank").min())
+    highest = pl.concat([side.frame for side in sides.values()]).group_by(names).agg(pl.col("rank").min())
     every = highest.filter(pl.col("rank") <= depth).select(names).sort(names)
     below = highest.filter(pl.col("rank").is_between(depth, deepest or pl.col("rank"), closed="right"))
     with phase("weighing documents"):
-        documents = _weighed(sides, every, by)
-    bounds = {side.name: ends(parsed, side.placements, side.unjudged, side.top) for side in sides}
+        weighed = _weighed(sides, every, by)
     return Holes(
         measure=parsed,
         by=by,
         names=tuple(named),
-        documents=documents.head(limit or len(documents)),
-        ranges={name: (float(np.nanmean(low)), float(np.nanmean(high))) for name, (low, high) in bounds.items()},
+        documents=weighed.head(limit or len(weighed)),
+        ranges={name: (one.mean_unjudged_min, one.mean_unjudged_max) for name, one in scores.items()},
         depth=depth,
-        n_unjudged=len(documents),
+        n_unjudged=len(weighed),
         n_below=len(below),
-        n_queries=sides[0].placements.n_queries,
-        missing_queries={
-            side.name: tuple(side.placements.query_ids[side.placements.missing].tolist()) for side in sides
-        },
+        n_queries=len(next(iter(evaluations.values())).query_ids),
+        missing_queries={name: one.missing_queries for name, one in evaluations.items()},
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """A run: where its judged and unjudged documents are, and a frame of the latter: query_id, doc_id, tie, rank."""
+    """A run: its bounds, and a frame of its unjudged documents: query_id, doc_id, rank, a tie of equal judgments."""
 
-    name: str
-    measure: Measure
-    placements: Placements
-    unjudged: Unjudged
+    bounds: PlacedBounds
     frame: pl.DataFrame
-    top: float
 
     def effects(self, by: str) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Return what a judgment changes: of a document in each tie, and by query of one that is not retrieved.
 
         By range, what it takes off the range, over both answers; by decision, how far the answers are apart.
         """
-        ties, queries = np.unique(self.frame["tie"].to_numpy()), np.arange(self.placements.n_queries)
-        of_queries, nowhere, unjudged = np.zeros(len(queries)), np.zeros_like(queries), self.unjudged
+        placements, unjudged = self.bounds.placements, self.bounds.unjudged
+        ties, queries = np.unique(self.frame["tie"].to_numpy()), np.arange(placements.n_queries)
+        of_queries, nowhere = np.zeros(len(queries)), np.zeros_like(queries)
         if by == "range":
-            of_queries -= 2 * self._told(by, self.placements, self.unjudged, 0)
-        of_ties = of_queries[self.unjudged.query[ties]]
-        for label, sign in ((self.top, 1), (0.0, -1)):
+            of_queries -= 2 * self._told(by, placements, unjudged, 0)
+        of_ties = of_queries[unjudged.query[ties]]
+        for label, sign in ((self.bounds.top, 1), (0.0, -1)):
             for part in self._parts(ties):
                 own = ties[part]
-                above, tied = unjudged.above[own], unjudged.tied[own]
-                judged = answered(self.placements, unjudged.query[own], label, above, tied)
+                judged = answered(placements, unjudged.query[own], label, unjudged.above[own], unjudged.tied[own])
                 of_ties[part] += self._told(by, judged, left_after(unjudged, own), sign)
-            judged = answered(self.placements, queries, label, nowhere, nowhere)
-            of_queries += self._told(by, judged, self.unjudged, sign)
+            judged = answered(placements, queries, label, nowhere, nowhere)
+            of_queries += self._told(by, judged, unjudged, sign)
         if by == "range":  # fewer labels are left: what is below 0 is rounding error
             of_ties = np.maximum(of_ties, 0.0)
-        ids = pl.Series(self.placements.query_ids.tolist(), dtype=pl.String)
+        ids = pl.Series(placements.query_ids.tolist(), dtype=pl.String)
         return pl.DataFrame({"tie": ties, "effect": of_ties}), pl.DataFrame({"query_id": ids, "effect": of_queries})
 
     def _told(self, by: str, placements: Placements, unjudged: Unjudged, sign: int) -> FloatArray:
         """Return what one answer adds to an effect."""
         if by == "decision":
-            return sign * self.measure.mean(placements)
-        low, high = ends(self.measure, placements, unjudged, self.top)
+            return sign * self.bounds.measure.mean(placements)
+        low, high = ends(self.bounds.measure, placements, unjudged, self.bounds.top)
         return (low - high) / 2
 
     def _parts(self, ties: IntArray) -> Iterator[slice]:
         """Give ranges of ties, of whose queries copies fit into memory."""
-        copied = np.concatenate((self.placements.judged_query, self.placements.query, self.unjudged.query))
-        sizes = np.bincount(copied, minlength=self.placements.n_queries)[self.unjudged.query[ties]] + 1
+        placements, unjudged = self.bounds.placements, self.bounds.unjudged
+        copied = np.concatenate((placements.judged_query, placements.query, unjudged.query))
+        sizes = np.bincount(copied, minlength=placements.n_queries)[unjudged.query[ties]] + 1
         stops = np.cumsum(sizes)
         start = 0
         while start < len(ties):
@@ -254,33 +245,34 @@ class _Side:
             start = stop
 
 
-def _with_ties(documents: pl.DataFrame, measure: Measure, placements: Placements, unjudged: Unjudged) -> pl.DataFrame:
+def _with_ties(documents: pl.DataFrame, bounds: PlacedBounds) -> pl.DataFrame:
     """Return the unjudged documents: query_id, doc_id, a tie in which a judgment does the same, and the rank."""
+    placements, unjudged, deepest = bounds.placements, bounds.unjudged, bounds.measure.deepest
     codes = pl.DataFrame(
         {"query_id": pl.Series(placements.query_ids.tolist(), dtype=pl.String), "code": np.arange(placements.n_queries)}
     )
     ties = pl.DataFrame({"code": unjudged.query, "above": unjudged.above, "tie": np.arange(len(unjudged.query))})
-    if measure.deepest is not None:  # one tie is as good as another below
-        ties = ties.with_columns(pl.col("tie").min().over("code", pl.col("above").clip(upper_bound=measure.deepest)))
+    if deepest is not None:  # one tie is as good as another below
+        ties = ties.with_columns(pl.col("tie").min().over("code", pl.col("above").clip(upper_bound=deepest)))
     frame = documents.join(codes, on="query_id").join(ties, on=["code", "above"])
     return frame.select("query_id", "doc_id", "tie", rank=pl.col("above") + 1)
 
 
-def _weighed(sides: Sequence[_Side], every: pl.DataFrame, by: str) -> pl.DataFrame:
+def _weighed(sides: Mapping[str, _Side], every: pl.DataFrame, by: str) -> pl.DataFrame:
     """Return documents with their weights, and the rank that each run has them at."""
     effects: list[FloatArray] = []
-    for side in sides:
+    for side in sides.values():
         own = replace(side, frame=side.frame.join(every, on=["query_id", "doc_id"], how="semi"))
         of_ties, of_queries = own.effects(by)
         joined = every.join(
             own.frame.join(of_ties, on="tie"), on=["query_id", "doc_id"], how="left", maintain_order="left"
         ).join(of_queries, on="query_id", how="left", suffix="_lost", maintain_order="left")
         effects.append(joined.select(pl.coalesce("effect", "effect_lost")).to_series().to_numpy())
-    n_queries = sides[0].placements.n_queries
+    n_queries = next(iter(sides.values())).bounds.placements.n_queries
     told = effects if by == "range" else [np.abs(one - other) for one, other in combinations(effects, 2)]
     weight = sum(told, np.zeros(len(every))) / (len(told) * n_queries)
     found = every.with_columns(relevance=pl.lit(None, pl.Float64), weight=weight)
-    for side in sides:
-        ranks = side.frame.select("query_id", "doc_id", pl.col("rank").alias(f"rank {side.name}"))
+    for name, side in sides.items():
+        ranks = side.frame.select("query_id", "doc_id", pl.col("rank").alias(f"rank {name}"))
         found = found.join(ranks, on=["query_id", "doc_id"], how="left")
     return found.sort("weight", "query_id", "doc_id", descending=[True, False, False])
