@@ -182,27 +182,28 @@ class Comparison(Drawn, Shown):
             measure.label: {name: one[measure].reported() for name, one in self.evaluations.items()}
             for measure in self.measures
         }
-        first = next((one for one in self.measures if one.is_quality), self.measures[0])
-        rows = {} if margin is None else self._within(positive("margin", margin), first)
-        ties = next(iter(self.evaluations.values())).ties
+        within: dict[Pair, Within] = {}
+        if margin is not None:
+            first = next((one for one in self.measures if one.is_quality), self.measures[0])
+            places = [place for place, pair in enumerate(self.pairs) if pair.measure == first.label]
+            pairs = [self.pairs[place] for place in places]
+            sizes = [max(pair.n_queries, 1) if first.total else 1 for pair in pairs]
+            margins = positive("margin", margin) / np.array(sizes)
+            found = within_margins(
+                pairs, self.differences[:, places], margins, self.measures, self.design, self.cluster
+            )
+            within = {pair: replace(one, margin=margin) for pair, one in zip(pairs, found, strict=True)}
         return Judge(
             pairs=self.pairs,
             levels=levels,
             measures=self.measures,
             design=self.design,
-            ties=ties,
-            within=rows,
+            ties=next(iter(self.evaluations.values())).ties,
+            within=within,
             detectable=self._detectable,
             lacking=self._lacking,
             unit=unit,
         ).verdict()
-
-    def _within(self, margin: float, measure: Measure) -> dict[Pair, Within]:
-        """Return what the tests of a margin say about the pairs of a measure; of counts it is a margin of totals."""
-        places = [place for place, pair in enumerate(self.pairs) if pair.measure == measure.label]
-        sizes = [max(self.pairs[place].n_queries, 1) if measure.total else 1 for place in places]
-        found = self._equivalences(margin / np.array(sizes), places)
-        return {self.pairs[place]: replace(one, margin=margin) for place, one in zip(places, found, strict=True)}
 
     def _detectable(self, pair: Pair) -> tuple[float | None, int]:
         """Return the difference that the queries of a pair find with a power of 80%, and for how many tests.
@@ -361,23 +362,15 @@ class Comparison(Drawn, Shown):
         ----------
         D. J. Schuirmann 1987, https://doi.org/10.1007/BF01068419
         """
-        found = self._equivalences(np.full(len(self.pairs), positive("margin", margin)), range(len(self.pairs)))
+        margins = np.full(len(self.pairs), positive("margin", margin))
+        found = within_margins(
+            self.pairs, self.differences, margins, self.measures, design=self.design, cluster=self.cluster
+        )
         columns = {
             **{name: [getattr(pair, name) for pair in self.pairs] for name in (*KEYS, "difference")},
             **{name: [getattr(row, name) for row in found] for name in OF_MARGIN},
         }
         return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
-
-    def _equivalences(self, margins: FloatArray, places: Sequence[int]) -> list[Within]:
-        """Return what the tests of a margin say about some pairs, each with its own."""
-        higher = {measure.label: measure.higher_is_better for measure in self.measures}
-        pairs = [self.pairs[place] for place in places]
-        better = self.differences[:, list(places)] * np.array([1.0 if higher[pair.measure] else -1.0 for pair in pairs])
-        options: dict[str, Any] = {"confidence_level": self.design.confidence_level, "cluster": self.cluster}
-        one, both = stats.no_worse(better, margins, **options), stats.equivalent(better, margins, **options)
-        is_enough = np.array([n_units(pair) >= FEWEST for pair in pairs], np.bool_)
-        columns = both.margin, one.p_values, one.is_shown & is_enough, both.p_values, both.is_shown & is_enough
-        return [Within(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
     def sample_sizes(self, difference: float | None = None, *, power: float = 0.8) -> pl.DataFrame:
         """Say how many queries it takes to detect a difference, and which difference these queries can detect.
@@ -566,6 +559,25 @@ def _corrected_together(found: dict[Stratum, Comparison], design: Design) -> dic
         stratum: replace(part, pairs=tuple(islice(corrected, len(part.pairs))), n_strata=len(found))
         for stratum, part in found.items()
     }
+
+
+def within_margins(
+    pairs: Sequence[Pair],
+    differences: FloatArray,
+    margins: FloatArray,
+    measures: Sequence[Measure],
+    *,
+    design: Design,
+    cluster: IntArray | None,
+) -> list[Within]:
+    """Return what the tests of a margin say about pairs, each with its own margin and column of differences."""
+    higher = {measure.label: measure.higher_is_better for measure in measures}
+    better = differences * np.array([1.0 if higher[pair.measure] else -1.0 for pair in pairs])
+    options: dict[str, Any] = {"confidence_level": design.confidence_level, "cluster": cluster}
+    one, both = stats.no_worse(better, margins, **options), stats.equivalent(better, margins, **options)
+    is_enough = np.array([n_units(pair) >= FEWEST for pair in pairs], np.bool_)
+    columns = both.margin, one.p_values, one.is_shown & is_enough, both.p_values, both.is_shown & is_enough
+    return [Within(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 def planned(target: float, error: float, pair: Pair, design: Design, power: float) -> dict[str, float | None]:
@@ -822,21 +834,18 @@ def compare_evaluated(
 ) -> Comparison:
     """Do what :func:`compare_evaluations` does, under a given design."""
     design.check_systems(list(evaluations), has_clusters=cluster is not None)
-    first, *others = evaluations.items()
-    for other in others:
-        _check_comparable(first, other)
+    (first, one), *others = evaluations.items()
+    for name, other in others:
+        check_alike(one, other, f"{first} and {name}")
+        left, right = (list(map(str, each.measures)) for each in (one, other))
+        if set(left) != set(right):
+            held = f"{', '.join(left)} and {', '.join(right)}"
+            raise DataError(
+                f"{first} and {name} were evaluated with different measures ({held})",
+                hint="evaluate both with the same",
+            )
     _check_shared(evaluations, design)
     return assemble(evaluations, design, cluster, queries, {})
-
-
-def _check_comparable(one: tuple[str, Evaluation], other: tuple[str, Evaluation]) -> None:
-    """Raise `DataError` if two named evaluations are not of the same qrels, conventions and measures."""
-    names = f"{one[0]} and {other[0]}"
-    check_alike(one[1], other[1], names)
-    left, right = (list(map(str, each.measures)) for _, each in (one, other))
-    if set(left) != set(right):
-        held = f"{', '.join(left)} and {', '.join(right)}"
-        raise DataError(f"{names} were evaluated with different measures ({held})", hint="evaluate both with the same")
 
 
 def named_runs(

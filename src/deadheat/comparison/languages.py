@@ -15,7 +15,7 @@ import polars as pl
 from deadheat import stats
 from deadheat.arguments import Rng, positive
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
-from deadheat.comparison.comparison import Comparison, planned
+from deadheat.comparison.comparison import Comparison, planned, within_margins
 from deadheat.comparison.flips import Side, gap_of, side_of
 from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_sides, least_p, n_units, pairs_of
 from deadheat.comparison.verdict import QUERY, doubt, favoured, number, probability, signed
@@ -401,14 +401,10 @@ class Languages(Drawn, Shown):
     def equivalence(self, margin: float) -> list[tuple[float, bool]]:
         """Return for each difference the p value of equivalence up to a margin, and whether it is shown."""
         found, differences = self._of_differences
-        is_enough = np.array([n_units(one.pair) >= FEWEST for one in found], np.bool_)
-        tested = stats.equivalent(
-            differences,
-            positive("margin", margin),
-            confidence_level=self.design.confidence_level,
-            cluster=self.cluster,
-        )
-        return list(zip(tested.p_values.tolist(), (tested.is_shown & is_enough).tolist(), strict=True))
+        margins = np.full(len(found), positive("margin", margin))
+        pairs = [one.pair for one in found]
+        tested = within_margins(pairs, differences, margins, self.measures, design=self.design, cluster=self.cluster)
+        return [(one.p_equivalent, one.equivalent) for one in tested]
 
     def interactions_to_polars(self) -> pl.DataFrame:
         """Return a row for each pair of systems, pair of languages and measure.
