@@ -17,9 +17,8 @@ from deadheat.data.from_arrays import from_arrays
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Qrels, Run, read_qrels, read_run
 from deadheat.errors import DeadheatError, DeadheatWarning
-from deadheat.evaluation.accumulator import Accumulator
 from deadheat.evaluation.columns import evaluate_columns
-from deadheat.evaluation.dense import evaluate_dense, evaluate_embeddings
+from deadheat.evaluation.dense import Accumulator, evaluate_dense, evaluate_embeddings
 from deadheat.evaluation.evaluate import evaluate, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval

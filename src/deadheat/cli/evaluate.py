@@ -178,7 +178,7 @@ def _save(
 def _check_form(form: str, options: Mapping[str, Any]) -> None:
     """Refuse options whose output a format has no place for, and a rule beside values that are not exact."""
     if options["beside"]:
-        from deadheat.evaluation.beside import check_rule
+        from deadheat.evaluation.evaluate import check_rule
 
         check_rule(options["beside"])
         if options["ties"] != "expected":
@@ -209,8 +209,7 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
 
     The third is a document of the run and one of the qrels, if they share none. The qrels are read and checked once.
     """
-    from deadheat.evaluation.beside import evaluate_beside
-    from deadheat.evaluation.evaluate import evaluate_under
+    from deadheat.evaluation.evaluate import evaluate_beside, evaluate_under
     from deadheat.evaluation.warned import warn_of_form
 
     judgments = open_qrels(qrels)

@@ -132,7 +132,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     "beside": click.option(
         "--beside",
         metavar="doc_id|input",
-        shell_complete=complete_from("deadheat.evaluation.beside:RULES"),
+        shell_complete=complete_from("deadheat.evaluation.evaluate:RULES"),
         help="Show the values with ties broken by document id, as trec_eval, or in the order of the file too: another"
         " column.",
     ),

@@ -1,10 +1,13 @@
-"""evaluate() and load_evaluation(): from qrels and a run, or from a file, to exact scores by query."""
+"""evaluate() and load_evaluation(): from qrels and a run, or from a file, to exact scores by query.
+
+And evaluate_beside(): the same beside a rule that breaks ties, to see what one reading of the scores makes of them.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
 from pathlib import Path
@@ -12,7 +15,8 @@ from typing import TypeAlias, TypedDict, TypeGuard, Unpack, cast, overload
 
 import numpy as np
 
-from deadheat.arguments import Rng, by_name
+from deadheat.arguments import Rng, by_name, check_choice
+from deadheat.arrays import FloatArray
 from deadheat.data.alike import alike
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import UnreadRows
@@ -31,7 +35,7 @@ from deadheat.placements.place import Engine, engine_of, open_pair
 from deadheat.placements.placements import Placements
 from deadheat.placements.shortened import Shortened, shortened
 from deadheat.placements.unjudged import as_placed, unjudged_documents, with_ties
-from deadheat.wording import Advice, Plain, counted, three
+from deadheat.wording import NOISE, Advice, Plain, counted, three
 
 DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
 
@@ -416,3 +420,102 @@ def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tupl
         hint = "give each custom measure a name of its own"
         raise ParameterError(f"two different measures are named {twice!r}", hint=hint)
     return chosen
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How far a rule that breaks ties is from the exact values of a measure.
+
+    Attributes
+    ----------
+    measure : Measure
+    rule : {"doc_id", "input"}
+    exact, traditional : float
+        The mean over queries (of counts the total), exact over all orders of the ties and under the rule.
+    mean, max : float
+        Mean and largest distance of the two in a query; NaN without queries.
+    query_id : str
+        The first query with the largest distance; empty without queries, or where no query has any.
+    std, traditional_std : float
+        Standard deviation over queries (the divisor is n - 1) of the exact values and of those under the rule.
+    n_queries : int
+        Queries with a value.
+    """
+
+    measure: Measure
+    rule: str
+    exact: float
+    traditional: float
+    mean: float
+    max: float
+    query_id: str
+    std: float
+    traditional_std: float
+    n_queries: int
+
+    @property
+    def difference(self) -> float:
+        """The mean under the rule minus the exact mean."""
+        return self.traditional - self.exact
+
+
+def check_rule(rule: object) -> None:
+    """Raise `ParameterError` unless a rule breaks ties without chance, as tools do."""
+    check_choice("beside", rule, policies.LOOK_AT_RUN)
+
+
+def evaluate_beside(
+    conventions: Conventions, qrels: Qrels, run: Run, measures: Sequence[Measure], rule: str
+) -> tuple[Evaluation, Evaluation]:
+    """Evaluate a run exactly, and with its ties broken by a rule; the run is placed once.
+
+    Parameters
+    ----------
+    conventions : Conventions
+        With ``ties="expected"``.
+    qrels, run : Qrels, Run
+    measures : sequence of Measure
+    rule : {"doc_id", "input"}
+
+    Returns
+    -------
+    exact, traditional : Evaluation
+        Of the same queries; they share placements and spread.
+    """
+    check_rule(rule)
+    if conventions.ties != "expected":
+        raise ParameterError(argument="ties", given=conventions.ties, allowed="'expected' beside a rule")
+    policies.check_row_order(run, rule)
+    engine = engine_under(conventions, engine_of(qrels, run, conventions.score_precision), measures)
+    exact = evaluate_under(conventions, qrels, run, measures, engine=engine)
+    ranked = policies.by_rule(exact.placements, engine, rule)
+    traditional = Evaluation(
+        [replace(own, values=np.where(own.kept, own.measure.mean(ranked), np.nan)) for own in exact],
+        **exact.parts() | {"conventions": replace(conventions, ties=rule)},
+    )
+    return exact, traditional
+
+
+def differences(exact: Scores, traditional: Scores) -> FloatArray:
+    """Return the value under the rule minus the exact one, of shape (n_queries,); 0 where rounding alone differs."""
+    found = traditional.values - exact.values
+    return np.where(np.abs(found) > NOISE * np.maximum(1.0, np.abs(exact.values)), found, found * 0.0)
+
+
+def difference_of(exact: Scores, traditional: Scores, rule: str) -> Difference:
+    """Return how far the values under a rule are from the exact ones of the same queries."""
+    apart = np.abs(differences(exact, traditional))
+    kept = apart[~np.isnan(apart)]
+    furthest = int(np.nanargmax(apart)) if len(kept) else 0
+    return Difference(
+        exact.measure,
+        rule,
+        exact.reported(),
+        traditional.reported(),
+        float(kept.mean()) if len(kept) else float("nan"),
+        float(kept.max()) if len(kept) else float("nan"),
+        str(exact.query_ids[furthest]) if len(kept) and kept.max() > 0 else "",
+        exact.std,
+        traditional.std,
+        exact.n_queries,
+    )

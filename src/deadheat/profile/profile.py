@@ -14,9 +14,8 @@ from deadheat.data.flat import Numbers
 from deadheat.data.shown import Drawn, Shown
 from deadheat.data.tables import Run, Source
 from deadheat.errors import ParameterError
-from deadheat.evaluation.beside import check_rule, differences, evaluate_beside
 from deadheat.evaluation.conventions import Conventions
-from deadheat.evaluation.evaluate import keys_of, parse_measures
+from deadheat.evaluation.evaluate import check_rule, differences, evaluate_beside, keys_of, parse_measures
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.warned import warn
 from deadheat.measures import Measure

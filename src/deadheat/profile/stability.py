@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.evaluation.beside import Difference, difference_of, differences
+from deadheat.evaluation.evaluate import Difference, difference_of, differences
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
 from deadheat.wording import NOISE

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from deadheat.arrays import members
-from deadheat.evaluation.beside import difference_of, differences
+from deadheat.evaluation.evaluate import difference_of, differences
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.scores import Scores

@@ -27,9 +27,8 @@ from deadheat.comparison.sums import ROUNDING
 from deadheat.data.shown import Drawn
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
-from deadheat.evaluation.beside import evaluate_beside
 from deadheat.evaluation.conventions import Conventions
-from deadheat.evaluation.evaluate import are_runs, parse_measures
+from deadheat.evaluation.evaluate import are_runs, evaluate_beside, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.warned import warn
 from deadheat.io.forking import check_threads
