@@ -190,7 +190,7 @@ class Comparison(Drawn, Shown):
             sizes = [max(pair.n_queries, 1) if first.total else 1 for pair in pairs]
             margins = positive("margin", margin) / np.array(sizes)
             found = within_margins(
-                pairs, self.differences[:, places], margins, self.measures, self.design, self.cluster
+                pairs, self.differences[:, places], margins, self.measures, design=self.design, cluster=self.cluster
             )
             within = {pair: replace(one, margin=margin) for pair, one in zip(pairs, found, strict=True)}
         return Judge(
