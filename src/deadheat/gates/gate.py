@@ -149,7 +149,8 @@ def gate(
     languages = () if table is None else table.languages(ids)
     family_of = partial(_subsets, table=table, query_ids=ids, pool_languages=pool_languages)
     found = _thresholds(own, thresholds, family_of, options, codes)
-    name, not_compared = None, ()
+    name = None
+    not_compared: tuple[str, ...] = ()
     if before is not None:
         pairs, not_compared = paired(own, before, codes)
         compared = [
