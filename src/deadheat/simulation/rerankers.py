@@ -20,8 +20,8 @@ from deadheat.arguments import Rng, as_count, check_rng, generator, is_number, w
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import ParameterError
-from deadheat.evaluation.beside import difference_of, evaluate_beside
 from deadheat.evaluation.conventions import Conventions
+from deadheat.evaluation.evaluate import difference_of, evaluate_beside
 from deadheat.io.forking import check_threads
 from deadheat.io.formats import write
 from deadheat.io.naming import LONGEST, file_name, path_named
