@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import GATE_FAILED, refuse, say
-from deadheat.cli.files import INPUT, PATH, STDOUT, check_inputs, check_output, open_qrels, open_run
+from deadheat.cli.files import INPUT, PATH, STDOUT, open_qrels, open_run
 from deadheat.cli.options import (
     COLLECTION,
     INTERVALS,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from deadheat.evaluation.conventions import Conventions
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.intervals import IntervalOptions
-    from deadheat.gates import GateSettings, Threshold
+    from deadheat.gates import Threshold
     from deadheat.measures import Measure
 
 PARTS = ("gates",)
@@ -154,29 +154,23 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     from deadheat.report.of_gate import report_gate
 
     _check_files(files)
-    named = [str(options[name]) for name in ("baseline", "config", "queries") if options[name] is not None]
-    output = Output.of(options, PARTS, [*files, *named])
     conventions = conventions_of(options, without=["random"])  # a gate must not pass by luck
     if len(files) == 1:
         refuse(OF_EVALUATING, f"is for QRELS RUN: {files[0]} is already evaluated")
-    settings = _settings(options)
+    is_silent = not options["checks"] and options["preset"] is None
+    config = options["config"] or (PYPROJECT if is_silent and gates.has_settings(PYPROJECT) else None)
+    checks, of_file = ((), {}) if config is None else gates.read_settings(config)
+    options |= {name: options[name] or value for name, value in of_file.items()}  # the command line overrides the file
     preset = () if options["preset"] is None else gates.preset_gates(options["preset"])
-    thresholds = gates.parse_all([*(settings.checks if settings else ()), *preset, *options["checks"]])
-    of_file: dict[str, Any] = {}
-    if settings is not None:  # the command line overrides the file
-        paths = {"baseline": settings.baseline, "queries": settings.queries}
-        of_file = {name: str(path) for name, path in paths.items() if path is not None} | dict(settings.options)
-        options |= {name: options[name] or value for name, value in of_file.items()}
+    thresholds = gates.parse_all([*checks, *preset, *options["checks"]])
     intervals = _check_usage(options, of_file, thresholds)
-    others = [options[name] for name in ("config", "baseline", "queries") if options[name] is not None]
-    check_output(output.path, [*others, *([] if settings is None else [str(settings.path)])])
-    check_inputs([*files, *others])
+    others = (config, options["baseline"], options["queries"])
+    output = Output.of(options, PARTS, [*files, *(path for path in others if path is not None)])
     baseline = load_evaluation(options["baseline"]) if options["baseline"] else None
     if len(files) == 1:
         evaluation = load_evaluation(files[0])
     else:
-        measures = gates.measures_of(thresholds, baseline)
-        evaluation = _evaluate(files, measures, conventions)
+        evaluation = _evaluate(files, gates.measures_of(thresholds, baseline), conventions)
     # a file may name the margin of a baseline that only some calls have
     allowed = [name for name in OF_FILES if baseline is not None or name not in OF_BASELINE]
     own = {name: options[name] for name in allowed if options[name] or name in of_file}
@@ -187,10 +181,9 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         **own,
         **vars(replace(intervals, queries=options["queries"])),
     )
-    sources = "" if settings is None else str(settings.path)
     not_asked = [name for name in OF_BASELINE if of_file.get(name) and result.baseline is None]
     marks = output.form == "github"
-    output.print(report_gate(result, evaluation, sources=sources, marks=marks, not_asked=not_asked))
+    output.print(report_gate(result, evaluation, sources=config or "", marks=marks, not_asked=not_asked))
     if output.path not in {None, STDOUT}:
         say(result.summary)
     if not result.passed:
@@ -207,17 +200,6 @@ def _check_files(files: Sequence[str]) -> None:
         other = next(path for path in files if path != saved[0] or len(set(files)) == 1)
         hint = f"deadheat gate {saved[0]} --baseline {other}" if len(saved) > 1 else f"deadheat gate {saved[0]}"
         raise click.UsageError(f"{' and '.join(saved)}: a saved evaluation is checked by itself, as in {hint}")
-
-
-def _settings(options: Mapping[str, Any]) -> GateSettings | None:
-    """Read the TOML file that was named, or pyproject.toml if nothing else gives gates."""
-    from deadheat.gates import has_settings, read_settings
-
-    if options["config"] is not None:
-        return read_settings(options["config"])
-    if not options["checks"] and options["preset"] is None and has_settings(PYPROJECT):
-        return read_settings(PYPROJECT)
-    return None
 
 
 def _check_usage(

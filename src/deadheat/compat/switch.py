@@ -102,9 +102,6 @@ EXTENDED = ("ir_measures", "ranx")
 class _Watcher(MetaPathFinder):
     """Extends a tool as soon as it is imported: to import it before would take a second."""
 
-    def __init__(self) -> None:
-        self._is_looking = False
-
     def find_spec(
         self,
         fullname: str,
@@ -112,13 +109,13 @@ class _Watcher(MetaPathFinder):
         target: ModuleType | None = None,  # noqa: ARG002 - as above
     ) -> ModuleSpec | None:
         """Return the spec of a tool, whose loader extends it afterwards."""
-        if fullname not in EXTENDED or self._is_looking:
+        if fullname not in EXTENDED:
             return None
-        self._is_looking = True
+        sys.meta_path.remove(self)  # the other finders are asked
         try:
             spec = find_spec(fullname)
         finally:
-            self._is_looking = False
+            sys.meta_path.insert(0, self)
         if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
 

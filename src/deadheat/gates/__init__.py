@@ -3,7 +3,7 @@
 from deadheat.gates.gate import gate, measures_of
 from deadheat.gates.notation import QUANTITIES, Threshold, parse_all, parse_gate
 from deadheat.gates.result import Check, GateOptions, GateResult
-from deadheat.gates.settings import PRESETS, SOURCES, GateSettings, has_settings, preset_gates, read_settings
+from deadheat.gates.settings import PRESETS, SOURCES, has_settings, preset_gates, read_settings
 
 __all__ = [
     "PRESETS",
@@ -12,7 +12,6 @@ __all__ = [
     "Check",
     "GateOptions",
     "GateResult",
-    "GateSettings",
     "Threshold",
     "gate",
     "has_settings",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,35 +43,12 @@ SOURCES: dict[str, str] = {
 }
 
 
-@dataclass(frozen=True)
-class GateSettings:
-    """What a file says about gates; None where it says nothing.
-
-    Attributes
-    ----------
-    path : Path
-        Of the file.
-    checks : tuple of str
-        Those of its preset, its own, and those with a key of their own.
-    baseline, queries : Path or None
-        Relative to the file.
-    options : dict
-        The arguments of :func:`gate` that it has: by, no_regression, no_worse_than and so on.
-    """
-
-    path: Path
-    checks: tuple[str, ...] = ()
-    baseline: Path | None = None
-    queries: Path | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-
 def has_settings(path: str | Path) -> bool:
     """Tell whether a file is there and has a table of gates."""
     return Path(path).is_file() and _table(Path(path)) is not None
 
 
-def read_settings(path: str | Path) -> GateSettings:
+def read_settings(path: str | Path) -> tuple[tuple[str, ...], dict[str, Any]]:
     """Read the gates of a TOML file.
 
     Parameters
@@ -85,7 +61,10 @@ def read_settings(path: str | Path) -> GateSettings:
 
     Returns
     -------
-    GateSettings
+    checks : tuple of str
+        Those of its preset, its own, and those with a key of their own.
+    options : dict
+        The arguments of :func:`gate` that it has: by, no_regression and so on; files are named from here.
 
     Raises
     ------
@@ -105,12 +84,12 @@ def read_settings(path: str | Path) -> GateSettings:
         checks += [_own_gate(key, value) for key, value in table.items() if key not in KEYS]
         for check in checks:
             parse_gate(check)
-        files = {name: path.parent / own for name in FILES for own in _texts(table, name)}
         options: dict[str, Any] = {"by": tuple(_texts(table, "by"))}
+        options |= {name: str(path.parent / own) for name in FILES for own in _texts(table, name)}
         options |= {name: check(table[name]) for name, check in CHECKS.items() if name in table}
     except ParameterError as error:
         raise ParameterError(f"[{TABLE}]: {error}", path=path) from None
-    return GateSettings(path, tuple(checks), options=options, **files)
+    return tuple(checks), options
 
 
 def _table(path: Path) -> dict[str, Any] | None:

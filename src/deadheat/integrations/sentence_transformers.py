@@ -44,6 +44,7 @@ ScoreFunction: TypeAlias = Callable[[Any, Any], Tensor]
 Keys: TypeAlias = NDArray[np.float64] | NDArray[np.int64]
 
 DEFAULT = "expected"
+WITHOUT_IDS = tuple(policy for policy in policies.POLICIES if policy != "doc_id")
 AT_ONCE = 1 << 16  # relevant documents, each compared with as many scores as the largest cutoff
 
 OF_RETRIEVAL: dict[str, tuple[str, Callable[[int], Measure]]] = {
@@ -57,17 +58,24 @@ OF_RETRIEVAL: dict[str, tuple[str, Callable[[int], Measure]]] = {
 """For each group of results, the argument that holds its cutoffs, and the measure at a cutoff."""
 
 
-class Described:
-    """Says in a model card how ties were broken."""
+class WithTies:
+    """Takes a tie policy, and says in a model card which."""
 
-    ties: str
+    allowed_ties = policies.POLICIES
+
+    def __init__(self, *args: Any, ties: str | None = None, **kwargs: Any) -> None:  # noqa: ANN401 - of the parent
+        super().__init__(*args, **kwargs)
+        self.ties = tie_policy(ties, DEFAULT)
+        if self.ties not in self.allowed_ties:
+            hint = "documents of samples have no ids"
+            raise ParameterError(argument="ties", given=self.ties, allowed=self.allowed_ties, hint=hint)
 
     def get_config_dict(self) -> dict[str, Any]:
         """Return what a model card says of the evaluator, the tie policy included."""
         return _of_parent(super(), "get_config_dict")() | {"ties": self.ties}
 
 
-class InformationRetrievalEvaluator(Described, of_embeddings.InformationRetrievalEvaluator):
+class InformationRetrievalEvaluator(WithTies, of_embeddings.InformationRetrievalEvaluator):
     """Evaluate a search in a corpus, exactly when scores tie.
 
     Ties are counted in the whole corpus, before the parent cuts the lists at the largest cutoff.
@@ -82,11 +90,7 @@ class InformationRetrievalEvaluator(Described, of_embeddings.InformationRetrieva
     """
 
     score_functions: dict[str, ScoreFunction]
-
-    def __init__(self, *args: Any, ties: str | None = None, **kwargs: Any) -> None:  # noqa: ANN401 - of the parent
-        super().__init__(*args, **kwargs)
-        self.ties = tie_policy(ties, DEFAULT)
-        self._counted: Iterator[Best] = iter(())
+    _counted: Iterator[Best] = iter(())
 
     def compute_all_metrics(self, *args: Any, **kwargs: Any) -> dict[str, Any]:  # noqa: ANN401 - of the parent
         """Compute all metrics as the parent does, and count ties in the scores that pass.
@@ -154,7 +158,7 @@ class InformationRetrievalEvaluator(Described, of_embeddings.InformationRetrieva
         return means
 
 
-class RerankingEvaluator(Described, of_embeddings.RerankingEvaluator):
+class RerankingEvaluator(WithTies, of_embeddings.RerankingEvaluator):
     """Evaluate a reranking by embeddings, exactly when scores tie.
 
     Parameters
@@ -168,9 +172,7 @@ class RerankingEvaluator(Described, of_embeddings.RerankingEvaluator):
 
     similarity_fct: ScoreFunction
 
-    def __init__(self, *args: Any, ties: str | None = None, **kwargs: Any) -> None:  # noqa: ANN401 - of the parent
-        super().__init__(*args, **kwargs)
-        self.ties = _policy_without_ids(ties)
+    allowed_ties = WITHOUT_IDS
 
     def compute_metrics(self, model: Any) -> dict[str, float]:  # noqa: ANN401 - any that encodes
         """Compute "map", "mrr" and "ndcg", the means over samples.
@@ -200,7 +202,7 @@ class RerankingEvaluator(Described, of_embeddings.RerankingEvaluator):
     compute_metrices = compute_metrics  # its name before sentence-transformers 6
 
 
-class CrossEncoderRerankingEvaluator(Described, of_cross_encoders.CrossEncoderRerankingEvaluator):
+class CrossEncoderRerankingEvaluator(WithTies, of_cross_encoders.CrossEncoderRerankingEvaluator):
     """Evaluate a reranking by a cross-encoder, exactly when scores tie.
 
     Parameters
@@ -212,9 +214,7 @@ class CrossEncoderRerankingEvaluator(Described, of_cross_encoders.CrossEncoderRe
         the sample. There is no ``"doc_id"``, as the documents have no ids.
     """
 
-    def __init__(self, *args: Any, ties: str | None = None, **kwargs: Any) -> None:  # noqa: ANN401 - of the parent
-        super().__init__(*args, **kwargs)
-        self.ties = _policy_without_ids(ties)
+    allowed_ties = WITHOUT_IDS
 
     def compute_metrics(self, y_true: ArrayLike, y_pred: ArrayLike) -> tuple[float, float, float]:
         """Compute the reciprocal rank, nDCG and average precision of one list.
@@ -366,15 +366,6 @@ def _of_list(relevant: NDArray[np.bool_], scores: FloatArray, cutoff: int, ties:
     placements = policies.apply(placements, ties)
     mrr, ndcg, ap = (float(measure.mean(placements)[0]) for measure in (RR(cutoff=cutoff), nDCG(cutoff=cutoff), AP()))
     return mrr, ndcg, ap
-
-
-def _policy_without_ids(given: str | None) -> str:
-    """Return the tie policy of lists of documents that have no ids."""
-    ties = tie_policy(given, DEFAULT)
-    if ties == "doc_id":
-        allowed = [policy for policy in policies.POLICIES if policy != "doc_id"]
-        raise ParameterError(argument="ties", given=ties, allowed=allowed, hint="documents of samples have no ids")
-    return ties
 
 
 def _of_parent(parent: object, *names: str) -> Callable[..., Any]:
