@@ -12,22 +12,22 @@ from deadheat.cli.files import INPUT, named_runs, open_run
 from deadheat.cli.options import LAST, READING, examples, takes
 from deadheat.cli.output import Output, output_options
 
-PARTS = ("document", "rows", "scores")
-EXAMPLES = examples(
-    "deadheat agree bm25.run dense.run",
-    "deadheat agree first.run second.run third.run -p 0.98 -k 100",
-    "deadheat agree before.run after.run --per-query -o agree.csv",
+
+@click.command(
+    short_help="Show how far the rankings of two runs agree.",
+    **examples(
+        "deadheat agree bm25.run dense.run",
+        "deadheat agree first.run second.run third.run -p 0.98 -k 100",
+        "deadheat agree before.run after.run --per-query -o agree.csv",
+    ),
 )
-
-
-@click.command(short_help="Show how far the rankings of two runs agree.", **EXAMPLES)
 @click.argument("runs", type=INPUT, nargs=-1, required=True, metavar="RUN RUN...")
 @click.option(
     "-p", "--persistence", "p", type=float, default=0.9, show_default=True, help="Of rank-biased overlap, 0 to 1."
 )
 @click.option("-k", "--cutoff", type=int, default=10, show_default=True, help="Of the overlap of the top k.")
 @click.option("--per-query", is_flag=True, help="Add a table of all queries; csv then holds it alone.")
-@output_options(*PARTS)
+@output_options("document", "rows", "scores")
 @takes(*READING, *LAST)
 def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show how far the rankings of two runs agree, without judgments, and exactly where scores tie.
@@ -41,7 +41,7 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
 
     if len(runs) < 2:
         raise click.UsageError("give two runs: deadheat agree RUN RUN")
-    output = Output.of(options, PARTS, runs)
+    output = Output.of(options, runs)
     opened = [open_run(path, name) for name, path in named_runs(runs).items()]
     measured = {"p": options["p"], "cutoff": options["cutoff"], "check_duplicates": False}
     found = [compare(one, other, **measured) for one, other in combinations(opened, 2)]

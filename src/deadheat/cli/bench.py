@@ -30,20 +30,21 @@ if TYPE_CHECKING:
     from deadheat.benchmark.cases import Cases
     from deadheat.benchmark.result import BenchResult
 
-PARTS = ("document", "rows")
 TABLES = ("comparisons", "averages", "across_languages", "language_differences", "language_interactions")
 MOST_DRAWN = 2  # measures that figures are drawn of
-EXAMPLES = examples(
-    "deadheat bench cases.csv --collection documents.csv --output results",
-    "deadheat bench de.json en.json --collection hp.obo.gz --retriever bm25 \\",
-    "    --retriever 'bm25(k1=1.2)' --retriever other.run.gz --output results",
-    "deadheat bench cases.json --collection hp.obo.gz --ontology hp.obo.gz --limit 20 --by difficulty",
-    "deadheat bench cases.json --collection hp.obo.gz --retriever bm25 \\",
-    "    --retriever all-MiniLM-L6-v2 --baseline bm25 --cluster expected_ids",
+
+
+@click.command(
+    short_help="Run retrievers on labelled cases, and compare them.",
+    **examples(
+        "deadheat bench cases.csv --collection documents.csv --output results",
+        "deadheat bench de.json en.json --collection hp.obo.gz --retriever bm25 \\",
+        "    --retriever 'bm25(k1=1.2)' --retriever other.run.gz --output results",
+        "deadheat bench cases.json --collection hp.obo.gz --ontology hp.obo.gz --limit 20 --by difficulty",
+        "deadheat bench cases.json --collection hp.obo.gz --retriever bm25 \\",
+        "    --retriever all-MiniLM-L6-v2 --baseline bm25 --cluster expected_ids",
+    ),
 )
-
-
-@click.command(short_help="Run retrievers on labelled cases, and compare them.", **EXAMPLES)
 @click.argument("cases", type=INPUT, nargs=-1, required=True, metavar="CASES...")
 @click.option("--collection", type=PATH, required=True, metavar="FILE", help="The documents that are searched.")
 @click.option(
@@ -135,7 +136,7 @@ EXAMPLES = examples(
 @click.option(
     "--format",
     "form",
-    type=FormatChoice(PARTS),
+    type=FormatChoice(("document", "rows")),
     default="table",
     show_default=True,
     help="Format of the output. csv has one table: the means, with --by those of the strata, or that of --table; the"
@@ -156,9 +157,9 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
     from deadheat.benchmark.bench import bench as run_bench
     from deadheat.benchmark.report import data_of_bench, main_of, report_bench
 
-    inputs = [*cases, collection, *options["texts"], *filter(None, [options["ontology"]])]
     measures, design = measures_of(options) if options["notations"] else None, design_of(options)
-    output = Output.of(options | {"output": None}, PARTS, inputs)  # --output names a folder
+    inputs = [*cases, collection, *options["texts"], options["ontology"]]
+    output = Output.of(options | {"output": None}, inputs)  # --output names a folder
     check_folder("output")
     if options["similarity"] and not options["ontology"]:
         raise click.UsageError(

@@ -10,15 +10,15 @@ from deadheat.cli.files import INPUT, label, unique_names
 from deadheat.cli.options import CASES, LIMITS, complete_from, examples, takes
 from deadheat.cli.output import Output, output_options
 
-PARTS = ("document", "rows")
-EXAMPLES = examples(
-    "deadheat cases cases.json",
-    "deadheat cases german/*.json english/*.json --by language",
-    "deadheat cases cases.csv --by difficulty --by domain --format csv",
+
+@click.command(
+    short_help="Summarise labelled cases by language, difficulty, category and domain.",
+    **examples(
+        "deadheat cases cases.json",
+        "deadheat cases german/*.json english/*.json --by language",
+        "deadheat cases cases.csv --by difficulty --by domain --format csv",
+    ),
 )
-
-
-@click.command(short_help="Summarise labelled cases by language, difficulty, category and domain.", **EXAMPLES)
 @click.argument("files", type=INPUT, nargs=-1, required=True, metavar="FILE...")
 @click.option(
     "--by",
@@ -28,7 +28,7 @@ EXAMPLES = examples(
     help="language, difficulty, category or domain; may be repeated. Default: every one that a set has.",
 )
 @takes(*CASES)
-@output_options(*PARTS)
+@output_options("document", "rows")
 @takes(*LIMITS, "flags")
 def cases(files: tuple[str, ...], *, by: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Summarise sets of labelled cases: how many, what they expect, how often they repeat."""
@@ -36,7 +36,7 @@ def cases(files: tuple[str, ...], *, by: tuple[str, ...], **options: Any) -> Non
     from deadheat.benchmark.cases import LABELS, read_cases, summarise
     from deadheat.benchmark.cases.report import report_cases
 
-    output = Output.of(options, PARTS, files)
+    output = Output.of(options, files)
     for one in by:
         check_choice("by", one, LABELS)
     own = {name: options[name] for name in ("id_pattern", "language", "columns")}

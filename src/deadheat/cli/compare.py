@@ -36,25 +36,29 @@ if TYPE_CHECKING:
     from deadheat.comparison.comparison import Comparison
     from deadheat.data.queries import Queries
     from deadheat.data.tables import Run
+    from deadheat.evaluation.conventions import Conventions
+    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.measures import Measure
     from deadheat.report.model import Fact, Report
 
-PARTS = ("document", "rows", "scores")
 TABLES = ("systems", "across_languages", "language_differences", "language_interactions")
 OWN_TABLES = ("detect", "queries_worst", "ranks")  # options whose results are tables
 OF_MANY = ("queries_worst", "ranks")  # those whose tables have other rows than the pairs
-EXAMPLES = examples(
-    "deadheat compare qrels.txt bm25.run dense.run hybrid.run --baseline bm25.run -m nDCG@10",
-    "deadheat compare qrels.txt llm.run --then-by bm25.run    # what does the first stage decide?",
-    "deadheat compare qrels.txt *.run -m 'nDCG@10 AP' --test tukey",
-    "deadheat compare qrels.txt bm25.run dense.run --by difficulty --queries queries.csv",
-    "deadheat compare qrels.txt old.run new.run --margin 0.01    # is the new one no worse?",
-    "deadheat compare qrels.txt old.run new.run --detect 0.02    # how many queries would it take?",
-    "deadheat compare qrels.txt *.run -m 'nDCG@10 AP' --compact -o table.tex    # for a paper",
-    "deadheat compare main.json branch.json    # saved by deadheat evaluate --save",
+
+
+@click.command(
+    short_help="Say which runs differ by more than chance, and than ties.",
+    **examples(
+        "deadheat compare qrels.txt bm25.run dense.run hybrid.run --baseline bm25.run -m nDCG@10",
+        "deadheat compare qrels.txt llm.run --then-by bm25.run    # what does the first stage decide?",
+        "deadheat compare qrels.txt *.run -m 'nDCG@10 AP' --test tukey",
+        "deadheat compare qrels.txt bm25.run dense.run --by difficulty --queries queries.csv",
+        "deadheat compare qrels.txt old.run new.run --margin 0.01    # is the new one no worse?",
+        "deadheat compare qrels.txt old.run new.run --detect 0.02    # how many queries would it take?",
+        "deadheat compare qrels.txt *.run -m 'nDCG@10 AP' --compact -o table.tex    # for a paper",
+        "deadheat compare main.json branch.json    # saved by deadheat evaluate --save",
+    ),
 )
-
-
-@click.command(short_help="Say which runs differ by more than chance, and than ties.", **EXAMPLES)
 @click.argument("qrels", type=INPUT, metavar="QRELS|SAVED")
 @click.argument("runs", type=INPUT, nargs=-1, required=True, metavar="RUN RUN...|SAVED...")
 @takes("baseline", "measures", *TESTS, "margin")
@@ -72,7 +76,7 @@ EXAMPLES = examples(
 )
 @click.option("--ranks", is_flag=True, help="Also give the rank of each system as a range, and P(best).")
 @takes(*INTERVALS, "cluster", "seed", *STRATA, "ties", *FIGURES)
-@output_options(*PARTS)
+@output_options("document", "rows", "scores")
 @table_option("that of the pairs", *TABLES)
 @click.option(
     "--compact",
@@ -92,7 +96,7 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     If the table of --queries has columns language and pair_id, queries of one pair_id are compared across languages.
     """
     strata = StratumOptions.of(options)
-    output = Output.of(options, PARTS, [qrels, *runs, *filter(None, [strata.path])])
+    output = Output.of(options, [qrels, *runs, strata.path])
     _check_tables(options, output)
     saved = saved_evaluations([qrels, *runs])
     named = named_runs(saved or runs)
@@ -161,6 +165,25 @@ def compare_files(
             warn_of_form(comparison.evaluations[name], judgments, run)
     warn_of_nothing_judged(comparison.evaluations.values())
     return comparison, runs, queries
+
+
+def evaluate_files(
+    qrels: str,
+    path: str,
+    conventions: Conventions,
+    measures: Sequence[Measure],
+    name: str = "",
+    seed: int | None = None,
+) -> tuple[Evaluation, Run]:
+    """Return the evaluation of one run, and the run."""
+    from deadheat.evaluation.evaluate import evaluate_under
+    from deadheat.evaluation.warned import warn_of_form
+
+    judgments, run = open_qrels(qrels), open_run(path, name)
+    evaluation = evaluate_under(conventions, judgments, run, measures, seed)
+    warn_of_form(evaluation, judgments, run)
+    warn_of_nothing_judged([evaluation])
+    return evaluation, run
 
 
 def saved_evaluations(paths: list[str]) -> list[str]:

@@ -22,14 +22,6 @@ if TYPE_CHECKING:
     from deadheat.io.formats import Format
     from deadheat.io.kinds import Kind
 
-EXAMPLES = examples(
-    "deadheat convert bm25.run bm25.parquet",
-    "deadheat convert scores.jsonl.gz bm25.run --tag bm25",
-    "deadheat convert labels.json qrels.txt --kind qrels",
-    "deadheat convert export out.csv --from tsv",
-    "zcat scores.gz | deadheat convert - - --to csv",
-    "deadheat convert qrels.txt more-qrels.txt --add to-judge.csv",
-)
 TAG = "deadheat"
 EITHER = {  # tables whose names are those of qrels and of a run
     "BEIR, whose qrels have a score too": {"query-id", "corpus-id", "score"},
@@ -50,7 +42,18 @@ class Convert(click.Command):
         super().format_help_text(ctx, formatter)
 
 
-@click.command(cls=Convert, short_help="Convert qrels or a run from one format to another.", **EXAMPLES)
+@click.command(
+    cls=Convert,
+    short_help="Convert qrels or a run from one format to another.",
+    **examples(
+        "deadheat convert bm25.run bm25.parquet",
+        "deadheat convert scores.jsonl.gz bm25.run --tag bm25",
+        "deadheat convert labels.json qrels.txt --kind qrels",
+        "deadheat convert export out.csv --from tsv",
+        "zcat scores.gz | deadheat convert - - --to csv",
+        "deadheat convert qrels.txt more-qrels.txt --add to-judge.csv",
+    ),
+)
 @click.argument("source", type=INPUT, metavar="IN")
 @click.argument("target", type=PATH, metavar="OUT")
 @click.option(

@@ -18,7 +18,6 @@ from deadheat.cli.output import Output, output_options
 if TYPE_CHECKING:
     from deadheat.evaluation.evaluation import Evaluation
 
-PARTS = ("document",)
 QRELS, ENDING = "qrels.human.txt.gz", ".run.gz"
 DIGITS = 3  # what fits in 80 columns
 SOURCE = (
@@ -37,7 +36,7 @@ CLOSING = f"""With your files: deadheat evaluate QRELS RUN... Or go on with thes
 )
 @click.option("--copy", "folder", type=PATH, metavar="FOLDER", help="Copy the data there instead.")
 @click.option("--force", is_flag=True, help="Let --copy replace existing files that differ.")
-@output_options(*PARTS, decimals=DIGITS)
+@output_options("document", decimals=DIGITS)
 @takes("flags")
 def demo(folder: str | None, *, force: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show on real data why ties matter."""
@@ -52,7 +51,7 @@ def demo(folder: str | None, *, force: bool, **options: Any) -> None:  # noqa: A
         if folder is not None:
             _copy(data, Path(folder), force=force)
             return
-        output = Output.of(options, PARTS)
+        output = Output.of(options)
         systems = {path.name.removesuffix(ENDING): _by_rule(data, path) for path in sorted(data.glob(f"*{ENDING}"))}
     if output.digits is None and output.form != "json":
         output = replace(output, digits=DIGITS)

@@ -38,27 +38,28 @@ if TYPE_CHECKING:
     from deadheat.measures import Measure
     from deadheat.report.model import Fact
 
-PARTS = ("document", "rows", "scores", "runs")
 OF_COLUMNS = ("document", "rows")
 ALL = "all"
 NOT_OF_COLUMNS = (
     *("ci", "save", "queries", "by", "pool_languages", "per_query", "unjudged", "unjudged_max_rel", "then_by"),
     *("confidence_level", "method", "n_resamples"),
 )
-EXAMPLES = examples(
-    "deadheat evaluate qrels.txt bm25.run",
-    "deadheat evaluate qrels.txt bm25.run dense.run.gz -m nDCG@10 -m 'P(rel=2)@5'",
-    "deadheat evaluate qrels.txt bm25.run --ties doc_id --format trec    # as trec_eval -c does",
-    "deadheat evaluate qrels.txt bm25.run --per-query -o scores.csv",
-    "deadheat evaluate qrels.txt bm25.run --ci --queries queries.csv --by difficulty",
-    "deadheat evaluate qrels.txt bm25.run --beside doc_id",
-    "deadheat evaluate qrels.txt bm25.run --save results/bm25.json",
-    "deadheat evaluate qrels.txt features.parquet --score-columns all",
-    "deadheat evaluate train.letor    # which feature ranks best",
+
+
+@click.command(
+    short_help="Score runs, exactly where scores tie.",
+    **examples(
+        "deadheat evaluate qrels.txt bm25.run",
+        "deadheat evaluate qrels.txt bm25.run dense.run.gz -m nDCG@10 -m 'P(rel=2)@5'",
+        "deadheat evaluate qrels.txt bm25.run --ties doc_id --format trec    # as trec_eval -c does",
+        "deadheat evaluate qrels.txt bm25.run --per-query -o scores.csv",
+        "deadheat evaluate qrels.txt bm25.run --ci --queries queries.csv --by difficulty",
+        "deadheat evaluate qrels.txt bm25.run --beside doc_id",
+        "deadheat evaluate qrels.txt bm25.run --save results/bm25.json",
+        "deadheat evaluate qrels.txt features.parquet --score-columns all",
+        "deadheat evaluate train.letor    # which feature ranks best",
+    ),
 )
-
-
-@click.command(short_help="Score runs, exactly where scores tie.", **EXAMPLES)
 @click.argument("qrels", type=INPUT)
 @click.argument("runs", type=INPUT, nargs=-1, metavar="RUN...")
 @takes("measures", "ties", "beside")
@@ -86,7 +87,7 @@ EXAMPLES = examples(
     help="Evaluate several columns of one table, or features of a LETOR file, each as a run of its own, and list them"
     " by the first measure, the best first. all: each column of numbers but ids, relevance and ranks.",
 )
-@output_options(*PARTS)
+@output_options("document", "rows", "scores", "runs")
 @takes(*LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
 def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Score runs against relevance judgments, exactly where scores tie.
@@ -124,7 +125,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         method_of(intervals.method, measure, n_units=0, has_clusters=strata.cluster is not None)
     named = named_runs(runs)
     targets = save_paths(options["save"], list(named), inputs, options["output"])
-    output = Output.of(options, PARTS, inputs)
+    output = Output.of(options, inputs)
     _check_form(output.form, options)
     queries = strata.read()
     by_id = "doc_id" if options["figures"] and conventions.ties == "expected" else None  # as trec_eval: a tick
@@ -267,7 +268,7 @@ def _evaluate_columns(
         raise click.UsageError(f"--score-columns evaluates one table, got {len(runs)} files")
     refuse(NOT_OF_COLUMNS, "is not for columns: evaluate one as a run, with --columns run.score=NAME")
     table = runs[0] if runs else qrels
-    output, formats = Output.of(options, OF_COLUMNS, list(dict.fromkeys([qrels, table]))), formats_of(OF_COLUMNS)
+    output, formats = Output.of(options, list(dict.fromkeys([qrels, table])), OF_COLUMNS), formats_of(OF_COLUMNS)
     if output.form not in formats:
         raise click.UsageError(f"--format {output.form} has no place for columns: choose {', '.join(formats)}")
     wanted = options["score_columns"]

@@ -10,14 +10,14 @@ from deadheat.cli.files import INPUT, open_qrels, open_run, shown_path
 from deadheat.cli.options import LAST, READING, examples, takes
 from deadheat.cli.output import Output, output_options
 
-PARTS = ("document", "rows", "scores")
-EXAMPLES = examples(
-    "deadheat explain qrels.txt bm25.run --reported nDCG@10=0.6807",
-    "deadheat explain qrels.txt bm25.run --reported 'MRR@10=34.1%, AP=0.412'",
+
+@click.command(
+    short_help="Find the conventions behind a reported number.",
+    **examples(
+        "deadheat explain qrels.txt bm25.run --reported nDCG@10=0.6807",
+        "deadheat explain qrels.txt bm25.run --reported 'MRR@10=34.1%, AP=0.412'",
+    ),
 )
-
-
-@click.command(short_help="Find the conventions behind a reported number.", **EXAMPLES)
 @click.argument("qrels", type=INPUT)
 @click.argument("run", type=INPUT)
 @click.option(
@@ -29,7 +29,7 @@ EXAMPLES = examples(
     help="A measure and its reported value, such as nDCG@10=0.6807, to its digits; several with commas between, or"
     " repeated. Several narrow it.",
 )
-@output_options(*PARTS)
+@output_options("document", "rows", "scores")
 @takes("then_by", *READING, *LAST)
 def explain(qrels: str, run: str, texts: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Say which tool, with which settings, gives the values that were reported for a run.
@@ -43,6 +43,6 @@ def explain(qrels: str, run: str, texts: tuple[str, ...], **options: Any) -> Non
     from deadheat.report.of_explanation import report_explanation
 
     wanted = all_reported(read_reported(texts))
-    output = Output.of(options, PARTS, [qrels, run])
+    output = Output.of(options, [qrels, run])
     found = explain_reported(open_qrels(qrels), open_run(run), wanted)
     output.print(report_explanation(found, shown_path(qrels, "the qrels"), for_people=not output.is_data))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import GATE_FAILED, refuse, say
-from deadheat.cli.files import INPUT, PATH, STDOUT, open_qrels, open_run
+from deadheat.cli.files import INPUT, PATH, STDOUT
 from deadheat.cli.options import (
     COLLECTION,
     INTERVALS,
@@ -25,28 +25,15 @@ from deadheat.cli.options import (
     need_queries,
     takes,
 )
-from deadheat.cli.output import Output, format_option, output_option, warn_of_nothing_judged
+from deadheat.cli.output import Output, format_option, output_option
 
 if TYPE_CHECKING:
-    from deadheat.evaluation.conventions import Conventions
-    from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.gates import Threshold
-    from deadheat.measures import Measure
 
-PARTS = ("gates",)
 PYPROJECT = "pyproject.toml"
 OF_BASELINE = ("no_regression", "no_worse_than")
 OF_FILES = (*OF_BASELINE, "alpha", "by", "pool_languages", "allow_unknown")
-EXAMPLES = examples(
-    "deadheat gate results/dense.json -c 'nDCG@10 >= 0.8' -c 'low(RR) > 0.7'",
-    "deadheat gate qrels.txt dense.run --preset rag",
-    "deadheat gate results/dense.json --baseline results/main.json --no-regression --no-worse-than 0.01",
-    "deadheat gate results/dense.json -c 'each(language): nDCG@10 >= .5' --queries queries.csv",
-    "deadheat gate qrels.txt dense.run              # the gates of pyproject.toml",
-    "deadheat gate results/dense.json --preset rag --format junit -o gates.xml",
-    "deadheat gate results/dense.json --preset rag --format github >> $GITHUB_STEP_SUMMARY",
-)
 NO_GATE = (
     "no gate: give -c 'nDCG@10 >= 0.8', --preset rag, --baseline FILE, or a table in pyproject.toml:"
     "\n\n  [tool.deadheat.gates]\n  checks = ['nDCG@10 >= 0.8', 'low(RR) > 0.7']"
@@ -63,7 +50,18 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     ctx.exit()
 
 
-@click.command(short_help="Check thresholds and regressions; exit code 1 if a gate failed.", **EXAMPLES)
+@click.command(
+    short_help="Check thresholds and regressions; exit code 1 if a gate failed.",
+    **examples(
+        "deadheat gate results/dense.json -c 'nDCG@10 >= 0.8' -c 'low(RR) > 0.7'",
+        "deadheat gate qrels.txt dense.run --preset rag",
+        "deadheat gate results/dense.json --baseline results/main.json --no-regression --no-worse-than 0.01",
+        "deadheat gate results/dense.json -c 'each(language): nDCG@10 >= .5' --queries queries.csv",
+        "deadheat gate qrels.txt dense.run              # the gates of pyproject.toml",
+        "deadheat gate results/dense.json --preset rag --format junit -o gates.xml",
+        "deadheat gate results/dense.json --preset rag --format github >> $GITHUB_STEP_SUMMARY",
+    ),
+)
 @click.argument("files", type=INPUT, nargs=-1, required=True, metavar="SAVED | QRELS RUN")
 @click.option(
     "-c",
@@ -135,7 +133,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     is_flag=True,
     help="Let a gate pass on fewer than 5 queries, or on an interval of zero width: such a pass proves nothing.",
 )
-@format_option(*PARTS)
+@format_option("gates")
 @output_option
 @takes("ties", *LISTS, "then_by", *READING, *COLLECTION, *LAST)
 def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
@@ -164,13 +162,12 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     preset = () if options["preset"] is None else gates.preset_gates(options["preset"])
     thresholds = gates.parse_all([*checks, *preset, *options["checks"]])
     intervals = _check_usage(options, of_file, thresholds)
-    others = (config, options["baseline"], options["queries"])
-    output = Output.of(options, PARTS, [*files, *(path for path in others if path is not None)])
+    output = Output.of(options, [*files, config, options["baseline"], options["queries"]])
     baseline = load_evaluation(options["baseline"]) if options["baseline"] else None
     if len(files) == 1:
         evaluation = load_evaluation(files[0])
     else:
-        evaluation = _evaluate(files, gates.measures_of(thresholds, baseline), conventions)
+        evaluation, _ = evaluate_files(*files, conventions, gates.measures_of(thresholds, baseline))
     # a file may name the margin of a baseline that only some calls have
     allowed = [name for name in OF_FILES if baseline is not None or name not in OF_BASELINE]
     own = {name: options[name] for name in allowed if options[name] or name in of_file}
@@ -229,15 +226,3 @@ def _check_usage(
         also=of_tests | of_file.keys(),
         has_queries=options["queries"] is not None,
     )
-
-
-def _evaluate(files: Sequence[str], measures: Sequence[Measure], conventions: Conventions) -> Evaluation:
-    from deadheat.evaluation.evaluate import evaluate_under
-    from deadheat.evaluation.warned import warn_of_form
-
-    qrels, run = files
-    pair = open_qrels(qrels), open_run(run)
-    evaluation = evaluate_under(conventions, *pair, measures)
-    warn_of_form(evaluation, *pair)
-    warn_of_nothing_judged([evaluation])
-    return evaluation

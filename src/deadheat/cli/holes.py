@@ -13,15 +13,16 @@ from deadheat.cli.options import LAST, READING, complete_from, examples, takes
 from deadheat.cli.output import Output, output_options
 from deadheat.wording import counted
 
-PARTS = ("document", "rows", "scores")
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
-EXAMPLES = examples(
-    "deadheat holes qrels.txt bm25.run",
-    "deadheat holes qrels.txt bm25.run dense.run --by decision -n 100 --judge to-judge.csv",
+
+
+@click.command(
+    short_help="Say which documents to judge first.",
+    **examples(
+        "deadheat holes qrels.txt bm25.run",
+        "deadheat holes qrels.txt bm25.run dense.run --by decision -n 100 --judge to-judge.csv",
+    ),
 )
-
-
-@click.command(short_help="Say which documents to judge first.", **EXAMPLES)
 @click.argument("qrels", type=INPUT)
 @click.argument("runs", type=INPUT, nargs=-1, required=True, metavar="RUN...")
 @click.option(
@@ -55,7 +56,7 @@ EXAMPLES = examples(
     help="Write the documents to a new file for annotators, who fill in its column relevance; deadheat convert --add"
     " adds that to the qrels.",
 )
-@output_options(*PARTS)
+@output_options("document", "rows", "scores")
 @takes("score_precision", *READING, *LAST)
 def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
     """Rank the unjudged documents of runs by what their judgment would tell.
@@ -69,7 +70,7 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
     from deadheat.io.writing import replacing
     from deadheat.report.of_holes import report_holes
 
-    output = Output.of(options, PARTS, [qrels, *runs])
+    output = Output.of(options, [qrels, *runs])
     options["score_precision"] = check_precision(options["score_precision"])
     suffix = "" if judge is None else Path(judge).suffix.lower()
     if judge is not None and suffix not in SEPARATORS:

@@ -7,15 +7,7 @@ import click
 from deadheat.cli.options import complete_from, examples, takes
 from deadheat.cli.output import Output, format_option, output_option
 
-PARTS = ("document",)
 EVERY = "*"
-EXAMPLES = examples(
-    "deadheat measures                   all of them",
-    "deadheat measures nDCG              formula, parameters, how to read it",
-    "deadheat measures --for             every use that there is advice for",
-    "deadheat measures --for voice       what suits it, and why",
-    "deadheat measures --for k=10        what a cutoff of 10 is good for",
-)
 
 
 def _complete_use(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -25,7 +17,16 @@ def _complete_use(_: click.Context, __: click.Parameter, incomplete: str) -> lis
     return [use.key for use in USES if use.key.startswith(incomplete)]
 
 
-@click.command(short_help="List the measures, explain one, or say which to use.", **EXAMPLES)
+@click.command(
+    short_help="List the measures, explain one, or say which to use.",
+    **examples(
+        "deadheat measures                   all of them",
+        "deadheat measures nDCG              formula, parameters, how to read it",
+        "deadheat measures --for             every use that there is advice for",
+        "deadheat measures --for voice       what suits it, and why",
+        "deadheat measures --for k=10        what a cutoff of 10 is good for",
+    ),
+)
 @click.argument("name", required=False, shell_complete=complete_from("deadheat.measures.base:REGISTRY"))
 @click.option(
     "--for",
@@ -36,7 +37,7 @@ def _complete_use(_: click.Context, __: click.Parameter, incomplete: str) -> lis
     shell_complete=_complete_use,
     help="Which measures suit a use, such as rag, recommender, search, qa, top3, graded, ab-test or k=5.",
 )
-@format_option(*PARTS)
+@format_option("document")
 @output_option
 @takes("flags")
 def measures(name: str | None, use: str | None, form: str | None, output: str | None) -> None:
@@ -47,7 +48,7 @@ def measures(name: str | None, use: str | None, form: str | None, output: str | 
 
     if name is not None and use is not None:
         raise click.UsageError(f"either a measure or --for USE, got both: {name!r} and {use!r}")
-    written = Output.of({"form": form, "output": output}, PARTS)
+    written = Output.of({"form": form, "output": output})
     if use is not None:
         report = report_uses(USES) if use == EVERY else report_use(recommend(use), asked=use)
     else:

@@ -99,28 +99,34 @@ class Output:
     table: str | None = None
 
     @classmethod
-    def of(cls, options: Mapping[str, Any], parts: Collection[str], inputs: Sequence[str] = ()) -> Self:
+    def of(
+        cls, options: Mapping[str, Any], inputs: Iterable[str | None] = (), parts: Collection[str] | None = None
+    ) -> Self:
         """Take it from the options of a command; refuse, before anything is computed, what cannot be read or written.
 
         Parameters
         ----------
         options : mapping
-        parts : collection of str
-            What the reports of the command have.
-        inputs : sequence of str
-            Files that are read, and must not be overwritten.
+        inputs : iterable of str or None
+            Files that are read, and must not be overwritten; None is one that was not given.
+        parts : collection of str, optional
+            What the report has; by default what reports of the command have.
         """
         path, form, table = (options.get(name) for name in ("output", "form", "table"))
         if path in {None, STDOUT}:
             standard_output()
-        check_output(path, inputs)
+        read = [one for one in inputs if one is not None]
+        check_output(path, read)
+        if parts is None:
+            types = (one.type for one in click.get_current_context().command.params)
+            parts = next(one.parts for one in types if isinstance(one, FormatChoice))
         form = form or _format_of(path, parts)
         if table is not None and form != "csv":
             raise click.UsageError(f"--table {table} is for --format csv: {form} has every table")
         check_folder("figures")
         if asked("figures") is not None:
             import deadheat.figures  # noqa: F401 - or the error that says what to install
-        check_inputs(inputs)
+        check_inputs(read)
         return cls(form, path, options.get("digits"), table)
 
     @property

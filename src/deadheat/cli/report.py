@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import refuse, say
-from deadheat.cli.compare import compare_files, saved_evaluations
+from deadheat.cli.compare import compare_files, evaluate_files, saved_evaluations
 from deadheat.cli.files import (
     INPUT,
     PATH,
@@ -18,8 +18,6 @@ from deadheat.cli.files import (
     check_inputs,
     check_output,
     named_runs,
-    open_qrels,
-    open_run,
     shown_path,
 )
 from deadheat.cli.options import (
@@ -36,7 +34,7 @@ from deadheat.cli.options import (
     measures_of,
     takes,
 )
-from deadheat.cli.output import emit, warn_of_nothing_judged
+from deadheat.cli.output import emit
 
 if TYPE_CHECKING:
     from deadheat.comparison.languages import Languages
@@ -47,16 +45,18 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".html", ".htm")
 MEGABYTE = 1_000_000
-EXAMPLES = examples(
-    "deadheat report qrels.txt bm25.run dense.run -o report.html",
-    "deadheat report qrels.txt *.run --baseline bm25.run -m 'nDCG@10 AP' -o report.html",
-    "deadheat report qrels.txt old.run new.run --queries queries.csv --by difficulty -o report.html",
-    "deadheat report main.json branch.json -o report.html    # saved by deadheat evaluate --save",
-    "deadheat report bench-results -o report.html    # the folder of deadheat bench",
+
+
+@click.command(
+    short_help="Write one HTML file about runs, for mail and wiki.",
+    **examples(
+        "deadheat report qrels.txt bm25.run dense.run -o report.html",
+        "deadheat report qrels.txt *.run --baseline bm25.run -m 'nDCG@10 AP' -o report.html",
+        "deadheat report qrels.txt old.run new.run --queries queries.csv --by difficulty -o report.html",
+        "deadheat report main.json branch.json -o report.html    # saved by deadheat evaluate --save",
+        "deadheat report bench-results -o report.html    # the folder of deadheat bench",
+    ),
 )
-
-
-@click.command(short_help="Write one HTML file about runs, for mail and wiki.", **EXAMPLES)
 @click.argument("qrels", type=INPUT, metavar="QRELS|SAVED|FOLDER")
 @click.argument("runs", type=INPUT, nargs=-1, metavar="RUN...|SAVED...")
 @click.option(
@@ -136,16 +136,15 @@ def _alone(
     qrels: str, named: Mapping[str, str], strata: StratumOptions, options: dict[str, Any]
 ) -> tuple[dict[str, Evaluation], dict[str, Run], Queries | None]:
     """Return the evaluation of a single run, and the run where there are qrels; and the table of queries."""
-    from deadheat.evaluation.evaluate import evaluate_under, load_evaluation
+    from deadheat.evaluation.evaluate import load_evaluation
 
     if options["baseline"] is not None:
         raise click.UsageError("--baseline needs another run to compare with it")
     conventions, measures = conventions_of(options), measures_of(options)
-    design, queries = design_of(options, has_queries=strata.path is not None), strata.read()
+    design_of(options, has_queries=strata.path is not None)  # for its checks
+    queries = strata.read()
     ((name, path),) = named.items()
     if not qrels:
         return {name: load_evaluation(path).called(name)}, {}, queries
-    judgments, run = open_qrels(qrels), open_run(path, name)
-    evaluation = evaluate_under(conventions, judgments, run, measures, design.rng)
-    warn_of_nothing_judged([evaluation])
+    evaluation, run = evaluate_files(qrels, path, conventions, measures, name, options["seed"])
     return {name: evaluation}, {name: run}, queries

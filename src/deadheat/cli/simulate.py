@@ -23,7 +23,6 @@ from deadheat.cli.options import (
 )
 from deadheat.cli.output import Output, format_option, with_figures, writing
 
-PARTS = ("document", "rows")
 OF_COARSENING = (
     *("levels", "decimals", "dtypes", "per_query", "baseline", "notations", "missing", "no_relevant"),
     *("check_duplicates", "figures"),
@@ -80,7 +79,7 @@ def _parsed_words(_: click.Context, __: click.Parameter, text: str | None) -> tu
 )
 @click.option("--per-query", is_flag=True, help="Levels between the lowest and the highest score of each query.")
 @takes("baseline", "measures")
-@format_option(*PARTS)
+@format_option("document", "rows")
 @click.option(
     "-o",
     "--output",
@@ -117,7 +116,7 @@ def _simulate(files: Sequence[str], options: dict[str, Any]) -> None:
         raise click.UsageError("-o names a folder for several files, which - is not")
     if folder is None and options["force"]:
         raise click.UsageError("--force replaces existing files: give -o FOLDER too")
-    output = Output.of(options | {"output": None}, PARTS)
+    output = Output.of(options | {"output": None})
     found = simulate_rerankers(
         options["n_queries"],
         options["presets"] or None,
@@ -139,7 +138,7 @@ def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:
     if len(files) < 2:
         raise click.UsageError("--coarsen needs runs, and the qrels last: --coarsen RUN... QRELS")
     *paths, qrels = files
-    output = Output.of(options, PARTS, files)
+    output = Output.of(options, files)
     measures = measures_of(options)
     named = named_runs(paths)
     judged = open_qrels(qrels)

@@ -21,15 +21,15 @@ from deadheat.cli.options import (
 )
 from deadheat.cli.output import Output, output_options, with_figures
 
-PARTS = ("document", "rows", "scores")
-EXAMPLES = examples(
-    "deadheat ties bm25.run",
-    "deadheat ties bm25.run qrels.txt --at 1,10,100 -m nDCG@10",
-    "deadheat ties bm25.run qrels.txt --per-query --beside input -o ties.csv",
+
+@click.command(
+    short_help="Show the ties of a run, and what they decide.",
+    **examples(
+        "deadheat ties bm25.run",
+        "deadheat ties bm25.run qrels.txt --at 1,10,100 -m nDCG@10",
+        "deadheat ties bm25.run qrels.txt --per-query --beside input -o ties.csv",
+    ),
 )
-
-
-@click.command(short_help="Show the ties of a run, and what they decide.", **EXAMPLES)
 @click.argument("run", type=INPUT)
 @click.argument("qrels", type=INPUT, required=False)
 @click.option("--at", metavar="1,5,10,...", callback=parsed_numbers, help="Cutoffs; default 1,3,5,10,20,50,100.")
@@ -38,7 +38,7 @@ EXAMPLES = examples(
     "--per-query", is_flag=True, help="Add the ties of each query and, with QRELS, what they do to its values."
 )
 @takes(*FIGURES)
-@output_options(*PARTS)
+@output_options("document", "rows", "scores")
 @takes("missing", "no_relevant", "then_by", *READING, *ENGINE, *LAST)
 def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show how many documents of a run share their score, and what that decides.
@@ -57,8 +57,7 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
     check_rule(options["beside"] or "doc_id")
     if qrels is None:
         refuse(("notations", "missing", "no_relevant", "beside"), "needs QRELS: deadheat ties RUN QRELS")
-    given = [run, *filter(None, [qrels])]
-    output = Output.of(options, PARTS, given)
+    output = Output.of(options, [run, qrels])
     measures = None if qrels is None else measures_of(options)
     own: dict[str, Any] = {name: options[name] for name in ("missing", "no_relevant")}
     own |= {"beside": options["beside"] or "doc_id", "check_duplicates": False}  # what was opened is checked

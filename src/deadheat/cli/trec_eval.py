@@ -12,14 +12,16 @@ from deadheat.cli.files import INPUT, check_inputs, kept, label, open_qrels, ope
 from deadheat.cli.options import LAST, complete_from, examples, takes
 from deadheat.cli.output import emit
 
-EXAMPLES = examples(
-    "deadheat trec_eval qrels.txt bm25.run",
-    "deadheat trec_eval -q -c -l 2 -m ndcg_cut.5,10 -m all_trec qrels.txt bm25.run",
-    "deadheat trec_eval --ties expected qrels.txt bm25.run    # exact means over the orders of ties",
+
+@click.command(
+    "trec_eval",
+    short_help="Print what trec_eval prints.",
+    **examples(
+        "deadheat trec_eval qrels.txt bm25.run",
+        "deadheat trec_eval -q -c -l 2 -m ndcg_cut.5,10 -m all_trec qrels.txt bm25.run",
+        "deadheat trec_eval --ties expected qrels.txt bm25.run    # exact means over the orders of ties",
+    ),
 )
-
-
-@click.command("trec_eval", short_help="Print what trec_eval prints.", **EXAMPLES)
 @click.argument("qrels", type=INPUT)
 @click.argument("run", type=INPUT)
 @click.option("-q", "--query_eval_wanted", "has_queries", is_flag=True, help="Print each topic, too.")

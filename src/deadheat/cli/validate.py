@@ -15,16 +15,16 @@ from deadheat.cli.output import Output, emit, format_option, output_option
 if TYPE_CHECKING:
     from deadheat.benchmark.cases import Validation
 
-PARTS: tuple[str, ...] = ()
-EXAMPLES = examples(
-    "deadheat validate cases.json",
-    "deadheat validate german/*.json --language de --ontology hp.obo.gz",
-    "deadheat validate cases.csv --id-pattern 'MONDO:[0-9]{7}'",
-    "deadheat validate --schema > cases.schema.json",
+
+@click.command(
+    short_help="Check labelled cases, and say how to fix what is wrong.",
+    **examples(
+        "deadheat validate cases.json",
+        "deadheat validate german/*.json --language de --ontology hp.obo.gz",
+        "deadheat validate cases.csv --id-pattern 'MONDO:[0-9]{7}'",
+        "deadheat validate --schema > cases.schema.json",
+    ),
 )
-
-
-@click.command(short_help="Check labelled cases, and say how to fix what is wrong.", **EXAMPLES)
 @click.argument("files", type=INPUT, nargs=-1, metavar="FILE...")
 @click.option(
     "--ontology",
@@ -34,7 +34,7 @@ EXAMPLES = examples(
 )
 @takes(*CASES)
 @click.option("--schema", is_flag=True, help="Print the JSON Schema that files are checked against.")
-@format_option(*PARTS)
+@format_option()
 @output_option
 @takes(*LIMITS, "flags")
 def validate(files: tuple[str, ...], *, ontology: str | None, schema: bool, **options: Any) -> None:  # noqa: ANN401 - click's
@@ -52,8 +52,7 @@ def validate(files: tuple[str, ...], *, ontology: str | None, schema: bool, **op
 
     if schema == bool(files):
         raise click.UsageError("give files to check, or --schema to print the schema")
-    inputs = [*files, *filter(None, [ontology])]
-    output = Output.of({"form": "table"} | options if schema else options, PARTS, inputs)
+    output = Output.of({"form": "table"} | options if schema else options, [*files, ontology])
     if schema:
         emit(schema_text().rstrip("\n"), output.path)
         return
