@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import GATE_FAILED, refuse, say
+from deadheat.cli.compare import evaluate_files
 from deadheat.cli.files import INPUT, PATH, STDOUT
 from deadheat.cli.options import (
     COLLECTION,
