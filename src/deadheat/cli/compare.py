@@ -172,6 +172,7 @@ def evaluate_files(
     path: str,
     conventions: Conventions,
     measures: Sequence[Measure],
+    *,
     name: str = "",
     seed: int | None = None,
 ) -> tuple[Evaluation, Run]:

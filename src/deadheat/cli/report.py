@@ -146,5 +146,5 @@ def _alone(
     ((name, path),) = named.items()
     if not qrels:
         return {name: load_evaluation(path).called(name)}, {}, queries
-    evaluation, run = evaluate_files(qrels, path, conventions, measures, name, options["seed"])
+    evaluation, run = evaluate_files(qrels, path, conventions, measures, name=name, seed=options["seed"])
     return {name: evaluation}, {name: run}, queries
