@@ -105,11 +105,12 @@ def unique_names(paths: Sequence[str], name_of: Callable[[str], str]) -> list[st
     files = [path.name if path.name.startswith(name) else name for name, path in given]  # others have no format
     numbered = [f"{name} #{names[: place + 1].count(name)}" for place, name in enumerate(names)]
     in_folders, both = ([a + b for a, b in zip(folders, own, strict=True)] for own in (names, files))
-    for longer in (in_folders, files, both):
+    found = names
+    for longer in (in_folders, files, both, numbered):
         found = [more if names.count(name) > 1 else name for more, name in zip(longer, names, strict=True)]
         if len(set(found)) == len(found):
-            return found
-    return [more if names.count(name) > 1 else name for more, name in zip(numbered, names, strict=True)]
+            break
+    return found
 
 
 def open_qrels(path: str, *, is_checked: bool = True) -> Qrels:

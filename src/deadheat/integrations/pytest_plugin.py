@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, overload
 
@@ -18,7 +18,7 @@ import pytest
 if TYPE_CHECKING:
     from deadheat.data.tables import Source
     from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.gates import GateResult
+    from deadheat.gates import GateResult, Threshold
 
     Checks = str | Iterable[str]
 
@@ -55,7 +55,7 @@ class AssertRanking:
         __tracebackhide__ = True
         from deadheat.errors import DeadheatWarning
         from deadheat.evaluation.evaluation import Evaluation
-        from deadheat.gates import gate
+        from deadheat.gates import gate, parse_all
 
         is_evaluated = bool(given) and isinstance(given[0], Evaluation)
         n_data = 1 if is_evaluated else 2
@@ -64,11 +64,14 @@ class AssertRanking:
                 "assert_ranking takes an Evaluation and gates, or qrels, a run and gates, such as"
                 f" assert_ranking(qrels, run, 'nDCG@10 >= 0.8'); got {', '.join(type(one).__name__ for one in given)}"
             )
-        checks = _listed(given[n_data]) if len(given) > n_data else []
+        checks = parse_all(given[n_data] if len(given) > n_data else ())
         evaluation = given[0] if is_evaluated else _evaluate(given[0], given[1], checks, options)
         result = gate(evaluation, checks, **options)
         if not result.passed:
-            raise AssertionError(_table(result, evaluation))
+            from deadheat.report.of_gate import report_gate
+            from deadheat.report.text import as_text
+
+            raise AssertionError(as_text(report_gate(result, evaluation), width=WIDTH).plain)
         if result.proving_little:
             warnings.warn(result.summary, DeadheatWarning, stacklevel=2)
         return result
@@ -80,16 +83,12 @@ def assert_ranking() -> AssertRanking:
     return AssertRanking()
 
 
-def _listed(checks: Checks) -> list[str]:
-    return [checks] if isinstance(checks, str) else list(checks)
-
-
-def _evaluate(qrels: Source, run: Source, checks: list[str], options: dict[str, Any]) -> Evaluation:
+def _evaluate(qrels: Source, run: Source, checks: Sequence[Threshold], options: dict[str, Any]) -> Evaluation:
     """Evaluate the measures that are wanted; take the options of that out of `options`."""
     from deadheat.errors import ParameterError
     from deadheat.evaluation.conventions import Conventions
     from deadheat.evaluation.evaluate import evaluate, opened
-    from deadheat.gates import measures_of, parse_all
+    from deadheat.gates import measures_of
 
     if options.get("baseline") is not None:
         options["baseline"] = opened(options["baseline"])
@@ -98,16 +97,9 @@ def _evaluate(qrels: Source, run: Source, checks: list[str], options: dict[str, 
     of_run = {"missing": "empty", **{name: options.pop(name) for name in names if name in options}}
     if "rng" in options:
         of_run["rng"] = options["rng"]  # the intervals of the gates need it too
-    measures = measures_of(parse_all(checks), options.get("baseline"))
+    measures = measures_of(checks, options.get("baseline"))
     if not measures:
         raise ParameterError(
             "nothing to check", hint="give gates, as in assert_ranking(qrels, run, 'nDCG@10 >= 0.8'), or a baseline"
         )
     return evaluate(qrels, run, measures, **of_run)
-
-
-def _table(result: GateResult, evaluation: Evaluation) -> str:
-    from deadheat.report.of_gate import report_gate
-    from deadheat.report.text import as_text
-
-    return as_text(report_gate(result, evaluation), width=WIDTH).plain
