@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 from collections.abc import Iterable
@@ -16,15 +15,14 @@ Numbers: TypeAlias = "Iterable[tuple[tuple[Part, ...], float | None]]"
 LONGEST = 48  # characters of a part: five of them fit into the 250 that MLflow allows
 DIGITS = 8  # of a hash
 WORDS = (
-    (re.compile(r"@"), " at "),
-    (re.compile(r">="), " ge "),
-    (re.compile(r"<="), " le "),
-    (re.compile(r">"), " gt "),
-    (re.compile(r"<"), " lt "),
-    (re.compile(r"(?<!\w)-(?=[\d.])|(?<=\s)-(?=\s)"), " minus "),
-    (re.compile(r"%"), " percent "),
+    ("@", " at "),
+    (">=", " ge "),
+    ("<=", " le "),
+    (">", " gt "),
+    ("<", " lt "),
+    (r"(?<!\w)-(?=[\d.])|(?<=\s)-(?=\s)", " minus "),
+    ("%", " percent "),
 )
-OTHERS = re.compile(r"[^a-z0-9]+")
 
 
 def flat_name(*parts: Part) -> str:
@@ -98,13 +96,15 @@ def _plain(text: str) -> tuple[str, bool]:
         text = "".join(one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one))
     is_whole = not any(one.isalnum() and not one.isascii() for one in text)
     for pattern, word in WORDS:
-        text = pattern.sub(word, text)
-    name = OTHERS.sub("_", text.lower()).strip("_")
+        text = re.sub(pattern, word, text)
+    name = re.sub("[^a-z0-9]+", "_", text.lower()).strip("_")
     return f"_{name}" if name[:1].isdigit() else name, is_whole
 
 
 def _hashed(part: Part) -> str:
+    from hashlib import sha256  # rarely needed
+
     text = part if isinstance(part, str) else "\0".join(part)
-    digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:DIGITS]
+    digest = sha256(text.encode(errors="surrogatepass")).hexdigest()[:DIGITS]
     name, _ = _plain(text)
     return f"{name[: LONGEST - DIGITS - 1].rstrip('_')}_{digest}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from abc import abstractmethod
 from collections.abc import Callable
 from importlib import import_module
@@ -58,7 +57,9 @@ class Shown:
     presenting: ClassVar[Callable[[], Any]]
 
     def __str__(self) -> str:
-        text: str = Shown.presenting().text_of(self, shutil.get_terminal_size().columns)
+        from shutil import get_terminal_size  # takes a while to load
+
+        text: str = Shown.presenting().text_of(self, get_terminal_size().columns)
         return text
 
     def _repr_html_(self) -> str:
