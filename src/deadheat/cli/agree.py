@@ -41,7 +41,7 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
 
     if len(runs) < 2:
         raise click.UsageError("give two runs: deadheat agree RUN RUN")
-    output = Output.of(options, runs)
+    output = Output(options, runs)
     opened = [open_run(path, name) for name, path in named_runs(runs).items()]
     measured = {"p": options["p"], "cutoff": options["cutoff"], "check_duplicates": False}
     found = [compare(one, other, **measured) for one, other in combinations(opened, 2)]

@@ -159,7 +159,7 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
 
     measures, design = measures_of(options) if options["notations"] else None, design_of(options)
     inputs = [*cases, collection, *options["texts"], options["ontology"]]
-    output = Output.of(options | {"output": None}, inputs)  # --output names a folder
+    output = Output(options | {"output": None}, inputs)  # --output names a folder
     check_folder("output")
     if options["similarity"] and not options["ontology"]:
         raise click.UsageError(

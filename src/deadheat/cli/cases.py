@@ -36,7 +36,7 @@ def cases(files: tuple[str, ...], *, by: tuple[str, ...], **options: Any) -> Non
     from deadheat.benchmark.cases import LABELS, read_cases, summarise
     from deadheat.benchmark.cases.report import report_cases
 
-    output = Output.of(options, files)
+    output = Output(options, files)
     for one in by:
         check_choice("by", one, LABELS)
     own = {name: options[name] for name in ("id_pattern", "language", "columns")}

@@ -95,8 +95,8 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
 
     If the table of --queries has columns language and pair_id, queries of one pair_id are compared across languages.
     """
-    strata = StratumOptions.of(options)
-    output = Output.of(options, [qrels, *runs, strata.path])
+    strata = StratumOptions(options)
+    output = Output(options, [qrels, *runs, strata.path])
     _check_tables(options, output)
     saved = saved_evaluations([qrels, *runs])
     named = named_runs(saved or runs)

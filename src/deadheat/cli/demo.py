@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -51,10 +50,10 @@ def demo(folder: str | None, *, force: bool, **options: Any) -> None:  # noqa: A
         if folder is not None:
             _copy(data, Path(folder), force=force)
             return
-        output = Output.of(options)
+        output = Output(options)
         systems = {path.name.removesuffix(ENDING): _by_rule(data, path) for path in sorted(data.glob(f"*{ENDING}"))}
     if output.digits is None and output.form != "json":
-        output = replace(output, digits=DIGITS)
+        output.digits = DIGITS
     output.print(report_demo(systems, Fact("source", SOURCE, "data", SHORT), CLOSING))
 
 

@@ -114,7 +114,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     if _wants_columns(qrels, runs, options["score_columns"]):
         _evaluate_columns(qrels, runs, measures, conventions, options)
         return
-    strata = StratumOptions.of(options)
+    strata = StratumOptions(options)
     inputs = [qrels, *runs, *filter(None, [strata.path])]
     has_intervals = bool(options["ci"] or options["save"])
     seed = _seed(options["seed"], conventions.ties, has_intervals=has_intervals)
@@ -125,7 +125,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         method_of(intervals.method, measure, n_units=0, has_clusters=strata.cluster is not None)
     named = named_runs(runs)
     targets = save_paths(options["save"], list(named), inputs, options["output"])
-    output = Output.of(options, inputs)
+    output = Output(options, inputs)
     _check_form(output.form, options)
     queries = strata.read()
     by_id = "doc_id" if options["figures"] and conventions.ties == "expected" else None  # as trec_eval: a tick
@@ -268,7 +268,7 @@ def _evaluate_columns(
         raise click.UsageError(f"--score-columns evaluates one table, got {len(runs)} files")
     refuse(NOT_OF_COLUMNS, "is not for columns: evaluate one as a run, with --columns run.score=NAME")
     table = runs[0] if runs else qrels
-    output, formats = Output.of(options, list(dict.fromkeys([qrels, table])), OF_COLUMNS), formats_of(OF_COLUMNS)
+    output, formats = Output(options, list(dict.fromkeys([qrels, table])), OF_COLUMNS), formats_of(OF_COLUMNS)
     if output.form not in formats:
         raise click.UsageError(f"--format {output.form} has no place for columns: choose {', '.join(formats)}")
     wanted = options["score_columns"]

@@ -43,6 +43,6 @@ def explain(qrels: str, run: str, texts: tuple[str, ...], **options: Any) -> Non
     from deadheat.report.of_explanation import report_explanation
 
     wanted = all_reported(read_reported(texts))
-    output = Output.of(options, [qrels, run])
+    output = Output(options, [qrels, run])
     found = explain_reported(open_qrels(qrels), open_run(run), wanted)
     output.print(report_explanation(found, shown_path(qrels, "the qrels"), for_people=not output.is_data))

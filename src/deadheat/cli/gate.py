@@ -163,7 +163,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     preset = () if options["preset"] is None else gates.preset_gates(options["preset"])
     thresholds = gates.parse_all([*checks, *preset, *options["checks"]])
     intervals = _check_usage(options, of_file, thresholds)
-    output = Output.of(options, [*files, config, options["baseline"], options["queries"]])
+    output = Output(options, [*files, config, options["baseline"], options["queries"]])
     baseline = load_evaluation(options["baseline"]) if options["baseline"] else None
     if len(files) == 1:
         evaluation = load_evaluation(files[0])

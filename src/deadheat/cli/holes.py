@@ -70,7 +70,7 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
     from deadheat.io.writing import replacing
     from deadheat.report.of_holes import report_holes
 
-    output = Output.of(options, [qrels, *runs])
+    output = Output(options, [qrels, *runs])
     options["score_precision"] = check_precision(options["score_precision"])
     suffix = "" if judge is None else Path(judge).suffix.lower()
     if judge is not None and suffix not in SEPARATORS:

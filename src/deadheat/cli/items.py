@@ -38,7 +38,7 @@ def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 
     from deadheat.profile.items import item_profile
     from deadheat.report.of_items import of_items
 
-    output = Output.of(options, [run, train])
+    output = Output(options, [run, train])
     popularity = None if train is None else open_qrels(train, is_checked=False)
     own = {name: options[name] for name in ("cutoff", "n_items", "n_users", "head")}
     output.print(of_items(item_profile(open_run(run), popularity, **own, check_duplicates=False)))

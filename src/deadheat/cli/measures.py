@@ -48,7 +48,7 @@ def measures(name: str | None, use: str | None, form: str | None, output: str | 
 
     if name is not None and use is not None:
         raise click.UsageError(f"either a measure or --for USE, got both: {name!r} and {use!r}")
-    written = Output.of({"form": form, "output": output})
+    written = Output({"form": form, "output": output})
     if use is not None:
         report = report_uses(USES) if use == EVERY else report_use(recommend(use), asked=use)
     else:

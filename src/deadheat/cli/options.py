@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import reduce
 from importlib import import_module
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -379,9 +379,13 @@ def design_of(options: Mapping[str, Any], *, has_queries: bool = True) -> Design
     )
 
 
-@dataclass(frozen=True)
 class StratumOptions:
     """What a command line says of strata and clusters.
+
+    Parameters
+    ----------
+    options : mapping
+        Of the command; those that need a table of queries are refused where there is none.
 
     Attributes
     ----------
@@ -393,16 +397,12 @@ class StratumOptions:
         A column of the table.
     """
 
-    path: str | None
-    by: tuple[str, ...]
-    pool_languages: bool
-    cluster: str | None
-
-    @classmethod
-    def of(cls, options: Mapping[str, Any]) -> Self:
-        """Take them from the options of a command; refuse those that need a table of queries where there is none."""
+    def __init__(self, options: Mapping[str, Any]) -> None:
         need_queries(options["queries"], {"--by": options["by"], "--pool-languages": options["pool_languages"]})
-        return cls(options["queries"], *(options[name] for name in ("by", "pool_languages", "cluster")))
+        self.path: str | None = options["queries"]
+        self.by: tuple[str, ...] = options["by"]
+        self.pool_languages: bool = options["pool_languages"]
+        self.cluster: str | None = options["cluster"]
 
     def read(self) -> Queries | None:
         """Read the table of queries, and check that it has the columns that were named."""

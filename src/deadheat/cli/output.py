@@ -8,9 +8,9 @@ import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -79,9 +79,17 @@ def table_option(default: str, *others: str) -> Callable[[Any], Any]:
     )
 
 
-@dataclass(frozen=True)
 class Output:
-    """Where a command writes its report, and how.
+    """Where a command writes its report, and how; before anything is computed, what it cannot read or write is refused.
+
+    Parameters
+    ----------
+    options : mapping
+        Of the command.
+    inputs : iterable of str or None
+        Files that are read, and must not be overwritten; None is one that was not given.
+    parts : collection of str, optional
+        What the report has; by default what reports of the command have.
 
     Attributes
     ----------
@@ -93,41 +101,26 @@ class Output:
         The only table that csv has.
     """
 
-    form: str
-    path: str | None = None
-    digits: int | None = None
-    table: str | None = None
-
-    @classmethod
-    def of(
-        cls, options: Mapping[str, Any], inputs: Iterable[str | None] = (), parts: Collection[str] | None = None
-    ) -> Self:
-        """Take it from the options of a command; refuse, before anything is computed, what cannot be read or written.
-
-        Parameters
-        ----------
-        options : mapping
-        inputs : iterable of str or None
-            Files that are read, and must not be overwritten; None is one that was not given.
-        parts : collection of str, optional
-            What the report has; by default what reports of the command have.
-        """
-        path, form, table = (options.get(name) for name in ("output", "form", "table"))
-        if path in {None, STDOUT}:
+    def __init__(
+        self, options: Mapping[str, Any], inputs: Iterable[str | None] = (), parts: Collection[str] | None = None
+    ) -> None:
+        self.path: str | None = options.get("output")
+        self.digits: int | None = options.get("digits")
+        self.table: str | None = options.get("table")
+        if self.path in {None, STDOUT}:
             standard_output()
         read = [one for one in inputs if one is not None]
-        check_output(path, read)
+        check_output(self.path, read)
         if parts is None:
             types = (one.type for one in click.get_current_context().command.params)
             parts = next(one.parts for one in types if isinstance(one, FormatChoice))
-        form = form or _format_of(path, parts)
-        if table is not None and form != "csv":
-            raise click.UsageError(f"--table {table} is for --format csv: {form} has every table")
+        self.form: str = options.get("form") or _format_of(self.path, parts)
+        if self.table is not None and self.form != "csv":
+            raise click.UsageError(f"--table {self.table} is for --format csv: {self.form} has every table")
         check_folder("figures")
         if asked("figures") is not None:
             import deadheat.figures  # noqa: F401 - or the error that says what to install
         check_inputs(read)
-        return cls(form, path, options.get("digits"), table)
 
     @property
     def is_data(self) -> bool:

@@ -78,7 +78,7 @@ def report(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> No
     from deadheat.comparison.languages import languages_of_queries
     from deadheat.report.page import Input, page_of
 
-    strata = StratumOptions.of(options)
+    strata = StratumOptions(options)
     if output != STDOUT and Path(output).suffix.lower() not in SUFFIXES:
         raise click.UsageError(f"{output!r} names no page: give a name that ends in .html")
     of_queries = {strata.path: "queries"} if strata.path else {}

@@ -116,7 +116,7 @@ def _simulate(files: Sequence[str], options: dict[str, Any]) -> None:
         raise click.UsageError("-o names a folder for several files, which - is not")
     if folder is None and options["force"]:
         raise click.UsageError("--force replaces existing files: give -o FOLDER too")
-    output = Output.of(options | {"output": None})
+    output = Output(options | {"output": None})
     found = simulate_rerankers(
         options["n_queries"],
         options["presets"] or None,
@@ -138,7 +138,7 @@ def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:
     if len(files) < 2:
         raise click.UsageError("--coarsen needs runs, and the qrels last: --coarsen RUN... QRELS")
     *paths, qrels = files
-    output = Output.of(options, files)
+    output = Output(options, files)
     measures = measures_of(options)
     named = named_runs(paths)
     judged = open_qrels(qrels)

@@ -57,7 +57,7 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
     check_rule(options["beside"] or "doc_id")
     if qrels is None:
         refuse(("notations", "missing", "no_relevant", "beside"), "needs QRELS: deadheat ties RUN QRELS")
-    output = Output.of(options, [run, qrels])
+    output = Output(options, [run, qrels])
     measures = None if qrels is None else measures_of(options)
     own: dict[str, Any] = {name: options[name] for name in ("missing", "no_relevant")}
     own |= {"beside": options["beside"] or "doc_id", "check_duplicates": False}  # what was opened is checked

@@ -52,7 +52,7 @@ def validate(files: tuple[str, ...], *, ontology: str | None, schema: bool, **op
 
     if schema == bool(files):
         raise click.UsageError("give files to check, or --schema to print the schema")
-    output = Output.of({"form": "table"} | options if schema else options, [*files, ontology])
+    output = Output({"form": "table"} | options if schema else options, [*files, ontology])
     if schema:
         emit(schema_text().rstrip("\n"), output.path)
         return
