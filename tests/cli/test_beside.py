@@ -88,7 +88,7 @@ def test_beside_is_refused_where_it_has_no_place() -> None:
     for options, said in {
         ("--beside", "input", "--ties", "best"): "leave out --ties best",
         ("--beside", "input", "--format", "trec"): "--format trec has no place for what --beside adds",
-        ("--beside", "random"): "got 'random'",
+        ("--beside", "random"): "'random' is not one of 'doc_id', 'input'",
     }.items():
         found = call(*EVALUATE[:-2], *options)
         assert found.exit_code == 2

@@ -131,8 +131,8 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     "ties": _setting("ties", metavar="POLICY"),
     "beside": click.option(
         "--beside",
+        type=click.Choice(["doc_id", "input"]),
         metavar="doc_id|input",
-        shell_complete=complete_from("deadheat.evaluation.evaluate:RULES"),
         help="Show the values with ties broken by document id, as trec_eval, or in the order of the file too: another"
         " column.",
     ),

@@ -50,11 +50,9 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
 
     csv holds one table: of the queries with --per-query, else of the measures, or of the cutoffs without QRELS.
     """
-    from deadheat.evaluation.evaluate import check_rule
     from deadheat.profile import CUTOFFS, tie_profile
     from deadheat.report.of_profile import report_profile, with_second_key
 
-    check_rule(options["beside"] or "doc_id")
     if qrels is None:
         refuse(("notations", "missing", "no_relevant", "beside"), "needs QRELS: deadheat ties RUN QRELS")
     output = Output(options, [run, qrels])
