@@ -34,7 +34,7 @@ from deadheat.measures import (
     nDCG,
 )
 from deadheat.measures.base import REGISTRY
-from deadheat.measures.cwl import GainMeasure
+from deadheat.measures.cwl import ScaledMeasure
 from deadheat.measures.diversity import TopicMeasure
 from deadheat.placements.placements import Placements
 
@@ -194,7 +194,7 @@ class DeadheatEvaluator(ir_measures.providers.Evaluator):
         for measure in measures:
             own = ours(measure)
             low = 0 if measure.NAME == "Judged" else -math.inf  # there, negative relevance is a judgment
-            high = (own.max_rel or math.inf) if isinstance(own, GainMeasure) else math.inf
+            high = (own.max_rel or math.inf) if isinstance(own, ScaledMeasure) else math.inf
             gains = tuple(sorted((measure.params.get("gains") or {}).items()))
             if isinstance(own, Accuracy):
                 own = OfRetrieved(rel=own.rel, cutoff=own.cutoff)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels import discounted_pairs, linear
 from deadheat.kernels.segments import ratio, scan_before
 from deadheat.measures.base import JointMeasure, register
-from deadheat.measures.gains import GAIN, gain_moments, gains_of, ideal_gains, ideal_rank
-from deadheat.measures.parameters import Gains, Number, parameter, parameters
-from deadheat.placements import policies
+from deadheat.measures.gains import GainMeasure, gain_moments, gains_of, ideal_gains, ideal_rank
+from deadheat.measures.parameters import Number, parameter, parameters
 from deadheat.placements.placements import Placements
-
-GAIN_MEANING = "gain of a relevance"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,22 +40,8 @@ class Ideal:
 
 
 @parameters
-class AveragedMeasure(JointMeasure):
+class AveragedMeasure(GainMeasure, JointMeasure):
     """An average of nDCG over ranks; a swap that puts the higher gain first never lowers it."""
-
-    gain: Any = parameter("linear", GAIN, GAIN_MEANING)
-
-    def has_relevant(self, placements: Placements) -> BoolArray:
-        """Tell which queries have a positive gain."""
-        return self.ideal(placements).sizes > 0
-
-    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return the values with the gains of each tie ascending and descending."""
-        if not isinstance(self.gain, Gains):
-            return super().extremes(placements)
-        key = gains_of(self.gain, placements.relevance)
-        low, high = (self.mean(policies.arrange(placements, key, best=best)) for best in (False, True))
-        return low, high
 
     def ideal(self, placements: Placements) -> Ideal:
         """Return the ideal rankings."""

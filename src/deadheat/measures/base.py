@@ -336,10 +336,13 @@ class CutMeasure(Measure):
         """Return how many ranks of each tie are within the cutoff."""
         return tied if self.cutoff is None else np.clip(self.cutoff - above, 0, tied)
 
+    def k(self, placements: Placements) -> IntArray:
+        """Return the cutoff, or the number of documents retrieved, of shape (n_queries,)."""
+        return placements.n_retrieved if self.cutoff is None else np.full(placements.n_queries, self.cutoff)
+
     def depth(self, placements: Placements) -> IntArray:
         """Return the number of documents looked at in each list, the cutoff included."""
-        n = placements.n_retrieved
-        return n if self.cutoff is None else np.minimum(n, self.cutoff)
+        return np.minimum(placements.n_retrieved, self.k(placements))
 
 
 class JointMeasure(Measure):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-
 import numpy as np
 
 from deadheat.arrays import FloatArray
@@ -18,10 +16,6 @@ class Count(Measure):
     range = (0.0, np.inf)
     total = True
     is_quality = False
-
-    @abstractmethod
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the count."""
 
     def variance(self, placements: Placements) -> FloatArray:
         """Return 0."""

@@ -31,7 +31,7 @@ RANKS = parameter(
 
 
 @parameters
-class GainMeasure(Measure):
+class ScaledMeasure(Measure):
     """A measure of gains between 0 and 1: where the relevance is between the lowest and the highest of its scale."""
 
     min_rel: float = parameter(0, Number(low=0), "relevance up to which there is no gain")
@@ -53,13 +53,17 @@ class GainMeasure(Measure):
         above = np.maximum(np.nan_to_num(relevance, nan=-1.0) - self.min_rel, 0.0)
         return above / length if length > 0 else np.zeros_like(above)
 
+    def codes(self, relevance: FloatArray) -> FloatArray:
+        """Return the relevance that has a gain, by which orders of ties differ."""
+        return np.where(relevance > self.min_rel, relevance, self.min_rel)
+
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a document with a gain."""
         return placements.n_relevant(float(np.nextafter(self.min_rel, np.inf))) > 0
 
 
 @parameters
-class StaticMeasure(GainMeasure, WeightedMeasure):
+class StaticMeasure(ScaledMeasure, WeightedMeasure):
     """A sum of gains, each times a weight of its rank."""
 
     def gains(self, placements: Placements) -> tuple[object, FloatArray]:
@@ -137,12 +141,12 @@ class SDCG(StaticMeasure):
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return the sum of the discounts of k ranks."""
-        k = placements.n_retrieved if self.cutoff is None else np.full(placements.n_queries, self.cutoff)
+        k = self.k(placements)
         return np.append(0.0, np.cumsum(self.weights(int(k.max(initial=0)))))[k]
 
 
 @register
-class BPM(GainMeasure, PrefixMeasure, CutMeasure):
+class BPM(ScaledMeasure, PrefixMeasure, CutMeasure):
     r"""Bejeweled player model: the gain per document of a user who stops at a gain of T, or after k documents.
 
     .. math:: \text{BPM}@k = \frac{1}{s} \sum_{i \le s} g(d_i), \quad s = \min\{i : i = k
@@ -168,21 +172,13 @@ class BPM(GainMeasure, PrefixMeasure, CutMeasure):
 
     T: float = parameter(1, Number(low=0, open_low=True), WANTED)
 
-    def codes(self, relevance: FloatArray) -> FloatArray:
-        """Return the relevance that has a gain."""
-        return np.where(relevance > self.min_rel, relevance, self.min_rel)
-
-    def divisor(self, placements: Placements) -> FloatArray:
-        """Return 1."""
-        return np.ones(placements.n_queries)
-
     def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
         """Return the ties with a gain.
 
         Each gain counts over k. That which fulfils the hopes also makes good what all before it were short of.
         """
         found = GainTies.of(placements, self.scaled(placements, placements.relevance))
-        last = self._last(placements)[found.ties.query]
+        last = self.k(placements)[found.ties.query]
 
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
             n_axes = seen[0].ndim
@@ -198,28 +194,22 @@ class BPM(GainMeasure, PrefixMeasure, CutMeasure):
 
     def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
-        last = int(self._last(placements)[query])
+        last = int(self.k(placements)[query])
         gains = np.cumsum(self.scaled(placements, rankings), axis=1)[:, :last]
         enough = gains >= self.T - NEARLY
         stop = np.where(enough.any(axis=1), enough.argmax(axis=1) + 1, last)
         total: FloatArray = np.take_along_axis(gains, np.minimum(stop, gains.shape[1])[:, None] - 1, axis=1)[:, 0]
         return total / stop
 
-    def _last(self, placements: Placements) -> IntArray:
-        return placements.n_retrieved if self.cutoff is None else np.full(placements.n_queries, self.cutoff)
 
-
-@parameters
-class AdaptiveMeasure(GainMeasure, OrdersMeasure):
+class AdaptiveMeasure(ScaledMeasure, OrdersMeasure):
     """The gain per document of a user who goes on with a probability that depends on the gains down to each rank.
 
     It is a ratio of two sums that both depend on the order of ties, which has no closed form: all orders are listed
     where they are few, and drawn elsewhere.
     """
 
-    def codes(self, relevance: FloatArray) -> FloatArray:
-        """Return the relevance that has a gain."""
-        return np.where(relevance > self.min_rel, relevance, self.min_rel)
+    ranks: int | None  # of those without a cutoff
 
     def reach(self, placements: Placements, query: int) -> int:
         """Return the last rank that may have a gain: what is read below it depends on the gain down to it alone."""
@@ -242,9 +232,9 @@ class AdaptiveMeasure(GainMeasure, OrdersMeasure):
         n_expected = arrives[:, :-1].sum(axis=1) + arrives[:, -1] * self.below(n_read, below, last)
         return ratio((arrives[:, :-1] * gains).sum(axis=1), n_expected)
 
-    @abstractmethod
-    def horizon(self, n_retrieved: int) -> int | None:
+    def horizon(self, n_retrieved: int) -> int | None:  # noqa: ARG002 - of those with a cutoff
         """Return the number of ranks that may be read; None: no end."""
+        return self.ranks
 
     @abstractmethod
     def goes_on(self, rank: FloatArray, gains: FloatArray, gained: FloatArray) -> FloatArray:
@@ -297,10 +287,6 @@ class INST(AdaptiveMeasure):
 
     T: float = parameter(1, Number(low=0.5), WANTED)
     ranks: int | None = RANKS
-
-    def horizon(self, n_retrieved: int) -> int | None:  # noqa: ARG002 - of those with a cutoff
-        """Return the number of ranks that may be read; None: no end."""
-        return self.ranks
 
     def goes_on(self, rank: FloatArray, gains: FloatArray, gained: FloatArray) -> FloatArray:  # noqa: ARG002 - as above
         """Return the probability of going on from each rank."""
@@ -413,10 +399,6 @@ class NERR10(AdaptiveMeasure):
     p: float = parameter(0.9, Number(low=0, high=1, open_high=True), "probability of going on where there is no gain")
     ranks: int | None = RANKS
 
-    def horizon(self, n_retrieved: int) -> int | None:  # noqa: ARG002 - of those with a cutoff
-        """Return the number of ranks that may be read; None: no end."""
-        return self.ranks
-
     def goes_on(self, rank: FloatArray, gains: FloatArray, gained: FloatArray) -> FloatArray:  # noqa: ARG002 - as above
         """Return the probability of going on from each rank."""
         return self.p * (1 - gains)
@@ -450,10 +432,6 @@ class NERR11(AdaptiveMeasure):
 
     T: float = parameter(1, Number(low=0, open_low=True), WANTED)
     ranks: int | None = RANKS
-
-    def horizon(self, n_retrieved: int) -> int | None:  # noqa: ARG002 - of those with a cutoff
-        """Return the number of ranks that may be read; None: no end."""
-        return self.ranks
 
     def goes_on(self, rank: FloatArray, gains: FloatArray, gained: FloatArray) -> FloatArray:  # noqa: ARG002 - as above
         """Return the probability of going on from each rank."""

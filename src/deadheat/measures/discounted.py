@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from deadheat.kernels import linear
 from deadheat.measures.base import CutMeasure, SumMeasure, register
 from deadheat.measures.gains import (
     DISCOUNT,
-    GAIN,
     LOWEST_POSITIVE,
+    GainMeasure,
     binary_gains,
     gain_moments,
     gains_of,
@@ -22,9 +22,8 @@ from deadheat.measures.gains import (
     ideal_rank,
     weights_of,
 )
-from deadheat.measures.parameters import Choice, Flag, Gains, Number, parameter, parameters
+from deadheat.measures.parameters import Choice, Flag, Number, parameter, parameters
 from deadheat.measures.top import REL
-from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 from deadheat.wording import Plain
 
@@ -74,7 +73,7 @@ class WeightedMeasure(SumMeasure, CutMeasure):
 
 
 @register
-class DCG(WeightedMeasure):
+class DCG(GainMeasure, WeightedMeasure):
     r"""Discounted cumulative gain.
 
     .. math:: DCG@k = \sum_{i=1}^{k} g(d_i)\, D(i)
@@ -101,7 +100,6 @@ class DCG(WeightedMeasure):
     range = (0.0, np.inf)
     aliases: ClassVar[tuple[str, ...]] = ("dcg",)
 
-    gain: Any = parameter("linear", GAIN, "gain of a relevance")
     discount: str = parameter("log(2)", DISCOUNT, "weight of a rank")
 
     def gains(self, placements: Placements) -> tuple[object, FloatArray]:
@@ -111,19 +109,6 @@ class DCG(WeightedMeasure):
     def weights(self, n_ranks: int) -> FloatArray:
         """Return the discounts."""
         return weights_of(self.discount, n_ranks)
-
-    def has_relevant(self, placements: Placements) -> BoolArray:
-        """Tell which queries have a positive gain."""
-        gains = ideal_gains(placements, self.gain)
-        return np.bincount(placements.judged_query[gains > 0], minlength=placements.n_queries) > 0
-
-    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return the smallest and the largest value over tie orders, also for a mapping that does not rise."""
-        if not isinstance(self.gain, Gains):
-            return super().extremes(placements)
-        key = self.gains(placements)[1]
-        low, high = (self.mean(policies.arrange(placements, key, best=best)) for best in (False, True))
-        return low, high
 
 
 @register

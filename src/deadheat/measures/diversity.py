@@ -129,7 +129,7 @@ class TopicMeasure(MeanMeasure):
 
     def last_rank(self) -> float:
         """Return the last rank that counts."""
-        return np.inf
+        return getattr(self, "cutoff", None) or np.inf
 
     def topics(self, placements: Placements) -> Topics:
         """Return the subtopics of the documents."""
@@ -208,6 +208,10 @@ class TopicMeasure(MeanMeasure):
 
         return found.ties, added
 
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return the number of subtopics, unless a measure has another divisor."""
+        return self.topics(placements).n_topics.astype(np.float64)
+
     def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
         topics, total = self.topics(placements), np.zeros(len(rankings))
@@ -217,15 +221,6 @@ class TopicMeasure(MeanMeasure):
             above = np.cumsum(is_own, axis=1) - is_own
             total += np.where(is_own, self.worth(rank, above, topics.n_relevant[query, topic]), 0.0).sum(axis=1)
         return total / (self.divisor(placements)[query] or 1.0)
-
-
-@parameters
-class CutTopicMeasure(TopicMeasure, CutMeasure):
-    """One with a cutoff."""
-
-    def last_rank(self) -> float:
-        """Return the cutoff."""
-        return np.inf if self.cutoff is None else self.cutoff
 
 
 @parameters
@@ -255,12 +250,12 @@ class NoveltyMeasure(TopicMeasure):
 
 
 @parameters
-class CutNoveltyMeasure(CutTopicMeasure, NoveltyMeasure):
+class CutNoveltyMeasure(NoveltyMeasure, CutMeasure):
     """One with a cutoff."""
 
-    def of_perfect(self, placements: Placements) -> FloatArray:
+    def divisor(self, placements: Placements) -> FloatArray:
         """Return the sum of k documents that are relevant to all subtopics; k is n without a cutoff."""
-        k = placements.n_retrieved if self.cutoff is None else np.full(placements.n_queries, self.cutoff)
+        k = self.k(placements)
         rank = np.arange(1, int(k.max(initial=0)) + 1)
         sums: FloatArray = np.append(0.0, np.cumsum(self.weights(rank) * np.power(1.0 - self.alpha, rank - 1)))
         return self.topics(placements).n_topics * sums[k]
@@ -310,10 +305,6 @@ class alpha_DCG(CutNoveltyMeasure):
     def weights(self, rank: IntArray) -> FloatArray:
         """Return the discounts."""
         return 1 / np.log2(rank + 1.0)
-
-    def divisor(self, placements: Placements) -> FloatArray:
-        """Return Z."""
-        return self.of_perfect(placements)
 
 
 @register
@@ -369,10 +360,6 @@ class ERR_IA(CutNoveltyMeasure):
     def weights(self, rank: IntArray) -> FloatArray:
         """Return 1 / rank."""
         return 1.0 / rank
-
-    def divisor(self, placements: Placements) -> FloatArray:
-        """Return Z."""
-        return self.of_perfect(placements)
 
 
 @register
@@ -484,13 +471,9 @@ class AP_IA(TopicMeasure):
         """Return the precision at the rank over the relevant documents."""
         return (above + 1.0) / rank / np.maximum(n_relevant, 1)
 
-    def divisor(self, placements: Placements) -> FloatArray:
-        """Return S."""
-        return self.topics(placements).n_topics.astype(np.float64)
-
 
 @register
-class P_IA(CutTopicMeasure):
+class P_IA(TopicMeasure, CutMeasure):
     r"""Intent-aware precision: the mean over the subtopics.
 
     .. math:: \text{P\_IA}@k = \frac{1}{S} \sum_s \frac{c_{s,k}}{k}
@@ -518,12 +501,11 @@ class P_IA(CutTopicMeasure):
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return S k."""
-        k = placements.n_retrieved if self.cutoff is None else self.cutoff
-        return (self.topics(placements).n_topics * k).astype(np.float64)
+        return super().divisor(placements) * self.k(placements)
 
 
 @register
-class StRecall(CutTopicMeasure):
+class StRecall(TopicMeasure, CutMeasure):
     r"""Subtopic recall: share of the subtopics that the top k has a relevant document for.
 
     .. math:: \text{StRecall}@k = \frac{1}{S} \sum_s [c_{s,k} > 0]
@@ -549,7 +531,3 @@ class StRecall(CutTopicMeasure):
     def worth(self, rank: IntArray, above: IntArray | FloatArray, n_relevant: IntArray) -> FloatArray:  # noqa: ARG002 - of others
         """Return 1 for the first document of the subtopic, in the top k."""
         return np.where((above == 0) & (rank <= self.last_rank()), 1.0, 0.0)
-
-    def divisor(self, placements: Placements) -> FloatArray:
-        """Return S."""
-        return self.topics(placements).n_topics.astype(np.float64)

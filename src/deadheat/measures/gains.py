@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray, run_starts
+from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.errors import MeasureError
 from deadheat.kernels.segments import segment_sums
-from deadheat.measures.parameters import Call, Gains, Number
+from deadheat.measures.base import Measure
+from deadheat.measures.parameters import Call, Gains, Number, parameter, parameters
+from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 
 GAIN = Call({"linear": (), "exp": ()}, mapping=True)
@@ -83,6 +85,26 @@ def weights_of(discount: str, n_ranks: int) -> FloatArray:
     if word == "exp":
         return numbers[0] ** rank
     return np.ones(n_ranks)
+
+
+@parameters
+class GainMeasure(Measure):
+    """A measure of gains, which a relevance is mapped to."""
+
+    gain: Any = parameter("linear", GAIN, "gain of a relevance")
+
+    def has_relevant(self, placements: Placements) -> BoolArray:
+        """Tell which queries have a positive gain."""
+        gains = ideal_gains(placements, self.gain)
+        return np.bincount(placements.judged_query[gains > 0], minlength=placements.n_queries) > 0
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the values with the gains of each tie ascending and descending, also if a mapping does not rise."""
+        if not isinstance(self.gain, Gains):
+            return super().extremes(placements)
+        key = gains_of(self.gain, placements.relevance)
+        low, high = (self.mean(policies.arrange(placements, key, best=best)) for best in (False, True))
+        return low, high
 
 
 def gain_moments(placements: Placements, key: object, gains: FloatArray) -> tuple[FloatArray, FloatArray]:

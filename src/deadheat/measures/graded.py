@@ -30,37 +30,16 @@ class Sums:
     above: IntArray
     tied: IntArray
 
-
-@dataclass(frozen=True)
-class Ties:
-    """The ties of the rows that have a value.
-
-    Attributes
-    ----------
-    query, above, tied : ndarray of shape (n,)
-        Of each row.
-    starts : ndarray of shape (n_groups,)
-        The first row of each tie.
-    """
-
-    query: IntArray
-    above: IntArray
-    tied: IntArray
-    starts: IntArray
-
     @classmethod
-    def of(cls, placements: Placements, rows: IntArray) -> Ties:
-        """Return the ties of the chosen rows, an ascending array of shape (n,)."""
-        query, above = placements.query[rows], placements.above[rows]
-        return cls(query, above, placements.tied[rows], run_starts(query, above))
-
-    def sums(self, patterns: pairwise.Patterns, values: FloatArray) -> Sums:
-        """Return the sums of patterns that were made from `values`, of shape (n,)."""
-        sizes = np.diff(np.append(self.starts, len(self.query)))
-        other = values != values[np.repeat(self.starts, sizes)]
-        query, above, tied = (column[self.starts] for column in (self.query, self.above, self.tied))
-        varied = (segment_sums(other.astype(np.int64), self.starts) > 0) | (sizes < tied)
-        return Sums(patterns, varied, query, above, tied)
+    def of(
+        cls, placements: Placements, rows: IntArray, starts: IntArray, values: FloatArray, patterns: pairwise.Patterns
+    ) -> Sums:
+        """Return the sums of patterns that were made from the values of some rows, whose ties start at `starts`."""
+        query, above, tied = (column[rows][starts] for column in (placements.query, placements.above, placements.tied))
+        sizes = np.diff(np.append(starts, len(rows)))
+        other = values != values[np.repeat(starts, sizes)]
+        varied = (segment_sums(other.astype(np.int64), starts) > 0) | (sizes < tied)
+        return cls(patterns, varied, query, above, tied)
 
 
 def moment(
@@ -118,11 +97,11 @@ class GAP(SumMeasure, CutMeasure):
 
         def find() -> Sums:
             rows = np.flatnonzero(placements.relevance >= 1)
-            values, ties = self._values(placements, placements.relevance[rows]), Ties.of(placements, rows)
-            of_query = np.searchsorted(ties.query[ties.starts], ties.query)
-            group = np.repeat(np.arange(len(ties.starts)), np.diff(np.append(ties.starts, len(rows)))) - of_query
-            above = pairwise.minima_above(values, ties.query, group)
-            return ties.sums(pairwise.minimum_patterns(values, above, ties.starts), values)
+            values, query = self._values(placements, placements.relevance[rows]), placements.query[rows]
+            starts = run_starts(query, placements.above[rows])
+            group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(rows))))
+            above = pairwise.minima_above(values, query, group - np.searchsorted(query[starts], query))
+            return Sums.of(placements, rows, starts, values, pairwise.minimum_patterns(values, above, starts))
 
         return placements.cached(("GAP", self.max_rel), find)
 
@@ -172,12 +151,12 @@ class Q(SumMeasure, RelevanceMeasure, CutMeasure):
     def _sums(self, placements: Placements) -> Sums:
         def find() -> Sums:
             rows = np.flatnonzero(placements.relevance >= self.rel)
-            ties, relevant = Ties.of(placements, rows), np.ones(len(rows))
+            query, relevant = placements.query[rows], np.ones(len(rows))
+            starts = run_starts(query, placements.above[rows])
             values = relevant + self.beta * gains_of("linear", placements.relevance[rows])
-            of_tie = segment_sums(values, ties.starts)
-            before = scan_before(of_tie, ties.query[ties.starts], np.add)
-            above = np.repeat(before, np.diff(np.append(ties.starts, len(rows))))
-            return ties.sums(pairwise.product_patterns(relevant, values, above, ties.starts), values)
+            before = scan_before(segment_sums(values, starts), query[starts], np.add)
+            above = np.repeat(before, np.diff(np.append(starts, len(rows))))
+            return Sums.of(placements, rows, starts, values, pairwise.product_patterns(relevant, values, above, starts))
 
         return placements.cached(("Q", self.rel, self.beta), find)
 

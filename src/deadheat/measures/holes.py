@@ -37,11 +37,6 @@ class Hole(CutTopMeasure):
     higher_is_better = False
     trec_eval = ("unj_{}",)
 
-    @property
-    def is_zero_or_one(self) -> bool:
-        """Whether only the first rank is looked at."""
-        return self.cutoff == 1
-
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         """Return the mean number of unjudged documents, or its variance (`squares`), which is that of the judged."""
         judged = super().moment(placements, squares=squares)
@@ -49,6 +44,4 @@ class Hole(CutTopMeasure):
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return k."""
-        if self.cutoff is None:
-            return placements.n_retrieved.astype(np.float64)
-        return np.full(placements.n_queries, float(self.cutoff))
+        return self.k(placements).astype(np.float64)

@@ -120,14 +120,20 @@ class Flag:
         return bool(value)
 
 
+@dataclass(frozen=True)
 class Cutoff:
     """A positive whole number, or None for the whole list."""
 
-    allowed = "a whole number from 1 on, or None"
+    optional: bool = True
+
+    @property
+    def allowed(self) -> str:
+        """What it takes, in words."""
+        return "a whole number from 1 on" + (", or None" if self.optional else "")
 
     def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
         """Return the cutoff as int."""
-        if value is None:
+        if value is None and self.optional:
             return None
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 1 <= value <= 2**53:
             raise ValueError

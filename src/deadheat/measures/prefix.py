@@ -13,9 +13,8 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
 from deadheat.measures.base import register
-from deadheat.measures.gains import GAIN, gains_of, ideal_gains
+from deadheat.measures.gains import GainMeasure, gains_of, ideal_gains
 from deadheat.measures.orders import OrdersMeasure
-from deadheat.measures.parameters import parameter
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
 
@@ -89,9 +88,9 @@ class PrefixMeasure(OrdersMeasure):
     def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
         """Return the ties, in the order of queries and ranks, and what their ranks add."""
 
-    @abstractmethod
     def divisor(self, placements: Placements) -> FloatArray:
         """Return what the sum is divided by, of shape (n_queries,); the value is 0 where it is 0."""
+        return np.ones(placements.n_queries)
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Compute mean, variance, standard error, minimum and maximum."""
@@ -208,7 +207,7 @@ def _inferred(rank: IntArray, relevant: IntArray, judged: IntArray, pooled: IntA
 
 
 @register
-class G(PrefixMeasure):
+class G(PrefixMeasure, GainMeasure):
     r"""Gain of each document, discounted by the gain that was missed down to its rank.
 
     .. math:: G = \frac{1}{S} \sum_i \frac{g(d_i)}{\log_2(2 + c_i - g(d_1) - ... - g(d_i))}
@@ -233,12 +232,6 @@ class G(PrefixMeasure):
     title = "normalised gain"
     formula = "G = 1/S ∑ g(d_i) / log2(2 + c_i - ∑ g(d_j)) over the ranks j ≤ i, with c_i = ∑ max(1, g*_j)"
     trec_eval = ("G",)
-
-    gain: Any = parameter("linear", GAIN, "gain of a relevance")
-
-    def has_relevant(self, placements: Placements) -> BoolArray:
-        """Tell which queries have a positive gain."""
-        return self.divisor(placements) > 0
 
     def codes(self, relevance: FloatArray) -> FloatArray:
         """Return the gains."""

@@ -11,18 +11,6 @@ from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
 
 
-class Wanted(Cutoff):
-    """A positive whole number."""
-
-    allowed = "a whole number from 1 on"
-
-    def __call__(self, value: object) -> int:
-        """Return the number as int."""
-        if value is None:
-            raise ValueError
-        return int(super().__call__(value))
-
-
 @register
 class ESL(JointMeasure, RelevanceMeasure):
     r"""Expected search length: documents that are not relevant above the s-th relevant one.
@@ -52,7 +40,7 @@ class ESL(JointMeasure, RelevanceMeasure):
     range = (0.0, np.inf)
     higher_is_better = False
 
-    wanted: int = parameter(1, Wanted(), "relevant documents that the search is for")
+    wanted: int = parameter(1, Cutoff(optional=False), "relevant documents that the search is for")
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Compute mean and variance over all tie orders."""

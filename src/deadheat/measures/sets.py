@@ -17,15 +17,8 @@ from deadheat.placements.placements import Placements, Relevant
 MOST_TIMES = 1e6  # multiples of R, so that ranks stay exact integers
 
 
-class SetMeasure(Count, RelevanceMeasure):
-    """A function of how many documents are retrieved, relevant, and both: no order changes it."""
-
-    range = (0.0, 1.0)
-    total = False
-
-
 @register
-class SetAP(SetMeasure):
+class SetAP(Count, RelevanceMeasure):
     r"""Average precision of a set: precision times recall of all that is retrieved.
 
     .. math:: \text{SetAP} = \frac{C}{n} \cdot \frac{C}{R}
@@ -47,6 +40,8 @@ class SetAP(SetMeasure):
     title = "average precision of a set"
     formula = "SetAP = C / n · C / R"
     trec_eval = ("set_map",)
+    range = (0.0, 1.0)
+    total = False
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return C^2 / (n R)."""
@@ -55,7 +50,7 @@ class SetAP(SetMeasure):
 
 
 @register
-class Utility(SetMeasure):
+class Utility(Count, RelevanceMeasure):
     r"""Weighted sum of the documents that are retrieved or not, and relevant or not.
 
     .. math:: \text{Utility} = a\,C + b\,(n - C) + c\,(R - C) + d\,(N - n - R + C)
@@ -79,6 +74,7 @@ class Utility(SetMeasure):
     title = "utility of a set"
     formula = "Utility = a C + b (n - C) + c (R - C) + d (N - n - R + C)"
     range = (-np.inf, np.inf)
+    total = False
     trec_eval = ("utility",)
 
     a: float = parameter(1, Number(), "worth of a relevant document retrieved")
@@ -121,15 +117,9 @@ class RelP(RelevanceMeasure, CutTopMeasure):
     aliases = ("SetRelP", "R_cap")
     trec_eval = ("set_relative_P", "relative_P_{}")
 
-    @property
-    def is_zero_or_one(self) -> bool:
-        """Whether only the first rank is looked at."""
-        return self.cutoff == 1
-
     def divisor(self, placements: Placements) -> FloatArray:
         """Return min(k, R)."""
-        k = placements.n_retrieved if self.cutoff is None else self.cutoff
-        return np.minimum(k, placements.n_relevant(self.rel)).astype(np.float64)
+        return np.minimum(self.k(placements), placements.n_relevant(self.rel)).astype(np.float64)
 
 
 @register

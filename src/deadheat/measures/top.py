@@ -45,6 +45,11 @@ class TopMeasure(SumMeasure):
 class CutTopMeasure(TopMeasure, CutMeasure):
     """The same with a cutoff."""
 
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether it is a share of which only the first rank is looked at."""
+        return self.cutoff == 1 and not self.total
+
     def top(self, placements: Placements, ties: Relevant) -> IntArray:  # noqa: ARG002 - the cutoff is the same for all
         """Return how many ranks of each tie are within the cutoff."""
         return self.inside(ties.above, ties.tied)
@@ -91,16 +96,9 @@ class P(RelevanceMeasure, CutTopMeasure):
     aliases = ("precision", "Precision", "SetP")
     trec_eval = ("set_P", "P_{}")
 
-    @property
-    def is_zero_or_one(self) -> bool:
-        """Whether only the first rank is looked at."""
-        return self.cutoff == 1
-
     def divisor(self, placements: Placements) -> FloatArray:
         """Return k."""
-        if self.cutoff is None:
-            return placements.n_retrieved.astype(np.float64)
-        return np.full(placements.n_queries, float(self.cutoff))
+        return self.k(placements).astype(np.float64)
 
 
 @register
@@ -177,9 +175,10 @@ class F(RelevanceMeasure, CutTopMeasure):
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return (k + beta^2 R) / (1 + beta^2), with the larger of 1 and beta^2 divided out, which may overflow."""
-        k = placements.n_retrieved if self.cutoff is None else np.full(placements.n_queries, self.cutoff)
         of_k, of_relevant = (1.0, self.beta**2) if self.beta <= 1 else ((1 / self.beta) ** 2, 1.0)
-        return (of_k * k + of_relevant * constant_norm(self.norm, placements, self.rel)) / (of_k + of_relevant)
+        return (of_k * self.k(placements) + of_relevant * constant_norm(self.norm, placements, self.rel)) / (
+            of_k + of_relevant
+        )
 
 
 @register
@@ -253,11 +252,6 @@ class Judged(CutTopMeasure):
     title = "judged documents"
     is_quality = False
     formula = "Judged@k = J_k / min(k, n)"
-
-    @property
-    def is_zero_or_one(self) -> bool:
-        """Whether only the first rank is looked at."""
-        return self.cutoff == 1
 
     def divisor(self, placements: Placements) -> IntArray:
         """Return min(k, n)."""

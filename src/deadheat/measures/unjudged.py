@@ -153,9 +153,8 @@ def _of_count(measure: Any, placements: Placements, unjudged: Unjudged, top: flo
     known = (retrieved_relevant if is_list else Placements.n_relevant)(placements, measure.rel)
     fixed, factor = np.zeros(placements.n_queries), 1.0
     if isinstance(measure, F):
-        k = placements.n_retrieved if measure.cutoff is None else np.full(placements.n_queries, measure.cutoff)
         whole = 1 + measure.beta**2
-        fixed, factor = k / whole, measure.beta**2 / whole
+        fixed, factor = measure.k(placements) / whole, measure.beta**2 / whole
 
     def find(code: int, own: slice) -> kernels.Ends:
         lost = 0 if measure.norm == "retrieved_all" else int(unjudged.lost[code])
