@@ -1,30 +1,25 @@
 # What `deadheat.measures` holds, for type checkers: the program finds it itself (tests/whole/test_layers.py compares).
 
-from deadheat.measures.auc import AUC, GAUC, Accuracy
 from deadheat.measures.average import AP, AR, MAP, MAR
 from deadheat.measures.averaged import RnDCG, nDCGRel
 from deadheat.measures.base import CutMeasure, Measure, measures, register
 from deadheat.measures.cascade import ERR, MERR, nERR
 from deadheat.measures.compatibility import Compat
-from deadheat.measures.counts import NumNonrelJudgedRet, NumQ, NumRel, NumRet
-from deadheat.measures.curve import AUPRC
+from deadheat.measures.counts import NumNonrelJudgedRet, NumQ, NumRel, NumRet, SetAP, Utility
 from deadheat.measures.custom import Custom
 from deadheat.measures.cwl import BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, SDCG
 from deadheat.measures.discounted import DCG, RBP, RBPResidual, nDCG
 from deadheat.measures.diversity import AP_IA, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nERR_IA, nNRBP
-from deadheat.measures.first import FRP, HR, MRR, MTRR, RR, Hit, Success, TMHits
+from deadheat.measures.first import ESL, FRP, HR, MRR, MTRR, RR, Hit, Success, TMHits
 from deadheat.measures.geometric import GMAP, GMbpref, yaap
 from deadheat.measures.graded import GAP, Q
-from deadheat.measures.holes import Hole
 from deadheat.measures.interpolated import AP11, IPrec
 from deadheat.measures.maximum import MaxRel
 from deadheat.measures.notation import parse_measure
-from deadheat.measures.preference import binG, bpref
-from deadheat.measures.prefix import G, infAP
+from deadheat.measures.preference import AUC, GAUC, Accuracy, binG, bpref
+from deadheat.measures.prefix import AUPRC, G, infAP
 from deadheat.measures.rank import MR
-from deadheat.measures.search_length import ESL
-from deadheat.measures.sets import RelP, RprecMult, SetAP, Utility
-from deadheat.measures.top import F, Judged, NumRelRet, P, R, Rprec
+from deadheat.measures.top import F, Hole, Judged, NumRelRet, P, R, RelP, Rprec, RprecMult
 
 __all__ = [
     "AP",

@@ -119,7 +119,7 @@ class CountConditional(RelevanceMeasure, CutMeasure, JointMeasure):
         return found, inside, cut, count, sums
 
     def _value(
-        self, placements: Placements, size: FloatArray, sums: FloatArray, query: IntArray | slice
+        self, placements: Placements, size: FloatArray | IntArray, sums: FloatArray, query: IntArray | slice
     ) -> tuple[FloatArray, FloatArray]:
         """Return the value of so many relevant documents with such a sum, and how it grows with the sum."""
         slope, start = self.line(placements, np.maximum(size, 1.0), query)

@@ -57,12 +57,6 @@ class AveragedMeasure(GainMeasure, JointMeasure):
 
         return placements.cached(("ideal of averages", self.gain), find)
 
-    def gaining(self, placements: Placements) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Return which ties have a gain, and the sums of the gains and of their squared deviations, in all ties."""
-        gains = gains_of(self.gain, placements.relevance)
-        total, squares = gain_moments(placements, ("gain", self.gain), gains)
-        return np.flatnonzero(total > 0), total, squares
-
 
 @register
 class RnDCG(AveragedMeasure):
@@ -95,7 +89,9 @@ class RnDCG(AveragedMeasure):
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Compute mean and variance over all tie orders."""
-        own, total, squares = self.gaining(placements)
+        gains = gains_of(self.gain, placements.relevance)
+        total, squares = gain_moments(placements, ("gain", self.gain), gains)
+        own = np.flatnonzero(total > 0)
         starts = placements.tie_starts[own]
         query, above = placements.query[starts], placements.above[starts]
         span = int(max(placements.n_retrieved.max(initial=0), len(placements.judged_query))) + 1  # beyond all ranks

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
+from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.kernels import prefix_counts
-from deadheat.kernels.segments import ratio
+from deadheat.kernels.segments import ratio, scan_before
 from deadheat.measures.base import register
 from deadheat.measures.gains import LOWEST_POSITIVE
 from deadheat.measures.parameters import Cutoff, Flag, Number, parameter
@@ -81,37 +81,19 @@ class Compat(MeanMeasure):
         The c-th document of a level adds to the overlap from its rank on, but not above the rank that c documents of
         this level have in the ideal ranking.
         """
-        codes = self.codes(placements.relevance)
-        found = GainTies.of(placements, codes)
-        higher, before = self._levels(placements, found, codes)
-        ends, harmonic = self._depth(placements)[found.ties.query], self._harmonic(placements)
-
-        def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
-            n_axes = seen[0].ndim
-            ideal = along(higher[ties, kind] + before[ties, kind] + 1, n_axes) + seen[kind]
-            rank = np.maximum(along(found.above[ties] + j, n_axes), ideal)
-            end = along(ends[ties], n_axes)
-            return (
-                harmonic[end] - harmonic[np.minimum(rank, end + 1) - 1]
-            )  # beyond the depth, and states that no order reaches
-
-        return found.ties, added
+        found, first, worth = self._levels(placements)
+        return found, lambda ties, j, kind, seen: worth(ties, j, first[ties, kind], seen[kind])
 
     def exact_mean(self, placements: Placements) -> FloatArray:
         """Return the mean over all tie orders, a sum over the levels: each adds by its own documents alone."""
-        found = GainTies.of(placements, self.codes(placements.relevance))
-        higher, before = self._levels(placements, found, self.codes(placements.relevance))
-        harmonic, depth = self._harmonic(placements), self._depth(placements)
-        tie, kind = np.nonzero(found.ties.counts)
-        query, above = found.ties.query[tie], found.above[tie]
-        first, ends = (higher + before)[tie, kind] + 1, depth[query]
-
-        def added(ties: IntArray, j: int, _kind: int, seen: Sequence[IntArray]) -> FloatArray:
-            rank, end = np.maximum(along(above[ties] + j, 1), along(first[ties], 1) + seen[0]), along(ends[ties], 1)
-            return harmonic[end] - harmonic[np.minimum(rank, end + 1) - 1]
-
-        means = prefix_counts.moments(found.ties.tied[tie], found.ties.counts[tie, kind][:, None], added)[0]
-        return ratio(placements.by_query(means, query), self.divisor(placements))
+        found, first, worth = self._levels(placements)
+        tie, kind = np.nonzero(found.counts)
+        means = prefix_counts.moments(
+            found.tied[tie],
+            found.counts[tie, kind][:, None],
+            lambda index, j, _, seen: worth(tie[index], j, first[tie, kind][index], seen[0]),
+        )[0]
+        return ratio(placements.by_query(means, found.query[tie]), self.divisor(placements))
 
     def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
@@ -138,27 +120,29 @@ class Compat(MeanMeasure):
 
         return placements.cached(("harmonic of Compat", self.p, self.depth), find)
 
-    @staticmethod
-    def _levels(placements: Placements, found: GainTies, codes: FloatArray) -> tuple[IntArray, IntArray]:
-        """Return how many judged documents are of a higher level, and how many of the same are above the tie.
+    def _levels(
+        self, placements: Placements
+    ) -> tuple[GainTies, IntArray, Callable[[IntArray, int, IntArray, IntArray], FloatArray]]:
+        """Return the ties, and the ideal rank of the first document of each level in each, of shape (n_ties, n_kinds).
 
-        Both have the shape (n_ties, n_kinds).
+        The third gives what rank j of some ties adds, by this ideal rank and the documents of the level above rank j.
         """
-        query, level, above = placements.query[found.rows], codes[found.rows], placements.above[found.rows]
-        judged = placements.judged_relevance > 0
-        of_judged, of_levels = placements.judged_query[judged], placements.judged_relevance[judged]
-        values = np.unique(of_levels)
-        size = len(values) + 1
-        ascending = np.sort(of_judged * size - np.searchsorted(values, of_levels))  # the highest level first
-        kinds = run_starts(query, above, level)
-        key = query[kinds] * size - np.searchsorted(values, level[kinds])
-        n_higher = np.searchsorted(ascending, key) - np.searchsorted(ascending, query[kinds] * size - size + 1)
-        order = np.lexsort((above, -level, query))
-        first = run_starts(query[order], level[order])
-        place = np.empty(len(order), np.int64)
-        sizes = np.diff(np.append(first, len(order)))
-        place[order] = np.arange(len(order)) - np.repeat(first, sizes)
-        has = found.ties.counts > 0
-        higher, before = np.zeros(has.shape, np.int64), np.zeros(has.shape, np.int64)
-        higher[has], before[has] = n_higher, place[kinds]
-        return higher, before
+        found = GainTies.of(placements, self.codes(placements.relevance))
+        tie, kind = np.nonzero(found.counts)
+        query, values = found.query[tie], np.unique(placements.judged_relevance)
+        key = query * len(values) - np.searchsorted(values, found.levels[tie, kind])  # the highest level first
+        judged = placements.judged_query * len(values) - np.searchsorted(values, placements.judged_relevance)
+        n_higher = np.searchsorted(judged, key) - np.searchsorted(placements.judged_query, query)
+        order = np.argsort(key, kind="stable")
+        first = np.zeros(found.counts.shape, np.int64)
+        n_above = scan_before(found.counts[tie, kind][order].astype(np.float64), key[order], np.add)
+        first[tie[order], kind[order]] = n_higher[order] + n_above + 1
+        ends, harmonic = self._depth(placements)[found.query], self._harmonic(placements)
+
+        def worth(ties: IntArray, j: int, first: IntArray, seen: IntArray) -> FloatArray:
+            rank = np.maximum(along(found.above[ties] + j, seen.ndim), along(first, seen.ndim) + seen)
+            end = along(ends[ties], seen.ndim)
+            # 0 beyond the depth, and in states that no order reaches
+            return harmonic[end] - harmonic[np.minimum(rank, end + 1) - 1]
+
+        return found, first, worth

@@ -1,12 +1,14 @@
-"""Plain counts, as trec_eval prints them; their sum over queries is reported."""
+"""Counts and what follows from them alone, as trec_eval prints them: no order of ties changes them."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from deadheat.arrays import FloatArray
+from deadheat.kernels.segments import ratio
 from deadheat.measures.base import Measure, register
-from deadheat.measures.top import RelevanceMeasure
+from deadheat.measures.parameters import Number, parameter
+from deadheat.measures.top import RelevanceMeasure, retrieved_relevant
 from deadheat.placements.placements import Placements
 
 
@@ -104,3 +106,77 @@ class NumNonrelJudgedRet(Count, RelevanceMeasure):
         """Return the number of rows of relevance 0 or more, and less than `rel`."""
         is_counted = (placements.relevance >= 0) & (placements.relevance < self.rel)
         return placements.by_query(is_counted, placements.query)
+
+
+@register
+class SetAP(Count, RelevanceMeasure):
+    r"""Average precision of a set: precision times recall of all that is retrieved.
+
+    .. math:: \text{SetAP} = \frac{C}{n} \cdot \frac{C}{R}
+
+    with C relevant documents among the n retrieved ones and R in the qrels. The order, and so a tie, does not matter.
+    It is 0 for an empty ranking, and for a query without relevant documents.
+
+    References
+    ----------
+    set_map of trec_eval, https://github.com/usnistgov/trec_eval/blob/main/m_set_map.c.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "z": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["SetAP"]).means()
+    {'SetAP': 0.25}
+    """
+
+    title = "average precision of a set"
+    formula = "SetAP = C / n · C / R"
+    trec_eval = ("set_map",)
+    range = (0.0, 1.0)
+    total = False
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return C^2 / (n R)."""
+        found = retrieved_relevant(placements, self.rel)
+        return ratio(found**2, placements.n_retrieved * placements.n_relevant(self.rel).astype(np.float64))
+
+
+@register
+class Utility(Count, RelevanceMeasure):
+    r"""Weighted sum of the documents that are retrieved or not, and relevant or not.
+
+    .. math:: \text{Utility} = a\,C + b\,(n - C) + c\,(R - C) + d\,(N - n - R + C)
+
+    with C relevant documents among the n retrieved ones, R in the qrels and N in the collection: a for each relevant
+    one retrieved, b for each other one retrieved, c for each relevant one missed and d for each other one left out.
+    Unjudged documents are not relevant. The order, and so a tie, does not matter.
+
+    References
+    ----------
+    utility of trec_eval, https://github.com/usnistgov/trec_eval/blob/main/m_utility.c: the sum over the four cells of
+    the contingency table of the TREC filtering tracks.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "z": 1}}, {"q": {"a": 0.5, "b": 0.5, "c": 0.1}}, ["Utility", "Utility(b=-0.5)"]).means()
+    {'Utility': -1.0, 'Utility(b=-0.5)': 0.0}
+    """
+
+    title = "utility of a set"
+    formula = "Utility = a C + b (n - C) + c (R - C) + d (N - n - R + C)"
+    range = (-np.inf, np.inf)
+    total = False
+    trec_eval = ("utility",)
+
+    a: float = parameter(1, Number(), "worth of a relevant document retrieved")
+    b: float = parameter(-1, Number(), "worth of another document retrieved")
+    c: float = parameter(0, Number(), "worth of a relevant document not retrieved")
+    d: float = parameter(0, Number(), "worth of another document not retrieved")
+    N: float = parameter(0, Number(low=0), "documents in the collection (trec_eval -N); matters with d")
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the weighted sum."""
+        found = retrieved_relevant(placements, self.rel)
+        n, relevant = placements.n_retrieved, placements.n_relevant(self.rel)
+        left_out = self.N + found - n - relevant
+        return self.a * found + self.b * (n - found) + self.c * (relevant - found) + self.d * left_out

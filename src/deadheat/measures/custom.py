@@ -14,33 +14,17 @@ from deadheat.arrays import FloatArray
 from deadheat.errors import MeasureError
 from deadheat.measures.base import ALIASES, REGISTRY, CutMeasure
 from deadheat.measures.orders import OrdersMeasure, Plan
-from deadheat.measures.parameters import Cutoff, parameter
+from deadheat.measures.parameters import Cutoff, Only, parameter
 from deadheat.placements.placements import Placements
 from deadheat.wording import Plain
 
 
-class Name:
-    """A text that is no other measure's name."""
-
-    allowed = "a text without @ that is not another measure's name"
-
-    def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
-        """Return the text."""
-        if not isinstance(value, str) or not value.strip() or "@" in value or value in {*REGISTRY, *ALIASES}:
-            raise ValueError
-        return value
+def _is_name(value: Any) -> bool:  # noqa: ANN401 - a check takes whatever the user gave
+    return isinstance(value, str) and bool(value.strip()) and "@" not in value and value not in {*REGISTRY, *ALIASES}
 
 
-class Function:
-    """Something that can be called."""
-
-    allowed = "a function of the relevance values in rank order"
-
-    def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
-        """Return the function."""
-        if not callable(value):
-            raise ValueError  # noqa: TRY004 - the caller makes one message of it
-        return value
+NAME = Only("a text without @ that is not another measure's name", _is_name)
+FUNCTION = Only("a function of the relevance values in rank order", callable)
 
 
 class Seed:
@@ -89,8 +73,12 @@ class Custom(OrdersMeasure, CutMeasure):
     title: ClassVar[str] = "custom measure"
     range: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
 
-    name: str = parameter(None, Name(), "what it is called")
-    function: Callable[..., float] = parameter(None, Function(), "of the relevance values in rank order")
+    name: str = parameter(None, NAME, "what it is called")
+    function: Callable[..., float] = parameter(
+        None,
+        Only("a function of the relevance values in rank order", callable),
+        "of the relevance values in rank order",
+    )
     _: KW_ONLY
     max_orders: int | None = parameter(
         10_000, Cutoff(), "most orders that are enumerated, and number drawn beyond that; None: no limit"

@@ -61,11 +61,6 @@ class ScaledMeasure(Measure):
         """Tell which queries have a document with a gain."""
         return placements.n_relevant(float(np.nextafter(self.min_rel, np.inf))) > 0
 
-
-@parameters
-class StaticMeasure(ScaledMeasure, WeightedMeasure):
-    """A sum of gains, each times a weight of its rank."""
-
     def gains(self, placements: Placements) -> tuple[object, FloatArray]:
         """Return the gain of each row."""
         return ("scaled", self.min_rel, self.max_rel), self.scaled(placements, placements.relevance)
@@ -80,7 +75,7 @@ def _inverse_squares(start: FloatArray | float, n_ranks: FloatArray | float | No
 
 
 @register
-class INSQ(StaticMeasure):
+class INSQ(ScaledMeasure, WeightedMeasure):
     r"""Inverse squares: the gain per document of a user who hopes for a gain of T.
 
     .. math:: \text{INSQ} = \frac{1}{S} \sum_i \frac{g(d_i)}{(i + 2T - 1)^2}, \quad S = \sum_i (i + 2T - 1)^{-2}
@@ -112,7 +107,7 @@ class INSQ(StaticMeasure):
 
 
 @register
-class SDCG(StaticMeasure):
+class SDCG(ScaledMeasure, WeightedMeasure):
     r"""Scaled DCG: discounted gain over what k documents of gain 1 would have.
 
     .. math:: \text{SDCG}@k = \frac{\sum_{i \le k} g(d_i) / \log_2(i + 1)}{\sum_{i \le k} 1 / \log_2(i + 1)}
@@ -178,7 +173,7 @@ class BPM(ScaledMeasure, PrefixMeasure, CutMeasure):
         Each gain counts over k. That which fulfils the hopes also makes good what all before it were short of.
         """
         found = GainTies.of(placements, self.scaled(placements, placements.relevance))
-        last = self.k(placements)[found.ties.query]
+        last = self.k(placements)[found.query]
 
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
             n_axes = seen[0].ndim
@@ -190,7 +185,7 @@ class BPM(ScaledMeasure, PrefixMeasure, CutMeasure):
             is_read = (before < self.T - NEARLY) & (rank <= k)
             return np.where(is_read, np.where(after < self.T - NEARLY, after / k, after / rank) - before / k, 0.0)
 
-        return found.ties, added
+        return found, added
 
     def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
@@ -299,17 +294,8 @@ class INST(AdaptiveMeasure):
         return left**2 * _inverse_squares(left, n_ranks)
 
 
-@parameters
-class CutAdaptiveMeasure(AdaptiveMeasure, CutMeasure):
-    """One of a user who reads at most k documents; without a cutoff, the whole list."""
-
-    def horizon(self, n_retrieved: int) -> int:
-        """Return k."""
-        return n_retrieved if self.cutoff is None else self.cutoff
-
-
 @register
-class NERR8(CutAdaptiveMeasure):
+class NERR8(AdaptiveMeasure, CutMeasure):
     r"""Not, but nearly, ERR: gain per document of a user who stops at a document with its gain as probability.
 
     .. math:: C(i) = 1 - g(d_i) \quad (i < k), \qquad C(k) = 0
@@ -333,6 +319,10 @@ class NERR8(CutAdaptiveMeasure):
     title = "nearly ERR, equation 8"
     formula = "NERR8@k = ∑ V_i gain(d_i) / ∑ V_i over i ≤ k, with V_i = ∏[j<i] (1 - gain(d_j))"
 
+    def horizon(self, n_retrieved: int) -> int:
+        """Return k."""
+        return n_retrieved if self.cutoff is None else self.cutoff
+
     def goes_on(self, rank: FloatArray, gains: FloatArray, gained: FloatArray) -> FloatArray:  # noqa: ARG002 - of others
         """Return the probability of going on from each rank."""
         return 1 - gains
@@ -343,7 +333,7 @@ class NERR8(CutAdaptiveMeasure):
 
 
 @register
-class NERR9(CutAdaptiveMeasure):
+class NERR9(NERR8):
     r"""Not, but nearly, ERR: as `NERR8`, with a user who also tires as the reciprocal rank does.
 
     .. math:: C(i) = \frac{i}{i + 1}\, (1 - g(d_i)) \quad (i < k), \qquad C(k) = 0

@@ -189,9 +189,9 @@ class TopicMeasure(MeanMeasure):
     def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
         """Return the ties with a relevant document: the documents of each set of subtopics."""
         topics, found = self.topics(placements), GainTies.of(placements, placements.relevance)
-        query, above = found.ties.query, found.above
+        query, above = found.query, found.above
         member = topics.member[found.levels.astype(np.int64)]
-        of_ties = (member * found.ties.counts[:, :, None]).sum(axis=1).astype(np.float64)
+        of_ties = (member * found.counts[:, :, None]).sum(axis=1).astype(np.float64)
         before = scan_before(of_ties, query, np.add)
 
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
@@ -206,7 +206,7 @@ class TopicMeasure(MeanMeasure):
                 total = total + along(member[ties, kind, topic].astype(np.float64), n_axes) * worth
             return total
 
-        return found.ties, added
+        return found, added
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return the number of subtopics, unless a measure has another divisor."""
@@ -237,7 +237,13 @@ class NoveltyMeasure(TopicMeasure):
         """Return the weight of the rank, times 1 - alpha for each document above."""
         return np.where(rank <= self.last_rank(), self.weights(rank) * np.power(1.0 - self.alpha, above), 0.0)
 
-    def of_ideal(self, placements: Placements) -> FloatArray:
+
+class IdealShare(NoveltyMeasure):
+    """One over that of an ideal list."""
+
+    range: ClassVar[tuple[float, float]] = (0.0, np.inf)
+
+    def divisor(self, placements: Placements) -> FloatArray:
         """Return the sum of the ideal list."""
         found = [
             float((gains * self.weights(rank))[rank <= self.last_rank()].sum())
@@ -249,30 +255,8 @@ class NoveltyMeasure(TopicMeasure):
         return np.array(found)
 
 
-@parameters
-class CutNoveltyMeasure(NoveltyMeasure, CutMeasure):
-    """One with a cutoff."""
-
-    def divisor(self, placements: Placements) -> FloatArray:
-        """Return the sum of k documents that are relevant to all subtopics; k is n without a cutoff."""
-        k = self.k(placements)
-        rank = np.arange(1, int(k.max(initial=0)) + 1)
-        sums: FloatArray = np.append(0.0, np.cumsum(self.weights(rank) * np.power(1.0 - self.alpha, rank - 1)))
-        return self.topics(placements).n_topics * sums[k]
-
-
-class IdealShare(NoveltyMeasure):
-    """One over that of an ideal list."""
-
-    range: ClassVar[tuple[float, float]] = (0.0, np.inf)
-
-    def divisor(self, placements: Placements) -> FloatArray:
-        """Return the sum of the ideal list."""
-        return self.of_ideal(placements)
-
-
 @register
-class alpha_DCG(CutNoveltyMeasure):
+class alpha_DCG(NoveltyMeasure, CutMeasure):
     r"""Discounted cumulative gain of novelty, as a share of documents that are relevant to all subtopics.
 
     .. math:: \alpha DCG@k = \frac{1}{Z} \sum_{i \le k} \frac{1}{\log_2(i + 1)}
@@ -306,6 +290,13 @@ class alpha_DCG(CutNoveltyMeasure):
         """Return the discounts."""
         return 1 / np.log2(rank + 1.0)
 
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return the sum of k documents that are relevant to all subtopics; k is n without a cutoff."""
+        k = self.k(placements)
+        rank = np.arange(1, int(k.max(initial=0)) + 1)
+        sums: FloatArray = np.append(0.0, np.cumsum(self.weights(rank) * np.power(1.0 - self.alpha, rank - 1)))
+        return self.topics(placements).n_topics * sums[k]
+
 
 @register
 class alpha_nDCG(IdealShare, alpha_DCG):
@@ -334,7 +325,7 @@ class alpha_nDCG(IdealShare, alpha_DCG):
 
 
 @register
-class ERR_IA(CutNoveltyMeasure):
+class ERR_IA(alpha_DCG):
     r"""Intent-aware expected reciprocal rank, as a share of documents that are relevant to all subtopics.
 
     .. math:: \text{ERR\_IA}@k = \frac{1}{Z} \sum_{i \le k} \frac{1}{i}

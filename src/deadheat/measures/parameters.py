@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, dataclass_transform
 
@@ -105,6 +106,20 @@ class Choice:
         """Return the word."""
         if not isinstance(value, str) or value not in self.words:
             raise ParameterError(hint=did_you_mean(value, self.words))
+        return value
+
+
+@dataclass(frozen=True)
+class Only:
+    """Whatever a condition holds for, which `allowed` says in words."""
+
+    allowed: str
+    holds: Callable[[Any], bool]
+
+    def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
+        """Return the value as it is."""
+        if not self.holds(value):
+            raise ValueError
         return value
 
 

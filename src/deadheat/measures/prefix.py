@@ -1,4 +1,4 @@
-"""Measures whose value at a rank depends on how many documents of each kind are above it: infAP, G."""
+"""Measures whose value at a rank depends on how many documents of each kind are above it: infAP, G, AUPRC."""
 
 from __future__ import annotations
 
@@ -39,27 +39,22 @@ class KindTies:
 
 
 @dataclass(frozen=True, eq=False)
-class GainTies:
+class GainTies(KindTies):
     """The ties with a gain, whose kinds are their different gains, the highest first.
 
     Attributes
     ----------
-    ties : KindTies
     levels : ndarray of shape (n_ties, n_kinds)
         The gain of each kind; 0 where a tie has fewer.
     above : ndarray of shape (n_ties,)
         Documents above the tie.
     before : ndarray of shape (n_ties,)
         Their gains, added up.
-    rows : ndarray of shape (n_gaining,)
-        Placements with a gain, by tie, the highest gain first.
     """
 
-    ties: KindTies
     levels: FloatArray
     above: IntArray
     before: FloatArray
-    rows: IntArray
 
     @classmethod
     def of(cls, placements: Placements, gains: FloatArray) -> GainTies:
@@ -76,7 +71,7 @@ class GainTies:
         levels = np.zeros(counts.shape)
         counts[tie, place], levels[tie, place] = n_of_kind, gains[kinds]
         before = scan_before(segment_sums(gains, starts), query[starts], np.add)
-        return cls(KindTies(query[starts], placements.tied[rows][starts], counts), levels, above[starts], before, rows)
+        return cls(query[starts], placements.tied[rows][starts], counts, levels, above[starts], before)
 
 
 class PrefixMeasure(OrdersMeasure):
@@ -244,7 +239,7 @@ class G(PrefixMeasure, GainMeasure):
     def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
         """Return the ties with a gain: the documents of each of its gains."""
         found_gains = GainTies.of(placements, gains_of(self.gain, placements.relevance))
-        of, before, levels = found_gains.ties.query, found_gains.before, found_gains.levels
+        of, before, levels = found_gains.query, found_gains.before, found_gains.levels
 
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
             n_axes = seen[0].ndim
@@ -255,7 +250,7 @@ class G(PrefixMeasure, GainMeasure):
             gain = along(levels[ties, kind], n_axes)
             return gain / np.log2(np.maximum(2 + cost - found, 2.0))  # less is for states that no order reaches
 
-        return found_gains.ties, added
+        return found_gains, added
 
     def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
@@ -274,3 +269,64 @@ class G(PrefixMeasure, GainMeasure):
 
         more, starts, sizes = placements.cached(("cost of G", self.gain), find)
         return rank + more[starts[query] + np.minimum(rank, sizes[query]) - 1]
+
+
+@register
+class AUPRC(RelevanceMeasure, PrefixMeasure):
+    r"""Area under the precision-recall curve, whose points, one for each rank, are joined by straight lines.
+
+    .. math::
+        \text{AUPRC} = \frac{1}{R} \sum_{d_i\ \text{relevant}} \frac{1}{2}
+        \left(\frac{C_i}{i} + \frac{C_{i-1}}{i-1}\right)
+
+    with :math:`C_i` the relevant documents in the top i and R those of the qrels. At i = 1 the second term is 1: the
+    curve begins at precision 1. Beyond the recall of the whole list there is no area. It is never above `AP`, which
+    takes the precision at the end of each step. Ties are averaged over their orders; scikit-learn joins the two ends of
+    a tie by one straight line, which is no mean over orders. The points themselves are P@k and R@k, and ``pr_curve``
+    stands for interpolated precision at eleven levels of recall (`IPrec`). Moments and extremes over ties are exact.
+    For ties of several thousand documents with many relevant ones, orders are drawn, and ``Scores.standard_error``
+    says how far the mean may be off.
+
+    References
+    ----------
+    Davis and Goadrich 2006, https://doi.org/10.1145/1143844.1143874, also on what straight lines between far points do.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["AUPRC"]).means()
+    {'AUPRC': 0.625}
+    """
+
+    title = "area under the precision-recall curve"
+    formula = "AUPRC = 1/R ∑ (C_i / i + C_(i-1) / (i - 1)) / 2 over the ranks i of relevant documents"
+    aliases = ("PRAUC", "PR_AUC")
+
+    def codes(self, relevance: FloatArray) -> FloatArray:
+        """Return 1 for relevant documents, else 0."""
+        return 1.0 * (relevance >= self.rel)
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return R."""
+        return placements.n_relevant(self.rel).astype(np.float64)
+
+    def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
+        """Return the ties with a relevant document."""
+        found = placements.relevant(self.rel)
+
+        def added(ties: IntArray, j: int, _kind: int, seen: Sequence[IntArray]) -> FloatArray:
+            n_axes = seen[0].ndim
+            return _strip(along(found.above[ties] + j, n_axes), along(found.before[ties] + 1, n_axes) + seen[0])
+
+        return KindTies(found.query, found.tied, found.count[:, None]), added
+
+    def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
+        """Return the value of each ranking."""
+        strips = _strip(np.arange(1, rankings.shape[1] + 1), np.cumsum(rankings, axis=1))
+        total: FloatArray = np.where(rankings == 1, strips, 0.0).sum(axis=1)
+        return total / max(placements.n_relevant(self.rel)[query], 1)
+
+
+def _strip(rank: IntArray, count: IntArray | FloatArray) -> FloatArray:
+    """Return the mean precision of a rank, which holds the last of `count` relevant documents, and the one above."""
+    return (count / rank + np.where(rank > 1, (count - 1) / np.maximum(rank - 1, 1), 1.0)) / 2

@@ -1,8 +1,9 @@
-"""Measures of how many documents are in the top k: P, R, F, R-precision, Judged."""
+"""Measures of how many documents are in the top k: P, R, F, R-precision, Judged, Hole."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,9 +11,10 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.kernels import counts
 from deadheat.measures.base import CutMeasure, Measure, SumMeasure, register
 from deadheat.measures.parameters import Choice, Number, parameter, parameters
-from deadheat.placements.placements import Placements, Relevant
+from deadheat.placements.placements import Placements
 
 REL = "lowest relevance that counts as relevant"
+MOST_TIMES = 1e6  # multiples of R, so that ranks stay exact integers
 
 
 @parameters
@@ -29,30 +31,31 @@ class RelevanceMeasure(Measure):
 
 
 class TopMeasure(SumMeasure):
-    """The number of relevant documents in the top k, or of judged ones if it has no `rel`, divided by a constant."""
+    """The share of the top k that is relevant, or judged if it has no `rel`; a measure may have another divisor."""
 
     @abstractmethod
-    def top(self, placements: Placements, ties: Relevant) -> IntArray:
-        """Return how many ranks of each tie are in the top."""
+    def k(self, placements: Placements) -> IntArray:
+        """Return the size of the top, of shape (n_queries,)."""
 
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         """Return the mean of each query's number over all tie orders, or its variance (`squares`)."""
         found = placements.relevant(getattr(self, "rel", 0))
-        part = (counts.variance if squares else counts.mean)(found.tied, self.top(placements, found), found.count)
+        inside = np.clip(self.k(placements)[found.query] - found.above, 0, found.tied)
+        part = (counts.variance if squares else counts.mean)(found.tied, inside, found.count)
         return placements.by_query(part, found.query)
 
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return k."""
+        return self.k(placements).astype(np.float64)
 
-class CutTopMeasure(TopMeasure, CutMeasure):
+
+class CutTopMeasure(CutMeasure, TopMeasure):
     """The same with a cutoff."""
 
     @property
     def is_zero_or_one(self) -> bool:
         """Whether it is a share of which only the first rank is looked at."""
         return self.cutoff == 1 and not self.total
-
-    def top(self, placements: Placements, ties: Relevant) -> IntArray:  # noqa: ARG002 - the cutoff is the same for all
-        """Return how many ranks of each tie are within the cutoff."""
-        return self.inside(ties.above, ties.tied)
 
 
 def retrieved_relevant(placements: Placements, rel: float) -> FloatArray:
@@ -96,9 +99,36 @@ class P(RelevanceMeasure, CutTopMeasure):
     aliases = ("precision", "Precision", "SetP")
     trec_eval = ("set_P", "P_{}")
 
+
+@register
+class RelP(RelevanceMeasure, CutTopMeasure):
+    r"""Precision as a share of the highest one possible.
+
+    .. math:: \text{RelP}@k = C_k / \min(k, R)
+
+    with :math:`C_k` the relevant documents in the top k: precision up to k = R, and recall from there on. Without a
+    cutoff, k is the number of retrieved documents, and no tie changes the value. With a cutoff, BEIR calls it recall
+    that is capped (``R_cap@k``).
+
+    References
+    ----------
+    relative_P and set_relative_P of trec_eval, https://github.com/usnistgov/trec_eval/blob/main/m_rel_P.c.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "z": 1}}, {"q": {"a": 0.5, "b": 0.5, "c": 0.1}}, ["RelP@1", "RelP@3", "RelP"]).means()
+    {'RelP@1': 0.5, 'RelP@3': 0.5, 'RelP': 0.5}
+    """
+
+    title = "relative precision"
+    formula = "RelP@k = C_k / min(k, R)"
+    aliases = ("SetRelP", "R_cap")
+    trec_eval = ("set_relative_P", "relative_P_{}")
+
     def divisor(self, placements: Placements) -> FloatArray:
-        """Return k."""
-        return self.k(placements).astype(np.float64)
+        """Return min(k, R)."""
+        return np.minimum(self.k(placements), placements.n_relevant(self.rel)).astype(np.float64)
 
 
 @register
@@ -203,13 +233,44 @@ class Rprec(RelevanceMeasure, TopMeasure):
     aliases = ("RPrec",)
     trec_eval = ("Rprec",)
 
-    def top(self, placements: Placements, ties: Relevant) -> IntArray:
-        """Return how many ranks of each tie are among the first R."""
-        return np.clip(placements.n_relevant(self.rel)[ties.query] - ties.above, 0, ties.tied)
-
-    def divisor(self, placements: Placements) -> FloatArray:
+    def k(self, placements: Placements) -> IntArray:
         """Return R."""
-        return placements.n_relevant(self.rel).astype(np.float64)
+        return placements.n_relevant(self.rel)
+
+
+@register
+class RprecMult(RelevanceMeasure, TopMeasure):
+    r"""Precision at a multiple of R, the number of relevant documents.
+
+    .. math:: \text{RprecMult}@m = C_k / k, \quad k = \lfloor m R + 0.9 \rfloor
+
+    with :math:`C_k` the relevant documents in the top k. The rounding of k is trec_eval's, in floating-point numbers.
+    ``@`` sets the multiple; at 1 it is `Rprec`. A query without relevant documents has 0.
+
+    References
+    ----------
+    Rprec_mult of trec_eval, https://github.com/usnistgov/trec_eval/blob/main/m_Rprec_mult.c.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> run = {"q": {"a": 3, "b": 2, "c": 2, "d": 1}}
+    >>> evaluate({"q": {"a": 1, "c": 1}}, run, ["RprecMult@0.5", "RprecMult@1", "RprecMult@2"]).means()
+    {'RprecMult@0.5': 1.0, 'RprecMult@1': 0.75, 'RprecMult@2': 0.5}
+    """
+
+    title = "precision at a multiple of R"
+    formula = "RprecMult@m = C_k / k, with k = m R + 0.9 rounded down"
+    trec_eval = ("Rprec_mult_{}",)
+    at: ClassVar[str] = "multiple"
+
+    multiple: float = parameter(
+        1, Number(low=0, high=MOST_TIMES, open_low=True), "k as a multiple of R, before rounding; what @ sets"
+    )
+
+    def k(self, placements: Placements) -> IntArray:
+        """Return m R, rounded."""
+        return np.floor(self.multiple * placements.n_relevant(self.rel) + 0.9).astype(np.int64)
 
 
 @register
@@ -228,6 +289,10 @@ class NumRelRet(RelevanceMeasure, CutTopMeasure):
     trec_eval = ("num_rel_ret",)
     range = (0.0, np.inf)
     total = True
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return 1."""
+        return np.ones(placements.n_queries)
 
 
 @register
@@ -256,3 +321,36 @@ class Judged(CutTopMeasure):
     def divisor(self, placements: Placements) -> IntArray:
         """Return min(k, n)."""
         return self.depth(placements)
+
+
+@register
+class Hole(CutTopMeasure):
+    r"""Share of the top k that is not judged; negative relevance counts as unjudged.
+
+    .. math:: \text{Hole}@k = (\min(k, n) - J_k) / k
+
+    with :math:`J_k` the judged documents in the top k and n the retrieved ones. The divisor stays k where fewer are
+    retrieved; without a cutoff it is n. A document is judged if it is judged for this query: hole@k of BEIR also
+    counts one that is judged for another query alone.
+
+    References
+    ----------
+    unj of trec_eval 10, https://github.com/usnistgov/trec_eval/blob/main/m_unjudged.c; Thakur et al. 2021,
+    https://doi.org/10.48550/arXiv.2104.08663, where it is Hole@k.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "c": 0}}, {"q": {"a": 3, "b": 2, "c": 2}}, ["Hole@2", "Hole@5"]).means()
+    {'Hole@2': 0.25, 'Hole@5': 0.2}
+    """
+
+    title = "unjudged documents"
+    formula = "Hole@k = (min(k, n) - J_k) / k"
+    higher_is_better = False
+    trec_eval = ("unj_{}",)
+
+    def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
+        """Return the mean number of unjudged documents, or its variance (`squares`), which is that of the judged."""
+        judged = super().moment(placements, squares=squares)
+        return judged if squares else self.depth(placements) - judged
