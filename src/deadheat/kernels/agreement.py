@@ -37,17 +37,6 @@ class Overlap:
     high: float
 
 
-def n_tied_pairs(tied: IntArray) -> float:
-    """Return the pairs of documents that tie; `tied` must be that among these documents."""
-    return float((tied - 1).sum() / 2)
-
-
-def tie_sizes(above: IntArray) -> IntArray:
-    """Return how many of some documents share the place of each."""
-    _, of, counts = np.unique(above, return_inverse=True, return_counts=True)
-    return counts[of]
-
-
 def tau(first: IntArray, second: IntArray) -> tuple[float, float]:
     """Return Kendall's tau-b, and the mean of tau over the orders of the ties.
 
@@ -73,7 +62,8 @@ def tau(first: IntArray, second: IntArray) -> tuple[float, float]:
     if n < 2:
         return math.nan, math.nan
     n_pairs = n * (n - 1) / 2
-    ordered = [n_pairs - n_tied_pairs(tie_sizes(own)) for own in (first, second)]
+    sizes = [np.unique(own, return_counts=True)[1] for own in (first, second)]
+    ordered = [n_pairs - float((tied * (tied - 1) / 2).sum()) for tied in sizes]
     balance = 2 * _n_in_order(first, second).sum() - ordered[0]  # a tie of the second alone is a half on either side
     free = math.sqrt(ordered[0] * ordered[1])  # one root: of a square it is exact, so that equal rankings have 1
     return (float(balance / free) if free else math.nan), float(balance / n_pairs)

@@ -6,11 +6,38 @@ Only the tie that the cutoff cuts is random: it puts `inside` of its `tied` docu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.kernels.segments import batches
+
+
+@dataclass(frozen=True, eq=False)
+class Relevant:
+    """The ties that contain a relevant document, in the order of queries and ranks.
+
+    Attributes
+    ----------
+    query, above, tied : ndarray of shape (n_groups,)
+        Query code, number of documents above the tie and in it.
+    count, before : ndarray of shape (n_groups,)
+        Number of relevant documents in the tie, and above it.
+    """
+
+    query: IntArray
+    above: IntArray
+    tied: IntArray
+    count: IntArray
+    before: IntArray
+
+    def __getitem__(self, index: IntArray | BoolArray) -> Relevant:
+        return Relevant(self.query[index], self.above[index], self.tied[index], self.count[index], self.before[index])
+
+    def numbered(self) -> Relevant:
+        """Return the ties with the queries that are left numbered from 0 on."""
+        return replace(self, query=np.unique(self.query, return_inverse=True)[1])
 
 
 def mean(tied: IntArray, inside: IntArray, relevant: IntArray) -> FloatArray:
@@ -22,11 +49,6 @@ def variance(tied: IntArray, inside: IntArray, relevant: IntArray) -> FloatArray
     """Return the variance of that number: 0 unless the cutoff cuts the group."""
     share = relevant / tied
     return inside * share * (1 - share) * (tied - inside) / np.maximum(tied - 1, 1)
-
-
-def support(tied: IntArray, inside: IntArray, relevant: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the smallest and the largest number of relevant documents that can fall inside."""
-    return np.maximum(0, inside - (tied - relevant)), np.minimum(relevant, inside)
 
 
 def distribution(
@@ -46,7 +68,7 @@ def distribution(
     probability : ndarray of shape (b, w)
         Each row sums to 1.
     """
-    low, high = support(tied, inside, relevant)
+    low, high = np.maximum(0, inside - (tied - relevant)), np.minimum(relevant, inside)  # numbers that are possible
     mode = np.clip((inside + 1) * (relevant + 1) // (tied + 2), low, high)
     for index, width in batches(high - low + 1):
         n, m, r = tied[index, None], inside[index, None], relevant[index, None]

@@ -11,48 +11,20 @@ relevant document then only cuts off those below its own. Verified by enumeratio
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
+from deadheat.arrays import FloatArray, IntArray, run_starts
+from deadheat.kernels.counts import Relevant
 from deadheat.kernels.segments import MAX_CELLS, batches, segment_sums
 
 
-@dataclass(frozen=True)
-class Ties:
-    """The ties with relevant documents of some queries, in the order of their ranks.
-
-    Attributes
-    ----------
-    query : ndarray of int, shape (n_ties,)
-        Ascending codes from 0 on, each with a tie.
-    above, tied : ndarray of int, shape (n_ties,)
-        Documents above the tie and in it.
-    count, before : ndarray of int, shape (n_ties,)
-        Relevant ones in the tie and above it.
-    """
-
-    query: IntArray
-    above: IntArray
-    tied: IntArray
-    count: IntArray
-    before: IntArray
-
-    def __getitem__(self, index: IntArray | BoolArray) -> Ties:
-        return Ties(self.query[index], self.above[index], self.tied[index], self.count[index], self.before[index])
-
-    def numbered(self) -> Ties:
-        """Return the ties with the queries that are left numbered from 0 on."""
-        return replace(self, query=np.unique(self.query, return_inverse=True)[1])
-
-
-def certain(ties: Ties, need: IntArray) -> FloatArray:
+def certain(ties: Relevant, need: IntArray) -> FloatArray:
     """Return the interpolated precision of each level where all documents of all ties are relevant.
 
     Parameters
     ----------
-    ties : Ties
+    ties : Relevant
     need : ndarray of int, shape (n_queries, n_levels)
         Relevant documents from which on precision is looked at.
 
@@ -75,7 +47,7 @@ def _places(sizes: IntArray) -> IntArray:
     return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes) + 1
 
 
-def n_steps(ties: Ties, need: IntArray) -> IntArray | FloatArray:
+def n_steps(ties: Relevant, need: IntArray) -> IntArray | FloatArray:
     """Return how many numbers :func:`moments` computes for each query, of shape (n_queries,)."""
     starts = run_starts(ties.query)
     tie, _, _, n_ranks = _ranks(ties, *_bounds(ties, need))
@@ -83,12 +55,12 @@ def n_steps(ties: Ties, need: IntArray) -> IntArray | FloatArray:
     return segment_sums(ties.tied, starts) * np.maximum.reduceat(ties.count + 1, starts) * n_precisions
 
 
-def moments(ties: Ties, need: IntArray) -> tuple[FloatArray, FloatArray]:
+def moments(ties: Relevant, need: IntArray) -> tuple[FloatArray, FloatArray]:
     """Return mean and variance of the average over the levels.
 
     Parameters
     ----------
-    ties : Ties
+    ties : Relevant
     need : ndarray of int, shape (n_queries, n_levels)
         As for :func:`certain`, 1 or more.
 
@@ -114,16 +86,16 @@ def moments(ties: Ties, need: IntArray) -> tuple[FloatArray, FloatArray]:
     return mean / n_levels, np.maximum(square - mean**2, 0.0) / n_levels**2
 
 
-def _bounds(ties: Ties, need: IntArray) -> tuple[FloatArray, FloatArray]:
+def _bounds(ties: Relevant, need: IntArray) -> tuple[FloatArray, FloatArray]:
     """Return the lowest and the highest value that any level can have, but for 0 where too few are retrieved."""
     last, first = (
-        certain(Ties(ties.query, above, ties.count, ties.count, ties.before), need)
+        certain(Relevant(ties.query, above, ties.count, ties.count, ties.before), need)
         for above in (ties.above + ties.tied - ties.count, ties.above)
     )
     return np.where(last > 0, last, np.inf).min(axis=1), first.max(axis=1)
 
 
-def _ranks(ties: Ties, low: FloatArray, high: FloatArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+def _ranks(ties: Relevant, low: FloatArray, high: FloatArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Return, of each relevant document, its tie, its number, and the first rank and number of ranks it may have.
 
     Of these ranks, those far from any where its precision is between the bounds of its query are left out.
@@ -136,7 +108,7 @@ def _ranks(ties: Ties, low: FloatArray, high: FloatArray) -> tuple[IntArray, Int
     return tie, number, first, np.maximum(last - first + 1, 0)
 
 
-def _precisions(ties: Ties, low: FloatArray, high: FloatArray) -> tuple[IntArray, FloatArray, IntArray]:
+def _precisions(ties: Relevant, low: FloatArray, high: FloatArray) -> tuple[IntArray, FloatArray, IntArray]:
     """Return the possible precisions between bounds: their query, ascending values, and number by query."""
     tie, number, first, n_ranks = _ranks(ties, low, high)
     rank = np.repeat(first, n_ranks) + _places(n_ranks) - 1
@@ -153,12 +125,12 @@ def _precisions(ties: Ties, low: FloatArray, high: FloatArray) -> tuple[IntArray
 class _Walk:
     """The walk through some queries at once, from the last rank of their ties to the first."""
 
-    def __init__(self, ties: Ties, need: IntArray, values: FloatArray) -> None:
+    def __init__(self, ties: Relevant, need: IntArray, values: FloatArray) -> None:
         """Start below the last tie of each query.
 
         Parameters
         ----------
-        ties : Ties
+        ties : Relevant
         need : ndarray of int, shape (n_queries, n_levels)
         values : ndarray of float, shape (n_queries, n_values)
             Ascending possible precisions, then infinity.

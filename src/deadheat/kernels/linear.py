@@ -59,30 +59,28 @@ def variance(
     """
     part = np.zeros(len(above))
     varied = np.flatnonzero((tied > 1) & (inside > 0) & (gain_squares > 0))
-    for chosen, width in batches(inside[varied]):
-        index = varied[chosen]
-        rank, m, n = np.arange(width), inside[index, None], tied[index]
-        real = rank < m
-        weight = np.where(real, weights[np.minimum(above[index, None] + rank, len(weights) - 1)], 0.0)
-        centre = weight.sum(axis=1) / n
-        squares = np.where(real, weight - centre[:, None], 0.0) ** 2
-        spread = squares.sum(axis=1) + (n - inside[index]) * centre**2
-        part[index] = spread * gain_squares[index] / (n - 1)
+    first, squares = above[varied, None] - 1, gain_squares[varied]
+
+    def weight(index: IntArray, j: IntArray) -> FloatArray:
+        return weights[np.minimum(first[index] + j, len(weights) - 1)]
+
+    part[varied] = moments(tied[varied], inside[varied], squares, squares, weight=weight)[1]
     return part
 
 
 def moments(
     tied: IntArray,
+    inside: IntArray,
     gain_sum: FloatArray,
     gain_squares: FloatArray,
     *,
     weight: Callable[[IntArray, IntArray], FloatArray],
 ) -> tuple[FloatArray, FloatArray]:
-    """Return each group's part of mean and variance, where each query has weights of its own.
+    """Return each group's part of mean and variance, where each query may have weights of its own.
 
     Parameters
     ----------
-    tied, gain_sum, gain_squares : ndarray of shape (n_groups,)
+    tied, inside, gain_sum, gain_squares : ndarray of shape (n_groups,)
         As for :func:`mean` and :func:`variance`.
     weight : callable
         ``weight(index, j)`` gives the weights of ranks j (1-based inside the group) of the groups `index`, of shape
@@ -93,12 +91,12 @@ def moments(
     mean, variance : ndarray of shape (n_groups,)
     """
     mean_, variance_ = np.zeros(len(tied)), np.zeros(len(tied))
-    for index, width in batches(tied):
-        j, n = np.arange(1, width + 1), tied[index]
-        real = j <= n[:, None]
+    for index, width in batches(inside):
+        j, n, m = np.arange(1, width + 1), tied[index], inside[index]
+        real = j <= m[:, None]
         weights = np.where(real, weight(index, j), 0.0)
         centre = weights.sum(axis=1) / n
         mean_[index] = centre * gain_sum[index]
-        squares = (np.where(real, weights - centre[:, None], 0.0) ** 2).sum(axis=1)
+        squares = (np.where(real, weights - centre[:, None], 0.0) ** 2).sum(axis=1) + (n - m) * centre**2
         variance_[index] = squares * gain_squares[index] / np.maximum(n - 1, 1)
     return mean_, variance_

@@ -18,20 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
+from deadheat.kernels.segments import ratio
 
 Ends = tuple[float, float]
 
 
-def _over(value: FloatArray, divisor: FloatArray) -> FloatArray:
-    return np.divide(value, divisor, out=np.zeros(np.broadcast(value, divisor).shape), where=divisor > 0)
-
-
 def _prefix(values: FloatArray) -> FloatArray:
     return np.concatenate(([0.0], np.cumsum(values)))
-
-
-def _ends(low: FloatArray, high: FloatArray, allowed: slice) -> Ends:
-    return float(low[allowed].min()), float(high[allowed].max())
 
 
 def ratio_ends(base: float, shares: FloatArray, divisor: FloatArray, allowed: slice) -> Ends:
@@ -49,8 +42,8 @@ def ratio_ends(base: float, shares: FloatArray, divisor: FloatArray, allowed: sl
         The numbers that can occur.
     """
     ordered = np.sort(shares)
-    low, high = (_over(base + _prefix(own), divisor) for own in (ordered, ordered[::-1]))
-    return _ends(low, high, allowed)
+    low, high = (base + _prefix(own) for own in (ordered, ordered[::-1]))
+    return sum_ends(low, high, divisor, allowed)
 
 
 def rprec_ends(  # noqa: PLR0917 - arrays that belong together
@@ -91,7 +84,7 @@ def rprec_ends(  # noqa: PLR0917 - arrays that belong together
     outside = total - inside - cut
     high = np.minimum(x, inside) + share * np.clip(x - inside, 0, cut)
     low = share * np.clip(x - outside, 0, cut) + np.clip(x - outside - cut, 0, None)
-    return _ends(_over(base + low, cutoff), _over(base + high, cutoff), allowed)
+    return sum_ends(base + low, base + high, cutoff, allowed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +154,7 @@ def _suffix(values: FloatArray) -> FloatArray:
 
 def sum_ends(low: FloatArray, high: FloatArray, divisor: FloatArray, allowed: slice) -> Ends:
     """Return the ends of sums for each number of relevant unjudged documents, over their divisors."""
-    return _ends(_over(low, divisor), _over(high, divisor), allowed)
+    return float(ratio(low, divisor)[allowed].min()), float(ratio(high, divisor)[allowed].max())
 
 
 def ndcg_ends(
@@ -206,7 +199,7 @@ def ndcg_ends(
     best = sum(
         (heights[n] * ideal(n, x if own[n] < len(attainable) else 0 * x) for n in range(len(levels))), np.zeros(len(x))
     )
-    low = float(_over(base + top * _prefix(ordered), best).min())
+    low = float(ratio(base + top * _prefix(ordered), best).min())
     useful = np.append(0, np.cumsum(ordered[::-1][ordered[::-1] > 0]))
     x = np.arange(len(useful))
 

@@ -9,11 +9,12 @@ import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels import counts, pairwise
+from deadheat.kernels.counts import Relevant
 from deadheat.kernels.segments import batches, ratio
 from deadheat.measures.base import CutMeasure, JointMeasure, Measure, SumMeasure, also_called, register
 from deadheat.measures.parameters import Choice, parameter
 from deadheat.measures.top import RelevanceMeasure, constant_norm
-from deadheat.placements.placements import Placements, Relevant
+from deadheat.placements.placements import Placements
 
 NORM = Choice(("R", "min", "retrieved", "retrieved_all"))
 NORM_MEANING = "divisor: relevant documents, min(that, k), those in the retrieved top k, those in the whole list"

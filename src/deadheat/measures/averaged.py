@@ -93,7 +93,7 @@ class RnDCG(AveragedMeasure):
         total, squares = gain_moments(placements, ("gain", self.gain), gains)
         own = np.flatnonzero(total > 0)
         starts = placements.tie_starts[own]
-        query, above = placements.query[starts], placements.above[starts]
+        query, above, tied = placements.query[starts], placements.above[starts], placements.tied[starts]
         span = int(max(placements.n_retrieved.max(initial=0), len(placements.judged_query))) + 1  # beyond all ranks
         ends, from_end, last = self._levels(placements, span)
 
@@ -104,7 +104,7 @@ class RnDCG(AveragedMeasure):
             own_part = np.where((end < len(ends)) & is_own, from_end[np.minimum(end, len(ends) - 1)], 0.0)
             return (own_part + last[of]) / np.log2(rank + 1.0)
 
-        parts = linear.moments(placements.tied[starts], total[own], squares[own], weight=weight)
+        parts = linear.moments(tied, tied, total[own], squares[own], weight=weight)
         has = placements.n_relevant(self.rel) > 0
         mean, variance = (np.where(has, placements.by_query(part, query), 0.0) for part in parts)
         return mean, variance

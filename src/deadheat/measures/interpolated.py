@@ -9,6 +9,7 @@ import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels import interpolated
+from deadheat.kernels.counts import Relevant
 from deadheat.measures.base import Measure, register
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.measures.parameters import Choice, Number, parameter
@@ -69,11 +70,10 @@ class InterpolatedMeasure(RelevanceMeasure, OrdersMeasure):
         steps = interpolated.n_steps(ties, self.need(placements)[random])
         return float(np.minimum(steps, MOST_STEPS).sum())
 
-    def _split(self, placements: Placements) -> tuple[IntArray, interpolated.Ties, interpolated.Ties]:
+    def _split(self, placements: Placements) -> tuple[IntArray, Relevant, Relevant]:
         """Return the queries whose value an order changes, the ties that matter to them, and those of the others."""
         found, need = placements.relevant(self.rel), self.need(placements)
-        matters = found.before + found.count >= need.min(axis=1)[found.query]
-        ties = interpolated.Ties(found.query, found.above, found.tied, found.count, found.before)[matters]
+        ties = found[found.before + found.count >= need.min(axis=1)[found.query]]
         is_random = np.isin(np.arange(placements.n_queries), ties.query[ties.count < ties.tied])
         return np.flatnonzero(is_random), ties[is_random[ties.query]].numbered(), ties[~is_random[ties.query]]
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.errors import MeasureError
+from deadheat.kernels.counts import Relevant
 from deadheat.kernels.segments import ratio
 from deadheat.measures.average import CountConditional
 from deadheat.measures.base import Measure, register
@@ -14,7 +15,7 @@ from deadheat.measures.first import last_rank
 from deadheat.measures.gains import binary_gains
 from deadheat.measures.parameters import Choice, parameter, parameters
 from deadheat.measures.top import retrieved_relevant
-from deadheat.placements.placements import Placements, Relevant
+from deadheat.placements.placements import Placements
 from deadheat.wording import Plain
 
 

@@ -101,37 +101,6 @@ class P(RelevanceMeasure, CutTopMeasure):
 
 
 @register
-class RelP(RelevanceMeasure, CutTopMeasure):
-    r"""Precision as a share of the highest one possible.
-
-    .. math:: \text{RelP}@k = C_k / \min(k, R)
-
-    with :math:`C_k` the relevant documents in the top k: precision up to k = R, and recall from there on. Without a
-    cutoff, k is the number of retrieved documents, and no tie changes the value. With a cutoff, BEIR calls it recall
-    that is capped (``R_cap@k``).
-
-    References
-    ----------
-    relative_P and set_relative_P of trec_eval, https://github.com/usnistgov/trec_eval/blob/main/m_rel_P.c.
-
-    Examples
-    --------
-    >>> from deadheat import evaluate
-    >>> evaluate({"q": {"a": 1, "z": 1}}, {"q": {"a": 0.5, "b": 0.5, "c": 0.1}}, ["RelP@1", "RelP@3", "RelP"]).means()
-    {'RelP@1': 0.5, 'RelP@3': 0.5, 'RelP': 0.5}
-    """
-
-    title = "relative precision"
-    formula = "RelP@k = C_k / min(k, R)"
-    aliases = ("SetRelP", "R_cap")
-    trec_eval = ("set_relative_P", "relative_P_{}")
-
-    def divisor(self, placements: Placements) -> FloatArray:
-        """Return min(k, R)."""
-        return np.minimum(self.k(placements), placements.n_relevant(self.rel)).astype(np.float64)
-
-
-@register
 class R(RelevanceMeasure, CutTopMeasure):
     r"""Share of the relevant documents that are in the top k.
 
@@ -239,41 +208,6 @@ class Rprec(RelevanceMeasure, TopMeasure):
 
 
 @register
-class RprecMult(RelevanceMeasure, TopMeasure):
-    r"""Precision at a multiple of R, the number of relevant documents.
-
-    .. math:: \text{RprecMult}@m = C_k / k, \quad k = \lfloor m R + 0.9 \rfloor
-
-    with :math:`C_k` the relevant documents in the top k. The rounding of k is trec_eval's, in floating-point numbers.
-    ``@`` sets the multiple; at 1 it is `Rprec`. A query without relevant documents has 0.
-
-    References
-    ----------
-    Rprec_mult of trec_eval, https://github.com/usnistgov/trec_eval/blob/main/m_Rprec_mult.c.
-
-    Examples
-    --------
-    >>> from deadheat import evaluate
-    >>> run = {"q": {"a": 3, "b": 2, "c": 2, "d": 1}}
-    >>> evaluate({"q": {"a": 1, "c": 1}}, run, ["RprecMult@0.5", "RprecMult@1", "RprecMult@2"]).means()
-    {'RprecMult@0.5': 1.0, 'RprecMult@1': 0.75, 'RprecMult@2': 0.5}
-    """
-
-    title = "precision at a multiple of R"
-    formula = "RprecMult@m = C_k / k, with k = m R + 0.9 rounded down"
-    trec_eval = ("Rprec_mult_{}",)
-    at: ClassVar[str] = "multiple"
-
-    multiple: float = parameter(
-        1, Number(low=0, high=MOST_TIMES, open_low=True), "k as a multiple of R, before rounding; what @ sets"
-    )
-
-    def k(self, placements: Placements) -> IntArray:
-        """Return m R, rounded."""
-        return np.floor(self.multiple * placements.n_relevant(self.rel) + 0.9).astype(np.int64)
-
-
-@register
 class NumRelRet(RelevanceMeasure, CutTopMeasure):
     """Number of relevant documents retrieved (in the top k, with a cutoff).
 
@@ -321,6 +255,72 @@ class Judged(CutTopMeasure):
     def divisor(self, placements: Placements) -> IntArray:
         """Return min(k, n)."""
         return self.depth(placements)
+
+
+@register
+class RelP(RelevanceMeasure, CutTopMeasure):
+    r"""Precision as a share of the highest one possible.
+
+    .. math:: \text{RelP}@k = C_k / \min(k, R)
+
+    with :math:`C_k` the relevant documents in the top k: precision up to k = R, and recall from there on. Without a
+    cutoff, k is the number of retrieved documents, and no tie changes the value. With a cutoff, BEIR calls it recall
+    that is capped (``R_cap@k``).
+
+    References
+    ----------
+    relative_P and set_relative_P of trec_eval, https://github.com/usnistgov/trec_eval/blob/main/m_rel_P.c.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "z": 1}}, {"q": {"a": 0.5, "b": 0.5, "c": 0.1}}, ["RelP@1", "RelP@3", "RelP"]).means()
+    {'RelP@1': 0.5, 'RelP@3': 0.5, 'RelP': 0.5}
+    """
+
+    title = "relative precision"
+    formula = "RelP@k = C_k / min(k, R)"
+    aliases = ("SetRelP", "R_cap")
+    trec_eval = ("set_relative_P", "relative_P_{}")
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return min(k, R)."""
+        return np.minimum(self.k(placements), placements.n_relevant(self.rel)).astype(np.float64)
+
+
+@register
+class RprecMult(RelevanceMeasure, TopMeasure):
+    r"""Precision at a multiple of R, the number of relevant documents.
+
+    .. math:: \text{RprecMult}@m = C_k / k, \quad k = \lfloor m R + 0.9 \rfloor
+
+    with :math:`C_k` the relevant documents in the top k. The rounding of k is trec_eval's, in floating-point numbers.
+    ``@`` sets the multiple; at 1 it is `Rprec`. A query without relevant documents has 0.
+
+    References
+    ----------
+    Rprec_mult of trec_eval, https://github.com/usnistgov/trec_eval/blob/main/m_Rprec_mult.c.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> run = {"q": {"a": 3, "b": 2, "c": 2, "d": 1}}
+    >>> evaluate({"q": {"a": 1, "c": 1}}, run, ["RprecMult@0.5", "RprecMult@1", "RprecMult@2"]).means()
+    {'RprecMult@0.5': 1.0, 'RprecMult@1': 0.75, 'RprecMult@2': 0.5}
+    """
+
+    title = "precision at a multiple of R"
+    formula = "RprecMult@m = C_k / k, with k = m R + 0.9 rounded down"
+    trec_eval = ("Rprec_mult_{}",)
+    at: ClassVar[str] = "multiple"
+
+    multiple: float = parameter(
+        1, Number(low=0, high=MOST_TIMES, open_low=True), "k as a multiple of R, before rounding; what @ sets"
+    )
+
+    def k(self, placements: Placements) -> IntArray:
+        """Return m R, rounded."""
+        return np.floor(self.multiple * placements.n_relevant(self.rel) + 0.9).astype(np.int64)
 
 
 @register

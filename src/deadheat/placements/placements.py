@@ -17,29 +17,11 @@ from deadheat.data.shown import Shown
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError
 from deadheat.io.forking import check_threads
+from deadheat.kernels.counts import Relevant
 from deadheat.wording import counted
 
 T = TypeVar("T")
 LARGEST = 2**15 - 1  # integer of 16 bits
-
-
-@dataclass(frozen=True, eq=False)
-class Relevant:
-    """The ties that contain a relevant document, for one lowest relevant level.
-
-    Attributes
-    ----------
-    query, above, tied : ndarray of shape (n_groups,)
-        Query code, number of documents above the tie and in it.
-    count, before : ndarray of shape (n_groups,)
-        Number of relevant documents in the tie, and above it.
-    """
-
-    query: IntArray
-    above: IntArray
-    tied: IntArray
-    count: IntArray
-    before: IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 
 from deadheat import arguments
 from deadheat.errors import ParameterError
@@ -119,11 +120,8 @@ def sample_size(
                 hint="enlarge it",
             )
         high = min(2 * high, MAX_QUERIES)
-    low = high // 2  # too few, or 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _power(ratio, middle, alpha, alternative) >= power else (middle, high)
-    return high
+    enough = range(high)  # high // 2 are too few, or 1
+    return bisect_left(enough, power, high // 2 + 1, key=lambda n: _power(ratio, n, alpha, alternative))
 
 
 def detectable_difference(
