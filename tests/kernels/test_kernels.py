@@ -227,7 +227,7 @@ def test_batches_hold_every_segment_once() -> None:
     seen = []
     for index, width in segments.batches(lengths, max_cells=4096):
         assert lengths[index].max() == width
-        assert lengths[index].min() * 2 >= width
+        assert lengths[index].min() * 2 >= width or width < segments.SHORT
         seen += index.tolist()
     assert sorted(seen) == np.flatnonzero(lengths).tolist()
 
