@@ -252,9 +252,9 @@ class Judged(CutTopMeasure):
     is_quality = False
     formula = "Judged@k = J_k / min(k, n)"
 
-    def divisor(self, placements: Placements) -> IntArray:
+    def divisor(self, placements: Placements) -> FloatArray:
         """Return min(k, n)."""
-        return self.depth(placements)
+        return self.depth(placements).astype(np.float64)
 
 
 @register
