@@ -122,26 +122,20 @@ def _queries(
             hint="for a single query write group_sizes=[len(labels)]",
         )
     argument, values = used.popitem()
-    is_sizes = argument == "group_sizes" or (argument == "groups_or_sizes" and _are_sizes(values, n_rows))
-    if not is_sizes:
-        if values.shape != (n_rows,):
-            allowed = f"one id for each of {n_rows:,} rows, or sizes that sum to it"
-            raise ParameterError(argument=argument, given=Plain(f"shape {values.shape}"), allowed=allowed)
-        return _text(values, argument).tolist()
-    if values.ndim != 1 or values.dtype.kind not in "iu" or (values < 0).any() or int(values.sum()) != n_rows:
-        allowed = f"whole numbers from 0 on, one for each query, that sum to {n_rows:,} rows"
-        raise ParameterError(argument=argument, given=Plain(f"{values.tolist()!r:.60}"), allowed=allowed)
-    return _repeated(values)
-
-
-def _are_sizes(values: NDArray[Any], n_rows: int) -> bool:
-    """Tell whether numbers given by position are sizes; raise if they may be sizes as well as ids."""
     fit = values.ndim == 1 and values.dtype.kind in "iu" and not (values < 0).any() and int(values.sum()) == n_rows
-    if fit and len(values) == n_rows:
+    if argument == "groups_or_sizes" and fit and len(values) == n_rows:
         raise ParameterError(
             f"{n_rows} whole numbers that sum to {n_rows} can be ids or sizes", hint="write groups= or group_sizes="
         )
-    return fit
+    if fit and argument != "groups":
+        return _repeated(values)
+    if argument == "group_sizes":
+        allowed = f"whole numbers from 0 on, one for each query, that sum to {n_rows:,} rows"
+        raise ParameterError(argument=argument, given=Plain(f"{values.tolist()!r:.60}"), allowed=allowed)
+    if values.shape != (n_rows,):
+        allowed = f"one id for each of {n_rows:,} rows, or sizes that sum to it"
+        raise ParameterError(argument=argument, given=Plain(f"shape {values.shape}"), allowed=allowed)
+    return _text(values, argument).tolist()
 
 
 def _documents(labels: NDArray[Any], doc_ids: ArrayLike | None) -> list[str]:

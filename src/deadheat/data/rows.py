@@ -49,11 +49,6 @@ class Blocks:
     bounds: IntArray
     hashes: pl.Series
 
-    @cached_property
-    def scores(self) -> FloatArray:
-        """The scores of a run in one piece, shape (n_rows,)."""
-        return self.frame["score"].to_numpy()
-
     def parts(self, n: int) -> list[Blocks]:
         """Return the blocks in at most `n` parts of about as many rows each."""
         ends = np.searchsorted(self.bounds, np.linspace(0, self.bounds[-1], n + 1))
@@ -183,19 +178,33 @@ class Rows(ABC):
         """Return the rows of a run with the lowest scores first."""
         return MemoryRows(self.to_polars().with_columns(score=0.0 - pl.col("score")))
 
+    @property
+    def unchecked(self) -> nw.LazyFrame[Any]:
+        """The same where one looks at a few of them, before all are checked."""
+        return self.lazy
+
     def some_documents(self, size: int) -> list[str]:
         """Return the ids of a few documents."""
-        return list(self.lazy.select("doc_id").head(size).collect(backend="polars")["doc_id"].to_list())
+        from deadheat.io.reading import collect
+
+        return collect(self.unchecked.select("doc_id").head(size))["doc_id"].to_list()
 
     def a_document(self, query: str) -> str:
         """Return a document of a query, the first where rows have an order."""
-        frame = self.to_polars()
-        return str(frame["doc_id"][int((frame["query_id"] == query).arg_max() or 0)])
+        import narwhals as nw
+
+        from deadheat.io.reading import collect
+
+        return str(collect(self.unchecked.filter(nw.col("query_id") == query).head(1))["doc_id"][0])
 
     def which_documents(self, ids: pl.Series) -> pl.Series:
         """Return those of the given ids that documents have, for any query."""
-        own = self.to_polars()["doc_id"].unique()
-        return ids.filter(ids.is_in(own.implode()))
+        import narwhals as nw
+
+        from deadheat.io.reading import collect
+
+        own = self.unchecked.select("doc_id").filter(nw.col("doc_id").is_in(ids.to_list()))
+        return ids.filter(ids.is_in(collect(own.unique())["doc_id"].implode()))
 
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return query_id, doc_id and count of the pairs that occur more than once; None where none can."""
@@ -347,28 +356,10 @@ class UnreadRows(LazyRows):
         """Return the rows where they are with the lowest scores first."""
         return UnreadRows(self.unread.ascending(), check_duplicates=self.check_duplicates)
 
-    def some_documents(self, size: int) -> list[str]:
-        """Return the ids of a few documents."""
-        from deadheat.io.reading import collect
-
-        return collect(self.unread.frame.select("doc_id").head(size))["doc_id"].to_list()
-
-    def a_document(self, query: str) -> str:
-        """Return a document of a query."""
-        import narwhals as nw
-
-        from deadheat.io.reading import collect
-
-        return str(collect(self.unread.frame.filter(nw.col("query_id") == query).head(1))["doc_id"][0])
-
-    def which_documents(self, ids: pl.Series) -> pl.Series:
-        """Return those of the given ids that documents have, for any query."""
-        import narwhals as nw
-
-        from deadheat.io.reading import collect
-
-        own = self.unread.frame.select("doc_id").filter(nw.col("doc_id").is_in(ids.to_list()))
-        return ids.filter(ids.is_in(collect(own.unique())["doc_id"].implode()))
+    @property
+    def unchecked(self) -> nw.LazyFrame[Any]:
+        """The rows where they are, as they are."""
+        return self.unread.frame
 
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return the pairs of the fetched rows that occur more than once."""

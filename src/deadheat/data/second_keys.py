@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -37,15 +37,15 @@ def ordered_by(
         The same rows in the same order; the lowest score is 1, equal scores are equal by every key.
     notes : tuple of str
     """
-    ranks, notes = _ranks(frame["score"], precision), []
+    ranks, notes = _ranked(_rounded(frame["score"], precision)), []
     for name, other in others.items():
-        own = other.select(*PAIR, pl.col("score").alias("then"))
+        own = other.select(*PAIR, then="score")
         joined = frame.select(*PAIR).join(own, on=PAIR, how="left", maintain_order="left")
         is_tied = pl.DataFrame({"query_id": frame["query_id"], "rank": ranks}).is_duplicated()
         n_lacking = int((is_tied & joined["then"].is_null()).sum())
         notes.append(f"{counted(int(is_tied.sum()), 'tied document')} ordered by {name}{_lacking(n_lacking)}")
-        ranks = _combined(ranks, _ranks(joined["then"], precision))
-    return frame.with_columns(score=ranks.cast(pl.Float64)), tuple(notes)
+        ranks = _ranked(ranks, _rounded(joined["then"], precision))
+    return frame.with_columns(score=ranks), tuple(notes)
 
 
 def rank_tuples(source: Mapping[str, Mapping[str, Any]], where: str) -> dict[str, dict[str, float]] | None:
@@ -81,10 +81,7 @@ def rank_tuples(source: Mapping[str, Mapping[str, Any]], where: str) -> dict[str
         _check_large(source, where)
     if np.isnan(columns).any():
         raise DataError("a part of a score is NaN", allowed="tuples of numbers", path=where)
-    ranks = pl.Series(columns[0] + 0.0).rank("dense")
-    for column in columns[1:]:
-        ranks = _combined(ranks, pl.Series(column + 0.0).rank("dense"))
-    numbers = iter(ranks.cast(pl.Float64).to_list())
+    numbers = iter(_ranked(*map(pl.Series, columns + 0.0)).to_list())
     return {query: dict(zip(documents, numbers, strict=False)) for query, documents in source.items()}
 
 
@@ -104,15 +101,15 @@ def _lacking(number: int) -> str:
     return f", {one if number == 1 else many}"
 
 
-def _ranks(scores: pl.Series, precision: ScorePrecision) -> pl.Series:
-    """Return dense ranks from the lowest score, 1, on; 0 where there is none."""
-    if precision is not None:
-        is_null = scores.is_null()
-        rounded = pl.Series(round_and_warn(scores.fill_null(0.0).to_numpy(), precision))
-        scores = pl.select(pl.when(~is_null).then(rounded)).to_series()
-    return scores.rank("dense").fill_null(0).cast(pl.Int64)
+def _rounded(scores: pl.Series, precision: ScorePrecision) -> pl.Series:
+    """Return scores rounded; null where there is none."""
+    if precision is None:
+        return scores
+    rounded = pl.Series(round_and_warn(scores.fill_null(0.0).to_numpy(), precision))
+    return pl.select(pl.when(scores.is_not_null()).then(rounded)).to_series()
 
 
-def _combined(ranks: pl.Series, others: pl.Series) -> pl.Series:
-    """Return ranks by both; the product of their numbers fits into an integer, as each is at most that of the rows."""
-    return (ranks.cast(pl.Int64) * (cast(int, others.max()) + 1) + others.cast(pl.Int64)).rank("dense").cast(pl.Int64)
+def _ranked(*keys: pl.Series) -> pl.Series:
+    """Return dense ranks from the lowest, 1, on, by the first key, then by the next; null is below every number."""
+    both = pl.DataFrame({f"key {number}": key for number, key in enumerate(keys)})
+    return both.select(pl.struct(pl.all()).rank("dense").cast(pl.Float64)).to_series()

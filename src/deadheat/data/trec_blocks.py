@@ -17,6 +17,7 @@ from deadheat.io.reading import Frame, Reading, Unread
 from deadheat.io.source import BLOCK
 
 ROW, FEWEST = 40, 1 << 20  # bytes: of a short row, and of the smallest block
+MOST = BLOCK // ROW  # rows of the largest block
 
 
 def in_blocks(path: Path) -> Content:
@@ -34,24 +35,18 @@ class UnreadTrec(Unread):
     @cached_property
     def frame(self) -> Frame:  # type: ignore[override]
         """All rows, in memory."""
-        return nw.from_native(pl.concat(self.batches(0)).lazy())
+        return nw.from_native(pl.concat(self.batches(MOST)).lazy())
 
     def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
-        """Yield the rows, block by block, at least so many at a time."""
+        """Yield the rows, block by block, about so many at a time."""
         self._marked = Marked("run")
-        begun: list[pl.DataFrame] = []
-        n_read = 0
-        size = min(BLOCK, max(FEWEST, n_rows * ROW)) if n_rows else BLOCK
+        size, has_rows = min(BLOCK, max(FEWEST, n_rows * ROW)), False
         for frame in read_blocks(self._path, "run", self._marked, size):
-            begun.append(frame)
-            n_read += len(frame)
-            if sum(map(len, begun)) >= n_rows:
-                yield pl.concat(begun)
-                begun = []
-        if not n_read:
+            if len(frame):
+                has_rows = True
+                yield frame
+        if not has_rows:
             raise DataError("run without a single row", allowed=" ".join(TREC_FIELDS["run"]), path=self._path)
-        if begun:
-            yield pl.concat(begun)
 
     def notes(self) -> tuple[str, ...]:
         """Return a note on the comments that were skipped."""

@@ -6,7 +6,7 @@ many; or this process does, batch by batch, from a large file. Only placements a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -57,11 +57,10 @@ class ByQuery:
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
         """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
         with guarded(self._run.where):
-            query_ids, doc_ids = placements.query_ids[placements.query[rows]], placements.doc_ids[rows]
-            wanted = pl.DataFrame({"query_id": query_ids.tolist(), "doc_id": doc_ids.tolist()})
+            wanted = placements.pairs(rows)
             judged = wanted.with_columns(relevance=pl.lit(0.0))
             try:
-                found = by_query(self._run, CountFirst(rule), judged, self._precision)
+                found = by_query(self._run, partial(say_first, rule), judged, self._precision)
             except NotAdjacentError:
                 return self._held().count_first(placements, rows, rule)
             first = of_kind(found, FIRST, "query_id", "doc_id", "above")
@@ -87,42 +86,15 @@ def say_places(blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
     ]
 
 
-@dataclass(frozen=True)
-class CountFirst:
-    """Say how many documents of its tie a rule puts before each of the given ones.
-
-    Attributes
-    ----------
-    rule : {"doc_id", "input"}
-    """
-
-    rule: str
-
-    def __call__(self, blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
-        """Return the counts."""
-        placed = _placed(blocks, judgments)
-        queries = said(QUERY, query_id=blocks.query_ids)  # to see that each comes once
-        if placed is None:
-            return [queries]
-        engine, placements = placed
-        rows = np.flatnonzero(placements.tied > 1)
-        if not len(rows):
-            return [queries]
-        return [
-            queries,
-            said(
-                FIRST,
-                query_id=placements.query_ids[placements.query[rows]].tolist(),
-                doc_id=placements.doc_ids[rows].tolist(),
-                above=engine.count_first(placements, rows, self.rule),
-            ),
-        ]
-
-
-def _placed(blocks: Blocks, judgments: pl.DataFrame) -> tuple[Contiguous, Placements] | None:
-    """Return the engine of some queries and what it finds; None if none of them is judged."""
+def say_first(rule: str, blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
+    """Say how many documents of its tie a rule ("doc_id" or "input") puts before each of the given ones."""
+    found = [said(QUERY, query_id=blocks.query_ids)]  # to see that each comes once
     own = judgments.filter(pl.col("query_id").is_in(blocks.query_ids.implode()))
-    if not len(own):
-        return None
-    engine = Contiguous(Qrels.of_checked(own, "qrels"), Run.of_checked(blocks.frame, "run"), blocks)
-    return engine, engine.place()
+    if len(own):
+        engine = Contiguous(Qrels.of_checked(own, "qrels"), Run.of_checked(blocks.frame, "run"), blocks)
+        placements = engine.place()
+        rows = np.flatnonzero(placements.tied > 1)
+        if len(rows):
+            first = engine.count_first(placements, rows, rule)
+            found.append(said(FIRST, **placements.pairs(rows).to_dict(), above=first))
+    return found

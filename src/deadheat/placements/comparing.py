@@ -23,7 +23,6 @@ LONG = (
 WIDE = 1 << 17  # numbers from which Polars' comparisons, whose results are bits and not bytes, are worth their call
 MANY = 24  # judged documents of a query from which sorting its piece is cheaper than comparing each of them
 MUCH = MANY << 10  # comparisons of one short row from which it is sorted, too
-PAIRS = 1 << 22  # compared at a time where documents are left out
 
 Array: TypeAlias = Any
 """An array of NumPy or of another library."""
@@ -78,14 +77,14 @@ class Matrix:
 
     def at(self, row: IntArray, column: IntArray) -> Array:
         """Return some scores, on the device of the matrix."""
-        found = _at(self.library, self.scores, row, column)
+        found = numbers_at(self.library, self.scores, row, column)
         return widened(found) if self.library is np else found
 
     def is_kept(self, row: IntArray, column: IntArray) -> BoolArray:
         """Return which of some scores count."""
         if self.mask is None:
             return np.ones(len(row), np.bool_)
-        return to_memory(_at(self.library, self.mask, row, column))
+        return to_memory(numbers_at(self.library, self.mask, row, column))
 
     def n_kept(self) -> IntArray:
         """Count the scores of each row that count, of shape (n_queries,)."""
@@ -94,7 +93,8 @@ class Matrix:
         return to_memory(self.library.count_nonzero(self.mask, axis=1)).astype(np.int64)
 
 
-def _at(xp: Any, array: Array, row: IntArray, column: IntArray) -> Array:  # noqa: ANN401 - a library
+def numbers_at(xp: Any, array: Array, row: IntArray, column: IntArray) -> Array:  # noqa: ANN401 - a library
+    """Return some numbers of an array of a library."""
     return array[beside(xp, row, array), beside(xp, column, array)]
 
 
@@ -218,18 +218,8 @@ def compare_some(row: IntArray, own: AnyArray, other_row: IntArray, others: AnyA
         Ascending.
     own, others : ndarray
     """
-    low, high = (np.searchsorted(other_row, row, side) for side in ("left", "right"))
-    sizes = high - low
-    found = Counts(np.zeros(len(row), np.int64), np.zeros(len(row), np.int64))
-    ends = np.cumsum(sizes)
-    start = 0
-    while start < len(row):
-        before = int(ends[start] - sizes[start])
-        stop = max(start + 1, int(np.searchsorted(ends, before + PAIRS, "right")))
-        part = slice(start, stop)
-        which = np.repeat(np.arange(start, stop), sizes[part])
-        other = np.arange(len(which)) - (ends - sizes)[which] + before + low[which]
-        for counts, is_so in zip(found, (np.greater, np.equal), strict=True):
-            counts[part] = np.bincount(which[is_so(others[other], own[which])] - start, minlength=stop - start)
-        start = stop
-    return found
+    values, codes = np.unique(np.concatenate((others, own)), return_inverse=True)
+    keys = np.concatenate((other_row, row)) * len(values) + codes.reshape(-1)  # ordered by row, then by score
+    theirs, mine = np.sort(keys[: len(others)]), keys[len(others) :]
+    first, last = (np.searchsorted(theirs, mine, side) for side in ("left", "right"))
+    return Counts(np.searchsorted(other_row, row, "right") - last, last - first)

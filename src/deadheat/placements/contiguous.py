@@ -62,7 +62,7 @@ class Contiguous:
         block_of = {query: n for n, query in enumerate(blocks.query_ids)}
         block = np.array([block_of[query] for query in placements.query_ids[placements.query[first]].tolist()])
         sizes = placements.tied[first]
-        some = rows_of_ties(blocks.scores, blocks.bounds, block, placements.above[first], sizes)
+        some = rows_of_ties(blocks.frame["score"].to_numpy(), blocks.bounds, block, placements.above[first], sizes)
         docs = blocks.frame["doc_id"].gather(some)
         own = pl.Series(placements.doc_ids[rows].tolist(), dtype=pl.String)
         many = sizes[tie].sum() > PAIRS_PER_ROW * len(docs)

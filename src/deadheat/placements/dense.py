@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deadheat.arguments import array_of
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray
@@ -41,10 +41,6 @@ class Entries:
     query: IntArray
     document: IntArray
     value: FloatArray
-
-    def places(self, shape: tuple[int, int]) -> IntArray:
-        """Return where they are in the flattened matrix."""
-        return self.query * shape[1] + self.document
 
     def of_rows(self, rows: slice) -> slice:
         """Return which of them are those of some queries."""
@@ -196,7 +192,7 @@ def left_out_of(exclude: object, judged: Entries, shape: tuple[int, int]) -> Ent
     if exclude is None:
         return NOTHING
     left_out = entries_of(exclude, shape, "exclude")
-    both = np.intersect1d(judged.places(shape), left_out.places(shape))
+    both = np.intersect1d(*(one.query * shape[1] + one.document for one in (judged, left_out)))
     if len(both):
         query, document = divmod(int(both[0]), shape[1])
         problem = f"names document {document} of query {query}, which is judged"
@@ -335,13 +331,11 @@ def entries_of(given: object, shape: tuple[int, int], argument: str) -> Entries:
     """
     if hasattr(given, "tocoo"):
         return _of_sparse(given, shape, argument)
-    if on_device(given):
-        return _of_device(given, shape, argument)
-    given = in_memory(given)
-    if isinstance(given, np.ndarray) and given.dtype != object:
-        return _of_array(given, shape, argument)
-    if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes):
-        return _of_lists(cast("Sequence[ArrayLike]", given), shape, argument)
+    held = given if on_device(given) else in_memory(given)
+    if on_device(given) or (isinstance(held, np.ndarray) and held.dtype != object):
+        return _of_array(held, shape, argument)
+    if isinstance(held, Sequence | np.ndarray) and not isinstance(held, str | bytes):
+        return _of_lists(cast("Sequence[ArrayLike]", held), shape, argument)
     raise _wrong(argument, type(given).__name__, shape)
 
 
@@ -361,41 +355,25 @@ def _of_sparse(given: Any, shape: tuple[int, int], argument: str) -> Entries:  #
     return _checked(coordinates.row[is_entry], coordinates.col[is_entry], values[is_entry], argument)
 
 
-def _of_array(given: NDArray[Any], shape: tuple[int, int], argument: str) -> Entries:
-    if given.shape != shape or given.dtype.kind not in "fiub":
-        error = _wrong(argument, f"an array of shape {given.shape} and dtype {given.dtype}", shape)
-        error.hint = SWAPPED if argument == "relevant" and given.dtype.kind == "f" else None
+def _of_array(given: Any, shape: tuple[int, int], argument: str) -> Entries:  # noqa: ANN401 - an array of any library
+    """Read an array where it is: what is 0 stays there."""
+    xp, kind = namespace(given) if on_device(given) else np, getattr(given.dtype, "kind", None)
+    if tuple(given.shape) != shape or (xp is np and kind not in set("fiub")):
+        error = _wrong(argument, f"an array of shape {tuple(given.shape)} and dtype {given.dtype}", shape)
+        error.hint = SWAPPED if argument == "relevant" and kind == "f" else None
         raise error
-    query, document = np.nonzero(given)
-    return _checked(query, document, given[query, document], argument)
-
-
-def _of_device(given: Any, shape: tuple[int, int], argument: str) -> Entries:  # noqa: ANN401 - an array of any library
-    """Read an array that is on another device: what is 0 stays there."""
-    if tuple(given.shape) != shape:
-        raise _wrong(argument, f"an array of shape {tuple(given.shape)}", shape)
-    places = namespace(given).nonzero(given)
+    places = xp.nonzero(given)
     query, document = (to_memory(one) for one in places)
     return _checked(query, document, to_memory(given[places]), argument)
 
 
 def _checked(query: IntArray, document: IntArray, values: AnyArray, argument: str) -> Entries:
-    numbers = values.astype(np.float64)
-    beyond = are_beyond(values)
-    if beyond.any():
-        at = np.flatnonzero(beyond)[0]
-        message = (
-            f"{argument} of query {query[at]} and document {document[at]} is {values[at]!s}, beyond 2**53:"
-            " float64 would round it"
-        )
-        raise DataError(message)
-    wrong = np.flatnonzero(~np.isfinite(numbers))
+    numbers, beyond = values.astype(np.float64), are_beyond(values)
+    wrong = np.flatnonzero(beyond | ~np.isfinite(numbers))
     if len(wrong):
         at = wrong[0]
-        message = (
-            f"{argument} of query {query[at]} and document {document[at]} is {numbers[at]}, expected a finite number"
-        )
-        raise DataError(message)
+        problem = "beyond 2**53: float64 would round it" if beyond[at] else "expected a finite number"
+        raise DataError(f"{argument} of query {query[at]} and document {document[at]} is {values[at]!s}, {problem}")
     return Entries(query.astype(np.int64), document.astype(np.int64), numbers)
 
 

@@ -207,12 +207,8 @@ class _Count:
         for tile in np.unique(column // width).tolist():
             scores = self.tiles.scores(vectors, self.tiles.of_columns(tile))
             here = np.flatnonzero(column // width == tile)
-            found[here] = self._at(scores, row[here], column[here] - tile * width)
+            found[here] = to_memory(numbers_at(self.tiles.xp, scores, row[here], column[here] - tile * width))
         return found if self.tiles.dtype == self.tiles.xp.float64 else found.astype(np.float32)
-
-    def _at(self, scores: Array, row: IntArray, column: IntArray) -> AnyArray:
-        xp = self.tiles.xp
-        return to_memory(scores[beside(xp, row, scores), beside(xp, column, scores)])
 
     def _add_tile(self, number: int, tile: int, scores: Array, own: AnyArray) -> None:
         rows, width, xp, tiles = self.tiles.rows(number), self.tiles.shape[1], self.tiles.xp, self.tiles
@@ -221,7 +217,8 @@ class _Count:
         document = tiles.document[tile * width : (tile + 1) * width]
         piece = Piece(scores[: rows.stop - rows.start, : len(document)], None, xp)
         if wrong := first_wrong(piece, may_be_infinite=False):
-            _refuse_overflow(rows.start + wrong[0], int(document[wrong[1]]))
+            problem = f"the product of query {rows.start + wrong[0]} and document {document[wrong[1]]} is too large"
+            raise DataError(f"{problem} for its type", hint="give vectors of float64, or shorter ones")
         mine = beside(xp, own, scores)
         found = [compare(piece, row, mine)]
         copies = np.repeat(np.arange(len(document)), tiles.n_more[tile * width : (tile + 1) * width])
@@ -232,19 +229,12 @@ class _Count:
         here = others.start + np.flatnonzero(self._column_out[others] // width == tile)
         if len(here):
             row_out = self.left_out.query[here] - rows.start
-            out = self._at(scores, row_out, self._column_out[here] - tile * width)
+            out = to_memory(numbers_at(xp, scores, row_out, self._column_out[here] - tile * width))
             above, tied = compare_some(row, own, row_out, out)
             found.append(Counts(-above, -tied))
         for counts in found:
             self.above[entries] += counts.above
             self.tied[entries] += counts.tied
-
-
-def _refuse_overflow(query: int, document: int) -> None:
-    raise DataError(
-        f"the product of query {query} and document {document} is too large for its type",
-        hint="give vectors of float64, or shorter ones",
-    )
 
 
 def _check_pair(queries: Array, documents: Array) -> None:

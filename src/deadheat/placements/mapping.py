@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
+from typing import cast
 
 import numpy as np
 
@@ -21,27 +22,23 @@ class Mapping:
     Parameters
     ----------
     qrels : Qrels
-    judged : MappingRows
-        Rows of the qrels.
     run : Run
-    retrieved : MappingRows
-        Rows of the run.
+        With `MappingRows`.
     precision : str, int or None
         To which the scores are rounded.
     """
 
-    def __init__(
-        self, qrels: Qrels, judged: MappingRows, run: Run, retrieved: MappingRows, precision: ScorePrecision
-    ) -> None:
-        self._qrels, self._judged, self._run, self._retrieved = qrels, judged, run, retrieved
-        self._precision = precision
-        self._query_ids = sorted(judged.mapping)
-        self._found = look_up(retrieved.mapping, judged.mapping, self._query_ids, run.where, qrels.where)
+    def __init__(self, qrels: Qrels, run: Run, precision: ScorePrecision) -> None:
+        self._qrels, self._run, self._precision = qrels, run, precision
+        self._judged = qrels.rows.mapping if isinstance(qrels.rows, MappingRows) else qrels.to_dict()
+        self._retrieved = cast("MappingRows", run.rows)
+        self._query_ids = sorted(self._judged)
+        self._found = look_up(self._retrieved.mapping, self._judged, self._query_ids, run.where, qrels.where)
         self._scores = round_and_warn(self._found.scores, precision)
 
     def place(self) -> Placements:
         """Return the placements: look up the judged documents and count scores."""
-        judgments, retrieved, query_ids = self._judged.mapping, self._retrieved.mapping, self._query_ids
+        judgments, retrieved, query_ids = self._judged, self._retrieved.mapping, self._query_ids
         unjudged = sorted(retrieved.keys() - judgments.keys())
         if len(unjudged) == len(retrieved):
             raise no_common_query(self._qrels, self._run, query_ids, unjudged)

@@ -87,22 +87,17 @@ def place(
 def open_pair(qrels: Source, run: Source, *, check_duplicates: bool, ascending: bool = False) -> tuple[Qrels, Run]:
     """Read both sources and check each by itself."""
     qrels, run = Qrels.of(qrels), Run.of(run, ascending=ascending)
-    _doubt_order(qrels, run)
-    if check_duplicates:
-        qrels.check_duplicates()
-        run.check_duplicates()
-    return qrels, run
-
-
-def _doubt_order(qrels: Qrels, run: Run) -> None:
-    """Warn the user if dicts look swapped."""
     if looks_swapped(qrels, run):
         warnings.warn(
             f"{qrels.where} holds fractions and {run.where} small whole numbers: were qrels and run given"
             " in the wrong order?",
             DeadheatWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
+    if check_duplicates:
+        qrels.check_duplicates()
+        run.check_duplicates()
+    return qrels, run
 
 
 def looks_swapped(qrels: Qrels, run: Run) -> bool:
@@ -125,11 +120,8 @@ def are_levels(table: Table) -> bool:
 
 def _some_numbers(rows: MappingRows) -> Iterator[float]:
     some = chain.from_iterable(documents.values() for documents in islice(rows.mapping.values(), LOOKED))
-    return (float(one) for one in islice(some, LOOKED) if _is_finite(one))
-
-
-def _is_finite(given: object) -> bool:
-    return isinstance(given, int | float) and -LARGEST_INTEGER < given < LARGEST_INTEGER
+    numbers = (one for one in islice(some, LOOKED) if isinstance(one, int | float))
+    return (float(one) for one in numbers if -LARGEST_INTEGER < one < LARGEST_INTEGER)
 
 
 def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> Engine:
@@ -140,10 +132,7 @@ def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> Engin
             raise ParameterError(problem, hint="round the scores of each key first: Run.then_by(..., score_precision=)")
         precision = None
     if isinstance(run.rows, MappingRows):
-        judged = qrels.rows
-        if not isinstance(judged, MappingRows):
-            judged = MappingRows(qrels.to_dict(), "qrels", qrels.where)
-        return Mapping(qrels, judged, run, run.rows, precision)
+        return Mapping(qrels, run, precision)
     if isinstance(run.rows, UnreadRows):
         from deadheat.placements.by_query import ByQuery  # few runs are too large to hold
 

@@ -220,15 +220,16 @@ class Placements(Shown):
 
     def to_polars(self) -> pl.DataFrame:
         """Return query_id, doc_id, relevance, above and tied, sorted by query, rank and document."""
+        numbers = {"relevance": self.relevance, "above": self.above, "tied": self.tied}
+        rows = self.pairs(np.arange(len(self.query))).with_columns(pl.DataFrame(numbers))
+        return rows.sort("query_id", "above", "doc_id")
+
+    def pairs(self, rows: IntArray) -> pl.DataFrame:
+        """Return query_id and doc_id of some rows."""
         check_threads()
-        columns = {
-            "query_id": pl.Series(self.query_ids[self.query].tolist(), dtype=pl.String),
-            "doc_id": pl.Series(self.doc_ids.tolist(), dtype=pl.String),
-            "relevance": self.relevance,
-            "above": self.above,
-            "tied": self.tied,
-        }
-        return pl.DataFrame(columns).sort("query_id", "above", "doc_id")
+        query_ids, doc_ids = self.query_ids[self.query[rows]], self.doc_ids[rows]
+        columns = {"query_id": query_ids.tolist(), "doc_id": doc_ids.tolist()}
+        return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""

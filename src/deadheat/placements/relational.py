@@ -46,9 +46,8 @@ class Relational:
             tied = collect(self._retrieved.join(levels, on=tie, how="semi"))
             tied = tied.sort(*tie, "doc_id", descending=True)
             tied = tied.with_columns(first=pl.int_range(pl.len(), dtype=pl.Int64).over(tie))
-            query_ids, doc_ids = placements.query_ids[placements.query[rows]], placements.doc_ids[rows]
-            wanted = pl.DataFrame({"query_id": query_ids.tolist(), "doc_id": doc_ids.tolist()})
-            return wanted.join(tied, on=["query_id", "doc_id"], how="left", maintain_order="left")["first"].to_numpy()
+            wanted = placements.pairs(rows)
+            return wanted.join(tied, on=wanted.columns, how="left", maintain_order="left")["first"].to_numpy()
 
 
 def find_judged(qrels: Frame, run: Frame) -> Frame:
