@@ -13,7 +13,7 @@ import pyarrow as pa
 import deadheat as dh
 from deadheat.data.passes import SCHEMA
 from deadheat.data.rows import UnreadRows
-from deadheat.io.reading import Reading, Unread
+from deadheat.io.reading import Reading
 
 _OF_ARROW = (pa.string(), pa.string(), pa.string(), pa.float64(), pa.int64(), pa.int64())
 AS_SAID = pa.schema(list(zip(SCHEMA, _OF_ARROW, strict=True)))
@@ -45,12 +45,12 @@ class Parts:
         return pa.concat_tables([pl.DataFrame(schema=SCHEMA).to_arrow().cast(AS_SAID), *self.parts])
 
 
-class UnreadParts(Unread):
+class UnreadParts(UnreadRows):
     """Rows without an order, as those of Spark; the frame they are in is one of Polars all the same."""
 
     def __init__(self, *given: Any) -> None:  # noqa: ANN401 - as those of its base
         super().__init__(*given)
-        self.is_ordered = False
+        self.in_polars = False
 
 
 def cut(rows: pl.DataFrame, *, value: str = "score") -> dh.Run:
@@ -58,5 +58,5 @@ def cut(rows: pl.DataFrame, *, value: str = "score") -> dh.Run:
     shuffled = rows.sample(fraction=1, shuffle=True, seed=4)
     parts = tuple(shuffled.gather_every(3, n).to_arrow() for n in range(3))
     found = dh.Run({"q": {"d": 1.0}}, name="run")
-    found.rows = UnreadRows(UnreadParts(Parts(parts), Reading("run", value), "run"))
+    found.rows = UnreadParts(Parts(parts), Reading("run", value), "run")
     return found

@@ -28,7 +28,7 @@ from deadheat.io.forking import check_threads
 from deadheat.io.limits import rows_at_a_time
 
 if TYPE_CHECKING:
-    from deadheat.io.reading import Reading, Unread, WrongRows
+    from deadheat.io.reading import Reading, WrongRows
 
 ROWS, BAD, BEYOND, INFINITE, REPEATED = "rows", "bad", "beyond", "infinite", "repeated"  # what every pass may say
 QUERY = "query"  # what is said once of each query, if anything is
@@ -85,14 +85,13 @@ def by_query(
         The rows of a query are not adjacent in a file.
     """
     rows = cast("UnreadRows", run.rows)
-    unread, is_file = rows.unread, rows.in_polars
-    look = Look(unread.reading, task, precision, check_duplicates=rows.check_duplicates, where=run.where)
-    found = (_said_of_file if is_file else _said_by_spark)(unread, look, judgments.select(JUDGMENTS))
-    check_said(found, run, unread.reading, precision)
-    run.notes = tuple(dict.fromkeys((*run.notes, *unread.notes())))
+    look = Look(rows.reading, task, precision, check_duplicates=rows.check_duplicates, where=run.where)
+    found = (_said_of_file if rows.in_polars else _said_by_spark)(rows, look, judgments.select(JUDGMENTS))
+    check_said(found, run, rows.reading, precision)
+    run.notes = tuple(dict.fromkeys((*run.notes, *rows.notes())))
     queries = of_kind(found, QUERY, "query_id").to_series()
     twice = queries.filter(queries.is_duplicated())
-    if len(twice) and is_file:
+    if len(twice) and rows.in_polars:
         raise NotAdjacentError
     if len(twice):  # no setting of Spark should do that, and the numbers would be wrong
         raise DataError(f"Spark gave rows of query {twice.min()!r} to several workers", path=run.where)
@@ -196,13 +195,13 @@ def of_kind(found: pl.DataFrame, what: str, *columns: str) -> pl.DataFrame:
     return found.filter(pl.col("what") == what).select(*columns)
 
 
-def _said_by_spark(unread: Unread, look: Look, judgments: pl.DataFrame) -> pl.DataFrame:
+def _said_by_spark(rows: UnreadRows, look: Look, judgments: pl.DataFrame) -> pl.DataFrame:
     """Return what the workers of Spark say: the judgments travel with the task, or in the shuffle if they are many."""
-    raw, packed = unread.frame.to_native(), io.BytesIO()
+    raw, packed = rows.unchecked.to_native(), io.BytesIO()
     judgments.write_ipc(packed, compression="zstd")
     sent: bytes | None = packed.getvalue()
     if packed.tell() > MOST_SENT:
-        raw, sent = _with_judgments(raw, unread.reading.value, judgments), None
+        raw, sent = _with_judgments(raw, rows.reading.value, judgments), None
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:
         return _said_of_partition(look, sent, batches)
@@ -256,12 +255,12 @@ def _said_of_partition(look: Look, sent: bytes | None, batches: Iterable[Any]) -
     yield from found.to_arrow().cast(schema).to_batches(max_chunksize=1 << 16)
 
 
-def _said_of_file(unread: Unread, look: Look, judgments: pl.DataFrame) -> pl.DataFrame:
+def _said_of_file(rows: UnreadRows, look: Look, judgments: pl.DataFrame) -> pl.DataFrame:
     """Return what this process says of the rows of a large file, batch by batch."""
     check_threads()
     own = _of_queries(judgments)
     found = [pl.DataFrame(schema=SCHEMA)]
-    for batch in _whole_queries(unread.batches(rows_at_a_time())):
+    for batch in _whole_queries(rows.batches(rows_at_a_time())):
         found += look(batch, own)
     return pl.concat(found)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,7 +23,7 @@ from deadheat.io.mappings import Nested, all_numbers, frame_of_mapping
 if TYPE_CHECKING:
     import narwhals as nw
 
-    from deadheat.io.reading import Unread
+    from deadheat.io.reading import Reading
 
 Numbers = TypeVar("Numbers", NDArray[np.float64], NDArray[np.uint32])
 WORTH = 1 << 20  # rows that are worth a thread
@@ -178,7 +179,7 @@ class Rows(ABC):
         """Return the rows of a run with the lowest scores first."""
         return MemoryRows(self.to_polars().with_columns(score=0.0 - pl.col("score")))
 
-    @property
+    @cached_property
     def unchecked(self) -> nw.LazyFrame[Any]:
         """The same where one looks at a few of them, before all are checked."""
         return self.lazy
@@ -318,23 +319,32 @@ class LazyRows(Rows):
 
 
 class UnreadRows(LazyRows):
-    """A frame in a cluster or a large file, whose rows are checked in the pass that reads them.
+    """Rows that are read and checked in the pass that needs them: of Spark, or of a large file, in Polars.
 
     Parameters
     ----------
-    unread : Unread
-    check_duplicates : bool, default False
+    frame : narwhals.LazyFrame
+        query_id and doc_id as text, and the number in its own type.
+    reading : Reading
+    where : str
+        For messages.
+
+    Attributes
+    ----------
+    check_duplicates : bool
         Whether the pass that places them looks for repeated pairs too.
     """
 
-    def __init__(self, unread: Unread, *, check_duplicates: bool = False) -> None:
-        self.unread, self.check_duplicates = unread, check_duplicates
-        self.in_polars = unread.is_ordered
+    check_duplicates = False
+
+    def __init__(self, frame: nw.LazyFrame[Any], reading: Reading, where: str) -> None:
+        self.unchecked, self.reading, self.where = frame, reading, where
+        self.in_polars = bool(frame.implementation.is_polars())
 
     @cached_property
     def lazy(self) -> nw.LazyFrame[Any]:
         """The rows where they are, checked in a pass of their own."""
-        return self.unread.reading.in_engine(self.unread.frame, self.unread.where)
+        return self.reading.in_engine(self.unchecked, self.where)
 
     @cached_property
     def _fetched(self) -> pl.DataFrame:
@@ -342,24 +352,32 @@ class UnreadRows(LazyRows):
 
         from deadheat.io.reading import collect, readable
 
-        with readable(self.unread.where):
-            raw = nw.from_native(collect(self.unread.frame).lazy())
-            rows, wrong = self.unread.reading.in_polars(raw)
-        self.unread.reading.check(wrong, self.unread.where)
+        with readable(self.where):
+            rows, wrong = self.reading.in_polars(nw.from_native(collect(self.unchecked).lazy()))
+        self.reading.check(wrong, self.where)
         return rows
 
     def to_polars(self) -> pl.DataFrame:
         """Fetch the rows, once."""
         return self._fetched
 
+    def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
+        """Yield the unchecked rows of a file in their order, about so many at a time."""
+        from deadheat.io.reading import readable
+
+        frame: pl.LazyFrame = self.unchecked.to_native()
+        with readable(self.where):
+            yield from frame.collect_batches(chunk_size=n_rows, maintain_order=True)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what people should know of the batches that were read."""
+        return ()
+
     def negated(self) -> UnreadRows:
         """Return the rows where they are with the lowest scores first."""
-        return UnreadRows(self.unread.ascending(), check_duplicates=self.check_duplicates)
-
-    @property
-    def unchecked(self) -> nw.LazyFrame[Any]:
-        """The rows where they are, as they are."""
-        return self.unread.frame
+        found = copy(self)
+        found.reading = replace(self.reading, ascending=True)
+        return found
 
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return the pairs of the fetched rows that occur more than once."""

@@ -132,9 +132,9 @@ class Table:
             return MappingRows(check_mapping(content.rows, self.kind, self.where), self.kind, self.where)
         if isinstance(content.rows, pl.DataFrame):
             return MemoryRows(content.rows, content.hashes)
-        from deadheat.io.reading import Unread  # loads Narwhals, as these rows have done
-
-        return UnreadRows(content.rows) if isinstance(content.rows, Unread) else LazyRows(content.rows)
+        if content.reading is not None:
+            return UnreadRows(content.rows, content.reading, self.where)
+        return content.rows if isinstance(content.rows, Rows) else LazyRows(content.rows)
 
     def _look_at(self, content: Content) -> None:
         """Warn the user of what looks wrong; a run does."""
@@ -263,7 +263,7 @@ class Table:
         if isinstance(self.rows, MappingRows):
             return
         if isinstance(self.rows, UnreadRows) and self.kind == "run":
-            self.rows = UnreadRows(self.rows.unread, check_duplicates=True)
+            self.rows.check_duplicates = True
             return
         self.check_read_duplicates()
 

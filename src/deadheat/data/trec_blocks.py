@@ -9,11 +9,12 @@ from pathlib import Path
 import narwhals as nw
 import polars as pl
 
+from deadheat.data.rows import UnreadRows
 from deadheat.errors import DataError
 from deadheat.io.formats.base import Content
 from deadheat.io.formats.trec import Marked, note_of_comments, ranks_of_file, read_blocks
 from deadheat.io.kinds import TREC_FIELDS
-from deadheat.io.reading import Frame, Reading, Unread
+from deadheat.io.reading import Frame, Reading
 from deadheat.io.source import BLOCK
 
 ROW, FEWEST = 40, 1 << 20  # bytes: of a short row, and of the smallest block
@@ -25,15 +26,15 @@ def in_blocks(path: Path) -> Content:
     return Content(UnreadTrec(path), ranks=ranks_of_file(path))
 
 
-class UnreadTrec(Unread):
+class UnreadTrec(UnreadRows):
     """A run in a TREC file, compressed or not."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._marked = path, Marked("run")
-        self.reading, self.where, self.is_ordered = Reading("run", "score"), str(path), True
+        self.reading, self.where, self.in_polars = Reading("run", "score"), str(path), True
 
     @cached_property
-    def frame(self) -> Frame:  # type: ignore[override]
+    def unchecked(self) -> Frame:
         """All rows, in memory."""
         return nw.from_native(pl.concat(self.batches(MOST)).lazy())
 

@@ -22,7 +22,7 @@ from deadheat.io.mappings import (
     series_of_ids,
     text_of_ids,
 )
-from deadheat.io.reading import Reading, Unread, collect, readable
+from deadheat.io.reading import Reading, collect, readable
 from deadheat.io.results import ASSUMED, CALL, RANKED_BY_COLUMN, lists_of_rows
 from deadheat.wording import Plain
 
@@ -47,8 +47,8 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
     Returns
     -------
     Content
-        Its rows are a `polars.DataFrame` for rows in memory, a `narwhals.LazyFrame` for others, in their engine (for
-        runs in a cluster or a large file `Unread`), and a dict of dicts where each row has a list of documents.
+        Its rows are a `polars.DataFrame` for rows in memory, a `narwhals.LazyFrame` for others, in their engine (not
+        yet checked for runs in a cluster or a large file), and a dict of dicts where each row has a list of documents.
     """
     frame = _frame_of(source, kind, where)
     schema, held = _schema(frame, where), None
@@ -79,7 +79,7 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
     reading = Reading(kind, value or VALUE_COLUMN[kind])
     is_spark = frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect()
     if is_spark or (is_large and kind == "run"):
-        return Content(Unread(raw, reading, where), notes, _ranks(frame, names))
+        return Content(raw, notes, _ranks(frame, names), reading=reading)
     with readable(where):
         if not frame.implementation.is_polars():
             return Content(reading.in_engine(raw, where), notes, _ranks(frame, names))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
-from dataclasses import dataclass, replace
-from typing import Any, Self, cast
+from dataclasses import dataclass
+from typing import Any, cast
 
 import narwhals as nw
 import polars as pl
@@ -125,48 +124,6 @@ class Reading:
         rows, ids, null, bad = (count or 0 for count in collect(frame.select(rows=nw.len(), **counts)).row(0))
         example = collect(frame.filter(number.is_null() | wrong).head(1)).row(0) if null or bad else None
         return WrongRows(rows, ids, null + bad, example, beyond)
-
-
-class Unread:
-    """Rows that are read and checked in the pass that needs them: of Spark, or of a large Parquet file in Polars.
-
-    Parameters
-    ----------
-    frame : narwhals.LazyFrame
-        query_id and doc_id as text, and the number in its own type.
-    reading : Reading
-    where : str
-        For messages.
-
-    Attributes
-    ----------
-    is_ordered : bool
-        Whether the rows have an order, as those of a file, and can be read in batches.
-    """
-
-    frame: Frame
-
-    def __init__(self, frame: Frame, reading: Reading, where: str) -> None:
-        self.frame, self.reading, self.where = frame, reading, where
-        self.is_ordered = bool(frame.implementation.is_polars())
-
-    def ascending(self) -> Self:
-        """Return the same rows with the lowest scores first."""
-        found = copy(self)
-        found.reading = replace(self.reading, ascending=True)
-        return found
-
-    def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
-        """Yield the rows of a file in their order, about so many at a time."""
-        check_threads()
-        with readable(self.where):
-            yield from cast("pl.LazyFrame", self.frame.to_native()).collect_batches(
-                chunk_size=n_rows, maintain_order=True
-            )
-
-    def notes(self) -> tuple[str, ...]:
-        """Return what people should know of the rows that were read."""
-        return ()
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from deadheat.arrays import AnyArray, IntArray
 from deadheat.errors import DataError, ParameterError
-from deadheat.placements.comparing import Array, Counts, Piece, compare, compare_some, first_wrong
+from deadheat.placements.comparing import Array, Counts, Piece, compare, compare_some, first_wrong, numbers_at
 from deadheat.placements.dense import Counted, Entries, Ids, entries_of, left_out_of, numbers_of
 from deadheat.placements.libraries import (
     beside,

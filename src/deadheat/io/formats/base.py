@@ -27,7 +27,7 @@ class Content:
 
     Attributes
     ----------
-    rows : dict of dict, polars.DataFrame, narwhals.LazyFrame or Unread
+    rows : dict of dict, polars.DataFrame, narwhals.LazyFrame or Rows
         Of a dict, the numbers are not yet checked; a lazy frame is of an engine, or of a file that is not in memory.
     notes : tuple of str
         What was done to read it that people should know.
@@ -37,6 +37,8 @@ class Content:
         query_id, doc_id, subtopic and relevance of qrels that have several subtopics.
     hashes : polars.Series or None
         Those of the document ids, by :func:`~deadheat.io.hashing.doc_hash`, if they were found on the way.
+    reading : Reading or None
+        How the rows of a lazy frame are to be read, if they are not yet checked.
     are_cases : bool
         Whether these are labelled cases, and nothing was read: the benchmark package reads them.
     """
@@ -46,6 +48,7 @@ class Content:
     ranks: pl.DataFrame | None = None
     subtopics: pl.DataFrame | None = None
     hashes: pl.Series | None = None
+    reading: Any = None
     are_cases: bool = False
 
 
