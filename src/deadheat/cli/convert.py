@@ -123,8 +123,8 @@ def _with_judgments(qrels: Qrels | Run, path: str, rows: pl.DataFrame) -> tuple[
 
     if "subtopic" in rows.columns:
         raise click.UsageError(f"the qrels have judgments by subtopic, and {path!r} has none: give --no-subtopics")
-    found = add_judgments(cast("Qrels", qrels), Path(path))
-    return found.frame, f", {found.n_added:,} of them from {path}; not judged there: {found.n_open:,}"
+    frame, n_added, n_open = add_judgments(cast("Qrels", qrels), Path(path))
+    return frame, f", {n_added:,} of them from {path}; not judged there: {n_open:,}"
 
 
 def _rows_of(table: Qrels | Run, source: str, written: str, *, no_subtopics: bool) -> pl.DataFrame:

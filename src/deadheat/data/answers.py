@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -16,24 +15,7 @@ COLUMNS = ("query_id", "doc_id", "relevance")
 WANTED = Wanted(what="judgments", expected="a list of objects with query_id, doc_id and relevance", as_written=True)
 
 
-@dataclass(frozen=True, eq=False)
-class Added:
-    """Qrels with judgments that somebody added.
-
-    Attributes
-    ----------
-    frame : polars.DataFrame
-        query_id, doc_id and relevance: the rows of the qrels, then the new ones.
-    n_added, n_open : int
-        Rows with a relevance, and rows that have none yet.
-    """
-
-    frame: pl.DataFrame
-    n_added: int
-    n_open: int
-
-
-def add_judgments(qrels: Qrels, path: Path) -> Added:
+def add_judgments(qrels: Qrels, path: Path) -> tuple[pl.DataFrame, int, int]:
     """Return qrels with the judgments of a file such as `deadheat holes --judge` writes; empty rows are left out.
 
     Parameters
@@ -41,6 +23,13 @@ def add_judgments(qrels: Qrels, path: Path) -> Added:
     qrels : Qrels
     path : pathlib.Path
         A table with the columns query_id, doc_id and relevance, and any others.
+
+    Returns
+    -------
+    frame : polars.DataFrame
+        query_id, doc_id and relevance: the rows of the qrels, then the new ones.
+    n_added, n_open : int
+        Rows with a relevance, and rows that have none yet.
 
     Raises
     ------
@@ -76,4 +65,4 @@ def add_judgments(qrels: Qrels, path: Path) -> Added:
     if not new:
         raise DataError("no row has a relevance: nothing is judged yet", path=path)
     frame = pl.concat([judged, pl.DataFrame(new, schema=judged.schema, orient="row")])
-    return Added(frame, len(new), len(records.frame) - len(new))
+    return frame, len(new), len(records.frame) - len(new)

@@ -122,14 +122,16 @@ class Queries:
     @property
     def language_column(self) -> str | None:
         """The column that holds the language, in any case: language, or else lang."""
-        folded = {name.casefold(): name for name in reversed(self.columns)}  # of two, the first column wins
-        return next((folded[name] for name in LANGUAGE_NAMES if name in folded), None)
+        return self._first_of(LANGUAGE_NAMES)
 
     @property
     def text_column(self) -> str | None:
         """The column that holds the text of the query, in any case: text, query_text, query, question or title."""
-        folded = {name.casefold(): name for name in reversed(self.columns)}
-        return next((folded[name] for name in TEXT_NAMES if name in folded), None)
+        return self._first_of(TEXT_NAMES)
+
+    def _first_of(self, names: Iterable[str]) -> str | None:
+        folded = {name.casefold(): name for name in reversed(self.columns)}  # of two, the first column wins
+        return next((folded[name] for name in names if name in folded), None)
 
     def texts(self, query_ids: Iterable[str]) -> dict[str, str]:
         """Return the texts of the given queries that have one; empty without a column of texts."""

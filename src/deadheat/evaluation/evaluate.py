@@ -33,7 +33,7 @@ from deadheat.measures.notation import MeasureLike, split_notation
 from deadheat.placements import policies
 from deadheat.placements.place import Engine, engine_of, open_pair
 from deadheat.placements.placements import Placements
-from deadheat.placements.shortened import Shortened, shortened
+from deadheat.placements.shortened import Shortened
 from deadheat.placements.unjudged import as_placed, unjudged_documents, with_ties
 from deadheat.wording import NOISE, Advice, Plain, counted, three
 
@@ -330,10 +330,12 @@ def engine_under(conventions: Conventions, engine: Engine, measures: Sequence[Me
     rng : numpy.random.Generator or int, optional
         For ``ties="random"``.
     """
+    if isinstance(engine, Shortened) or (conventions.depth is None and not conventions.judged_only):
+        return engine
     depths = [one.deepest for one in measures]
     known = [one for one in depths if one is not None]
     all_known = len(known) == len(depths) and conventions.unjudged != "bounds"
-    return shortened(
+    return Shortened(
         engine,
         depth=conventions.depth,
         judged_only=conventions.judged_only,

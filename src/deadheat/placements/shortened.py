@@ -30,7 +30,7 @@ class Shortened:
     ties : str
         The tie policy, which says what remains of a tie that the depth cuts. Under "expected" it must hold no judged
         document, or be below what is looked at.
-    rng : numpy.random.Generator or int, optional
+    rng : numpy.random.Generator, int or None
         For ``ties="random"``.
     deepest : int or None
         Rank below which nothing will be looked at; None: everything is.
@@ -43,8 +43,8 @@ class Shortened:
         depth: int | None,
         judged_only: bool,
         ties: str,
-        rng: Rng = None,
-        deepest: int | None = None,
+        rng: Rng,
+        deepest: int | None,
     ) -> None:
         self._engine, self._depth, self._judged_only = engine, depth, judged_only
         self._ties, self._rng = ties, rng
@@ -60,15 +60,11 @@ class Shortened:
         return self._whole.missing
 
     @cached_property
-    def _ranked(self) -> Placements:
-        """The whole lists without ties that the depth cuts."""
-        return policies.apply(self._whole, self._ties, self._rng, self._engine)
-
-    @cached_property
     def _placed(self) -> Placements:
         shorter = self._whole
         if self._depth is not None:
-            ranked = None if self._ties == "expected" else self._ranked
+            is_exact = self._ties == "expected"
+            ranked = None if is_exact else policies.apply(self._whole, self._ties, self._rng, self._engine)
             shorter = truncate(shorter, self._depth, ranked, deepest=self._deepest)
         return condense(shorter) if self._judged_only else shorter
 
@@ -78,44 +74,21 @@ class Shortened:
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
         """Count, for each of the given placements, the remaining documents of its tie that a rule puts before it."""
-        ranked = policies.by_rule(self._whole, self._engine, rule)
-        ranks = _ranks(ranked, self._placed)
         own = self._placed
+        ranks = _ranks(policies.by_rule(self._whole, self._engine, rule), own)
         if self._judged_only:  # the rank among what remains
             order = np.lexsort((ranks, own.query))
             ranks = np.empty_like(ranks)
-            starts = np.searchsorted(own.query, own.query)
-            ranks[order] = np.arange(len(order)) - starts[order]
-        first = ranks - own.above
+            ranks[order] = np.arange(len(order)) - np.searchsorted(own.query, own.query)
         is_there = np.isin(own.query_ids, placements.query_ids)[own.query]
-        return first[is_there][rows]
-
-
-def shortened(
-    engine: Engine,
-    *,
-    depth: int | None,
-    judged_only: bool,
-    ties: str,
-    rng: Rng = None,
-    deepest: int | None = None,
-) -> Engine:
-    """Return the engine, with shorter lists if that was asked for; parameters as for `Shortened`."""
-    if isinstance(engine, Shortened) or (depth is None and not judged_only):
-        return engine
-    return Shortened(engine, depth=depth, judged_only=judged_only, ties=ties, rng=rng, deepest=deepest)
+        return (ranks - own.above)[is_there][rows]
 
 
 def _ranks(ranked: Placements, some: Placements) -> IntArray:
     """Return how many documents are above each row of some placements in others that hold it too."""
-    places = {
-        (query, document): above
-        for query, document, above in zip(
-            ranked.query.tolist(), ranked.doc_ids.tolist(), ranked.above.tolist(), strict=True
-        )
-    }
-    wanted = zip(some.query.tolist(), some.doc_ids.tolist(), strict=True)
-    return np.array([places[pair] for pair in wanted], np.int64)
+    keys, others = (zip(one.query.tolist(), one.doc_ids.tolist(), strict=True) for one in (ranked, some))
+    places = dict(zip(keys, ranked.above.tolist(), strict=True))
+    return np.array([places[key] for key in others], np.int64)
 
 
 def condense(placements: Placements) -> Placements:
