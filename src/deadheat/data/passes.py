@@ -10,10 +10,11 @@ those of runs mostly are. If they are not, that is seen, and the caller goes ano
 from __future__ import annotations
 
 import io
+import json
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -28,9 +29,9 @@ from deadheat.io.forking import check_threads
 from deadheat.io.limits import rows_at_a_time
 
 if TYPE_CHECKING:
-    from deadheat.io.reading import Reading, WrongRows
+    from deadheat.io.reading import Reading
 
-ROWS, BAD, BEYOND, INFINITE, REPEATED = "rows", "bad", "beyond", "infinite", "repeated"  # what every pass may say
+ROWS, INFINITE, REPEATED = "rows", "infinite", "repeated"  # what every pass may say
 QUERY = "query"  # what is said once of each query, if anything is
 SCHEMA: dict[str, type[pl.DataType]] = {
     "what": pl.String,
@@ -147,7 +148,7 @@ class Look:
 
         with readable(self.where):
             rows, wrong = self.reading.in_polars(nw.from_native(frame.lazy()))
-        found = list(_tell(wrong))
+        found = [said(ROWS, doc_id=[json.dumps(astuple(wrong))])]
         if wrong.n_without_id or wrong.n_bad or wrong.beyond is not None or not wrong.n_rows:
             return found
         scores = rows["score"].to_numpy()
@@ -164,23 +165,11 @@ class Look:
         return [*found, *self.task(blocks, judgments(blocks.query_ids))]
 
 
-def _tell(wrong: WrongRows) -> Iterator[pl.DataFrame]:
-    yield said(ROWS, above=[wrong.n_rows], tied=[wrong.n_without_id])
-    if wrong.bad is not None:
-        query, doc, value = wrong.bad
-        yield said(BAD, query_id=[query], doc_id=[doc], value=[value], above=[wrong.n_bad])
-    if wrong.beyond is not None:
-        yield said(BEYOND, doc_id=[wrong.beyond])
-
-
 def check_said(found: pl.DataFrame, run: Run, reading: Reading, precision: ScorePrecision) -> None:
     """Raise for wrong rows and repeated pairs; warn of scores that rounding made infinite."""
     from deadheat.io.reading import WrongRows, add_up
 
-    parts = [WrongRows(n_rows, n_without_id) for n_rows, n_without_id in of_kind(found, ROWS, "above", "tied").rows()]
-    bad = of_kind(found, BAD, "above", "query_id", "doc_id", "value")
-    parts += [WrongRows(0, 0, n_bad, (query, doc, value)) for n_bad, query, doc, value in bad.rows()]
-    parts += [WrongRows(0, beyond=beyond) for (beyond,) in of_kind(found, BEYOND, "doc_id").rows()]
+    parts = [WrongRows(*json.loads(text)) for (text,) in of_kind(found, ROWS, "doc_id").rows()]
     reading.check(add_up(parts), run.where)
     repeated = of_kind(found, REPEATED, "query_id", "doc_id", "above")
     if len(repeated):

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import AnyArray, BoolArray, IntArray
-from deadheat.placements.libraries import beside, namespace, on_device, to_memory, widened
+from deadheat.placements.libraries import beside, library_of, to_memory, widened
 
 IN_CACHE = 1 << 17  # numbers of a piece of several rows in main memory
 IN_ROW = 1 << 20  # and of one row
@@ -57,7 +57,7 @@ class Matrix:
     def __init__(self, scores: Array, mask: Array | None = None) -> None:
         self.scores, self.mask = scores, mask
         self.shape: tuple[int, int] = (scores.shape[0], scores.shape[1])
-        self.library: Any = namespace(scores) if on_device(scores) else np
+        self.library: Any = library_of(scores)
 
     def pieces(self) -> Iterator[tuple[slice, list[slice]]]:
         """Give the rows that are compared together, and for each the columns, one piece after the other."""
@@ -101,7 +101,7 @@ def numbers_at(xp: Any, array: Array, row: IntArray, column: IntArray) -> Array:
 def first_wrong(piece: Piece, *, may_be_infinite: bool = True) -> tuple[int, int] | None:
     """Return row and column of a score that counts and is NaN (or infinite, if it may not be); None without one."""
     scores, kept, xp = piece
-    if scores.dtype.kind != "f" if xp is np else xp.isdtype(scores.dtype, ("bool", "integral")):
+    if xp.isdtype(scores.dtype, ("bool", "integral")):
         return None
     if xp is np and kept is None and may_be_infinite and not np.isnan(scores.max()):
         return None  # twice as fast: the largest of several numbers is NaN if one of them is

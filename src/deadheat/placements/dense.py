@@ -18,7 +18,7 @@ from deadheat.errors import DataError, DeadheatWarning, ParameterError
 from deadheat.io.forking import check_threads
 from deadheat.io.mappings import are_beyond
 from deadheat.placements.comparing import Array, Matrix, compare, compare_some, first_wrong
-from deadheat.placements.libraries import detached, device_of, in_memory, is_short, namespace, on_device, to_memory
+from deadheat.placements.libraries import detached, device_of, in_memory, is_short, library_of, on_device, to_memory
 from deadheat.placements.placements import Placements, sort_rows
 from deadheat.wording import Plain, counted
 
@@ -357,7 +357,7 @@ def _of_sparse(given: Any, shape: tuple[int, int], argument: str) -> Entries:  #
 
 def _of_array(given: Any, shape: tuple[int, int], argument: str) -> Entries:  # noqa: ANN401 - an array of any library
     """Read an array where it is: what is 0 stays there."""
-    xp, kind = namespace(given) if on_device(given) else np, getattr(given.dtype, "kind", None)
+    xp, kind = library_of(given), getattr(given.dtype, "kind", None)
     if tuple(given.shape) != shape or (xp is np and kind not in set("fiub")):
         error = _wrong(argument, f"an array of shape {tuple(given.shape)} and dtype {given.dtype}", shape)
         error.hint = SWAPPED if argument == "relevant" and kind == "f" else None

@@ -19,14 +19,7 @@ from deadheat.arrays import AnyArray, IntArray
 from deadheat.errors import DataError, ParameterError
 from deadheat.placements.comparing import Array, Counts, Piece, compare, compare_some, first_wrong, numbers_at
 from deadheat.placements.dense import Counted, Entries, Ids, entries_of, left_out_of, numbers_of
-from deadheat.placements.libraries import (
-    beside,
-    device_of,
-    namespace,
-    on_device,
-    to_memory,
-    widened,
-)
+from deadheat.placements.libraries import beside, device_of, library_of, on_device, to_memory, widened
 from deadheat.wording import Plain
 
 SIMILARITIES = ("dot", "cosine")
@@ -83,7 +76,7 @@ class Tiles:
     @cached_property
     def xp(self) -> Any:  # noqa: ANN401 - a library
         """The library of the vectors."""
-        return namespace(self.documents) if on_device(self.documents) else np
+        return library_of(self.documents)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -114,8 +107,7 @@ class Tiles:
         size = self.shape[1]
         places = self.document[number * size : (number + 1) * size]
         xp, documents = self.xp, self.documents
-        found = documents[places] if xp is np else xp.take(documents, beside(xp, places, documents), axis=0)
-        return self._padded(found, size)
+        return self._padded(xp.take(documents, beside(xp, places, documents), axis=0), size)
 
     def _padded(self, vectors: Array, size: int) -> Array:
         xp = self.xp
@@ -284,14 +276,10 @@ def first_identical(vectors: Any, noun: str, *, has_length: bool = False) -> Int
 
 def _parts(vectors: Any, places: IntArray) -> Iterator[tuple[slice, AnyArray]]:  # noqa: ANN401 - an array of any library
     """Give some vectors as floats in main memory, part by part; -0.0 is 0.0."""
-    size = max(1, AT_ONCE // vectors.shape[1])
+    xp, size = library_of(vectors), max(1, AT_ONCE // vectors.shape[1])
     for start in range(0, len(places), size):
         part = slice(start, min(start + size, len(places)))
-        if on_device(vectors):
-            xp = namespace(vectors)
-            found = to_memory(xp.take(vectors, beside(xp, places[part], vectors), axis=0))
-        else:
-            found = to_memory(vectors[places[part]])
+        found = to_memory(xp.take(vectors, beside(xp, places[part], vectors), axis=0))
         yield part, np.ascontiguousarray(as_floats(found) + 0.0)
 
 

@@ -111,6 +111,11 @@ def namespace(array: object) -> Any:  # noqa: ANN401 - a module, which the stand
     return array_api_compat.array_namespace(array)
 
 
+def library_of(array: object) -> Any:  # noqa: ANN401 - as above
+    """Return the functions of the library that counts an array: NumPy's for what it can see."""
+    return namespace(array) if on_device(array) else np
+
+
 def device_of(array: object) -> str:
     """Return the name of the device that holds an array."""
     if not _is_array(array):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -18,7 +17,7 @@ from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError
 from deadheat.io.forking import check_threads
 from deadheat.kernels.counts import Relevant
-from deadheat.wording import counted
+from deadheat.wording import counted, three
 
 T = TypeVar("T")
 LARGEST = 2**15 - 1  # integer of 16 bits
@@ -340,14 +339,10 @@ def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame
 
 def no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Sequence[str]) -> DataError:
     """Return the error, which shows query ids of both sides."""
-
-    def three(ids: Sequence[str]) -> str:
-        rest = len(ids) - 3
-        return ", ".join(map(repr, islice(ids, 3))) + (f" and {rest:,} more" if rest > 0 else "")
-
     near = nearly_equal(judged, retrieved)
+    own, others = (three([*map(repr, ids)]) for ids in (judged, retrieved))
     return DataError(
-        f"qrels and run share no query: {qrels.where} has {three(judged)}; {run.where} has {three(retrieved)}."
+        f"qrels and run share no query: {qrels.where} has {own}; {run.where} has {others}."
         f" Are they of the same collection, and are the ids written alike?{lost_zeros(judged, retrieved)}"
         + (f" {near}" if near else "")
     )
