@@ -78,7 +78,6 @@ def test_parts_have_whole_blocks_and_all_of_them(n_parts: int) -> None:
         sizes = part.frame.group_by("query_id", maintain_order=True).len()
         assert sizes["query_id"].to_list() == part.query_ids.to_list()
         assert part.bounds.tolist() == [0, *sizes["len"].cum_sum().to_list()]
-        assert part.scores.tolist() == part.frame["score"].to_list()
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 7])

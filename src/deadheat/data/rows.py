@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
@@ -146,38 +145,37 @@ def _doubtful(blocks: Blocks, first: int, last: int) -> IntArray:
     return block[equal + 1 < bounds[block + 1]]  # the row after a block's last one is in the next
 
 
-class Rows(ABC):
+class Rows:
     """Checked rows of (query_id, doc_id, number), and what every kind of storage can do with them.
 
     Attributes
     ----------
+    frame : polars.DataFrame
+        The rows in the order of the source, built or fetched once.
     in_polars : bool
         Whether Polars can take them in their order; else they are in another engine, which may have no order.
     """
 
+    frame: pl.DataFrame
     in_polars: bool = True
-
-    @abstractmethod
-    def to_polars(self) -> pl.DataFrame:
-        """Return the rows as a Polars frame, in the order of the source."""
 
     @cached_property
     def lazy(self) -> nw.LazyFrame[Any]:
         """The rows as a lazy Narwhals frame, in their engine."""
         import narwhals as nw  # only joins need it
 
-        return nw.from_native(self.to_polars().lazy())
+        return nw.from_native(self.frame.lazy())
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return the rows as ``{query_id: {doc_id: number}}``."""
         nested: dict[str, dict[str, float]] = {}
-        for query, doc, value in self.to_polars().iter_rows():
+        for query, doc, value in self.frame.iter_rows():
             nested.setdefault(query, {})[doc] = value
         return nested
 
     def negated(self) -> Rows:
         """Return the rows of a run with the lowest scores first."""
-        return MemoryRows(self.to_polars().with_columns(score=0.0 - pl.col("score")))
+        return MemoryRows(self.frame.with_columns(score=0.0 - pl.col("score")))
 
     @cached_property
     def unchecked(self) -> nw.LazyFrame[Any]:
@@ -232,12 +230,9 @@ class MappingRows(Rows):
     where: str
 
     @cached_property
-    def _frame(self) -> pl.DataFrame:
+    def frame(self) -> pl.DataFrame:
+        """The rows as columns, built once."""
         return frame_of_mapping(self.mapping, self.kind, self.where)
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return the rows as a Polars frame, built once."""
-        return self._frame
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return a copy of the dicts."""
@@ -245,7 +240,7 @@ class MappingRows(Rows):
 
     def negated(self) -> MappingRows:
         """Return a copy with the lowest scores first."""
-        all_numbers(self.mapping, list(self.mapping), self.kind, self.where)  # raises for what is no number
+        self.numbers(list(self.mapping))  # raises for what is no number
         mapping = {query: {doc: -score for doc, score in own.items()} for query, own in self.mapping.items()}
         return MappingRows(mapping, self.kind, self.where)
 
@@ -256,9 +251,6 @@ class MappingRows(Rows):
     def some_documents(self, size: int) -> list[str]:
         """Return the ids of a few documents."""
         return list(islice(chain.from_iterable(self.mapping.values()), size))
-
-    def repeated_pairs(self) -> None:
-        """Return None: a dict cannot hold a key twice."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,10 +271,6 @@ class MemoryRows(Rows):
     def blocks(self) -> Blocks:
         """The rows, grouped by query."""
         return blocks_of(self.frame, self.hashes)
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return the frame."""
-        return self.frame
 
     def some_documents(self, size: int) -> list[str]:
         """Return the ids of a few documents."""
@@ -311,8 +299,9 @@ class LazyRows(Rows):
 
         return LazyRows(self.lazy.with_columns(score=0.0 - nw.col("score")))
 
-    def to_polars(self) -> pl.DataFrame:
-        """Fetch the rows."""
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The rows, fetched once."""
         from deadheat.io.reading import collect
 
         return collect(self.lazy)
@@ -347,7 +336,8 @@ class UnreadRows(LazyRows):
         return self.reading.in_engine(self.unchecked, self.where)
 
     @cached_property
-    def _fetched(self) -> pl.DataFrame:
+    def frame(self) -> pl.DataFrame:
+        """The rows, fetched and checked once."""
         import narwhals as nw
 
         from deadheat.io.reading import collect, readable
@@ -356,10 +346,6 @@ class UnreadRows(LazyRows):
             rows, wrong = self.reading.in_polars(nw.from_native(collect(self.unchecked).lazy()))
         self.reading.check(wrong, self.where)
         return rows
-
-    def to_polars(self) -> pl.DataFrame:
-        """Fetch the rows, once."""
-        return self._fetched
 
     def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
         """Yield the unchecked rows of a file in their order, about so many at a time."""
@@ -381,4 +367,4 @@ class UnreadRows(LazyRows):
 
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return the pairs of the fetched rows that occur more than once."""
-        return MemoryRows(self.to_polars()).repeated_pairs()
+        return MemoryRows(self.frame).repeated_pairs()

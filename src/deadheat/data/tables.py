@@ -221,7 +221,7 @@ class Table:
     def to_polars(self) -> pl.DataFrame:
         """Return the rows as a Polars frame, in the order of the source."""
         with guarded(self.where):
-            return self.rows.to_polars()
+            return self.rows.frame
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return the rows as ``{query_id: {doc_id: number}}``."""
