@@ -96,12 +96,10 @@ def _ids_in(path: Path) -> Iterable[object]:
     except FileFormatError:
         return [line for line in map(str.strip, decoded(read_all(path), path).split("\n")) if line]
     if form == "json":
-        held: object = parsed(text := read_text(path, ALLOWED), path)
+        held: object = parsed(read_text(path, ALLOWED), path)
         if isinstance(held, list) and held and not isinstance(held[0], Mapping):
             return held
-        if isinstance(held, Mapping):
-            form = "obo" if '"graphs"' in text else form
-    if form in {"obo", "owl"} or form == "json":
+    if form in {"json", "obo", "owl"}:
         read: Any = import_module("deadheat.benchmark.collection").read_collection
         return cast("Iterable[object]", read(path).ids)
     records = read_records(path, form)

@@ -135,9 +135,7 @@ class Queries:
 
     def texts(self, query_ids: Iterable[str]) -> dict[str, str]:
         """Return the texts of the given queries that have one; empty without a column of texts."""
-        name, ids = self.text_column, list(query_ids)
-        labels = [] if name is None else zip(ids, self.column(name, ids), strict=True)
-        return {query: text for query, text in labels if text is not None}
+        return {query: text for query, text in self._labelled(self.text_column, query_ids) if text is not None}
 
     def column(self, name: str, query_ids: Iterable[str]) -> list[str | None]:
         """Return the label of each of the given queries.
@@ -174,17 +172,18 @@ class Queries:
 
     def languages(self, query_ids: Iterable[str] | None = None) -> tuple[str, ...]:
         """Return the languages of the given queries, by default all, sorted; none without a language column."""
-        name = self.language_column
-        if name is None:
-            return ()
-        found = set(self._labels(name) if query_ids is None else self.column(name, query_ids))
-        return tuple(sorted(language for language in found if language is not None))
+        labels = self._labelled(self.language_column, self.query_ids if query_ids is None else query_ids)
+        return tuple(sorted({language for _, language in labels if language is not None}))
 
     def without_language(self, query_ids: Iterable[str]) -> tuple[str, ...]:
         """Return the given queries that have no language; none without a language column."""
-        name, ids = self.language_column, tuple(query_ids)
-        labels = [] if name is None else zip(ids, self.column(name, ids), strict=True)
+        labels = self._labelled(self.language_column, query_ids)
         return tuple(query for query, language in labels if language is None)
+
+    def _labelled(self, name: str | None, query_ids: Iterable[str]) -> list[tuple[str, str | None]]:
+        """Return the given queries with their labels; empty without a column."""
+        ids = list(query_ids)
+        return [] if name is None else list(zip(ids, self.column(name, ids), strict=True))
 
     def check_columns(self, names: Iterable[str]) -> None:
         """Raise `ColumnError` for a name that is not a label column."""
