@@ -102,7 +102,9 @@ def _lines(table: Table, digits: int | None) -> Iterator[str]:
             for group in row.cells
             for cell, is_wide in zip(group, is_ranked, strict=True)
         ]
-        yield _whole(" & ".join([*texts, *cells])) + r" \\"
+        line = " & ".join([*texts, *cells])
+        # what begins so would be an option of the \\ above it
+        yield "{}" * line.startswith(("[", "*")) + line + r" \\"
     yield r"\bottomrule"
     yield r"\end{tabular}"
 
@@ -159,11 +161,6 @@ def _is_printed(character: str) -> bool:
         return True
     parts = unicodedata.normalize("NFD", character)
     return len(parts) == 2 and parts[0].isascii() and parts[1] in ACCENTS and ord(character) < LATIN_END
-
-
-def _whole(row: str) -> str:
-    r"""Return a row that LaTeX does not take for an option of the \\ above it."""
-    return "{}" + row if row.startswith(("[", "*")) else row
 
 
 register(ReportFormat(name="latex", suffixes=(".tex",), write=as_latex, needs="scores", place=4))

@@ -187,8 +187,12 @@ def draw(bar: Bar, width: int = WIDTH) -> str:
 
 def as_cell(scores: Scores, of_ties: str = "") -> Cell:
     """Return what `reported` does, of a count an int where it is a whole number."""
-    number = scores.reported(of_ties)
-    return count_cell(number) if scores.measure.total else number
+    return cell_of(scores.measure, scores.reported(of_ties))
+
+
+def cell_of(measure: Measure, value: float) -> Cell:
+    """Return a value of a measure as a cell, of a count as :func:`count_cell` does."""
+    return count_cell(value) if measure.total else value
 
 
 def span_of_ties(scores: Scores) -> Span:

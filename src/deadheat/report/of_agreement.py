@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.arrays import FloatArray
 from deadheat.comparison.agreement import BOUNDS, KINDS, Agreement
 from deadheat.report.model import (
     QUERY,
@@ -59,7 +58,7 @@ def report_agreements(found: Sequence[Agreement], *, per_query: bool = False) ->
     if per_query:
         by_query = [
             {"runs": pair_of(one), "query_id": str(query), "n_common": int(one.n_common[n])}
-            | {name: _number(values, n) for name, values in one.values.items()}
+            | {name: float(values[n]) for name, values in one.values.items()}
             for one in found
             for n, query in enumerate(one.query_ids.tolist())
         ]
@@ -127,8 +126,3 @@ def _numbers(found: Agreement) -> dict[str, object]:
     left_out = {found.first: list(found.only_first), found.second: list(found.only_second)}
     n_without_tau = int((found.n_common < 2).sum())
     return {"n_queries": len(found.query_ids), "left_out": left_out, "n_without_tau": n_without_tau}
-
-
-def _number(values: FloatArray, n: int) -> float | None:
-    value = float(values[n])
-    return None if math.isnan(value) else value

@@ -14,7 +14,7 @@ from deadheat.comparison.verdict import doubt, favoured
 from deadheat.evaluation.strata import keys_of
 from deadheat.measures import Measure
 from deadheat.report.conventions import broken_by
-from deadheat.report.model import SYSTEM, Column, Number, Report, Table, tabulate
+from deadheat.report.model import SYSTEM, Column, Number, Report, tabulate
 from deadheat.report.numbers import format_cell
 from deadheat.report.of_comparison import (
     TESTS,
@@ -60,31 +60,19 @@ def report_compact(
         Decimals that will be printed: values that look alike are both bold if one is the best.
     """
     whole = report_comparison(comparison, qrels=qrels, columns=columns, strata=strata, for_people=False, margin=margin)
-    table = compact(comparison, qrels=qrels, columns=columns, strata=strata, digits=digits)
     facts = tuple(fact for fact in whole.facts if not fact.text or fact.is_note or fact.is_warning)
-    return Report((table,), facts, opening=whole.opening)
-
-
-def compact(
-    comparison: Comparison,
-    *,
-    qrels: str,
-    columns: Sequence[str] = (),
-    strata: Strata | None = None,
-    digits: int | None = None,
-) -> Table:
-    """Return the table alone; the arguments are those of :func:`report_compact`."""
     parts: Strata | Mapping[tuple[()], Comparison] = {(): comparison} if strata is None else strata
     names = best_first(comparison.evaluations, comparison.measures[0])
     has_letters = comparison.design.baseline is None and len(names) > 1
     letters = dict(zip(names, _letters(len(names)), strict=True)) if has_letters else {}
     rows: list[dict[str, Any]] = []
+    marks = ""
     for stratum, part in parts.items():
         cells = {one.label: _column(part, one, names, letters, digits) for one in part.measures}
-        of_part = {"stratum": keys_of(stratum), "cells": cells}
-        rows += [{**of_part, "system": name, "letter": letters.get(name)} for name in names]
-    ranked = [cell for row in rows for column in row["cells"].values() for cell in column.values()]
-    marks = "".join(cell.marks for cell in ranked if cell is not None)
+        marks += "".join(cell.marks for column in cells.values() for cell in column.values() if cell is not None)
+        rows += [
+            {"stratum": keys_of(stratum), "system": name, "letter": letters.get(name), "cells": cells} for name in names
+        ]
     shown = [
         Column(
             one.label,
@@ -93,7 +81,7 @@ def compact(
         )
         for one in comparison.measures
     ]
-    return tabulate(
+    table = tabulate(
         "comparison",
         (*columns_of_strata(columns), *([LETTER] if letters else []), SYSTEM),
         shown,
@@ -102,6 +90,7 @@ def compact(
         main=-1,  # none: the bold ones matter
         has_blocks=strata is not None,
     )
+    return Report((table,), facts, opening=whole.opening)
 
 
 def _column(

@@ -45,7 +45,7 @@ from deadheat.report.model import (
     warning,
 )
 from deadheat.report.model import named as measure_named
-from deadheat.report.numbers import count_cell, few_units, format_cell, tell_counts
+from deadheat.report.numbers import cell_of, few_units, format_cell, tell_counts
 from deadheat.report.score_tables import (
     StratumEvaluations,
     inside,
@@ -261,7 +261,7 @@ def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
 def _effect(parts: Sequence[StratumEvaluations], digits: int | None) -> tuple[dict[str, object] | None, str]:
     """Return which value tie orders change most: for JSON, and as text."""
     spans = [
-        (math.isfinite(scores.measure.range[1]), span, scores.measure.label, one.name, part.labels)
+        (math.isfinite(scores.measure.range[1]), span, scores.measure.label, one.name, part.labels, scores.measure)
         for part in parts
         for one in part.evaluations
         if one is not None
@@ -269,13 +269,12 @@ def _effect(parts: Sequence[StratumEvaluations], digits: int | None) -> tuple[di
         if (span := scores.reported("tie_max") - scores.reported("tie_min")) > NOISE
     ]
     # measures without an upper bound, such as ranks, are of another scale: they count if no other moves
-    _, span, measure, run, labels = max(spans, default=(False, 0.0, "", "", ()))
-    if not span:
+    _, span, name, run, labels, measure = max(spans, key=lambda one: one[:5], default=(False, 0.0, "", "", (), None))
+    if measure is None:
         return None, "no order of equal scores changes any value"
-    is_total = any(one is not None and one[measure].measure.total for part in parts for one in part.evaluations)
-    shown = format_cell(count_cell(span) if is_total else span, digits)
-    text = f"tie order alone moves {measure} of {run}{inside(labels)} by up to {shown}"
-    return {"run": run, **_stratum(labels), **measure_named(measure), "range": span}, text
+    shown = format_cell(cell_of(measure, span), digits)
+    text = f"tie order alone moves {name} of {run}{inside(labels)} by up to {shown}"
+    return {"run": run, **_stratum(labels), **measure_named(name), "range": span}, text
 
 
 def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> Iterator[Fact]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from deadheat.report.model import (
-    Cell,
     Column,
     Fact,
     Report,
@@ -14,7 +13,7 @@ from deadheat.report.model import (
     said,
     tabulate,
 )
-from deadheat.report.numbers import count_cell, format_cell
+from deadheat.report.numbers import cell_of, format_cell
 from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def report_explanation(explanation: Explanation, qrels: str = "", *, for_people:
     is_match = bool(explanation.matches)
     columns = (
         *(
-            Column(one.label, one.label, lambda match, one=one: _cell(one, match.values[one.label]))
+            Column(one.label, one.label, lambda match, one=one: cell_of(one, match.values[one.label]))
             for one in (reported.measure for reported in explanation.reported)
         ),
         Column("fits", "fits", lambda _: is_match, is_data=True),
@@ -52,10 +51,6 @@ def report_explanation(explanation: Explanation, qrels: str = "", *, for_people:
     title, key = ("", "matches") if is_match else ("The nearest ways", "nearest")
     facts = tuple(_facts(explanation, qrels, for_people=for_people))
     return Report((tabulate(key, labels, columns, shown, title=title),), facts, heading=_heading(explanation))
-
-
-def _cell(measure: Measure, value: float) -> Cell:
-    return count_cell(value) if measure.total else value
 
 
 def _settings(one: Match) -> str:
@@ -123,7 +118,7 @@ def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> Iterato
 def _moved(explanation: Explanation, measure: Measure) -> str:
     """Say what the order of ties alone makes of a measure."""
     found, n_held = explanation.ranges[measure.label], explanation.n_queries - len(explanation.missing_queries)
-    low, mean, high = (format_cell(_cell(measure, end)) for end in (found.low, found.mean, found.high))
+    low, mean, high = (format_cell(cell_of(measure, end)) for end in (found.low, found.mean, found.high))
     inside = "the reported number is inside" if found.is_inside else "no order gives the reported number"
     over = f" over the {counted(n_held, 'query', 'queries')} of the run" if found.skips_missing else ""
     return f"{measure.label} from {low} to {high}{over}, mean {mean}: {inside}"

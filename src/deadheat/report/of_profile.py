@@ -20,7 +20,16 @@ from deadheat.report.model import (
     share,
     tabulate,
 )
-from deadheat.report.numbers import OF_TIES, as_cell, count_cell, format_cell, mean_heading, span_of_ties, tell_counts
+from deadheat.report.numbers import (
+    OF_TIES,
+    as_cell,
+    cell_of,
+    count_cell,
+    format_cell,
+    mean_heading,
+    span_of_ties,
+    tell_counts,
+)
 from deadheat.wording import BROKEN_BY, counted
 
 FEW_DECIMALS = 3  # with so few, and a thousand documents, ties are to be expected
@@ -236,7 +245,7 @@ def _total(one: Decided) -> Cell:
 
 def _range(one: Decided) -> Cell:
     ends = span_of_ties(one.scores)
-    return count_cell(ends.high - ends.low) if one.measure.total else ends.high - ends.low
+    return cell_of(one.measure, ends.high - ends.low)
 
 
 def _stability(profile: TieProfile) -> Table:
@@ -263,7 +272,7 @@ def _stability(profile: TieProfile) -> Table:
 
 def _of_level(key: str, heading: str) -> Column:
     """Return the column of a mean, or of the total of a count."""
-    return Column(key, heading, lambda one: count_cell(getattr(one, key)) if one.measure.total else getattr(one, key))
+    return Column(key, heading, lambda one: cell_of(one.measure, getattr(one, key)))
 
 
 def _correlations(profile: TieProfile) -> Table:

@@ -36,14 +36,15 @@ BY_QUERY = (
     Column("tie_min", "tie min", spare=-1),
     Column("tie_max", "tie max", spare=-1),
 )
+FOR_PEOPLE = ("traditional", "difference")
 APART = {
-    **{name: name for name in ("traditional", "difference")},
+    **{name: name for name in FOR_PEOPLE},
     "mean_difference": "mean",
     "max_difference": "max",
     "std": "std",
     "traditional_std": "traditional_std",
 }
-"""What there is of a rule beside the exact values, and the attribute of a `Difference`; people read the first two."""
+"""What there is of a rule beside the exact values, and the attribute of a `Difference`."""
 NOTHING = Span(math.nan, math.nan)
 UNJUDGED_ENDS = ("unjudged_min", "unjudged_max")
 DETAILS = {**{name: name for name in ("standard_error", "query_standard_error", "tie_share")}, **KNOWN}
@@ -176,7 +177,7 @@ def _cells(
         apart = difference_of(scores, other[name].select(members(other.query_ids, evaluation.query_ids)), other.ties)
         cells |= {key: getattr(apart, attribute) for key, attribute in APART.items()}
         if is_total:
-            cells |= {key: count_cell(cells[key]) for key in ("traditional", "difference")}
+            cells |= {key: count_cell(cells[key]) for key in FOR_PEOPLE}
     return cells
 
 
@@ -187,32 +188,28 @@ def _columns(
     rule: str,
     *,
     is_stratified: bool,
-) -> tuple[Column, ...]:
+) -> list[Column]:
     """Return the columns of a group, of all that :func:`_cells` has."""
     counts = {one[key] for one in found for key in ("n_queries", "n_all")}
-    is_wide = is_stratified or level is not None  # a narrow screen leaves something out
-    n_queries = Column("n_queries", "n")
-    shown = [n_queries] if is_stratified else []
-    shown.append(Column("value", RULES["expected"] if rule else mean_heading(measures)))
-    if rule:
-        headings = {**{key: key for key in APART}, "traditional": RULES[rule]}
-        shown += [Column(key, headings[key], is_data=key not in {"traditional", "difference"}) for key in APART]
-    if level is not None:
-        shown.append(Column("interval", level_heading(level, set() if is_stratified else counts)))
-        shown += (
-            [Column("bar", "", spare=3)] if len(found) > len(measures) else []
-        )  # one has nothing to be compared with
-        shown += [Column(key, key, is_data=True) for key in DETAILS]
-        shown += [] if is_stratified else [replace(n_queries, is_data=len(counts) < 2)]
-    for key, spare in zip(OF_TIES, (1, 2, 2) if is_wide else (-2, -1, -1), strict=True):
-        shown.append(Column(key, key.replace("_", " "), spare=spare))
-    if any("unjudged" in one for one in found):
-        shown.append(Column("unjudged", "if judged", ends=UNJUDGED_ENDS))
-    if not is_wide:  # people read it where it differs: some measures leave queries out
-        shown.append(replace(n_queries, is_detail=len(counts) < 2))
-    if any(measure.total for measure in measures):
-        shown.append(Column("total", "total", is_data=True))
-    return (*shown, Column("is_small", "small", is_data=True)) if is_stratified else tuple(shown)
+    has_intervals, is_wide = level is not None, is_stratified or level is not None
+    spares = (1, 2, 2) if is_wide else (-2, -1, -1)  # what a narrow screen leaves out
+    n_queries = Column("n_queries", "n")  # people read it where it differs: some measures leave queries out
+    headings = {**{key: key for key in APART}, "traditional": RULES.get(rule, "")}
+    columns = [
+        (is_stratified, n_queries),
+        (True, Column("value", RULES["expected"] if rule else mean_heading(measures))),
+        *((bool(rule), Column(key, headings[key], is_data=key not in FOR_PEOPLE)) for key in APART),
+        (has_intervals, Column("interval", level_heading(level or 0.0, set() if is_stratified else counts))),
+        (has_intervals and len(found) > len(measures), Column("bar", "", spare=3)),  # beside others only
+        *((has_intervals, Column(key, key, is_data=True)) for key in DETAILS),
+        (has_intervals and not is_stratified, replace(n_queries, is_data=len(counts) < 2)),
+        *((True, Column(key, key.replace("_", " "), spare=own)) for key, own in zip(OF_TIES, spares, strict=True)),
+        (any("unjudged" in one for one in found), Column("unjudged", "if judged", ends=UNJUDGED_ENDS)),
+        (not is_wide, replace(n_queries, is_detail=len(counts) < 2)),
+        (any(measure.total for measure in measures), Column("total", "total", is_data=True)),
+        (is_stratified, Column("is_small", "small", is_data=True)),
+    ]
+    return [column for is_shown, column in columns if is_shown]
 
 
 def level_heading(level: float, counts: set[int]) -> str:
