@@ -215,12 +215,12 @@ def _differences(
     by: tuple[str, ...] = (),
 ) -> Table | None:
     """Each pair of retrievers with its difference, and how sure it is; within strata in their order."""
-    names, baseline = [one.label for one in measures], result.settings.design.baseline
+    baseline = result.settings.design.baseline
     pairs = [
         (stratum, pair)
         for stratum, comparison in found.items()
-        for pair in sorted(reported_pairs(comparison), key=lambda pair: (*names, pair.measure).index(pair.measure))
-        if pair.measure in names
+        for measure in measures
+        for pair in reported_pairs(comparison, measure)
     ]
     if not pairs:
         return None

@@ -217,10 +217,9 @@ def reported_interval(scores: Scores, interval: Interval) -> Interval:
     return in_totals(interval, scores.n_queries) if scores.measure.total else interval
 
 
-def reported_pairs(comparison: Comparison) -> tuple[Pair, ...]:
-    """Return the pairs of a comparison, those of counts with totals over the queries that both have."""
-    counts = {one.label for one in comparison.measures if one.total}
-    return tuple(in_totals(pair, pair.n_queries) if pair.measure in counts else pair for pair in comparison.pairs)
+def reported_pairs(comparison: Comparison, measure: Measure) -> list[Pair]:
+    """Return the pairs of one measure, those of a count with totals over the queries that both have."""
+    return [in_totals(pair, pair.n_queries) if measure.total else pair for pair in comparison[measure]]
 
 
 def totals_of_row(row: Mapping[str, Any], counts: Collection[str], n_queries: int) -> dict[str, Any]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -90,21 +88,8 @@ FLIP_METHODS = {
 VAGUE = 0.05  # a probability that may be off by more gets a note
 
 
-@dataclass(frozen=True)
-class StratumComparison:
-    """A comparison of one stratum, or of all queries."""
-
-    stratum: tuple[str, ...]
-    comparison: Comparison
-
-    @cached_property
-    def pairs(self) -> tuple[Pair, ...]:
-        """The pairs as they are reported: of counts, with totals."""
-        return reported_pairs(self.comparison)
-
-    def of(self, measure: Measure) -> list[Pair]:
-        """Return the pairs of one measure."""
-        return [pair for pair in self.pairs if pair.measure == measure.label]
+Parts = Mapping[tuple[str, ...], Comparison]
+"""Comparisons by stratum; of all queries one without a stratum, ()."""
 
 
 def report_comparison(
@@ -136,7 +121,7 @@ def report_comparison(
         What the differences are between, where the report gets others too.
     """
     named = {(): comparison} if strata is None else strata
-    parts = [StratumComparison(keys_of(key), part) for key, part in named.items()]
+    parts = {keys_of(key): part for key, part in named.items()}
     leading = columns_of_strata(columns)
     opening, verdict = judged(comparison, strata, columns, margin)
     facts = (verdict, *_facts(comparison, parts, qrels, among))
@@ -184,16 +169,16 @@ def _counts(comparisons: Iterable[Comparison]) -> set[int]:
     return found
 
 
-def list_systems(parts: Sequence[StratumComparison], leading: Iterable[Column], measure: Measure) -> Table:
+def list_systems(parts: Parts, leading: Iterable[Column], measure: Measure) -> Table:
     """Return the systems by one measure, for people; in each part the best one first."""
     heading = mean_heading([measure])
     title, columns = f"{measure.label}: {heading}s", _columns(parts, heading)
     return tabulate("systems", (*leading, SYSTEM), columns, _systems(parts, measure), title=title, main=1)
 
 
-def _systems_as_data(parts: Sequence[StratumComparison], leading: Iterable[Column]) -> Table:
+def _systems_as_data(parts: Parts, leading: Iterable[Column]) -> Table:
     """Return the systems by all measures, for programs; counts have a total where others have a mean."""
-    measures = parts[0].comparison.measures
+    measures = next(iter(parts.values())).measures
     totals = [Column("total", "total", is_data=True)] if any(one.total for one in measures) else []
     rows = [
         {**row, "mean": None, "total": row["mean"]} if measure.total else {**row, "total": None}
@@ -203,12 +188,12 @@ def _systems_as_data(parts: Sequence[StratumComparison], leading: Iterable[Colum
     return tabulate("systems", (*leading, SYSTEM, MEASURE), (*_columns(parts), *totals), rows)
 
 
-def _columns(parts: Sequence[StratumComparison], heading: str = "mean") -> list[Column]:
-    counts = _counts(part.comparison for part in parts)
+def _columns(parts: Parts, heading: str = "mean") -> list[Column]:
+    counts = _counts(parts.values())
     return [
         Column("n_queries", "queries", is_data=len(counts) == 1),
         Column("mean", heading),
-        Column("ci", level_heading(parts[0].comparison.design.confidence_level, counts)),
+        Column("ci", level_heading(next(iter(parts.values())).design.confidence_level, counts)),
         Column("bar", "", spare=1),
         Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=2),
         Column("standard_error", "std err", spare=3),
@@ -217,16 +202,16 @@ def _columns(parts: Sequence[StratumComparison], heading: str = "mean") -> list[
     ]
 
 
-def _systems(parts: Sequence[StratumComparison], measure: Measure) -> list[dict[str, Any]]:
+def _systems(parts: Parts, measure: Measure) -> list[dict[str, Any]]:
     """Return a row for every system, in each part the best one first; their bars share one scale."""
     rows: list[dict[str, Any]] = []
-    for part in parts:
-        for name in best_first(part.comparison.evaluations, measure):
-            scores = part.comparison.evaluations[name][measure]
-            one = reported_interval(scores, part.comparison.intervals[name, measure.label])
+    for stratum, part in parts.items():
+        for name in best_first(part.evaluations, measure):
+            scores = part.evaluations[name][measure]
+            one = reported_interval(scores, part.intervals[name, measure.label])
             own = {key: getattr(one, attribute) for key, attribute in KNOWN.items()}
             own |= {key: getattr(one, key) for key in ("n_queries", "standard_error", "tie_standard_error")}
-            own |= {"stratum": part.stratum, "system": name, "measure": measure.label}
+            own |= {"stratum": stratum, "system": name, "measure": measure.label}
             rows.append(own | {"mean": as_cell(scores), "ci": span_of(one), "ties": span_of_ties(scores)})
     drawn = bars([row["ci"] for row in rows], [float(row["mean"]) for row in rows])
     return [{**row, "bar": bar} for row, bar in zip(rows, drawn, strict=True)]
@@ -239,16 +224,14 @@ def best_first(evaluations: Mapping[str, Evaluation], measure: Measure) -> list[
     return sorted(means, key=lambda name: (math.isnan(means[name]), means[name]))
 
 
-def _pairs_as_data(parts: Sequence[StratumComparison], leading: Iterable[Column]) -> Table:
+def _pairs_as_data(parts: Parts, leading: Iterable[Column]) -> Table:
     """Return all pairs with all numbers: totals for counts, means for other measures."""
-    counts = {measure.label for measure in parts[0].comparison.measures if measure.total}
+    counts = {measure.label for part in parts.values() for measure in part.measures if measure.total}
     labels = (*leading, SYSTEM, BASELINE, MEASURE)
     rows = [
-        totals_of_row({**row, "measure": pair.measure, "stratum": part.stratum}, counts, pair.n_queries)
-        for part in parts
-        for pair, row in zip(
-            part.comparison.pairs, part.comparison.to_polars(details=True).iter_rows(named=True), strict=True
-        )
+        totals_of_row({**row, "measure": pair.measure, "stratum": stratum}, counts, pair.n_queries)
+        for stratum, part in parts.items()
+        for pair, row in zip(part.pairs, part.to_polars(details=True).iter_rows(named=True), strict=True)
     ]
     held = {"stratum", *(label.key for label in labels)}
     return tabulate("pairs", labels, [Column(name, name) for name in rows[0] if name not in held], rows)
@@ -265,12 +248,16 @@ def cells_of(pair: Pair) -> dict[str, Any]:
     }
 
 
-def _differences(parts: Sequence[StratumComparison], leading: Iterable[Column], measure: Measure) -> Table:
+def _differences(parts: Parts, leading: Iterable[Column], measure: Measure) -> Table:
     """Return each pair with its difference, and how certain that is."""
-    design = parts[0].comparison.design
+    design = next(iter(parts.values())).design
     is_tukey = design.test == TUKEY  # one p value, which accounts for all pairs
-    counts = _counts(part.comparison for part in parts)
-    rows = [{"stratum": part.stratum, **cells_of(pair)} for part in parts for pair in part.of(measure)]
+    counts = _counts(parts.values())
+    rows = [
+        {"stratum": stratum, **cells_of(pair)}
+        for stratum, part in parts.items()
+        for pair in reported_pairs(part, measure)
+    ]
     drawn = bars([row["ci"] for row in rows], [row["difference"] for row in rows])
     columns = (
         Column("n_queries", "queries", spare=1, is_data=len(counts) == 1),
@@ -302,12 +289,12 @@ def reversal(pair: Pair) -> Cell:
     return share(pair.flip_probability, pair.flip_standard_error)
 
 
-def _reversals(parts: Sequence[StratumComparison], leading: Iterable[Column], measure: Measure) -> list[Table]:
+def _reversals(parts: Parts, leading: Iterable[Column], measure: Measure) -> list[Table]:
     """List the pairs whose order ties may well reverse, the likeliest first in each part."""
     rows = [
-        {"stratum": part.stratum, **cells_of(pair)}
-        for part in parts
-        for pair in sorted(part.of(measure), key=lambda pair: -np.nan_to_num(pair.flip_probability))
+        {"stratum": stratum, **cells_of(pair)}
+        for stratum, part in parts.items()
+        for pair in sorted(reported_pairs(part, measure), key=lambda pair: -np.nan_to_num(pair.flip_probability))
         if pair.flip_probability >= LIKELY or pair.doc_id_reverses
     ]
     columns = (
@@ -317,12 +304,12 @@ def _reversals(parts: Sequence[StratumComparison], leading: Iterable[Column], me
         Column("doc_id_difference", BY_DOC_ID),
     )
     both = Column("pair", "system / baseline", lambda row: f"{row['system']} / {row['baseline']}")
-    labels = (*leading, both if parts[0].comparison.design.baseline is None else SYSTEM)
+    labels = (*leading, both if next(iter(parts.values())).design.baseline is None else SYSTEM)
     title = f"{measure.label}: what ties can reverse"
     return [tabulate("ties", labels, columns, rows, title=title)] if rows else []
 
 
-def _facts(comparison: Comparison, parts: Sequence[StratumComparison], qrels: str, among: str) -> Iterator[Fact]:
+def _facts(comparison: Comparison, parts: Parts, qrels: str, among: str) -> Iterator[Fact]:
     design = comparison.design
     evaluations = list(comparison.evaluations.values())
     n_clusters = clusters_of(comparison)
@@ -335,20 +322,18 @@ def _facts(comparison: Comparison, parts: Sequence[StratumComparison], qrels: st
     yield Fact("n_clusters", n_clusters)
     yield from tell_ties(evaluations[0].ties, arguments.whole(design.rng))
     found = [
-        (measure, f"{measure} of {system}{inside(part.stratum)}", one)
-        for part in parts
-        for (system, measure), one in part.comparison.intervals.items()
+        (measure, f"{measure} of {system}{inside(stratum)}", one)
+        for stratum, part in parts.items()
+        for (system, measure), one in part.intervals.items()
     ]
     differences = [
-        (f"{pair.measure} of {pair.system} - {pair.baseline}{inside(part.stratum)}", pair)
-        for part in parts
-        for pair in part.comparison.pairs
+        (f"{pair.measure} of {pair.system} - {pair.baseline}{inside(stratum)}", pair)
+        for stratum, part in parts.items()
+        for pair in part.pairs
     ]
     yield from tell_intervals(design, found, differences, clusters="" if n_clusters is None else "clusters")
-    placed = [(label(part.stratum), pair) for part in parts for pair in part.comparison.pairs]
-    yield from tell_tests(
-        design, placed, has_clusters=n_clusters is not None, has_strata=bool(parts[0].stratum), among=among
-    )
+    placed = [(label(stratum), pair) for stratum, part in parts.items() for pair in part.pairs]
+    yield from tell_tests(design, placed, has_clusters=n_clusters is not None, has_strata=() not in parts, among=among)
     yield from _of_ties(parts)
     yield from made_under(evaluations[0].conventions)
     yield from _of_labels(parts)
@@ -493,9 +478,9 @@ def name_of(place: str, pair: Pair, more: str = "") -> str:
     return f"{pair.system} / {pair.baseline} ({pair.measure}{f'; {place}' if place else ''}{more})"
 
 
-def _of_ties(parts: Sequence[StratumComparison]) -> Iterator[Fact]:
+def _of_ties(parts: Parts) -> Iterator[Fact]:
     """Say how many differences ties can reverse."""
-    placed = [(label(part.stratum), pair) for part in parts for pair in part.comparison.pairs]
+    placed = [(label(stratum), pair) for stratum, part in parts.items() for pair in part.pairs]
     open_, total = [pair for _, pair in placed if pair.can_flip], counted(len(placed), "difference")
     if not open_:
         yield said("reversed", f"none: no order of equal scores reverses any of {total}")
@@ -517,9 +502,9 @@ def _of_ties(parts: Sequence[StratumComparison]) -> Iterator[Fact]:
         yield said("by id", text)
 
 
-def _of_labels(parts: Sequence[StratumComparison]) -> Iterator[Fact]:
+def _of_labels(parts: Parts) -> Iterator[Fact]:
     """Say which differences labels of unjudged documents could reverse, by an outer bound."""
-    placed = [(inside(part.stratum), one) for part in parts for one in part.comparison.unjudged_outer_bounds]
+    placed = [(inside(stratum), one) for stratum, part in parts.items() for one in part.unjudged_outer_bounds]
     if not placed:
         return
     names = ("measure", "system", "baseline", "low", "high")

@@ -20,7 +20,7 @@ from deadheat.measures import Measure
 from deadheat.report.as_html import parts, templates
 from deadheat.report.model import QUERY, Column, Span, Table, share, tabulate
 from deadheat.report.numbers import OF_TIES, as_cell, format_cell, span_of, span_of_ties
-from deadheat.report.of_comparison import StratumComparison, columns_of_strata, list_systems, report_comparison
+from deadheat.report.of_comparison import columns_of_strata, list_systems, report_comparison
 from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
 from deadheat.report.of_languages import list_languages, tell_beside, tell_gaps, tell_languages
 from deadheat.report.page.data import N_RANKS, data_of, encoded
@@ -302,5 +302,5 @@ def _strata_tables(subject: Subject) -> list[Table]:
         return [tabulate_scores(held, names, subject.measures, columns=strata.columns, smallest=SMALLEST, level=0.95)]
     of_all = strata_of(subject.comparison, subject.columns, subject.queries)
     leading = columns_of_strata(subject.columns)
-    found = [StratumComparison(keys_of(key), part) for key, part in of_all.items()]
+    found = {keys_of(key): part for key, part in of_all.items()}
     return [list_systems(found, leading, measure) for measure in subject.measures]
