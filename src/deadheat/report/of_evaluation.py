@@ -47,7 +47,7 @@ from deadheat.report.model import (
 from deadheat.report.model import named as measure_named
 from deadheat.report.numbers import cell_of, few_units, format_cell, tell_counts
 from deadheat.report.score_tables import (
-    StratumEvaluations,
+    Part,
     inside,
     list_queries,
     parts_of,
@@ -176,9 +176,7 @@ def report_evaluations(
     return Report(tuple(tables), tuple(facts))
 
 
-def _facts(
-    evaluations: Sequence[Evaluation], parts: Sequence[StratumEvaluations], context: EvaluationContext
-) -> Iterator[Fact]:
+def _facts(evaluations: Sequence[Evaluation], parts: Sequence[Part], context: EvaluationContext) -> Iterator[Fact]:
     first = evaluations[0]
     n_queries = len(first.query_ids) + (len(first.missing_queries) if first.conventions.missing == "skip" else 0)
     # the ids of a run that retrieves no judged document may be written in two ways
@@ -258,13 +256,11 @@ def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
     return f": {', '.join(absent)}" if absent else ""
 
 
-def _effect(parts: Sequence[StratumEvaluations], digits: int | None) -> tuple[dict[str, object] | None, str]:
+def _effect(parts: Sequence[Part], digits: int | None) -> tuple[dict[str, object] | None, str]:
     """Return which value tie orders change most: for JSON, and as text."""
     spans = [
-        (math.isfinite(scores.measure.range[1]), span, scores.measure.label, one.name, part.labels, scores.measure)
-        for part in parts
-        for one in part.evaluations
-        if one is not None
+        (math.isfinite(scores.measure.range[1]), span, scores.measure.label, one.name, labels, scores.measure)
+        for labels, _, one, _ in parts
         for scores in one
         if (span := scores.reported("tie_max") - scores.reported("tie_min")) > NOISE
     ]
@@ -303,15 +299,14 @@ def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> Iterato
             )
 
 
-def _intervals(parts: Sequence[StratumEvaluations], options: IntervalOptions, digits: int | None) -> Iterator[Fact]:
+def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | None) -> Iterator[Fact]:
     """Say how the intervals were made, and where ties have the largest share in the error; totals have none."""
     units = f"values of {options.cluster}" if options.cluster else "queries"
     found = [
-        (measure, one.name, part.labels, interval)
-        for part in parts
-        for one, intervals in zip(part.evaluations, part.intervals, strict=True)
+        (measure, one.name, labels, interval)
+        for labels, _, one, intervals in parts
         for measure, interval in intervals.items()
-        if one is not None and not one[measure].measure.total
+        if not one[measure].measure.total
     ]
     methods = [(measure, interval.method) for measure, *_, interval in found]
     how = estimated_by(methods, units, options.n_resamples, arguments.whole(options.rng)) if found else "none of counts"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from deadheat.arrays import members
@@ -51,23 +51,8 @@ DETAILS = {**{name: name for name in ("standard_error", "query_standard_error", 
 """What CSV and JSON hold of an interval beside its ends, and the attribute of it."""
 
 
-@dataclass(frozen=True, eq=False)
-class StratumEvaluations:
-    """All queries, or those of a stratum.
-
-    Attributes
-    ----------
-    labels : tuple of str
-        The values of the stratum columns; none for all queries.
-    evaluations : tuple of Evaluation or None
-        Of each run; None if it has no query there.
-    intervals : tuple of dict
-        Of each run, by measure; empty if there are none.
-    """
-
-    labels: tuple[str, ...]
-    evaluations: tuple[Evaluation | None, ...]
-    intervals: tuple[Mapping[str, Interval], ...]
+Part = tuple[tuple[str, ...], int, Evaluation, Mapping[str, Interval]]
+"""The labels of a stratum, or none; the number of a run, its evaluation there, and its intervals by measure."""
 
 
 def inside(labels: tuple[str, ...]) -> str:
@@ -77,24 +62,24 @@ def inside(labels: tuple[str, ...]) -> str:
 
 def parts_of(
     evaluations: Sequence[Evaluation], strata: Sequence[Strata], options: IntervalOptions | None
-) -> list[StratumEvaluations]:
-    """Return a part for each stratum that a run has, or all queries as one; without options there are no intervals."""
+) -> list[Part]:
+    """Return a part for each run and stratum that it has, or for all its queries; without options have no intervals."""
     if not strata:
-        intervals = [{} if options is None else one.intervals(**vars(options)) for one in evaluations]
-        return [StratumEvaluations((), tuple(evaluations), tuple(intervals))]
+        return [
+            ((), run, one, {} if options is None else one.intervals(**vars(options)))
+            for run, one in enumerate(evaluations)
+        ]
     found = [{} if options is None else of_run.intervals(**vars(options)) for of_run in strata]
     return [
-        StratumEvaluations(
-            keys_of(stratum),
-            tuple(of_run.get(stratum) for of_run in strata),
-            tuple(of_run.get(stratum, {}) for of_run in found),
-        )
+        (keys_of(stratum), run, of_run[stratum], found[run].get(stratum, {}))
         for stratum in sorted(set().union(*strata), key=order)
+        for run, of_run in enumerate(strata)
+        if stratum in of_run
     ]
 
 
 def tabulate_scores(
-    parts: Sequence[StratumEvaluations],
+    parts: Sequence[Part],
     names: Sequence[str],
     measures: Sequence[Measure],
     *,
@@ -107,7 +92,7 @@ def tabulate_scores(
 
     Parameters
     ----------
-    parts : sequence of StratumEvaluations
+    parts : sequence of Part
     names : sequence of str
         Of the runs.
     measures : sequence of Measure
@@ -120,14 +105,11 @@ def tabulate_scores(
     beside : sequence of Evaluation, default ()
         Of each run, with ties broken by a rule that is shown beside the exact values.
     """
-    cells: dict[tuple[int, int, str], dict[str, Any]] = {}
-    labels = [one.label for one in measures]
-    for name in labels:
+    cells: dict[tuple[tuple[str, ...], int, str], dict[str, Any]] = {}
+    for name in (one.label for one in measures):
         own = {
-            (place, run, name): _cells(evaluation, part.intervals[run].get(name), name, smallest, beside[run : run + 1])
-            for place, part in enumerate(parts)
-            for run, evaluation in enumerate(part.evaluations)
-            if evaluation is not None
+            (labels, run, name): _cells(evaluation, intervals.get(name), name, smallest, beside[run : run + 1])
+            for labels, run, evaluation, intervals in parts
         }
         drawn = bars([one["interval"] for one in own.values()], [one["mean"] for one in own.values()])  # on one scale
         cells |= {key: {**one, "bar": bar} for (key, one), bar in zip(own.items(), drawn, strict=True)}
@@ -135,9 +117,9 @@ def tabulate_scores(
         measures, list(cells.values()), level, beside[0].ties if beside else "", is_stratified=bool(columns)
     )
     rows = (
-        ((*part.labels, name), [cells.get((place, run, name)) for run in range(len(names))])
-        for place, part in enumerate(parts)
-        for name in labels
+        ((*labels, one.label), [cells.get((labels, run, one.label)) for run in range(len(names))])
+        for labels in dict.fromkeys(labels for labels, *_ in parts)
+        for one in measures
     )
     return tabulate_groups(
         "strata" if columns else "scores",
