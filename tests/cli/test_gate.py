@@ -317,7 +317,7 @@ def test_junit(folder: Path) -> None:
 def test_junit_holds_no_character_that_xml_forbids() -> None:
     evaluation = dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, [dh.Custom("be\x07ll <&>", lambda _: 1.0)])
     result = dh.gate(evaluation, "be\x07ll <&> > 1")
-    root = ET.fromstring(as_junit(result, report_gate(result, evaluation)).encode())  # noqa: S314 - our own output
+    root = ET.fromstring(as_junit(result, report_gate(result)).encode())  # noqa: S314 - our own output
     case = root.find("testsuite/testcase")
     assert case is not None
     assert case.get("name") == r"be\x07ll <&> > 1"

@@ -93,7 +93,7 @@ def test_what_passes_for_want_of_queries_says_so_first() -> None:
         f"new: 2 gates passed, but {told}; worse by 0.08333, but not significantly (p = 0."
     )
     assert repr(result).startswith(f"<GateResult new: 2 gates passed, but {told}")
-    report = report_gate(result, evaluation)
+    report = report_gate(result)
     assert report.heading == result.summary
     assert f'name="summary" value="{result.summary}"'.replace(">", "&gt;") in as_junit(result, report)
 
@@ -130,7 +130,7 @@ def test_a_small_p_value_is_told_as_in_tables() -> None:
     result = gate(evaluation, "RR > 0.1", baseline=ranked(*[1] * 40))
     assert result.checks[1].p_value == pytest.approx(1e-6, rel=1)
     assert result.checks[1].reason == "worse by 0.25, significantly (p < .0001)"
-    assert 'message="worse by 0.25, significantly (p &lt; .0001)"' in as_junit(result, report_gate(result, evaluation))
+    assert 'message="worse by 0.25, significantly (p &lt; .0001)"' in as_junit(result, report_gate(result))
 
 
 def test_an_improvement_passes() -> None:
@@ -269,7 +269,7 @@ def test_a_loss_is_not_significant_in_silence_where_a_few_queries_gain_much() ->
     assert not check.passed
     assert check.p_value == pytest.approx(test.pvalue)
     assert check.reason.endswith("; differences too skewed (+3.2) for 10 queries: a t test finds losses too easily")
-    text = as_text(report_gate(gate(after, baseline=before), after))
+    text = as_text(report_gate(gate(after, baseline=before)))
     assert "too skewed" in text
 
 

@@ -178,7 +178,7 @@ def test_a_bootstrap_of_few_queries_is_said_to_be_narrow() -> None:
         run = {f"q{number}": {"a": 1.0, "b": 2.0 * (number % 2)} for number in range(n)}
         evaluation = dh.evaluate(qrels, run, ["RR"])
         result = gate(evaluation, ["low(RR) > 0.1"], method=method)
-        return " ".join(as_text(report_gate(result, evaluation)).plain.split())
+        return " ".join(as_text(report_gate(result)).plain.split())
 
     narrow = "a bootstrap of 6 queries gives intervals that are too narrow: the method auto is better there"
     assert narrow in told(6, "bca")

@@ -248,7 +248,7 @@ def test_junit_has_no_line_of_an_id() -> None:
     """A build on GitHub obeys a line that begins so, wherever it is printed."""
     evaluation = evaluate({"\n::error::evil": {"d": 1}, "q": {"d": 1}}, {"q": {"d": 1.0}}, ["RR"])
     result = gate(evaluation, ["RR > 0.9"])
-    text = as_junit(result, report_gate(result, evaluation))
+    text = as_junit(result, report_gate(result))
     assert "::error::evil" in text
     assert not any(line.lstrip().startswith("::error") for line in text.splitlines())
 

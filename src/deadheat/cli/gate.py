@@ -181,7 +181,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     )
     not_asked = [name for name in OF_BASELINE if of_file.get(name) and result.baseline is None]
     marks = output.form == "github"
-    output.print(report_gate(result, evaluation, sources=config or "", marks=marks, not_asked=not_asked))
+    output.print(report_gate(result, sources=config or "", marks=marks, not_asked=not_asked))
     if output.path not in {None, STDOUT}:
         say(result.summary)
     if not result.passed:

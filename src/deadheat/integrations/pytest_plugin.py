@@ -71,7 +71,7 @@ class AssertRanking:
             from deadheat.report.of_gate import report_gate
             from deadheat.report.text import as_text
 
-            raise AssertionError(as_text(report_gate(result, evaluation), width=WIDTH).plain)
+            raise AssertionError(as_text(report_gate(result), width=WIDTH).plain)
         if result.proving_little:
             warnings.warn(result.summary, DeadheatWarning, stacklevel=2)
         return result

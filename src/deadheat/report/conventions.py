@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from deadheat.arguments import BOUNDED
-from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.facts import NOTABLE, TOP
 from deadheat.evaluation.intervals import MANY, Interval
 from deadheat.measures import Measure
@@ -41,15 +40,14 @@ EXPLAINED = {
 }
 RULES = {"doc_id": BY_DOC_ID, "input": "input", "worst": "worst", "best": "best", "expected": "exact"}
 """What columns of values under a tie policy are headed."""
-METHODS = {
-    "bca": "BCa bootstrap",
-    "bootstrap-t": "bootstrap-t (no narrower than Student's t)",
+METHODS = {  # in the order in which they are named
+    "clopper-pearson": "Clopper-Pearson",
     "gaffke": "Gaffke's bounds",
+    "bootstrap-t": "bootstrap-t (no narrower than Student's t)",
     "percentile": "percentile bootstrap",
     "t": "Student's t",
-    "clopper-pearson": "Clopper-Pearson",
+    "bca": "BCa bootstrap",
 }
-METHOD_ORDER = ("clopper-pearson", "gaffke", "bootstrap-t", "percentile", "t", "bca")  # in which they are named
 RESAMPLED = ("bca", "bootstrap-t", "percentile", "gaffke")
 
 
@@ -131,7 +129,7 @@ def estimated_by(methods: Iterable[tuple[str, str]], units: str, n_resamples: in
     names = gathered(dict.fromkeys(methods))
     drawn = f", {n_resamples:,} resamples{drawn_with(seed)}"
     told: list[str] = []
-    for method in sorted(names, key=METHOD_ORDER.index):
+    for method in sorted(names, key=list(METHODS).index):
         is_of_few = method == BOUNDED and not set(names[method]).isdisjoint(names.get("bca", ()))
         few = f" of fewer than {MANY} {units}" if is_of_few else ""
         of = "others" if len(told) == len(names) - 1 else ", ".join(names[method])
@@ -155,8 +153,9 @@ def cannot_be_known(named: Iterable[tuple[str, Interval | Pair]]) -> Iterator[Fa
     yield note(DOUBT, f"cannot be known: {'; '.join(told)}" if told else "")
 
 
-def made_under(conventions: Conventions) -> Iterator[Fact]:
-    """Give the facts about the options of an evaluation but for the ties."""
+def made_under(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
+    """Give the facts about the options of evaluations but for the ties."""
+    conventions = evaluations[0].conventions
     precision, top, rel, depth = (
         getattr(conventions, name) for name in ("score_precision", "unjudged_max_rel", "rel", "depth")
     )
@@ -177,6 +176,11 @@ def made_under(conventions: Conventions) -> Iterator[Fact]:
         yield Fact("unjudged_max_rel", top)
     if conventions.judged_only:
         yield Fact("judged_only", value=True, heading="lists", text="without unjudged documents", is_note=True)
+    lacking = [one.measure.label for one in evaluations[0] if one.unjudged is not None and not one.has_unjudged_bounds]
+    if lacking:
+        yield Fact(
+            "without_bounds", lacking, "no bound", f"over unjudged documents: {', '.join(lacking)}", is_note=True
+        )
 
 
 def doubted_names(measures: Iterable[Measure]) -> Iterator[Fact]:
@@ -186,22 +190,15 @@ def doubted_names(measures: Iterable[Measure]) -> Iterator[Fact]:
             yield note("name", f"{one.asked} is read as {meaning(one.asked, type(one).__name__)}")
 
 
-def without_bounds(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
-    """Name the measures that have no bounds over unjudged documents, if bounds were asked for."""
-    lacking = [one.measure.label for one in evaluations[0] if one.unjudged is not None and not one.has_unjudged_bounds]
-    if lacking:
-        yield Fact(
-            "without_bounds", lacking, "no bound", f"over unjudged documents: {', '.join(lacking)}", is_note=True
-        )
-
-
 def named(ids: Sequence[str]) -> str:
     """Return how many queries there are, and the first ones."""
     return f"{counted(len(ids), 'query', 'queries')} ({three(ids)})"
 
 
 def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
-    """Say what was assumed to read the data, what is not judged, and where runs may have been cut inside a tie."""
+    """Say which queries count, what was assumed to read the data, what is not judged, and where runs may be cut."""
+    yield from tell_unshared(evaluations, evaluations[0].conventions.missing)
+    yield from without_relevant(evaluations)
     runs = gathered((one.name, text) for one in evaluations for text in one.notes)
     told = [text + ("" if len(names) == len(evaluations) else f" ({three(names)})") for text, names in runs.items()]
     yield Fact("notes", {one.name: list(one.notes) for one in evaluations}, "data", "; ".join(told))

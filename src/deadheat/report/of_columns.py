@@ -95,7 +95,7 @@ def report_columns(
         _reversed(ranked, measure, is_ascending=is_ascending),
         *([_chosen(ranked[0]["column"], len(ranked), first, choice, digits)] if choice else []),
         *tell_counts(first.measures),
-        *made_under(conventions),
+        *made_under([first]),
         *tell_unshared([first], conventions.missing, is_alone=True),
         *without_relevant([first]),
         Fact("notes", list(first.notes), "data", "; ".join(first.notes)),
@@ -137,8 +137,14 @@ def _chosen(best: str, n_columns: int, first: Evaluation, choice: Selection, dig
     """Warn that the best of many was chosen on the queries that it is judged by."""
     measure, best_share = first.measures[0], float(choice.shares[0])
     optimism = None if measure.geometric or measure.total else choice.optimism
-    value = {"best": best, "n_columns": n_columns, "n_queries": len(first.query_ids), "share": best_share}
-    value |= {"optimism": optimism, "n_resamples": choice.n_resamples}
+    value = {
+        "best": best,
+        "n_columns": n_columns,
+        "n_queries": len(first.query_ids),
+        "share": best_share,
+        "optimism": optimism,
+        "n_resamples": choice.n_resamples,
+    }
     by = "" if optimism is None else f" by about {format_cell(optimism, digits)}"
     queries, shown = counted(len(first.query_ids), "query", "queries"), format_cell(share(best_share))
     text = (

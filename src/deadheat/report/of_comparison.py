@@ -22,9 +22,6 @@ from deadheat.report.conventions import (
     made_under,
     of_runs,
     tell_ties,
-    tell_unshared,
-    without_bounds,
-    without_relevant,
 )
 from deadheat.report.model import (
     MARK,
@@ -85,6 +82,7 @@ FLIP_METHODS = {
     "sampled": "from random orders, with a standard error of up to {}",
     "normal": "by the normal distribution with the exact variance, off by up to {}",
 }
+OF_INTERVAL = {**{key: key for key in ("n_queries", "standard_error", "tie_standard_error")}, **KNOWN}
 VAGUE = 0.05  # a probability that may be off by more gets a note
 
 
@@ -209,10 +207,17 @@ def _systems(parts: Parts, measure: Measure) -> list[dict[str, Any]]:
         for name in best_first(part.evaluations, measure):
             scores = part.evaluations[name][measure]
             one = reported_interval(scores, part.intervals[name, measure.label])
-            own = {key: getattr(one, attribute) for key, attribute in KNOWN.items()}
-            own |= {key: getattr(one, key) for key in ("n_queries", "standard_error", "tie_standard_error")}
-            own |= {"stratum": stratum, "system": name, "measure": measure.label}
-            rows.append(own | {"mean": as_cell(scores), "ci": span_of(one), "ties": span_of_ties(scores)})
+            rows.append(
+                {
+                    "stratum": stratum,
+                    "system": name,
+                    "measure": measure.label,
+                    "mean": as_cell(scores),
+                    "ci": span_of(one),
+                    "ties": span_of_ties(scores),
+                    **{key: getattr(one, attribute) for key, attribute in OF_INTERVAL.items()},
+                }
+            )
     drawn = bars([row["ci"] for row in rows], [float(row["mean"]) for row in rows])
     return [{**row, "bar": bar} for row, bar in zip(rows, drawn, strict=True)]
 
@@ -335,15 +340,12 @@ def _facts(comparison: Comparison, parts: Parts, qrels: str, among: str) -> Iter
     placed = [(label(stratum), pair) for stratum, part in parts.items() for pair in part.pairs]
     yield from tell_tests(design, placed, has_clusters=n_clusters is not None, has_strata=() not in parts, among=among)
     yield from _of_ties(parts)
-    yield from made_under(evaluations[0].conventions)
+    yield from made_under(evaluations)
     yield from _of_labels(parts)
-    yield from without_bounds(evaluations)
-    yield from tell_unshared(evaluations, evaluations[0].conventions.missing)
     for one in evaluations:
         lacking = [scores.measure.label for scores in one if unexplained(one, scores)]
         text = f"{', '.join(lacking)} of {one.name}: without the queries that it lacks" if lacking else ""
         yield note("left out", text)
-    yield from without_relevant(evaluations)
     yield from of_runs(evaluations)
 
 
@@ -426,8 +428,8 @@ def tell_tests(
     pairs, units = [pair for _, pair in placed], "clusters" if has_clusters else unit[1]
     alpha, between = 1 - design.confidence_level, f"between {among}" if among else ""
     total = joined(counted(len(pairs), "difference"), between)
-    tested = _test(design, pairs, ", by cluster" * has_clusters, has_strata=has_strata)
-    tested += f", in each {apart} by itself" if apart else ""
+    by_itself = f", in each {apart} by itself" if apart else ""
+    tested = _test(design, pairs, ", by cluster" * has_clusters, has_strata=has_strata) + by_itself
     skewed = [name_of(place, pair, f": {pair.skewness:+.1f}") for place, pair in placed if pair.doubtful]
     other = "" if design.test == "bootstrap-t" else "; the test bootstrap-t is nearer to its level"
     least = [(place, pair, least_p(pair, design)) for place, pair in placed if pair.wins + pair.losses]

@@ -26,9 +26,6 @@ from deadheat.report.conventions import (
     nothing_judged,
     of_runs,
     tell_ties,
-    tell_unshared,
-    without_bounds,
-    without_relevant,
 )
 from deadheat.report.model import (
     LACKING,
@@ -196,11 +193,8 @@ def _facts(evaluations: Sequence[Evaluation], parts: Sequence[Part], context: Ev
     yield from _estimated(evaluations, context.digits)
     if context.intervals is not None:
         yield from _intervals(parts, context.intervals, context.digits)
-    yield from made_under(first.conventions)
-    yield from without_bounds(evaluations)
+    yield from made_under(evaluations)
     yield from doubted_names(first.measures)
-    yield from tell_unshared(evaluations, first.conventions.missing)
-    yield from without_relevant(evaluations)
     yield from of_runs(evaluations)
     yield from _without_value(evaluations)
 

@@ -86,7 +86,6 @@ REGRESSIONS = (
 
 def report_gate(
     result: GateResult,
-    evaluation: Evaluation | None = None,
     *,
     sources: str = "",
     marks: bool = False,
@@ -97,8 +96,7 @@ def report_gate(
     Parameters
     ----------
     result : GateResult
-    evaluation : Evaluation, optional
-        What was checked, by default what the result has; a result without one has no facts.
+        One without its evaluation has no facts.
     sources : str, default ""
         Where the gates come from, if that is a file.
     marks : bool, default False
@@ -122,7 +120,7 @@ def report_gate(
     weak = result.proving_little or not_asked
     mark = "" if not marks else "❌ " if not result.passed else "⚠️ " if weak else "✅ "
     summary = result.summary + (f"; not checked: {_unasked(sources, not_asked)}" if not_asked else "")
-    evaluation = result.evaluation if evaluation is None else evaluation
+    evaluation = result.evaluation
     facts = () if evaluation is None else tuple(_facts(result, evaluation, sources, not_asked, summary))
     return Report(tuple(tables), facts, mark + summary, subject=result)
 

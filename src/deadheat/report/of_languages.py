@@ -213,9 +213,12 @@ def tell_languages(found: Languages, *, unit: tuple[str, str] = QUERY, margin: f
         )
         yield note("clusters", f"{text} one here, which leaves {counted(len(set(found.cluster.tolist())), 'cluster')}")
     if chance := [one.variance_by_chance for one in found.across if one.is_known]:
-        text = f"of the means of {n_languages} languages (divisor {n_languages}); languages of equal means would have"
-        text += f" {_range(chance)} on average, by the choice of {unit[1]}; its interval is for these languages and"
-        yield said("variance", f"{text} other {unit[1]}")
+        yield said(
+            "variance",
+            f"of the means of {n_languages} languages (divisor {n_languages}); languages of equal means would have"
+            f" {_range(chance)} on average, by the choice of {unit[1]}; its interval is for these languages and other"
+            f" {unit[1]}",
+        )
     ends = found.detectable(POWER)  # of the first measure that has means
     if measure := next((one.label for one in found.measures if one.label in ends and not one.total), ""):
         test = f"paired t test, p below {1 - found.design.confidence_level:.3g} before correction"
@@ -264,9 +267,11 @@ def tell_gaps(found: Languages) -> Iterator[Fact]:
     pairs = [one.pair for one in found.interactions]
     if pairs:
         n, below = sum(pair.significant for pair in pairs), f"{1 - found.design.confidence_level:.3g}"
-        text = "a gap is one language less another; where two have one sign, the difference says whose is smaller:"
-        text += f" {n} of {counted(len(pairs), 'pair')} of gaps differ with p below {below}, corrected on their own"
-        yield said("gaps", text)
+        yield said(
+            "gaps",
+            "a gap is one language less another; where two have one sign, the difference says whose is smaller:"
+            f" {n} of {counted(len(pairs), 'pair')} of gaps differ with p below {below}, corrected on their own",
+        )
 
 
 def data_of_languages(named: Mapping[str, Languages], *, leading: Column, margin: float | None) -> Iterator[Table]:

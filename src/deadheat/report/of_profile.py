@@ -136,20 +136,29 @@ def _exactly(profile: TieProfile, found: Recommendation, digits: int | None) -> 
     decided = f"in {found.n_decided:,} of {counted(found.n_queries, 'query', 'queries')}"
     ends = " and ".join(format_cell(end, digits) for end in (found.low, found.high))
     if found.is_exact:
-        text = f"count ties exactly: their order alone moves {found.measure.label} between {ends}"
-        text += f", and decides it {decided}"
+        text = f"count ties exactly: their order alone moves {found.measure.label} between {ends}, and decides it {decided}"
     elif any(one.n_queries for one in profile.decided):
-        text = f"any rule for ties will do for means: their order moves none by {VISIBLE:g} or more"
-        text += f", but decides {found.measure.label} {decided}"
+        text = (
+            f"any rule for ties will do for means: their order moves none by {VISIBLE:g} or more, but decides"
+            f" {found.measure.label} {decided}"
+        )
     else:
         text = "any rule for ties will do: no order of equal scores changes any value"
-    held = {"is_exact": found.is_exact, "measure": found.measure.label, "tie_min": found.low, "tie_max": found.high}
-    held |= {"n_queries": found.n_decided, "n_evaluated": found.n_queries}
+    held = {
+        "is_exact": found.is_exact,
+        "measure": found.measure.label,
+        "tie_min": found.low,
+        "tie_max": found.high,
+        "n_queries": found.n_decided,
+        "n_evaluated": found.n_queries,
+    }
     yield Fact("recommendation", held, "recommendation", text)
     is_exact, n_with_ties, limit = found.is_exact_by_rule_of_thumb, found.n_with_ties, f"{RULE_OF_THUMB}%"
-    text = f"{n_with_ties:,} of {counted(found.n_of_run, 'query', 'queries')}"
-    text += f" ({format_cell(share(n_with_ties / found.n_of_run))}) {'has' if n_with_ties == 1 else 'have'} ties, "
-    text += f"more than {limit}: count ties exactly" if is_exact else f"not more than {limit}: any rule will do"
+    text = (
+        f"{n_with_ties:,} of {counted(found.n_of_run, 'query', 'queries')}"
+        f" ({format_cell(share(n_with_ties / found.n_of_run))}) {'has' if n_with_ties == 1 else 'have'} ties,"
+        f" {f'more than {limit}: count ties exactly' if is_exact else f'not more than {limit}: any rule will do'}"
+    )
     if not found.agrees:
         text += "; it counts ties that decide nothing too" if is_exact else "; it does not see what these ties decide"
     yield Fact(

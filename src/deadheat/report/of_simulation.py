@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from deadheat.report.conventions import nothing_judged, of_runs, tell_unshared, without_relevant
+from deadheat.report.conventions import nothing_judged, of_runs
 from deadheat.report.model import (
     MEASURE,
     SYSTEM,
@@ -128,8 +128,6 @@ def _facts(found: CoarseningProfile) -> Iterator[Fact]:
     for one in evaluations:
         if not len(one.placements.query):
             yield Fact("nothing_judged", one.name, "WARNING", nothing_judged(one.name), is_warning=True)
-    yield from tell_unshared(evaluations, evaluations[0].conventions.missing)
-    yield from without_relevant(evaluations)
     yield from of_runs(evaluations)
     yield said("counts", f"{totals}: means over queries" if totals else "")
     equal = "-: the exact values of the scores as given are equal, so that neither wins"

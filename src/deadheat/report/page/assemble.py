@@ -190,8 +190,10 @@ def _verdict_of(subject: Subject) -> list[str]:
         return list(subject.comparison.judge(subject.margin).sentences)
     name, main = subject.ranked[0], subject.main
     scores, interval = subject.evaluations[name][main], _intervals(subject)[name]
-    level = f"{name} has a {'total' if main.total else 'mean'} {main.label} of {format_cell(scores.reported())}"
-    level += f" over {counted(scores.n_queries, 'query', 'queries')}"
+    level = (
+        f"{name} has a {'total' if main.total else 'mean'} {main.label} of {format_cell(scores.reported())} over"
+        f" {counted(scores.n_queries, 'query', 'queries')}"
+    )
     if not main.total and interval.is_known:
         ends = f"{format_cell(interval.low)} to {format_cell(interval.high)}"
         level += f" ({100 * interval.confidence_level:g}% interval {ends})"
