@@ -136,7 +136,10 @@ def _exactly(profile: TieProfile, found: Recommendation, digits: int | None) -> 
     decided = f"in {found.n_decided:,} of {counted(found.n_queries, 'query', 'queries')}"
     ends = " and ".join(format_cell(end, digits) for end in (found.low, found.high))
     if found.is_exact:
-        text = f"count ties exactly: their order alone moves {found.measure.label} between {ends}, and decides it {decided}"
+        text = (
+            f"count ties exactly: their order alone moves {found.measure.label} between {ends}, and decides it"
+            f" {decided}"
+        )
     elif any(one.n_queries for one in profile.decided):
         text = (
             f"any rule for ties will do for means: their order moves none by {VISIBLE:g} or more, but decides"
