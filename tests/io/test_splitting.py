@@ -25,6 +25,7 @@ GOOD = "".join(f"q{n // 10} Q0 d{n} 1 {n / 7} tag\n" for n in range(1_000))
 @pytest.fixture(autouse=True)
 def nothing_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(splitting, "_begun", {})
+    monkeypatch.setattr(splitting, "SMALL", 0)  # files of tests are
 
 
 def written(folder: Path, content: str | bytes) -> Path:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from deadheat.errors import DataError, FileFormatError, MalformedRowError, SwappedFilesError
-from deadheat.io import source
+from deadheat.io import source, splitting
 from deadheat.io.formats import scan
 from deadheat.io.formats.trec import Marked, read_blocks, read_lines
 
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 ROW = "q1 Q0 d1 1 2.5 bm25\n"
 QRELS = "q1 0 d1 1\n"
+
+
+@pytest.fixture(autouse=True, params=[0, splitting.SMALL], ids=["large", "small"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read each file as a large one is, and as a small one."""
+    monkeypatch.setattr(splitting, "SMALL", request.param)
 
 
 def read(path: Path, kind: Kind = "run") -> pl.DataFrame:

@@ -19,10 +19,16 @@ from deadheat.io.limits import is_held
 from deadheat.io.source import check_lines_of, misleads_polars, plain_head
 
 ENDS_EARLY = "ends_early"
+SMALL = 1 << 20  # bytes
 ENDS_OF_NUMBERS = b"0123456789.fFnNyY"  # inf, nan and infinity are numbers too
 
 _Key: TypeAlias = tuple[Path, int, int, Kind, str, bool]
 _begun: dict[_Key, Future[pl.DataFrame | None]] = {}
+
+
+def is_small(path: Path) -> bool:
+    """Return whether a file is read into memory at once: there is nothing to gain by beginning with it early."""
+    return path.is_file() and path.stat().st_size <= SMALL
 
 
 def split(source: Path | bytes, kind: Kind, separator: str, *, to_the_end: bool = True) -> pl.DataFrame | None:
@@ -78,7 +84,7 @@ def begin(path: Path) -> bool:
         Whether it has begun.
     """
     try:
-        head = plain_head(path)
+        head = None if is_small(path) else plain_head(path)
         if not head or misleads_polars(head) or not is_held(path.stat().st_size, is_packed=False):
             return False
         check_lines_of(path)

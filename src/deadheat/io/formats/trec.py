@@ -33,13 +33,15 @@ from deadheat.io.source import (
     blocks,
     check_lines_of,
     check_rows,
+    compression,
     decoded,
     misleads_polars,
     plain_head,
     refuse_binary,
+    refuse_repeated_mark,
     without_bom,
 )
-from deadheat.io.splitting import ENDS_EARLY, last_byte, split
+from deadheat.io.splitting import ENDS_EARLY, is_small, last_byte, split
 from deadheat.io.values import (
     are_plain,
     check_comment,
@@ -63,32 +65,51 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
     FileFormatError, DataError
         With the first line that is wrong.
     """
-    with ThreadPoolExecutor(1) as beside:
-        ranks = beside.submit(ranks_of_file, path) if kind == "run" else None
-        frame, n_comments = _read_whole(path, kind), 0
-        if frame is None:
-            marked = Marked(kind)
-            frames, n_rows = [], 0
-            for block in read_blocks(path, kind, marked):
-                frames.append(block)
-                n_rows += block.height
-                check_rows(n_rows * ROW, path)
-            frame = pl.concat(frames)
-            n_comments = len(marked.comments)
+    ranks, n_comments = None, 0
+    if data := _small(path):  # read once, where a large one is parsed, counted and looked at side by side
+        _check_first_row(data, kind, path)
+        frame = _read_block(data, kind, path)
+        ranks = ranks_of_text(data) if kind == "run" else None
+    else:
+        with ThreadPoolExecutor(1) as beside:
+            ranked = beside.submit(ranks_of_file, path) if kind == "run" else None
+            frame = _read_whole(path, kind)
+            ranks = None if ranked is None else ranked.result()
+    if frame is None:
+        marked = Marked(kind)
+        frames, n_rows = [], 0
+        for block in read_blocks(path, kind, marked):
+            frames.append(block)
+            n_rows += block.height
+            check_rows(n_rows * ROW, path)
+        frame = pl.concat(frames)
+        n_comments = len(marked.comments)
     notes = note_of_comments(n_comments, path)
     if frame.is_empty():
         raise DataError(f"{kind} without a single row", allowed=" ".join(TREC_FIELDS[kind]), path=path)
-    if ranks is not None:
-        hashes = frame.drop_in_place(DOC_HASH) if DOC_HASH in frame.columns else None
-        return Content(frame, notes, ranks.result(), hashes=hashes)
-    return split_off(frame, path, notes)
+    if kind == "qrels":
+        return split_off(frame, path, notes)
+    hashes = frame.drop_in_place(DOC_HASH) if DOC_HASH in frame.columns else None
+    return Content(frame, notes, ranks, hashes=hashes)
+
+
+def _small(path: Path) -> bytes | None:
+    """Return the bytes of a small plain file, without a byte order mark; None of any other."""
+    if not is_small(path):
+        return None
+    data = path.read_bytes()
+    refuse_repeated_mark(data, path)
+    return None if compression(data) else without_bom(data)
 
 
 def ranks_of_file(path: Path) -> pl.DataFrame | None:
-    """Return the ranks and scores of the first rows, null for what is no number; None of what is read only once."""
-    if not path.is_file():
-        return None
-    head = next(blocks(path, FIRST))[:FIRST]
+    """Return the ranks and scores of the first rows; None of what is read only once."""
+    return ranks_of_text(next(blocks(path, FIRST))) if path.is_file() else None
+
+
+def ranks_of_text(text: bytes) -> pl.DataFrame | None:
+    """Return the ranks and scores of the first rows, null for what is no number."""
+    head = text[:FIRST]
     whole = Marked("run").without_comments(without_bom(head[: head.rfind(b"\n") + 1]), 1)
     if any(blank in whole for blank in b"\t\v\f\r") or not count_blanks(whole).are_regular:
         whole = with_single_blanks(whole)
