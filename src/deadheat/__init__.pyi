@@ -31,9 +31,9 @@ from deadheat.measures import *  # noqa: F403 - every measure is public
 from deadheat.measures import measures
 from deadheat.placements.place import place
 from deadheat.placements.placements import Placements
-from deadheat.profile import TieProfile, tie_profile
 from deadheat.profile.items import ItemProfile, item_profile
 from deadheat.profile.orders import TieComplexity, TieOrders, tie_complexity, tie_orders
+from deadheat.profile.profile import TieProfile, tie_profile
 from deadheat.simulation.coarse_profile import CoarseningProfile, coarsening_profile
 from deadheat.simulation.coarsening import coarsen
 from deadheat.simulation.confidence import ConfidenceEvaluation, evaluate_with_confidence

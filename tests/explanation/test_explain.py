@@ -12,7 +12,7 @@ import pytest
 import deadheat as dh
 from deadheat.errors import ParameterError
 from deadheat.explanation.quicksort import order_of
-from deadheat.explanation.reported import read_reported, reported
+from deadheat.explanation.reported import all_reported, read_reported, reported
 from deadheat.measures import AP, R, nDCG
 from support.command import QRELS, RUN, call, ok
 
@@ -50,14 +50,14 @@ def test_a_count_is_no_percentage() -> None:
 
 
 def test_texts_are_read_with_commas_or_repeated() -> None:
-    assert read_reported(["AP=0.2, nDCG(gain='exp')@10 = .5", "RR=1%"]) == {
+    assert dict(read_reported(["AP=0.2, nDCG(gain='exp')@10 = .5", "RR=1%"])) == {
         "AP": "0.2",
         "nDCG(gain='exp')@10": ".5",
         "RR": "1%",
     }
     for wrong in (["AP"], ["=0.5"], ["AP="], ["AP=1, AP=2"]):
         with pytest.raises(ParameterError, match=r"reported|two numbers"):
-            read_reported(wrong)
+            all_reported(read_reported(wrong))
 
 
 def test_several_numbers_narrow_it() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from deadheat import evaluate
 from deadheat.errors import DataError, DuplicateError, ParameterError
-from deadheat.profile import Cut, LargestTie, Spread, tie_profile
+from deadheat.profile.profile import Cut, LargestTie, Spread, tie_profile
 from support.shared_data import hpo_run, llm_qrels, llm_run, needs_shared_data
 
 

@@ -13,8 +13,7 @@ from scipy import stats
 
 import deadheat as dh
 from deadheat.errors import NothingJudgedWarning, ParameterError
-from deadheat.profile import Correlation
-from deadheat.profile.stability import correlate
+from deadheat.profile.profile import Correlation, correlate
 from oracle.random_cases import BATCHES
 from support.random_runs import QRELS, RUNS
 

@@ -163,6 +163,15 @@ class Comparison(Drawn, Shown):
             found.update(zip(keys, of_scores, strict=True))
         return found
 
+    def scores_by_doc_id(self, system: str, measure: MeasureLike) -> Scores | None:
+        """Return the scores of a system with its ties broken by document id, as trec_eval; None if not known."""
+        if system not in self.by_doc_id:
+            return None
+        own = self.evaluations[system]
+        scores = own[measure]
+        values = self.by_doc_id[system][own.measures.index(scores.measure)]
+        return replace(scores, values=np.where(scores.kept, values, np.nan))
+
     @cached_property
     def verdict(self) -> Verdict:
         """Who leads by the first measure of quality, whether by more than chance, and whether ties can reverse it."""

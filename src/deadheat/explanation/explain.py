@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, combinations, product
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -16,12 +16,12 @@ from deadheat.arrays import BoolArray, FloatArray
 from deadheat.data.flat import Numbers
 from deadheat.data.shown import Shown
 from deadheat.data.tables import Qrels, Run, Source
+from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import keys_of
 from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.explanation.lists import Lists
 from deadheat.explanation.reported import Reported, all_reported
-from deadheat.explanation.settings import WORDS, Settings, describe, open_settings, under, values_of
-from deadheat.explanation.tools import Tool, entries_of
+from deadheat.explanation.tools import WORDS, Settings, Tool, describe, entries_of, open_settings, under, values_of
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.placements.place import open_pair
@@ -232,7 +232,11 @@ def explain(
     >>> explain(qrels, run, {"RR": 0.2})
     <Explanation of run, RR=0.2: nothing reproduces it>
     """
-    wanted = all_reported(reported)
+    if not isinstance(cast("object", reported), Mapping) or not reported:
+        raise ParameterError(
+            argument="reported", given=reported, allowed='a dict of numbers by measure, such as {"nDCG@10": 0.6807}'
+        )
+    wanted = all_reported(reported.items())
     keys = keys_of(run, then_by)
     judged, retrieved = open_pair(qrels, run, check_duplicates=check_duplicates, ascending=ascending)
     if keys:
@@ -282,8 +286,13 @@ def _tie_range(one: Reported, plain: Placements, skips_missing: bool) -> Range: 
     spread = TieSpread(one.measure, plain)
     scores = Scores(one.measure, plain.query_ids, spread.mean, spread)
     mean, low, high = (scores.reported(of) for of in ("", "tie_min", "tie_max"))
-    is_inside = low - one.half_unit <= one.value <= high + one.half_unit
-    return Range(one.printed(mean), one.printed(low), one.printed(high), is_inside, skips_missing)
+    return Range(
+        one.printed(mean),
+        one.printed(low),
+        one.printed(high),
+        low - one.half_unit <= one.value <= high + one.half_unit,
+        skips_missing,
+    )
 
 
 @dataclass(frozen=True)
@@ -433,8 +442,9 @@ class Search:
         changes: dict[str, Any] = {}
         for one, own, nearest in zip(self.wanted, way.settings, way.nearest, strict=True):
             if own != first:
-                differing = own.differences(first)
-                settings[one.measure.label] = {key: value for key, value in differing.items() if key in mattering}
+                settings[one.measure.label] = {
+                    key: value for key, value in own.differences(first).items() if key in mattering
+                }
             changes |= own.differences(self._canonical(nearest.settings, {}, nearest))
         # a tool with several tie rules has no usual one
         rules = {entries[0].settings.ties for entries in self._tools if entries[0].name == tool.name}

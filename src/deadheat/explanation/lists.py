@@ -13,7 +13,7 @@ from deadheat.arrays import IntArray
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError, ParameterError
 from deadheat.explanation.quicksort import order_of
-from deadheat.explanation.settings import Settings
+from deadheat.explanation.tools import Settings
 from deadheat.io.forking import check_threads
 from deadheat.placements import policies
 from deadheat.placements.place import engine_of
@@ -97,8 +97,7 @@ class Lists:
             return policies.apply(whole, ties)
         tied, first = np.flatnonzero(whole.tied > 1), np.zeros_like(whole.above)
         if len(tied):
-            before = self._engine(precision).count_first(whole, tied, MIRRORED[ties])
-            first[tied] = whole.tied[tied] - 1 - before
+            first[tied] = whole.tied[tied] - 1 - self._engine(precision).count_first(whole, tied, MIRRORED[ties])
         return whole.moved(whole.above + first)
 
     def _positions(self, whole: Placements, precision: str | None, n_passes: int) -> IntArray:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import cast
 
 from deadheat.errors import ParameterError
 from deadheat.measures import Measure, parse_measure
@@ -16,7 +15,6 @@ NUMBER = re.compile(r"\s*([+-]?(?=\.?\d)\d*(?:\.(\d*))?(?:[eE]([+-]?\d+))?)\s*(%
 FINEST = 5e-7  # what tools that compute in 32 bits may be off by
 SLACK = 1 + 1e-9
 EXAMPLE = "nDCG@10=0.6807"
-IN_PYTHON = 'such as {"nDCG@10": 0.6807}'
 
 
 @dataclass(frozen=True)
@@ -89,11 +87,9 @@ def reported(measure: MeasureLike, given: float | str) -> Reported:
     return Reported(parsed, text, value / scale, half_unit / scale, is_percent)
 
 
-def all_reported(given: Mapping[MeasureLike, float | str]) -> tuple[Reported, ...]:
-    """Read the numbers that were reported for measures; at least one, and one for each measure."""
-    if not isinstance(cast("object", given), Mapping) or not given:
-        raise ParameterError(argument="reported", given=given, allowed=f"a dict of numbers by measure, {IN_PYTHON}")
-    found = tuple(reported(measure, value) for measure, value in given.items())
+def all_reported(given: Iterable[tuple[MeasureLike, float | str]]) -> tuple[Reported, ...]:
+    """Read the numbers that were reported for measures, one for each."""
+    found = tuple(reported(measure, value) for measure, value in given)
     names = [one.measure for one in found]
     for one in found:
         if names.count(one.measure) > 1:
@@ -101,23 +97,19 @@ def all_reported(given: Mapping[MeasureLike, float | str]) -> tuple[Reported, ..
     return found
 
 
-def read_reported(texts: Iterable[str]) -> dict[MeasureLike, str]:
+def read_reported(texts: Iterable[str]) -> list[tuple[str, str]]:
     """Read texts such as ``nDCG@10=0.6807``, several with commas or spaces between, or repeated.
 
     Examples
     --------
     >>> read_reported(["nDCG(gain='exp')@10=0.68, AP=41.2%"])
-    {"nDCG(gain='exp')@10": '0.68', 'AP': '41.2%'}
+    [("nDCG(gain='exp')@10", '0.68'), ('AP', '41.2%')]
     """
-    found: dict[MeasureLike, str] = {}
-    for text in texts:
-        for part in split_notation(re.sub(r"\s*=\s*(?=[^=]*$)|\s*=\s*(?=[-+.\d%]+(?:[\s,]|$))", "=", text)):
-            measure, equals, value = part.rpartition("=")
-            if not (measure and equals and value):
-                raise ParameterError(
-                    argument="reported", given=part, allowed=f"measures with values, such as {EXAMPLE}"
-                )
-            if measure in found:
-                raise ParameterError(f"two numbers are reported for {measure}", argument="reported")
-            found[measure] = value
-    return found
+    plain = [re.sub(r"\s*=\s*(?=[^=]*$)|\s*=\s*(?=[-+.\d%]+(?:[\s,]|$))", "=", text) for text in texts]
+    parts = [part.rpartition("=") for text in plain for part in split_notation(text)]
+    for measure, equals, value in parts:
+        if not (measure and value):
+            raise ParameterError(
+                argument="reported", given=measure + equals + value, allowed=f"measures with values, such as {EXAMPLE}"
+            )
+    return [(measure, value) for measure, _, value in parts]

@@ -1,11 +1,18 @@
-"""The tools whose numbers are explained: what each is known to do, as tests with the tools themselves show."""
+"""The tools whose numbers are explained: what they differ in, and what each is known to do, as tests with them show.
+
+Each setting is one choice for one question; a measure is another one under other settings.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
-from deadheat.explanation.settings import Settings
+import numpy as np
+
+from deadheat.arrays import FloatArray
+from deadheat.kernels.segments import ratio
 from deadheat.measures import (
     AP,
     DCG,
@@ -25,6 +32,197 @@ from deadheat.measures import (
     nDCG,
 )
 from deadheat.measures.base import trec_names
+from deadheat.placements.placements import Placements
+
+WORDS: dict[str, dict[Any, str]] = {
+    "ties": {
+        "doc_id": "equal scores by document id, descending",
+        "doc_id ascending": "equal scores by document id, ascending",
+        "input": "equal scores in the order of the file",
+        "input reversed": "equal scores in the reverse order of the file",
+        "quicksort": "equal scores as an unstable quicksort leaves them",
+        "quicksort twice": "equal scores as an unstable quicksort leaves them, sorted twice",
+        "unstable": "equal scores in an order that is not repeated here",
+        "expected": "the mean over all orders of equal scores",
+        "best": "relevant documents first among equal scores",
+        "worst": "relevant documents last among equal scores",
+    },
+    "gain": {
+        "linear": "gain rel",
+        "exp": "gain 2^rel - 1",
+        "binary": "gain 1 for every relevant document",
+        "linear_from": "gain rel of relevant documents, 0 below",
+        "exp_from": "gain 2^rel - 1 of relevant documents, 0 below",
+    },
+    "discount": {"log(2)": "discount log2(rank + 1)", "linear": "discount 1 / rank"},
+    "ideal": {"cutoff": "ideal cut at k", "whole": "ideal not cut at k"},
+    "ap_norm": {
+        "R": "AP divided by all relevant documents",
+        "min": "AP divided by min(R, k)",
+        "retrieved": "AP divided by the relevant documents in the top k",
+        "steps": "AP by steps: precision at the end of each tie",
+    },
+    "p_norm": {"k": "P divided by k", "retrieved": "P divided by min(k, retrieved)"},
+    "r_norm": {"R": "R divided by all relevant documents", "min": "R divided by min(R, k)"},
+    "score_precision": {None: "scores in all bits", "float32": "scores in 32 bits"},
+    "depth": {None: "whole lists"},
+    "max_rel": {None: "a scale up to the highest relevance", 4: "a scale up to relevance 4"},
+    "judged_only": {False: "unjudged documents stay in the lists", True: "unjudged documents taken out"},
+    "judgments": {
+        "all": "all judgments known",
+        "retrieved": "only the judgments of retrieved documents known",
+        "above 0": "only the judgments of retrieved documents known, of which scores of 0 or below find nothing",
+    },
+    "missing": {"empty": "queries that the run lacks count 0", "skip": "queries that the run lacks left out"},
+    "no_relevant": {
+        "zero": "queries without a relevant document count 0",
+        "skip": "queries without a relevant document left out",
+    },
+}
+"""What each setting can be, in words; a number that is not here says it itself."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a tool computes measures.
+
+    Attributes
+    ----------
+    ties : str
+        One of ``WORDS["ties"]``.
+    score_precision : str or None
+        To which scores are rounded.
+    depth : int or None
+        Documents of a list that are looked at.
+    judged_only : bool
+        Whether unjudged documents are taken out.
+    judgments : {"all", "retrieved", "above 0"}
+        Whether a tool knows the judgments of documents that were not retrieved; of those retrieved, whether only scores
+        above 0 make a document relevant.
+    missing, no_relevant : str
+        As for :func:`deadheat.evaluate`.
+    rel : float
+        Lowest relevance that counts.
+    gain, discount, ideal : str
+        Of DCG and nDCG.
+    ap_norm, p_norm, r_norm : str
+        What AP, P and R are divided by.
+    max_rel : float or None
+        Top of the scale of ERR, whatever the judgments are; None: the highest relevance in them.
+    """
+
+    ties: str = "doc_id"
+    score_precision: str | None = None
+    depth: int | None = None
+    judged_only: bool = False
+    judgments: str = "all"
+    missing: str = "empty"
+    no_relevant: str = "zero"
+    rel: float = 1
+    gain: str = "linear"
+    discount: str = "log(2)"
+    ideal: str = "cutoff"
+    ap_norm: str = "R"
+    p_norm: str = "k"
+    r_norm: str = "R"
+    max_rel: float | None = None
+
+    def differences(self, other: Settings) -> dict[str, Any]:
+        """Return what is set otherwise than in other settings."""
+        pairs = ((one.name, getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
+        return {name: own for name, own, its in pairs if own != its}
+
+
+def describe(name: str, value: Any) -> str:  # noqa: ANN401 - of any setting
+    """Return a setting in words.
+
+    Examples
+    --------
+    >>> describe("gain", "exp"), describe("depth", 100), describe("missing", "skip")
+    ('gain 2^rel - 1', 'lists cut after 100 documents', 'queries that the run lacks left out')
+    """
+    if value in WORDS.get(name, {}):
+        return WORDS[name][value]
+    return f"lists cut after {value:,} documents" if name == "depth" else f"relevant from {value:g} on"
+
+
+def open_settings(measure: Measure) -> list[str]:
+    """Return the settings that change what a measure is: those of its parameters that have their defaults."""
+    own = {one.name: getattr(measure, one.name) == one.default for one in fields(measure)}
+    has_cutoff = getattr(measure, "cutoff", None) is not None
+    matters = {
+        "rel": own.get("rel", False) or (isinstance(measure, DCG) and own["gain"]),  # of a binary gain
+        "gain": own.get("gain", False),
+        "discount": own.get("discount", False),
+        "max_rel": isinstance(measure, ERR) and own["max_rel"],
+        "ideal": isinstance(measure, nDCG) and has_cutoff,
+        "ap_norm": isinstance(measure, AP) and own["norm"],
+        "p_norm": isinstance(measure, P) and has_cutoff,
+        "r_norm": isinstance(measure, R) and own["norm"] and has_cutoff,
+    }
+    return [name for name, does in matters.items() if does]
+
+
+def under(measure: Measure, settings: Settings, levels: Sequence[float]) -> Measure:
+    """Return the measure with its parameters as settings say.
+
+    Parameters
+    ----------
+    measure : Measure
+    settings : Settings
+    levels : sequence of float
+        The relevance that occurs in the judgments.
+    """
+    gain: Any = settings.gain
+    if gain not in {"linear", "exp"}:
+        of_level = {level: {"binary": 1.0, "linear_from": level, "exp_from": 2.0**level - 1}[gain] for level in levels}
+        gain = {level: own if level >= settings.rel else 0.0 for level, own in of_level.items()} or "linear"
+    known = {
+        "rel": settings.rel if hasattr(measure, "rel") and settings.rel != 1 else None,
+        "gain": gain,
+        "discount": settings.discount,
+        "max_rel": settings.max_rel,
+        "ap_norm": settings.ap_norm if settings.ap_norm in {"min", "retrieved"} else None,
+    }
+    changes: dict[str, Any] = {
+        "norm" if name == "ap_norm" else name: known[name]
+        for name in open_settings(measure)
+        if known.get(name) is not None
+    }
+    return measure(**changes) if changes else measure
+
+
+def values_of(measure: Measure, settings: Settings, placements: Placements) -> FloatArray:
+    """Return the values by query of a measure whose parameters are as settings say; NaN where there is none.
+
+    Parameters
+    ----------
+    measure : Measure
+        What :func:`under` returned.
+    settings : Settings
+    placements : Placements
+    """
+    if isinstance(measure, AP) and settings.ap_norm == "steps" and measure.cutoff is None:
+        return _steps(placements, measure.rel)
+    values = measure.mean(placements)
+    cutoff = getattr(measure, "cutoff", None)
+    if cutoff is None:
+        return values
+    if isinstance(measure, nDCG) and settings.ideal == "whole":
+        return ratio(values * measure.divisor(placements), measure(cutoff=None).divisor(placements))
+    if isinstance(measure, P) and settings.p_norm == "retrieved":
+        return ratio(values * cutoff, np.minimum(cutoff, placements.n_retrieved))
+    if isinstance(measure, R) and settings.r_norm == "min":
+        n_relevant = placements.n_relevant(measure.rel)
+        return ratio(values * n_relevant, np.minimum(cutoff, n_relevant))
+    return values
+
+
+def _steps(placements: Placements, rel: float) -> FloatArray:
+    """Return AP with the precision at the end of each tie for all relevant documents in it, as scikit-learn has it."""
+    found = placements.relevant(rel)
+    part = found.count * (found.before + found.count) / (found.above + found.tied)
+    return ratio(placements.by_query(part, found.query), placements.n_relevant(rel))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.languages import Languages
 from deadheat.errors import FigureError, ParameterError, SourceTypeError
 from deadheat.evaluation.evaluation import Evaluation, Strata
-from deadheat.profile import TieProfile
+from deadheat.profile.profile import TieProfile
 from deadheat.simulation.coarse_profile import CoarseningProfile
 from deadheat.wording import Plain
 
@@ -120,8 +120,7 @@ def kind_of(subject: object) -> Kind:
 
 def figures_of(kind: str) -> dict[str, Figure]:
     """Return the figures of a kind of object, by name, in the order of lists."""
-    found = sorted(REGISTRY.values(), key=lambda one: (one.place, one.name))
-    return {one.name: one for one in found if kind in one.of}
+    return {one.name: one for one in sorted(REGISTRY.values(), key=lambda one: (one.place, one.name)) if kind in one.of}
 
 
 def plot_of(subject: Subject, kind: str | None = None, **options: object) -> alt.LayerChart:

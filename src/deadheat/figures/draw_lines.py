@@ -38,10 +38,11 @@ def lines(x: alt.X, y: alt.Y, of: str, names: Sequence[str], tooltip: Sequence[s
     """Return a line and points for each of several names, which a column `of` holds."""
     colour, shape, dash = series(of, names)
     base = alt.Chart().encode(x, y, color=colour)
-    point = base.mark_point(filled=True, size=42, opacity=1)
     return [
         base.mark_line(strokeWidth=1.8).encode(strokeDash=dash),
-        point.encode(shape=shape, tooltip=[f"{of}:N", x.shorthand, *(f"{one}:Q" for one in tooltip)]),
+        base.mark_point(filled=True, size=42, opacity=1).encode(
+            shape=shape, tooltip=[f"{of}:N", x.shorthand, *(f"{one}:Q" for one in tooltip)]
+        ),
     ]
 
 
@@ -132,9 +133,8 @@ def precision_recall(
     (0.0, 0.75, 0.5, 1.0)
     """
     family = {level: parse_measure(f"IPrec@{level:g}") for level in LEVELS}
-    evaluations = named(systems).values()
     interpolated = [one for one in family.values() if isinstance(one, InterpolatedMeasure)]
-    steps = sum(one.n_steps(evaluation.placements) for evaluation in evaluations for one in interpolated)
+    steps = sum(one.n_steps(evaluation.placements) for evaluation in named(systems).values() for one in interpolated)
     if steps > MOST_STEPS and not even_if_slow:
         raise FigureError(
             f"interpolated precision of ties as large as these takes about {round(steps / STEPS_A_SECOND):,} seconds",
@@ -170,8 +170,10 @@ def _curves(
     found: list[list[Row]] = []
     for label, (name, evaluation) in zip(labels(evaluations), evaluations.items(), strict=True):
         placed = [evaluation.placements_of(one) for one in family.values()]
-        no_relevant = evaluation.conventions.no_relevant
-        scores = [score_of(one, its, its, no_relevant) for one, its in zip(family.values(), placed, strict=True)]
+        scores = [
+            score_of(one, its, its, evaluation.conventions.no_relevant)
+            for one, its in zip(family.values(), placed, strict=True)
+        ]
         rows = [
             {"system": name, "label": label, step: value, **of_mean(one, interval), "method": interval.method}
             for value, one, interval in zip(family, scores, intervals(scores, asked), strict=True)
@@ -193,9 +195,11 @@ def _with_bands(found: Sequence[Row], x: alt.X, title: str, finding: str, of_tie
     notes = [f"point: exact mean over tie orders; ranges and intervals are drawn for two systems, not {len(order)}."]
     if len(kept) <= MOST_BANDS:
         base = alt.Chart().encode(x, color=series("label", kept)[0])
-        band = base.mark_area(opacity=0.22).encode(alt.Y("tie_min:Q"), alt.Y2("tie_max"))
-        line = base.mark_rule(opacity=0.9, strokeWidth=1.2).encode(alt.Y("low:Q"), alt.Y2("high"))
-        layers = [band, line, *layers]
+        layers = [
+            base.mark_area(opacity=0.22).encode(alt.Y("tie_min:Q"), alt.Y2("tie_max")),
+            base.mark_rule(opacity=0.9, strokeWidth=1.2).encode(alt.Y("low:Q"), alt.Y2("high")),
+            *layers,
+        ]
         methods = dict.fromkeys(
             str(METHODS.get(row["method"], row["method"])) for row in rows if row["low"] is not None
         )
@@ -251,10 +255,12 @@ def slopes(languages: Languages, measure: MeasureLike | None = None) -> alt.Laye
     scale, axis = alt.Scale(padding=0.3), alt.Axis(labelAngle=0, grid=True)
     x = alt.X("language:N", sort=list(languages.languages), title=None, scale=scale, axis=axis)
     y = alt.Y("mean:Q", title=f"{of}, mean over the same queries", scale=alt.Scale(zero=False))
-    whisker = alt.Chart().encode(x, color=series("system", names)[0]).mark_rule(strokeWidth=1.4)
     layers = [
         *lines(x, y, "system", names, ["mean", "tie_min", "tie_max", "n_queries"]),
-        whisker.encode(alt.Y("tie_min:Q"), alt.Y2("tie_max")),
+        alt.Chart()
+        .encode(x, color=series("system", names)[0])
+        .mark_rule(strokeWidth=1.4)
+        .encode(alt.Y("tie_min:Q"), alt.Y2("tie_max")),
     ]
     notes = [
         "point: exact mean over tie orders; whisker: range over tie orders.",
@@ -318,8 +324,11 @@ def coarsening(profile: CoarseningProfile, measure: MeasureLike | None = None) -
     note = f"point: exact mean over tie orders; ranges over tie orders are drawn for one run, not for {len(runs)}."
     if len(runs) == 1:
         base = alt.Chart().encode(x)
-        band = base.mark_area(color=BAND, opacity=0.75).encode(alt.Y("tie_min:Q"), alt.Y2("tie_max"))
-        layers = [band, *layers, base.mark_tick(color=BLACK, thickness=2, width=11).encode(alt.Y("doc_id:Q"))]
+        layers = [
+            base.mark_area(color=BAND, opacity=0.75).encode(alt.Y("tie_min:Q"), alt.Y2("tie_max")),
+            *layers,
+            base.mark_tick(color=BLACK, thickness=2, width=11).encode(alt.Y("doc_id:Q")),
+        ]
         note = f"point: exact mean over tie orders; band: range over tie orders; tick: ties {BY_DOC_ID}."
     first = next(row for row in kept if row.scores != AS_GIVEN)
     title = (

@@ -151,8 +151,8 @@ def duel_of(comparison: Comparison, measure: MeasureLike | None, system: str | N
 def _values(scores: Scores, who: str) -> pl.DataFrame:
     """Return query_id, and the values of a system with their range over tie orders, of the queries that have one."""
     values = {who: scores.values, f"{who}_min": scores.tie_min, f"{who}_max": scores.tie_max}
-    frame = pl.DataFrame({"query_id": pl.Series(scores.query_ids.tolist(), dtype=pl.String), **values})
-    return frame.filter(pl.col(who).is_not_nan())
+    ids = pl.Series("query_id", scores.query_ids.tolist(), dtype=pl.String)
+    return pl.DataFrame({"query_id": ids, **values}).filter(pl.col(who).is_not_nan())
 
 
 def tested_by(design: Design, n_pairs: int) -> str:
@@ -224,13 +224,17 @@ def differences(
         x = alt.X("place:Q", title=title, scale=alt.Scale(domain=[0, queries.height], nice=False))
         bar = {"width": max(0.6, 270 / len(rows))}
     y = quantity(alt.Y, f"difference in {duel.measure.label}")
-    scale = alt.Scale(domain=["better", "equal", "worse"], range=[BLUE, GREY, ORANGE])
     base = alt.Chart().encode(x=x, tooltip=["label:N", "difference:Q", "low:Q", "high:Q", "n_queries:Q"])
     whisker = base.transform_filter("datum.high - datum.low > 1e-12").mark_rule(
         color=BLACK, strokeWidth=1 if len(rows) <= 100 else 0.4
     )
     layers = [
-        base.mark_bar(**bar).encode(y("difference"), color=alt.Color("sign:N", scale=scale, legend=None)),
+        base.mark_bar(**bar).encode(
+            y("difference"),
+            color=alt.Color(
+                "sign:N", scale=alt.Scale(domain=["better", "equal", "worse"], range=[BLUE, GREY, ORANGE]), legend=None
+            ),
+        ),
         whisker.encode(y("low"), y2="high:Q"),
         zero_line(),
     ]
@@ -334,18 +338,25 @@ def scatter(
         most = max(row["n_queries"] for row in rows)
         scale = alt.Scale(type="sqrt", domain=[0, most], range=[0, 260])
         size = alt.Size("n_queries:Q", title="queries", scale=scale, legend=alt.Legend(format="d", tickCount=3))
-        circles = base.mark_circle(opacity=0.75, stroke="white", strokeWidth=0.4)
         tip = ["n_queries:Q", "system:Q", "baseline:Q", "share_open:Q"]
-        layers = [diagonal, circles.encode(size=size, tooltip=tip)]
+        layers = [
+            diagonal,
+            base.mark_circle(opacity=0.75, stroke="white", strokeWidth=0.4).encode(size=size, tooltip=tip),
+        ]
         note = f"circle: queries with about these values (orange: tie order decides at least half of them); {where}."
     else:
         rows = _points(duel.queries)
         n_boxes = sum(row["has_range"] for row in rows)
         shape = alt.condition("datum.is_open", alt.value("square"), alt.value("circle"))
-        dots = base.mark_point(filled=True, opacity=1, size=34, stroke=BLACK, strokeWidth=0.5)
         box = _box(n_boxes).encode(x("baseline_min"), y("system_min"), alt.X2("baseline_max"), alt.Y2("system_max"))
         tip = ["label:N", *(f"{name}:Q" for name in RANGES)]
-        layers = [box, diagonal, dots.encode(shape=shape, tooltip=tip)]
+        layers = [
+            box,
+            diagonal,
+            base.mark_point(filled=True, opacity=1, size=34, stroke=BLACK, strokeWidth=0.5).encode(
+                shape=shape, tooltip=tip
+            ),
+        ]
         boxes = f"box: range over tie orders ({counted(n_boxes, 'query', 'queries')})"
         note = f"point: a query; {boxes}; orange and square: tie order decides who is better; {where}."
     n_open = int(duel.queries["is_open"].sum())
@@ -353,8 +364,9 @@ def scatter(
         f"{short(duel.system)} against {short(duel.baseline)} by {duel.measure.label}: tie order decides"
         f" {f'{n_open:,}' if n_open else 'none'} of {n_queries(n)} ({p_text(duel.p_value)})"
     )
-    notes = [note, tested_by(comparison.design, len(comparison[duel.measure]))]
-    return finished(layers, rows, height=330, title=title, notes=notes)
+    return finished(
+        layers, rows, height=330, title=title, notes=[note, tested_by(comparison.design, len(comparison[duel.measure]))]
+    )
 
 
 def _box(n_boxes: int) -> alt.Chart:
@@ -375,8 +387,11 @@ def _points(queries: pl.DataFrame) -> list[Row]:
 
 def _cells(queries: pl.DataFrame) -> list[Row]:
     """Count queries on a grid; each cell is at the mean of its queries."""
-    found = gathered(queries.select("system", "baseline", share_open="is_open"), CELLS)
-    return found.with_columns(is_open=pl.col("share_open") >= 0.5).to_dicts()
+    return (
+        gathered(queries.select("system", "baseline", share_open="is_open"), CELLS)
+        .with_columns(is_open=pl.col("share_open") >= 0.5)
+        .to_dicts()
+    )
 
 
 @figure("comparison", place=70)
@@ -544,8 +559,9 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
     order, n_systems = list(names.values()), len(names)
     size = max(11, min(46, 300 // n_systems))
     axis: dict[str, Any] = {"labelFontSize": 9 if size < 14 else 10, "domain": False, "ticks": False}
-    angle = 0 if n_systems <= 3 else -90
-    across = alt.Axis(labelAngle=angle, orient="top", labelLimit=110, labels=n_systems <= MOST_COLUMNS, **axis)
+    across = alt.Axis(
+        labelAngle=0 if n_systems <= 3 else -90, orient="top", labelLimit=110, labels=n_systems <= MOST_COLUMNS, **axis
+    )
     x, y = (
         channel(field, type="nominal", sort=order, title=None, scale=alt.Scale(domain=order), axis=own)
         for channel, field, own in (
@@ -584,13 +600,17 @@ def _layers(base: alt.Chart, largest: float, n_systems: int, title: str) -> list
         ("flip", "flip_probability", "reversed by random ties", 0.5, ["#FFFFFF", "#6B6B6B"], ".0%", "> 0.3"),
     ):
         cells = base.transform_filter(f"datum.part == '{part}'")
-        legend = alt.Legend(format=form, values=[0, most / 2, most], gradientLength=130, gradientThickness=9)
-        scale = alt.Scale(domain=[0, most], range=colours, clamp=True)
-        colour = alt.Color(f"{field}:Q", title=words, scale=scale, legend=legend)
+        colour = alt.Color(
+            f"{field}:Q",
+            title=words,
+            scale=alt.Scale(domain=[0, most], range=colours, clamp=True),
+            legend=alt.Legend(format=form, values=[0, most / 2, most], gradientLength=130, gradientThickness=9),
+        )
         of_text = alt.condition(f"datum.{field} {is_dark}", alt.value("white"), alt.value("#111"))
-        text = cells.mark_text(fontSize=size, lineBreak="\n", lineHeight=size + 2)
         layers.append(cells.mark_rect(stroke="#ccc", strokeWidth=0.5).encode(color=colour, tooltip=tip))
-        layers.append(text.encode(text="text:N", color=of_text))
+        layers.append(
+            cells.mark_text(fontSize=size, lineBreak="\n", lineHeight=size + 2).encode(text="text:N", color=of_text)
+        )
     return layers
 
 

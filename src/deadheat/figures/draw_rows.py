@@ -189,8 +189,9 @@ def ranks(
     [('one', 1, 2), ('other', 1, 2)]
     """
     of = measure_of(comparison.evaluations, measure).label
-    frame = _rank_intervals(comparison) if intervals is None else intervals
-    own = frame.filter((pl.col("measure") == of) & pl.col("rank").is_not_null() & pl.col("low").is_not_null())
+    own = (_rank_intervals(comparison) if intervals is None else intervals).filter(
+        (pl.col("measure") == of) & pl.col("rank").is_not_null() & pl.col("low").is_not_null()
+    )
     ranked = own.sort("rank", "low", "high", "system").to_dicts()
     if not ranked:
         raise FigureError(f"no system has a rank by {of}")
@@ -203,14 +204,16 @@ def ranks(
     x = quantity(alt.X, f"rank by {of} (1 is best)", axis, domain=[1, 1 + 1.13 * (last - 1)], nice=False, padding=8)
     tip = ["label:N", "rank:Q", "low:Q", "high:Q", "p_best:Q"]
     base = alt.Chart().encode(row_axis(names, grid=True), tooltip=tip)
-    is_likely = alt.condition("datum.p_best >= 0.005", alt.value(1), alt.value(0))
     point = base.mark_point(filled=True, color=BLUE, opacity=1, size=size * 2.2, stroke="white", strokeWidth=0.6)
-    text = base.mark_text(align="right", fontSize=10, color="#222", dx=-4)
     layers = [
         base.mark_bar(color=SKY, opacity=0.6, height=size * 0.45, cornerRadius=2).encode(x("low"), alt.X2("high")),
         base.mark_rule(color=BLUE, strokeWidth=1.2).encode(x("low"), alt.X2("high")),
         point.encode(x("rank")),
-        text.encode(x=alt.value("width"), text="best:N", opacity=is_likely),
+        base.mark_text(align="right", fontSize=10, color="#222", dx=-4).encode(
+            x=alt.value("width"),
+            text="best:N",
+            opacity=alt.condition("datum.p_best >= 0.005", alt.value(1), alt.value(0)),
+        ),
     ]
     n = n_queries(*(one[of].n_queries for one in comparison.evaluations.values()))
     title = (
@@ -282,25 +285,31 @@ def strata(
     colour, shape, _ = series("system", names)
     base = alt.Chart().encode(row_axis(drawn, grid=True))
     if len(names) > 1:
-        scale = alt.Scale(domain=names, paddingInner=0.3, paddingOuter=0.25)
-        base = base.encode(yOffset=alt.YOffset("system:N", sort=names, scale=scale))
+        base = base.encode(
+            yOffset=alt.YOffset(
+                "system:N", sort=names, scale=alt.Scale(domain=names, paddingInner=0.3, paddingOuter=0.25)
+            )
+        )
     x = quantity(alt.X, f"{of.label}, mean over queries ({better(of)})", zero=False)
     tip = ["system:N", "label:N", "n_queries:Q", "mean:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q"]
-    point = base.mark_point(filled=True, opacity=1, size=46, stroke="white", strokeWidth=0.6)
     layers = [
         base.mark_bar(color=BAND, height=9).encode(x("tie_min"), alt.X2("tie_max")),
         base.mark_rule(strokeWidth=1.6).encode(x("low"), alt.X2("high"), color=colour),
-        point.encode(x("mean"), color=colour, shape=shape, tooltip=tip),
+        base.mark_point(filled=True, opacity=1, size=46, stroke="white", strokeWidth=0.6).encode(
+            x("mean"), color=colour, shape=shape, tooltip=tip
+        ),
     ]
-    n_small = sum(row["n_queries"] < first.smallest for row in rows)
     notes = [
         *marks(rows, f"dot: mean ({ties_count_as(evaluations)})"),
-        f"The title is about strata of {first.smallest} queries and more." if 0 < n_small < len(rows) else "",
+        f"The title is about strata of {first.smallest} queries and more."
+        if 0 < sum(row["n_queries"] < first.smallest for row in rows) < len(rows)
+        else "",
         left_out(len(kept), len(found)),
         left_out(len(drawn), len(order), "strata", "first"),
     ]
-    height = max(20, 13 * len(kept) + 6) * len(drawn)
-    return finished(layers, rows, height=height, title=_best_stratum(rows, of, first), notes=notes)
+    return finished(
+        layers, rows, height=max(20, 13 * len(kept) + 6) * len(drawn), title=_best_stratum(rows, of, first), notes=notes
+    )
 
 
 def _rows(system: str, own: Strata, measure: Measure, options: IntervalOptions) -> Iterator[Row]:
@@ -317,8 +326,10 @@ def _best_stratum(rows: Sequence[Row], measure: Measure, first: Strata) -> str:
     own = [row for row in rows if row["system"] == rows[0]["system"]]
     enough = [row for row in own if row["n_queries"] >= first.smallest]
     ranked = sorted(enough if len(enough) > 1 else own, key=lambda row: row["mean"], reverse=measure.higher_is_better)
-    ends = ranked[:1] + ranked[1:][-1:]
-    told = [f"{short(row['stratum'])} ({number(row['mean'])}, n = {row['n_queries']:,})" for row in ends]
+    told = [
+        f"{short(row['stratum'])} ({number(row['mean'])}, n = {row['n_queries']:,})"
+        for row in (ranked[:1] + ranked[1:][-1:])
+    ]
     by = " and ".join(map(short, first.columns))
     return f"{short(rows[0]['system'])} by {by}: {measure.label} is best for {', worst for '.join(told)}"
 
@@ -362,19 +373,30 @@ def traditional(
         for kind, key in zip(names, ("exact", "traditional"), strict=True)
     ]
     offset = alt.YOffset("kind:N", sort=names, scale=alt.Scale(domain=names, paddingInner=0, paddingOuter=0.18))
-    scale = alt.Scale(domain=names, range=[BLUE, ORANGE])
-    colour = alt.Color("kind:N", sort=names, scale=scale, legend=alt.Legend(title=None))
     tip = ["label:N", "exact:Q", "traditional:Q", "tie_min:Q", "tie_max:Q", "n_queries:Q"]
     x = quantity(alt.X, f"{of}, mean over queries", zero=True)
     base = alt.Chart().encode(row_axis(order))
-    ranges = base.transform_filter("datum.kind == 'exact' && datum.tie_max - datum.tie_min > 1e-12")
     layers = [
-        base.mark_bar().encode(x("value"), yOffset=offset, color=colour, tooltip=tip),
-        ranges.mark_rule(color=BLACK, strokeWidth=1.2).encode(x("tie_min"), alt.X2("tie_max")),
+        base.mark_bar().encode(
+            x("value"),
+            yOffset=offset,
+            color=alt.Color(
+                "kind:N", sort=names, scale=alt.Scale(domain=names, range=[BLUE, ORANGE]), legend=alt.Legend(title=None)
+            ),
+            tooltip=tip,
+        ),
+        base.transform_filter("datum.kind == 'exact' && datum.tie_max - datum.tie_min > 1e-12")
+        .mark_rule(color=BLACK, strokeWidth=1.2)
+        .encode(x("tie_min"), alt.X2("tie_max")),
     ]
-    height = max(24, 2 * row_height(len(kept)) - 8) * len(kept)
     notes = ["exact: mean over all tie orders; black line: range over tie orders.", left_out(len(kept), len(rows))]
-    return finished(layers, data, height=height, title=_what_changes(rows, of, rule), notes=notes)
+    return finished(
+        layers,
+        data,
+        height=max(24, 2 * row_height(len(kept)) - 8) * len(kept),
+        title=_what_changes(rows, of, rule),
+        notes=notes,
+    )
 
 
 def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems | None) -> tuple[str, list[Row]]:

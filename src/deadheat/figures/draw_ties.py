@@ -27,8 +27,7 @@ from deadheat.figures.style import (
 )
 from deadheat.figures.systems import name_among, several_by_name
 from deadheat.measures.notation import MeasureLike
-from deadheat.profile import TieProfile
-from deadheat.profile.stability import Correlation, correlate
+from deadheat.profile.profile import Correlation, TieProfile, correlate
 from deadheat.wording import BROKEN_BY, NOISE
 
 Ties: TypeAlias = "TieProfile | pl.DataFrame | Mapping[str, TieProfile | pl.DataFrame] | Sequence[TieProfile]"
@@ -93,9 +92,16 @@ def largest_tie(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerChar
     """
     table = table_of(ties).filter(pl.col("largest_tie") > 0)
     is_log = bool((table["largest_tie"] > 50).any())
-    axis = alt.Axis(format="d", tickMinStep=1, grid=False)
     title = "documents in the largest tie (1: none tie)" + (", log scale" if is_log else "")
-    x = quantity(alt.X, title, axis, type="log" if is_log else "linear", zero=False, nice=not is_log, padding=6)
+    x = quantity(
+        alt.X,
+        title,
+        alt.Axis(format="d", tickMinStep=1, grid=False),
+        type="log" if is_log else "linear",
+        zero=False,
+        nice=not is_log,
+        padding=6,
+    )
     return _against(table, measure, "largest_tie", "size of the largest tie", x("x"))
 
 
@@ -114,8 +120,14 @@ def _against(table: pl.DataFrame, measure: MeasureLike | None, column: str, word
             f" ({signed(differences.mean())} in the mean); {r_text(found)} with the {words}"
         )
     note = f"r: of the {words} with the size of the difference" + (f": {found.undefined}." if found.undefined else ".")
-    y = quantity(alt.Y, f"difference in {of} from exact", zero=True)("y")
-    return _points(own.select(x=column, y="difference"), x, y, height=210, title=title, note=note)
+    return _points(
+        own.select(x=column, y="difference"),
+        x,
+        quantity(alt.Y, f"difference in {of} from exact", zero=True)("y"),
+        height=210,
+        title=title,
+        note=note,
+    )
 
 
 @figure("ties", measures="all", place=40)
@@ -153,10 +165,14 @@ def tie_correlation(ties: Ties, measure: MeasureLike | None = None, other: Measu
     points = pairs.select("x", "y").to_numpy()
     found, of_sizes = (correlate(one, two, names) for one, two in (points.T, np.abs(points.T)))
     title = f"What ties broken {rule_of(table)}, change in {first} and in {second}: {r_text(found)} ({_cases(pairs)})"
-    x = quantity(alt.X, f"difference in {first} from exact", zero=True)
-    y = quantity(alt.Y, f"difference in {second} from exact", zero=True)
-    note = f"Of the sizes of the differences {r_text(of_sizes)}."
-    return _points(pairs.select("x", "y"), x("x"), y("y"), height=260, title=title, note=note)
+    return _points(
+        pairs.select("x", "y"),
+        quantity(alt.X, f"difference in {first} from exact", zero=True)("x"),
+        quantity(alt.Y, f"difference in {second} from exact", zero=True)("y"),
+        height=260,
+        title=title,
+        note=f"Of the sizes of the differences {r_text(of_sizes)}.",
+    )
 
 
 def _cases(rows: pl.DataFrame) -> str:
@@ -169,17 +185,30 @@ def _points(points: pl.DataFrame, x: alt.X, y: alt.Y, *, height: int, title: str
     is_grid = points.n_unique() > MOST_POINTS
     rows = gathered(points, CELLS if is_grid else None).to_dicts()
     most = max((row["n_queries"] for row in rows), default=1)
-    scale = alt.Scale(type="sqrt", domain=[1, max(2, most)], range=[28, 28 if most == 1 else 320])
     legend = None if most == 1 else alt.Legend(values=sorted({1, (most + 1) // 2, most}), format="d")
-    size = alt.Size("n_queries:Q", title="queries", scale=scale, legend=legend)
-    circles = alt.Chart().mark_circle(color=BLUE, opacity=0.6, stroke="#00304d", strokeWidth=0.5)
-    layers = [zero_line(), circles.encode(x, y, size=size, tooltip=["n_queries:Q", "x:Q", "y:Q"])]
+    size = alt.Size(
+        "n_queries:Q",
+        title="queries",
+        scale=alt.Scale(type="sqrt", domain=[1, max(2, most)], range=[28, 28 if most == 1 else 320]),
+        legend=legend,
+    )
     notes = [
         "point: a query (larger: more of them).",
         note,
         f"The points are gathered on a grid, as there are {points.height:,}." if is_grid else "",
     ]
-    return finished(layers, rows, height=height, title=title, notes=notes)
+    return finished(
+        [
+            zero_line(),
+            alt.Chart()
+            .mark_circle(color=BLUE, opacity=0.6, stroke="#00304d", strokeWidth=0.5)
+            .encode(x, y, size=size, tooltip=["n_queries:Q", "x:Q", "y:Q"]),
+        ],
+        rows,
+        height=height,
+        title=title,
+        notes=notes,
+    )
 
 
 @figure("ties", place=30)
@@ -217,15 +246,18 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
     rows = _bins(differences)
     rule = rule_of(table)
     title = f"difference in {of} from exact, ties {rule}"
-    x = alt.X("middle:Q", title=title, scale=alt.Scale(nice=True, padding=10))
-    y = alt.Y("n_queries:Q", title="queries", axis=alt.Axis(format="d", tickMinStep=1))
     colour = alt.Color("kind:N", scale=alt.Scale(domain=["equal", "apart"], range=[ORANGE, BLUE]), legend=None)
-    base = alt.Chart().encode(x, y)
-    bars = base.mark_bar(width=8 if len(rows) == 1 else 360 / len(rows) * 0.9)
-    numbers = base.transform_filter("datum.n_queries > 0").mark_text(dy=-6, fontSize=9, color="#222")
+    base = alt.Chart().encode(
+        alt.X("middle:Q", title=title, scale=alt.Scale(nice=True, padding=10)),
+        alt.Y("n_queries:Q", title="queries", axis=alt.Axis(format="d", tickMinStep=1)),
+    )
     layers = [
-        bars.encode(color=colour, tooltip=["low:Q", "high:Q", "n_queries:Q"]),
-        numbers.encode(text="n_queries:Q"),
+        base.mark_bar(width=8 if len(rows) == 1 else 360 / len(rows) * 0.9).encode(
+            color=colour, tooltip=["low:Q", "high:Q", "n_queries:Q"]
+        ),
+        base.transform_filter("datum.n_queries > 0")
+        .mark_text(dy=-6, fontSize=9, color="#222")
+        .encode(text="n_queries:Q"),
     ]
     n_moved = int((np.abs(differences) > NOISE).sum())
     title = f"Ties broken {rule}, give the exact {of} on all of {_cases(own)}"
@@ -235,8 +267,9 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
             f"Ties broken {rule}, give another {of} on {n_moved:,} of {_cases(own)},"
             f" up to {signed(float(differences[most]))} ({short(str(own['query_id'][most]))})"
         )
-    notes = ["number: queries; orange: those without a difference."]
-    return finished(layers, rows, height=190, title=title, notes=notes)
+    return finished(
+        layers, rows, height=190, title=title, notes=["number: queries; orange: those without a difference."]
+    )
 
 
 def _bins(differences: FloatArray) -> list[Row]:

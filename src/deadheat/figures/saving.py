@@ -61,11 +61,11 @@ def save(chart: alt.TopLevelMixin, path: str | Path) -> None:
     """
     suffix = Path(path).suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
-        allowed = f"a name that ends in {', '.join(f'.{one}' for one in FORMATS)}"
-        raise ParameterError(argument="path", given=str(path), allowed=allowed)
-    content = rendered(chart, suffix)
+        raise ParameterError(
+            argument="path", given=str(path), allowed=f"a name that ends in {', '.join(f'.{one}' for one in FORMATS)}"
+        )
     with replacing(os.fspath(path)) as file:
-        file.write(content)
+        file.write(rendered(chart, suffix))
 
 
 def rendered(chart: alt.TopLevelMixin, form: str) -> bytes:

@@ -105,8 +105,7 @@ def finished(
         {key: None if isinstance(one, float) and not math.isfinite(one) else one for key, one in row.items()}
         for row in rows
     ]
-    chart = alt.LayerChart(layer=list(layers), data=alt.InlineData(values=data))
-    return chart.properties(
+    return alt.LayerChart(layer=list(layers), data=alt.InlineData(values=data)).properties(
         width=WIDTH,
         height=height,
         autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -100,14 +99,13 @@ def name_among(names: Iterable[str], measure: MeasureLike | None) -> str:
     FigureError
         It is none of these measures.
     """
-    known = ByMeasure((name, name) for name in names)
-    if measure is None:
-        wanted = next(iter(known), "")
-    else:
-        wanted = measure if isinstance(measure, str) else parse_measure(measure).label
+    known: dict[Any, str] = ByMeasure((name, name) for name in names)
+    wanted = next(iter(known), "") if measure is None else measure
     if wanted not in known:
-        held = ", ".join(known)
-        raise FigureError(f"there are no values of {wanted}, only of {held}" if held else "there are no values")
+        name = wanted if isinstance(wanted, str) else parse_measure(wanted).label
+        raise FigureError(
+            f"there are no values of {name}, only of {', '.join(known)}" if known else "there are no values"
+        )
     return known[wanted]
 
 
@@ -147,21 +145,17 @@ def means_by_doc_id(systems: Systems, measure: Measure, beside: Systems | None) 
     """
     if not isinstance(systems, Comparison):
         return {} if beside is None else {name: one[measure].mean for name, one in named(beside).items()}
-    found = {}
-    for name, by_measure in systems.by_doc_id.items():
-        own = systems.evaluations[name]
-        scores = own[measure]
-        values = by_measure[own.measures.index(scores.measure)]
-        found[name] = replace(scores, values=np.where(scores.kept, values, np.nan)).mean
-    return found
+    found = {name: systems.scores_by_doc_id(name, measure) for name in systems.evaluations}
+    return {name: scores.mean for name, scores in found.items() if scores is not None}
 
 
 def interval_options(options: Mapping[str, Any] | IntervalOptions | None, systems: object = None) -> IntervalOptions:
     """Return the options of intervals, from their names and values or as they are; by default those of a comparison."""
     if options is None and isinstance(systems, Comparison):
         codes = systems.cluster
-        cluster = None if codes is None else dict(zip(systems.query_ids.tolist(), codes.tolist(), strict=True))
-        return systems.design.with_clusters(cluster)
+        return systems.design.with_clusters(
+            None if codes is None else dict(zip(systems.query_ids.tolist(), codes.tolist(), strict=True))
+        )
     return options if isinstance(options, IntervalOptions) else IntervalOptions(**(options or {}))
 
 
@@ -206,14 +200,12 @@ def marks(rows: Sequence[Row], mean: str, *others: str) -> list[str]:
     *others : str
         Other marks; those that are empty are left out.
     """
-    parts = [mean]
-    known, lacking = ([row for row in rows if (row["low"] is None) == is_lacking] for is_lacking in (False, True))
-    if known:
-        parts.append(f"line: {known[0]['level']:.0%} interval over queries")
-    if is_moved(rows):
-        parts.append("band: range over tie orders")
-    said = "; ".join(filter(None, [*parts, *others])) + "."
+    lacking = [row["unknown"] for row in rows if row["low"] is None]
+    has_some = len(lacking) < len(rows)
+    line = f"line: {rows[0]['level']:.0%} interval over queries" if has_some else ""
+    band = "band: range over tie orders" if is_moved(rows) else ""
+    said = "; ".join(filter(None, [mean, line, band, *others])) + "."
     if not lacking:
         return [said]
-    of_whom = f" for {counted(len(lacking), 'mean')}" if known else ""
-    return [said, f"No interval{of_whom}: {three(list(dict.fromkeys(row['unknown'] for row in lacking)))}."]
+    of_whom = f" for {counted(len(lacking), 'mean')}" if has_some else ""
+    return [said, f"No interval{of_whom}: {three(list(dict.fromkeys(lacking)))}."]

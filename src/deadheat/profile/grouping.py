@@ -74,9 +74,10 @@ class Grouped:
 def ties_of(ties: pl.DataFrame, query_ids: list[str]) -> pl.DataFrame:
     """Return what :meth:`Grouped.by_query` says of some queries, in their order; one that it lacks has no documents."""
     check_threads()
-    asked = pl.DataFrame({"query_id": query_ids}, schema={"query_id": pl.String})
-    return asked.join(ties, on="query_id", how="left", maintain_order="left").with_columns(
-        pl.col(pl.Int64).fill_null(0)
+    return (
+        pl.DataFrame({"query_id": query_ids}, schema={"query_id": pl.String})
+        .join(ties, on="query_id", how="left", maintain_order="left")
+        .with_columns(pl.col(pl.Int64).fill_null(0))
     )
 
 
@@ -144,11 +145,16 @@ def _by_workers(run: Run) -> Grouped:
 def group(blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:  # noqa: ARG001 - as every task
     """Say the ties of some queries, and how many groups there are of each score and size."""
     found = group_scores(blocks.frame)
-    of_tie = found.query_ids.gather(found.query.tolist())
     kinds = pl.DataFrame({"value": found.scores, "above": found.sizes}).group_by("value", "above").agg(tied=pl.len())
     return [
         said(QUERY, query_id=found.query_ids, above=found.n_documents, tied=found.n_groups),
-        said(TIE, query_id=of_tie, above=found.above, tied=found.size, value=found.score),
+        said(
+            TIE,
+            query_id=found.query_ids.gather(found.query.tolist()),
+            above=found.above,
+            tied=found.size,
+            value=found.score,
+        ),
         said(KIND, **kinds.to_dict()),
     ]
 
@@ -163,12 +169,9 @@ def find_levels(scores: FloatArray, sizes: IntArray) -> tuple[int, tuple[tuple[f
     sizes : ndarray of int, shape (n_groups,)
         How many documents they have.
     """
-    frame = pl.DataFrame({"score": scores, "size": sizes})
-    n_levels = frame["score"].n_unique()
-    if n_levels > FEW_LEVELS:
-        return n_levels, ()
-    counts = frame.group_by("score").agg(pl.col("size").sum()).sort("score", descending=True)
-    return n_levels, tuple(cast("list[tuple[float, int]]", counts.rows()))
+    found = pl.DataFrame({"score": scores, "size": sizes}).group_by("score").agg(pl.col("size").sum())
+    few = found.sort("score", descending=True).rows() if found.height <= FEW_LEVELS else ()
+    return found.height, tuple(cast("list[tuple[float, int]]", few))
 
 
 def is_kept(scores: FloatArray, *precisions: str | int) -> bool:

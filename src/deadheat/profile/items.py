@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arguments import as_count, is_number, positive
-from deadheat.arrays import FloatArray, IntArray, TextArray
+from deadheat.arrays import FloatArray, TextArray
 from deadheat.data.flat import Numbers
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Shown
@@ -184,12 +184,12 @@ def item_profile(
     )
     items = exposed if known is None else exposed.join(known, on="doc_id", how="full", coalesce=True)
     items = items.with_columns(pl.col("exposure").fill_null(0.0), pl.col("missed").fill_null(1.0))
-    catalogue = [frame.select("doc_id") for frame in (placed, *([] if known is None else [known]))]
-    n_known = pl.concat(catalogue)["doc_id"].n_unique()
+    n_known = pl.concat([frame["doc_id"] for frame in (placed, known) if frame is not None]).n_unique()
     size = n_known if n_items is None else n_items
     if size < n_known:
-        problem = f"n_items={n_items} is less than the {n_known} items that the run or the popularity has"
-        raise ParameterError(problem, argument="n_items")
+        raise ParameterError(
+            f"n_items={n_items} is less than the {n_known} items that the run or the popularity has", argument="n_items"
+        )
     notes, values = own.notes, {}
     if known is not None:
         if n_unknown := items["popularity"].null_count():
@@ -237,8 +237,9 @@ def _of_dict(given: Mapping[object, float]) -> pl.DataFrame:
     """Return doc_id and popularity of a dict."""
     wrong = next((item for item, one in given.items() if not 0 <= one < math.inf), None)
     if wrong is not None:
-        number = Plain(f"{given[wrong]!r} for {wrong!r}")
-        raise ParameterError(argument="popularity", given=number, allowed="numbers from 0 on")
+        raise ParameterError(
+            argument="popularity", given=Plain(f"{given[wrong]!r} for {wrong!r}"), allowed="numbers from 0 on"
+        )
     ids = [str(item) for item in given]
     if len(set(ids)) < len(ids):
         twice = next(item for item in ids if ids.count(item) > 1)
@@ -272,8 +273,7 @@ def _values(popularity: FloatArray, size: int, head: float, n_users: float) -> d
 
 def _of_lists(top: pl.DataFrame, items: pl.DataFrame, of_item: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the mean of what the items of each top k count, and the least and greatest one over tie orders."""
-    numbers = items.select("doc_id", value=pl.Series(of_item))
-    rows = top.join(numbers, on="doc_id").with_columns(
+    rows = top.join(items.select("doc_id", value=pl.Series(of_item)), on="doc_id").with_columns(
         first=pl.col("value").rank("ordinal").over("query_id", "above"),
         last=pl.col("value").rank("ordinal", descending=True).over("query_id", "above"),
     )
@@ -295,8 +295,7 @@ def _of_lists(top: pl.DataFrame, items: pl.DataFrame, of_item: FloatArray) -> tu
 def _gini(exposure: FloatArray, size: int) -> float:
     """Return the Gini coefficient of numbers, with zeros up to `size` of them."""
     ordered = np.append(np.zeros(size - len(exposure)), np.sort(exposure))
-    place: IntArray = np.arange(1, size + 1)
-    return float(((2 * place - size - 1) * ordered).sum() / (size * ordered.sum()))
+    return float(((2 * np.arange(1, size + 1) - size - 1) * ordered).sum() / (size * ordered.sum()))
 
 
 def _entropy(exposure: FloatArray) -> float:

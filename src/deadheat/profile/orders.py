@@ -242,8 +242,9 @@ def _documents(scores: Ranking, doc_ids: Sequence[str] | None) -> dict[str, floa
 
 def _judged(relevance: Mapping[str, float | None] | Sequence[float | None], ids: list[str]) -> dict[str, float]:
     if len(relevance) != len(ids) and not isinstance(relevance, Mapping):
-        problem = f"must have {counted(len(ids), 'value')}, one for each score"
-        raise ParameterError(problem, argument="relevance", given=len(relevance))
+        raise ParameterError(
+            f"must have {counted(len(ids), 'value')}, one for each score", argument="relevance", given=len(relevance)
+        )
     relevance = relevance if isinstance(relevance, Mapping) else dict(zip(ids, relevance, strict=True))
     judged = {doc: value for doc, value in relevance.items() if value is not None}
     if not judged:

@@ -1,7 +1,11 @@
-"""tie_profile() and what it returns: how many documents of a run share their score, and what their order decides."""
+"""tie_profile() and what it returns: how many documents of a run share their score, and what their order decides.
+
+With qrels also how stable values are: a rule that breaks ties beside the exact values, and whether it matters.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -9,13 +13,21 @@ import numpy as np
 import polars as pl
 
 from deadheat.arguments import whole
-from deadheat.arrays import IntArray
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.flat import Numbers
 from deadheat.data.shown import Drawn, Shown
 from deadheat.data.tables import Run, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.conventions import Conventions
-from deadheat.evaluation.evaluate import check_rule, differences, evaluate_beside, keys_of, parse_measures
+from deadheat.evaluation.evaluate import (
+    Difference,
+    check_rule,
+    difference_of,
+    differences,
+    evaluate_beside,
+    keys_of,
+    parse_measures,
+)
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.warned import warn
 from deadheat.measures import Measure
@@ -24,11 +36,13 @@ from deadheat.measures.notation import MeasureLike
 from deadheat.placements.place import open_pair
 from deadheat.placements.placements import Placements
 from deadheat.profile.grouping import Grouped, find_decimals, find_grid, find_levels, grouped, ties_of
-from deadheat.profile.stability import Recommendation, Stability, recommend, stability_of
 from deadheat.wording import NOISE, Plain, counted, short_repr
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 N_WORST = 5
+FEWEST = 3  # queries of a correlation: a line goes through any two points
+VISIBLE = 0.0001  # a smaller change of a mean does not show in four decimals
+RULE_OF_THUMB = 10  # percent of the queries: if more have ties, a tutorial on G-RAG's measures says, count ties exactly
 BY_MEASURE = ("mean", "tie_std", "tie_min", "tie_max", "n_queries", "share_of_queries", "share_of_error")
 
 
@@ -115,6 +129,83 @@ class WorstQuery:
     tie_max: float
 
     __repr__ = short_repr
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Pearson's correlation over queries.
+
+    Attributes
+    ----------
+    value : float or None
+        None where it is undefined.
+    n_queries : int
+    undefined : str
+        Why there is none; empty if there is one.
+    """
+
+    value: float | None
+    n_queries: int
+    undefined: str = ""
+
+
+@dataclass(frozen=True)
+class Stability:
+    """A rule that breaks ties beside the exact values of a measure.
+
+    Attributes
+    ----------
+    difference : Difference
+        Of the means, and in the queries.
+    with_tie_ratio, with_largest_tie : Correlation
+        Of the distance between the two values of a query with the share of its documents that tie, and with the
+        documents in its largest tie.
+    scores : Scores
+        Under the rule.
+    """
+
+    difference: Difference
+    with_tie_ratio: Correlation
+    with_largest_tie: Correlation
+    scores: Scores = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """Whether ties have to be counted exactly, by what they do to the measures, and by a rule of thumb.
+
+    Attributes
+    ----------
+    is_exact : bool
+        Whether tie order moves the mean of a measure by 0.0001 or more.
+    measure : Measure
+        The one whose mean can move most.
+    low, high : float
+        The smallest and largest mean that tie orders alone can give it (of counts the total).
+    n_decided, n_queries : int
+        Queries whose value of it depends on tie order, and all of its queries.
+    n_with_ties, n_of_run : int
+        Queries of the run with ties, and all of them.
+    """
+
+    is_exact: bool
+    measure: Measure
+    low: float
+    high: float
+    n_decided: int
+    n_queries: int
+    n_with_ties: int
+    n_of_run: int
+
+    @property
+    def is_exact_by_rule_of_thumb(self) -> bool:
+        """Whether more than 10% of the queries have ties: the rule of the tutorial on G-RAG's measures."""
+        return 100 * self.n_with_ties > RULE_OF_THUMB * self.n_of_run
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the rule of thumb says the same."""
+        return self.is_exact == self.is_exact_by_rule_of_thumb
 
 
 @dataclass(frozen=True, repr=False)
@@ -341,17 +432,17 @@ def tie_profile(
     warn({run.where: exact}, qrels, {run.where: run})
     ties = ties_of(profile.queries, exact.query_ids.tolist())
     is_judged = len(exact.placements.query) > 0
-    with_ties = profile.n_queries_with_ties, profile.n_queries
+    decided, with_ties = tuple(map(_of_measure, exact)), (profile.n_queries_with_ties, profile.n_queries)
     return replace(
         profile,
-        decided=tuple(_of_measure(scores) for scores in exact),
+        decided=decided,
         missing_queries=exact.missing_queries,
         unjudged_queries=exact.unjudged_queries,
         notes=exact.notes,
         is_judged=is_judged,
         rule=beside,
         stability=tuple(stability_of(*both, ties, beside) for both in zip(exact, traditional, strict=True)),
-        recommendation=recommend(list(exact), *with_ties) if is_judged else None,
+        recommendation=recommend(decided, *with_ties) if is_judged else None,
         placements=exact.placements,
     )
 
@@ -366,8 +457,9 @@ def _describe(name: str, found: Grouped, at: Sequence[int]) -> TieProfile:
     n_queries, largest = len(found.query_ids), None
     if len(found.size):
         place = int(found.size.argmax())
-        query_id = found.query_ids[int(found.query[place])]
-        largest = LargestTie(query_id, float(found.score[place]), int(found.size[place]))
+        largest = LargestTie(
+            found.query_ids[int(found.query[place])], float(found.score[place]), int(found.size[place])
+        )
     cuts = [(int(cutoff), int(((found.above < cutoff) & (found.above + found.size > cutoff)).sum())) for cutoff in at]
     n_levels, levels = find_levels(found.scores, found.sizes)
     decimals = find_decimals(found.scores)
@@ -414,3 +506,71 @@ def _of_measure(scores: Scores) -> Decided:
         tuple(WorstQuery(str(scores.query_ids[n]), *(float(one[n]) for one in columns)) for n in widest),
         scores,
     )
+
+
+def correlate(one: FloatArray, other: FloatArray, names: tuple[str, str]) -> Correlation:
+    """Return Pearson's correlation of two quantities of queries, over those that have both.
+
+    Parameters
+    ----------
+    one, other : ndarray of float, shape (n_queries,)
+    names : tuple of two str
+        Of the quantities, for the reason why there is none.
+    """
+    both = ~(np.isnan(one) | np.isnan(other))
+    n = int(both.sum())
+    if n < FEWEST:
+        return Correlation(None, n, f"needs {FEWEST} queries")
+    for values, name in zip((one[both], other[both]), names, strict=True):
+        if np.ptp(values) <= NOISE * max(1.0, float(np.abs(values).max())):
+            return Correlation(None, n, f"{name} is the same in all queries")
+    centred, others = (values[both] - values[both].mean() for values in (one, other))
+    value = float(centred @ others / math.sqrt(float(centred @ centred) * float(others @ others)))
+    return Correlation(min(1.0, max(-1.0, value)), n)
+
+
+def stability_of(exact: Scores, traditional: Scores, ties: pl.DataFrame, rule: str) -> Stability:
+    """Return how far a rule is from the exact values, and how that goes with the ties of the queries.
+
+    Parameters
+    ----------
+    exact, traditional : Scores
+        Of the same queries.
+    ties : polars.DataFrame
+        Of these queries, in their order. Those without documents are in no correlation.
+    rule : str
+    """
+    apart = np.abs(differences(exact, traditional))
+    ratio = ties["tie_ratio"].to_numpy()
+    largest = np.where(np.isnan(ratio), np.nan, ties["largest_tie"])
+    return Stability(
+        difference_of(exact, traditional, rule),
+        correlate(ratio, apart, ("the tie ratio", "the difference")),
+        correlate(largest, apart, ("the largest tie", "the difference")),
+        traditional,
+    )
+
+
+def recommend(decided: Sequence[Decided], n_with_ties: int, n_of_run: int) -> Recommendation | None:
+    """Return whether ties have to be counted exactly; None if no query has a relevant document for any measure.
+
+    A measure with an upper bound comes before one without, whose changes are on another scale; then the one whose mean
+    can move most.
+
+    Parameters
+    ----------
+    decided : sequence of Decided
+    n_with_ties, n_of_run : int
+        Queries of the run with ties, and all of them.
+    """
+
+    def span(one: Decided) -> float:
+        return one.scores.reported("tie_max") - one.scores.reported("tie_min")
+
+    telling = [one for one in decided if one.scores.has_relevant[one.scores.kept].any()]
+    if not telling:
+        return None
+    most = max(telling, key=lambda one: (span(one) >= VISIBLE, math.isfinite(one.measure.range[1]), span(one)))
+    low, high = most.scores.reported("tie_min"), most.scores.reported("tie_max")
+    is_exact, n_queries = span(most) >= VISIBLE, most.scores.n_queries
+    return Recommendation(is_exact, most.measure, low, high, most.n_queries, n_queries, n_with_ties, n_of_run)

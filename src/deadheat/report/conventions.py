@@ -25,7 +25,7 @@ from deadheat.wording import BY_DOC_ID, counted, three
 if TYPE_CHECKING:
     from deadheat.comparison.pairs import Pair
     from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.profile import TieProfile
+    from deadheat.profile.profile import TieProfile
 
 T = TypeVar("T")
 COUNTED = {"empty": "counted as empty rankings", "skip": "left out", "error": ""}  # --missing; an error is raised

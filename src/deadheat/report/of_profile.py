@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 
-from deadheat.profile import Decided, Spread, TieProfile
-from deadheat.profile.stability import RULE_OF_THUMB, VISIBLE, Recommendation, Stability
+from deadheat.profile.profile import RULE_OF_THUMB, VISIBLE, Decided, Recommendation, Spread, Stability, TieProfile
 from deadheat.report.conventions import RULES, broken_by, gathered, nothing_judged, tell_unshared
 from deadheat.report.model import (
     MEASURE,

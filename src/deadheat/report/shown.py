@@ -14,8 +14,8 @@ from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.explanation.explain import Explanation
 from deadheat.gates import GateResult
 from deadheat.placements.placements import Placements
-from deadheat.profile import TieProfile
 from deadheat.profile.items import ItemProfile
+from deadheat.profile.profile import TieProfile
 from deadheat.report.as_html import fragment
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown

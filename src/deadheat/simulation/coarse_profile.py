@@ -291,8 +291,9 @@ def coarsening_profile(
     order = {str(measure): n for n, measure in enumerate(chosen)}
     rows.sort(key=lambda row: (order[row.measure], list(named).index(row.run)))
     first = steps[AS_GIVEN]
-    n_queries = max(len(one.query_ids) for one in first.values())
-    return CoarseningProfile(tuple(_with_rivals(rows, pairs)), pairs, n_queries, per_query, first)
+    return CoarseningProfile(
+        tuple(_with_rivals(rows, pairs)), pairs, max(len(one.query_ids) for one in first.values()), per_query, first
+    )
 
 
 def _ways(*, per_query: bool, **asked: Iterable[object] | None) -> list[dict[str, Any]]:

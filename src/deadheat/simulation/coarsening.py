@@ -70,8 +70,7 @@ def coarsen(
     ('fine, 0 decimals', ('scores coarsened to 0 decimals: 5 different ones became 2',))
     """
     asked = {"levels": levels, "decimals": decimals, "dtype": dtype}
-    given = {name: one for name, one in asked.items() if one is not None}
-    check_one_way(given, per_query=per_query)
+    check_one_way([name for name, one in asked.items() if one is not None], per_query=per_query)
     check_coarse(levels=levels, decimals=decimals, dtype=dtype)
     table = Run.of(run)
     if table.by_keys is not None:
@@ -82,8 +81,8 @@ def coarsen(
     frame = table.to_polars()
     done, within = coarse_name(levels, decimals, dtype), " a query" if per_query else ""
     if levels is None:
-        precision = dtype if decimals is None else decimals
-        scores, how = pl.Series("score", round_and_warn(frame["score"].to_numpy(), precision)), done
+        precision, how = dtype if decimals is None else decimals, done
+        scores = pl.Series("score", round_and_warn(frame["score"].to_numpy(), precision))
     else:
         scores, how = _at_levels(frame, levels, per_query=per_query), f"{done} of equal width{within}"
     before, after = frame["score"].n_unique(), scores.n_unique()
@@ -97,8 +96,11 @@ def coarsen(
 def check_one_way(given: Collection[str], *, per_query: bool) -> None:
     """Raise `ParameterError` unless one of the ways to make scores coarser is given."""
     if len(given) != 1:
-        shown = Plain(" and ".join(given) or "none of them")
-        raise ParameterError(argument="levels, decimals and dtype", given=shown, allowed="one of them, not the others")
+        raise ParameterError(
+            argument="levels, decimals and dtype",
+            given=Plain(" and ".join(given) or "none of them"),
+            allowed="one of them, not the others",
+        )
     if per_query and "levels" not in given:
         raise ParameterError("per_query is for levels", given=Plain(next(iter(given))))
 
@@ -136,12 +138,8 @@ def _at_levels(frame: pl.DataFrame, levels: int, *, per_query: bool) -> pl.Serie
     # of large numbers the halves, as their span may be infinite
     factor = pl.when(pl.max_horizontal(low.abs(), high.abs()) > LARGE).then(0.5).otherwise(1.0)
     span = high * factor - low * factor
-    level = ((score * factor - low * factor) / span * levels).floor().clip(0, levels - 1)
-    share = level / max(levels - 1, 1)
+    share = ((score * factor - low * factor) / span * levels).floor().clip(0, levels - 1) / max(levels - 1, 1)
     away = pl.min_horizontal(share, 1 - share) * span / factor
-    found = pl.when(share <= 0.5).then(low + away).otherwise(high - away)  # so that both ends are exact
-    return (
-        frame.select(pl.when(score.is_finite() & (high > low)).then(found).otherwise(score) + 0.0)
-        .to_series()
-        .alias("score")
-    )
+    moved = pl.when(share <= 0.5).then(low + away).otherwise(high - away)  # so that both ends are exact
+    found = pl.when(score.is_finite() & (high > low)).then(moved).otherwise(score) + 0.0
+    return frame.select(found.alias("score")).to_series()

@@ -212,8 +212,12 @@ def evaluate_with_confidence(
     if scale in {0, math.inf}:
         plain_ties = "noise of infinite scale: plain ties, exact means"
         note = plain_ties if scale else "noise of scale 0: ties are in the order of the second score"
-        exact = tuple(_scores(plain, one.measure, one.values, one.values * 0.0) for one in plain)
-        return found(exact, scale=float(scale), n_draws=0, notes=(note, *plain.notes))
+        return found(
+            tuple(_scores(plain, one.measure, one.values, one.values * 0.0) for one in plain),
+            scale=float(scale),
+            n_draws=0,
+            notes=(note, *plain.notes),
+        )
     orders = _Orders.of(plain.placements, first.to_polars(), other.to_polars())
     means, errors = _draw(orders, chosen, float(scale), n_draws, generator(rng))
     scores = tuple(_scores(plain, *of_measure) for of_measure in zip(chosen, means, errors, strict=True))
@@ -265,8 +269,9 @@ class _Orders:
             }
         )
         # a document with several subtopics has a row for each: they share its place
-        rows = judged.group_by(pair, maintain_order=True).agg("row")
-        known = run.select(*pair, "score").join(rows, on=pair, how="left", maintain_order="left")
+        known = run.select(*pair, "score").join(
+            judged.group_by(pair, maintain_order=True).agg("row"), on=pair, how="left", maintain_order="left"
+        )
         held = known.filter(pl.col("row").is_not_null().any().over("query_id", "score"))
         held = held.filter(pl.len().over("query_id", "score") > 1).sort("query_id", "score", "doc_id")
         held = held.join(
@@ -297,8 +302,7 @@ class _Orders:
         # where the noise is too small to move a sum, it orders equal ones all the same
         order = np.lexsort((-noise, -noisy, kind, tie), axis=-1)
         starts = run_starts(self.tie)
-        sizes = np.diff(starts, append=len(self.tie))
-        within = np.arange(len(self.tie)) - np.repeat(starts, sizes)
+        within = np.arange(len(self.tie)) - np.repeat(starts, np.diff(starts, append=len(self.tie)))
         rank = np.empty(shape, np.int64)
         np.put_along_axis(rank, order, np.broadcast_to(within, shape), axis=-1)
         above = np.repeat(self.placements.above[None], n, axis=0)
@@ -350,9 +354,8 @@ def _draw(
     first, off, squares = np.zeros((3, len(measures), own.n_queries))
     for start in range(0, n_draws, at_once):
         n = min(at_once, n_draws - start)
-        placed = orders.placed(orders.draw(scale, n, rng))
         for place, measure in enumerate(measures):
-            values = measure.mean(placed).reshape(n, own.n_queries)
+            values = measure.mean(orders.placed(orders.draw(scale, n, rng))).reshape(n, own.n_queries)
             if start == 0:
                 first[place] = values[0]
             # sums of how far values are from those of the first order, and of the squares, lose nothing
@@ -360,12 +363,10 @@ def _draw(
             squares[place] += ((values - first[place]) ** 2).sum(axis=0)
     variance = np.maximum(squares - off**2 / n_draws, 0.0) / (n_draws - 1)
     # where all draws agree, another order may give another value all the same
-    free = orders.free()
-    ends = np.array([TieSpread(measure, free).extremes for measure in measures])
+    ends = np.array([TieSpread(measure, orders.free()).extremes for measure in measures])
     furthest = np.abs(ends - first[:, None]).max(axis=1)
     unseen = np.where(furthest > NEGLIGIBLE_DIFFERENCE, RULE_OF_THREE / n_draws * furthest, 0.0)
-    agree = np.sqrt(variance) <= NEGLIGIBLE_DIFFERENCE
-    errors = np.where(agree, unseen, np.sqrt(variance / n_draws))
+    errors = np.where(np.sqrt(variance) <= NEGLIGIBLE_DIFFERENCE, unseen, np.sqrt(variance / n_draws))
     return first + off / n_draws, errors
 
 

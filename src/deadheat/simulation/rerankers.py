@@ -218,8 +218,9 @@ class Simulation:
                 }
                 for found in (difference_of(*both, "input") for both in zip(exact, usual, strict=True))
             ]
-        frame = pl.DataFrame(rows, schema_overrides={"levels": pl.Int64}, infer_schema_length=None)
-        return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
+        return pl.DataFrame(rows, schema_overrides={"levels": pl.Int64}, infer_schema_length=None).with_columns(
+            pl.col(pl.Float64).fill_nan(None)
+        )
 
     def write(self, folder: str | os.PathLike[str], *, force: bool = False) -> list[Path]:
         """Write qrels.txt, a TREC run for each reranker (NAME.run) and queries.csv: all of them or none.
@@ -246,8 +247,9 @@ class Simulation:
             "qrels.txt": partial(write, self.qrels.to_polars(), kind="qrels", format="trec"),
         }
         for one in self.rerankers:
-            of_run = partial(write, self.runs[one.name].to_polars(), kind="run", format="trec", tag=one.file_name)
-            files[f"{one.file_name}.run"] = of_run
+            files[f"{one.file_name}.run"] = partial(
+                write, self.runs[one.name].to_polars(), kind="run", format="trec", tag=one.file_name
+            )
         files["queries.csv"] = self.queries.write_csv
         return write_files(folder, files, force=force)
 
@@ -301,14 +303,15 @@ def simulate_rerankers(
     of_document, of_place = query_ids.gather(query.tolist()), _numbered("d", made.has_document.shape[1])
     frame = pl.DataFrame({"query_id": of_document, "doc_id": of_document + "-" + of_place.gather(place.tolist())})
     relevance = made.is_relevant[made.has_document].astype(np.float64)
-    qrels = Qrels.of_checked(frame.with_columns(relevance=relevance), "simulated")
     runs = {}
     for one in rerankers:
         key = hashlib.sha256(repr(astuple(one)).encode()).digest()  # the random numbers of each are its own
-        scores = _draw_scores(one, made, generator(rng, OF_RERANKERS, *key))[made.has_document]
-        runs[one.name] = Run.of_checked(frame.with_columns(score=scores), one.name)
-    types = pl.Series([kind.name for kind in kinds], dtype=pl.String).gather(made.kind.tolist())
-    queries = pl.DataFrame({"query_id": query_ids, "query_type": types})
+        runs[one.name] = Run.of_checked(
+            frame.with_columns(score=_draw_scores(one, made, generator(rng, OF_RERANKERS, *key))[made.has_document]),
+            one.name,
+        )
+    queries = pl.DataFrame({"query_id": query_ids, "query_type": [kinds[n].name for n in made.kind.tolist()]})
+    qrels = Qrels.of_checked(frame.with_columns(relevance=relevance), "simulated")
     return Simulation(qrels, runs, queries, rerankers, kinds)
 
 
@@ -356,14 +359,14 @@ def _make_queries(n_queries: int, kinds: tuple[QueryType, ...], rng: np.random.G
     n_documents = rng.integers(few, many, endpoint=True)
     n_relevant = rng.integers(np.minimum(least, n_documents), np.minimum(most, n_documents), endpoint=True)
     has_document = np.arange(n_documents.max()) < n_documents[:, None]
-    is_relevant = has_document & (_random_places(has_document, rng) < n_relevant[:, None])
-    return MadeQueries(kinds, kind, has_document, is_relevant)
+    return MadeQueries(
+        kinds, kind, has_document, has_document & (_random_places(has_document, rng) < n_relevant[:, None])
+    )
 
 
 def _random_places(has_document: BoolArray, rng: np.random.Generator) -> IntArray:
     """Return the places 0, 1, ... of the documents of each query in a random order."""
-    keys = np.where(has_document, rng.random(has_document.shape), np.inf)
-    return keys.argsort(axis=1).argsort(axis=1)
+    return np.where(has_document, rng.random(has_document.shape), np.inf).argsort(axis=1).argsort(axis=1)
 
 
 def _draw_scores(one: Reranker, made: MadeQueries, rng: np.random.Generator) -> FloatArray:
@@ -371,8 +374,7 @@ def _draw_scores(one: Reranker, made: MadeQueries, rng: np.random.Generator) -> 
     shape = made.has_document.shape
     scores: FloatArray = rng.uniform(one.lowest, one.highest, shape)
     low, high = np.hsplit(made.of_kind("raised"), 2)
-    is_raised = made.is_relevant & (rng.random(shape) < made.of_kind("performance"))
-    scores += is_raised * rng.uniform(low, high, shape)
+    scores += (made.is_relevant & (rng.random(shape) < made.of_kind("performance"))) * rng.uniform(low, high, shape)
     scores = np.clip(_tie_some(scores, made, rng), 0.0, 1.0)
     if one.levels is not None:  # the nearest of equally spaced levels, of two the lower one
         scores = np.ceil(scores * (one.levels - 1) - 0.5) / max(one.levels - 1, 1) + 0.0
@@ -385,8 +387,7 @@ def _tie_some(scores: FloatArray, made: MadeQueries, rng: np.random.Generator) -
     is_hit = (rng.random(len(scores)) < made.of_kind("tie_probability")[:, 0]) & (n_documents >= TIED_AT_LEAST)
     size = rng.integers(TIED_AT_LEAST, np.clip(n_documents, TIED_AT_LEAST, TIED_AT_MOST), endpoint=True)
     value = scores[np.arange(len(scores)), rng.integers(n_documents)]
-    tied = is_hit[:, None] & (_random_places(made.has_document, rng) < size[:, None])
-    return np.where(tied, value[:, None], scores)
+    return np.where(is_hit[:, None] & (_random_places(made.has_document, rng) < size[:, None]), value[:, None], scores)
 
 
 def _give_scores(scores: FloatArray, made: MadeQueries, probability: float, rng: np.random.Generator) -> FloatArray:
@@ -416,9 +417,12 @@ def chosen(
     found: list[Any] = [of_name.get(one, one) if isinstance(one, str) else one for one in listed]
     wrong = [one for one in found or [None] if not isinstance(one, kind)]
     if wrong:
-        allowed = f"names among {', '.join(map(repr, of_name))}, or a {kind.__name__}"
-        hint = did_you_mean(wrong[0], map(str, of_name))
-        raise ParameterError(argument=argument, given=wrong[0], allowed=allowed, hint=hint)
+        raise ParameterError(
+            argument=argument,
+            given=wrong[0],
+            allowed=f"names among {', '.join(map(repr, of_name))}, or a {kind.__name__}",
+            hint=did_you_mean(wrong[0], map(str, of_name)),
+        )
     names = [str(getattr(one, "file_name", one.name)).casefold() for one in found]
     for name, one in zip(names, found, strict=True):
         if names.count(name) > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Self
@@ -139,11 +139,7 @@ class Subject:
 
     def by_doc_id(self, system: str, measure: Measure) -> Scores | None:
         """Return the scores of a system with its ties broken by document id; None if they are not known."""
-        held = {} if self.comparison is None else self.comparison.by_doc_id
-        if system not in held:
-            return None
-        scores = self.evaluations[system][measure]
-        return replace(scores, values=np.where(scores.kept, held[system][self.measures.index(measure)], np.nan))
+        return None if self.comparison is None else self.comparison.scores_by_doc_id(system, measure)
 
     def tie_table(self) -> pl.DataFrame | None:
         """Return what the order of document ids makes of the queries of the duel's systems, as figures of ties take it.
