@@ -306,6 +306,12 @@ def test_a_command_loads_nothing_that_it_does_not_use(command: str, unused: set[
     assert not (unused | others) & set(loaded.split())
 
 
+def test_help_loads_neither_numpy_nor_polars() -> None:
+    code = "import sys, deadheat.cli as cli; cli.main(['evaluate', '-h'], standalone_mode=False); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"numpy", "polars", "rich"} & set(done.stdout.splitlines()[-1].split())
+
+
 def test_a_rule_that_is_silenced_on_a_line_has_its_reason_there() -> None:
     """CONTRIBUTING promises it."""
     bare = [

@@ -95,7 +95,7 @@ class App(click.Group):
         _buffer_stdout()
         with _signals_as_exceptions() as received:
             try:
-                code = super().main(args, prog_name, standalone_mode=False, **extra)
+                code = super().main(args, prog_name, standalone_mode=False, **extra) or 0  # commands return None
                 if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison] - None when closed
                     sys.stdout.flush()
             except (SystemExit, GeneratorExit):

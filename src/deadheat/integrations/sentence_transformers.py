@@ -13,7 +13,7 @@ when, is the parent's; only the numbers are computed here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -286,12 +286,8 @@ class Best:
         places = (torch.from_numpy(one).to(scores.device) for one in (self._query[own], self._column[own] - start))
         self._scores.append(_numbers(scores[tuple(places)]))
         best = scores.topk(min(self._size, stop - start), dim=1)[0]
-        n_last = (scores == best[:, -1:]).sum(dim=1)
-        self._merge(_numbers(best), n_last.cpu().numpy())
-
-    def _merge(self, values: Keys, n_last: IntArray) -> None:
-        """Add the best scores of a part, and the number of documents that have the last of them."""
-        parts = [(values, n_last)] + ([(self._values, self._n_last)] if self._values.size else [])
+        n_last = (scores == best[:, -1:]).sum(dim=1).cpu().numpy()
+        parts = [(_numbers(best), n_last)] + ([(self._values, self._n_last)] if self._values.size else [])
         both = np.sort(np.concatenate([part for part, _ in parts], axis=1), axis=1)[:, ::-1][:, : self._size]
         last = both[:, -1:]
         self._n_last = sum(
@@ -324,14 +320,13 @@ class Best:
 
 def _priority(corpus_ids: list[Any], ties: str) -> IntArray | None:
     """Return numbers that are higher for the documents that a rule puts first in a tie; None without a rule."""
-    size = len(corpus_ids)
-    if ties == "input":
-        return np.arange(size)[::-1].copy()
-    if ties != "doc_id":
+    if ties not in policies.LOOK_AT_RUN:
         return None
-    texts = [str(one) for one in corpus_ids]
-    found = np.empty(size, np.int64)
-    found[sorted(range(size), key=texts.__getitem__)] = np.arange(size)  # descending ids come first
+    last_first: Iterable[int] = range(len(corpus_ids) - 1, -1, -1)
+    if ties == "doc_id":  # descending ids come first
+        last_first = sorted(range(len(corpus_ids)), key=[str(one) for one in corpus_ids].__getitem__)
+    found = np.empty(len(corpus_ids), np.int64)
+    found[list(last_first)] = np.arange(len(corpus_ids))
     return found
 
 
