@@ -34,6 +34,7 @@ from deadheat.wording import joined
 
 if TYPE_CHECKING:
     from deadheat.comparison.comparison import Comparison
+    from deadheat.comparison.languages import Languages
     from deadheat.data.queries import Queries
     from deadheat.data.tables import Run
     from deadheat.evaluation.conventions import Conventions
@@ -95,6 +96,8 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
 
     If the table of --queries has columns language and pair_id, queries of one pair_id are compared across languages.
     """
+    from deadheat.comparison.languages import languages_of_queries
+
     strata = StratumOptions(options)
     output = Output(options, [qrels, *runs, strata.path])
     _check_tables(options, output)
@@ -105,8 +108,9 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
         named[", then ".join([alone, *map(label, asked("then_by"))])] = named[alone]
     comparison, _, queries = compare_files("" if saved else qrels, named, strata, options, alone=alone)
     columns = strata.columns(queries, comparison.evaluations.values())
-    report = _report(comparison, qrels, queries, columns, output, options)
-    subjects = _subjects(comparison, queries, columns)
+    languages = None if queries is None else languages_of_queries(comparison, queries)
+    report = _report(comparison, qrels, queries, columns, languages, output, options)
+    subjects = _subjects(comparison, queries, columns, languages)
     output.print(with_figures(report, subjects, [one.label for one in comparison.measures]))
 
 
@@ -207,10 +211,11 @@ def _report(  # noqa: PLR0917 - what a report is made of
     qrels: str,
     queries: Queries | None,
     columns: Sequence[str],
+    languages: Languages | None,
     output: Output,
     options: Mapping[str, Any],
 ) -> Report:
-    from deadheat.comparison.languages import judge_languages, languages_of_queries
+    from deadheat.comparison.languages import judge_languages
     from deadheat.evaluation.strata import strata_of
     from deadheat.report import of_languages
     from deadheat.report.model import Column, Fact
@@ -223,7 +228,6 @@ def _report(  # noqa: PLR0917 - what a report is made of
     named: dict[str, Any] = {"qrels": shown_path(qrels, "the qrels"), "columns": columns, "strata": strata}
     if options["compact"]:
         return report_compact(comparison, **named, margin=margin, digits=output.digits)
-    languages = None if queries is None else languages_of_queries(comparison, queries)
     among = "systems" if languages else ""
     report = report_comparison(comparison, **named, for_people=not is_data, margin=margin, among=among)
     parts = {(): comparison} if strata is None else strata
@@ -237,13 +241,16 @@ def _report(  # noqa: PLR0917 - what a report is made of
     if languages and (not is_csv or output.table):
         said = judge_languages(languages, margin=margin)
         opening = joined(opening, *said)
-        facts.append(Fact("language_verdicts", {languages.name: list(said)}))
-        facts += [*of_languages.facts_of_languages({languages.name: languages})]
-        facts += [*of_languages.tell_languages(languages, margin=margin), *of_languages.tell_beside(languages)]
-        facts += of_languages.tell_gaps(languages)
+        facts += [
+            Fact("language_verdicts", {languages.name: list(said)}),
+            *of_languages.facts_of_languages({languages.name: languages}),
+            *of_languages.tell_languages(languages, margin=margin),
+            *of_languages.tell_beside(languages),
+            *of_languages.tell_gaps(languages),
+        ]
         if is_data:
-            named_so = {"queries": languages}
-            tables += tuple(of_languages.data_of_languages(named_so, leading=Column("of", "of"), margin=margin))
+            of_queries, leading = {"queries": languages}, Column("of", "of")
+            tables += tuple(of_languages.data_of_languages(of_queries, leading=leading, margin=margin))
         else:
             tables += tuple(of_languages.list_languages(languages, languages.measures, margin=margin))
     if options["queries_worst"]:
@@ -254,18 +261,15 @@ def _report(  # noqa: PLR0917 - what a report is made of
 
 
 def _subjects(
-    comparison: Comparison, queries: Queries | None, columns: Sequence[str]
+    comparison: Comparison, queries: Queries | None, columns: Sequence[str], languages: Languages | None
 ) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
     """Yield what figures are drawn of: the comparison, its languages, and its strata if there are any."""
-    from deadheat.comparison.languages import languages_of_queries
     from deadheat.evaluation.strata import strata_of
 
     yield "", comparison, {}
-    if queries is None:
-        return
-    if languages := languages_of_queries(comparison, queries):
+    if languages is not None:
         yield "", languages, {}
-    if columns:
+    if queries is not None and columns:
         of_each = {name: strata_of(one, columns, queries) for name, one in comparison.evaluations.items()}
         codes = comparison.cluster
         cluster = None if codes is None else dict(zip(comparison.query_ids.tolist(), codes.tolist(), strict=True))
