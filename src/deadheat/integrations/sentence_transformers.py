@@ -152,10 +152,10 @@ class InformationRetrievalEvaluator(WithTies, of_embeddings.InformationRetrieval
             (name, k): measure(k) for name, (cutoffs, measure) in OF_RETRIEVAL.items() for k in getattr(self, cutoffs)
         }
         values = Evaluator(qrels, measures, ties=self.ties, judged_only=False).by_query(run)
-        means: dict[str, dict[int, float]] = {name: {} for name in OF_RETRIEVAL}
-        for name, k in measures:
-            means[name][k] = float(np.mean([values[query][name, k] for query in queries]))
-        return means
+        return {
+            name: {k: float(np.mean([values[query][name, k] for query in queries])) for k in getattr(self, cutoffs)}
+            for name, (cutoffs, _) in OF_RETRIEVAL.items()
+        }
 
 
 class RerankingEvaluator(WithTies, of_embeddings.RerankingEvaluator):
