@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -29,8 +30,8 @@ _HOW_TO_LABEL = {
     "category": "Write exact_match, synonym, abbreviation, layperson or complex: results can then be reported by it.",
     "domain": "Name the part of the collection that the case is about: results can then be reported by it.",
 }
-Found: TypeAlias = "Iterator[dict[str, Any]]"
-"""What fills the template of a rule, with the line that it is about, or the case as "case"."""
+Found: TypeAlias = "Iterator[tuple[Case | int | None, str, str, str]]"
+"""The case or the line that a finding is about, if it is about one; a word for programs, what is wrong, and advice."""
 
 
 @dataclass(frozen=True)
@@ -69,20 +70,6 @@ class Validation:
     def is_usable(self) -> bool:
         """Whether `deadheat.read_cases` reads the file."""
         return not self.errors
-
-
-RULES: list[tuple[str, str, str, Callable[[Reading], Found]]] = []
-"""What to warn of: a word for programs, templates of message and advice, and the function that looks for it."""
-
-
-def rule(kind: str, message: str, advice: str) -> Callable[[Callable[[Reading], Found]], Callable[[Reading], Found]]:
-    """Register a rule; the order is that of its findings."""
-
-    def register(find: Callable[[Reading], Found]) -> Callable[[Reading], Found]:
-        RULES.append((kind, message, advice, find))
-        return find
-
-    return register
 
 
 def validate(
@@ -127,16 +114,14 @@ def validate(
     except DataError as error:
         found = finding(path, error.line, "malformed_file", error.told(has_place=False), level="error")
         return Validation(Path(path), label_of(path), 0, (found,), error)
-    findings = [*file.errors, *_violations(file, id_pattern)]
-    for kind, message, advice, find in RULES:
-        for values in find(file):
-            case = values.get("case")
-            line, case_id = (case.line, case.case_id) if case else (values.get("line"), "")
-            texts = message.format(**values), advice.format(**values)
-            findings.append(finding(path, line, kind, *texts, case_id=case_id))
-    if terms is not None:
-        findings += _unknown_terms(file, terms)
-    return Validation(path, file.name, len(file.rows), tuple(findings))
+    rules = [find(file) for find in RULES] + ([] if terms is None else [_unknown_terms(file, terms)])
+    warnings = [
+        finding(path, about.line, *said, case_id=about.case_id)
+        if isinstance(about, Case)
+        else finding(path, about, *said)
+        for about, *said in chain.from_iterable(rules)
+    ]
+    return Validation(path, file.name, len(file.rows), (*file.errors, *warnings))
 
 
 def schema_text() -> str:
@@ -144,8 +129,8 @@ def schema_text() -> str:
     return files("deadheat.benchmark.cases").joinpath("schema.json").read_text(encoding="utf-8")
 
 
-def _violations(file: Reading, id_pattern: str | None) -> Iterator[Finding]:
-    """Yield what the schema forbids but reading accepts, once for each value."""
+def _violations(file: Reading) -> Found:
+    """Find what the schema forbids but reading accepts, once for each value."""
     try:
         from jsonschema import Draft202012Validator
     except ImportError as error:
@@ -153,8 +138,7 @@ def _violations(file: Reading, id_pattern: str | None) -> Iterator[Finding]:
             "checking against the JSON Schema needs the package jsonschema", hint="pip install 'deadheat[cases]'"
         ) from error
     defs = json.loads(schema_text())["$defs"]
-    if id_pattern is not None:  # it replaces HPO's pattern, and reading has checked every id
-        defs["hpo_id"] = {"type": "string"}
+    defs["hpo_id"] = {"type": "string"}  # reading has checked every id
     of = {name: Draft202012Validator({**defs[name], "$defs": defs}) for name in ("metadata", "case")}
     source = file.records.json
     found: dict[tuple[str, str, str], list[tuple[Any, int | None]]] = {}
@@ -169,7 +153,7 @@ def _violations(file: Reading, id_pattern: str | None) -> Iterator[Finding]:
                 found.setdefault(group, []).append((one, file.line_of(place, *keys)))
     for (field, *_), errors in found.items():
         lines = [line for _, line in errors]
-        yield finding(file.path, lines[0], "schema", *_violation(field, errors[0][0], _in_cases(lines)))
+        yield lines[0], "schema", *_violation(field, errors[0][0], _in_cases(lines))
 
 
 def _violation(field: str, error: Any, many: str) -> tuple[str, str]:  # noqa: ANN401 - jsonschema has no types
@@ -201,9 +185,8 @@ def half_width(n: int) -> float:
     return 1.96 * 0.5 / math.sqrt(n)
 
 
-@rule("unread_field", "field {name!r} is not read{many}", "{near}")
 def unread_fields(file: Reading) -> Found:
-    """Find the fields that are not read."""
+    """Find the fields that are not read, of cases and beside them."""
     lines: dict[str, list[int]] = {}
     for row, line in zip(file.rows, file.lines, strict=True):
         for name in row:
@@ -211,30 +194,23 @@ def unread_fields(file: Reading) -> Found:
                 lines.setdefault(name, []).append(line)
     for name, own in lines.items():
         near = "Keep one of domain and hpo_domain." if name in FIELDS else did_you_mean(name, FIELDS)
-        yield {"name": name, "many": _in_cases(own), "near": near, "line": own[0]}
-
-
-@rule("unread_field", "field {name!r} beside {key!r} is not read", "{near}")
-def unread_beside_cases(file: Reading) -> Found:
-    """Find the keys of a JSON object beside its cases that are not read."""
+        yield own[0], "unread_field", f"field {name!r} is not read{_in_cases(own)}", near
     source, keys = file.records.json, file.records.keys
     for name in source.value if source and isinstance(source.value, dict) else ():
         if source and name not in {"metadata", "$schema", *keys}:
             near = did_you_mean(name, ["metadata"]) or "Move it into metadata."
-            yield {"name": name, "key": keys[0], "near": near, "line": source.line_of([name])}
+            yield source.line_of([name]), "unread_field", f"field {name!r} beside {keys[0]!r} is not read", near
 
 
-@rule("missing_label", "{lack} a {name}{where}", "{advice}")
 def missing_labels(file: Reading) -> Found:
     """Find the labels that cases lack."""
     n = len(file.cases)
     for name in LABELS:
         if lacking := [case for case in file.cases if getattr(case, name) is None]:
-            lack, where = f"{_share(lacking, file)} lack", f" ({listed_lines(lacking)})"
+            lack = f"{_share(lacking, file)} lack a {name} ({listed_lines(lacking)})"
             if len(lacking) == n:
-                lack, where = "all cases lack" if n > 1 else "the case lacks", ""
-            advice = _HOW_TO_LABEL.get(name) or _how_to_name_language(file, lacking)
-            yield {"lack": lack, "name": name, "where": where, "advice": advice}
+                lack = f"{'all cases lack' if n > 1 else 'the case lacks'} a {name}"
+            yield None, "missing_label", lack, _HOW_TO_LABEL.get(name) or _how_to_name_language(file, lacking)
 
 
 def _how_to_name_language(file: Reading, cases: Sequence[Case]) -> str:
@@ -247,53 +223,33 @@ def _how_to_name_language(file: Reading, cases: Sequence[Case]) -> str:
     return f"{how}, or give --language{example}. Languages are never evaluated together."
 
 
-@rule(
-    "nothing_expected",
-    "{share} ({lines}) expect nothing",
-    "They count as 0 in the mean of every measure: leave them out, unless that is meant.",
-)
 def nothing_expected(file: Reading) -> Found:
     """Find the cases that expect nothing."""
     if bare := [case for case in file.cases if not case.expected_ids]:
-        yield {"share": _share(bare, file), "lines": listed_lines(bare)}
+        advice = "They count as 0 in the mean of every measure: leave them out, unless that is meant."
+        yield None, "nothing_expected", f"{_share(bare, file)} ({listed_lines(bare)}) expect nothing", advice
 
 
-@rule(
-    "low_grades",
-    "{share} ({lines}): grades below 1 count in nDCG and other graded measures only: RR, Hit, P, R and AP take"
-    " relevance >= 1 as relevant",
-    "Write grades from 1 on for ids that a search should find.",
-)
 def low_grades(file: Reading) -> Found:
     """Find the cases that grade an expected id too low to be relevant for binary measures."""
     if low := [case for case in file.cases if min(case.relevance, default=1.0) < 1]:
-        yield {"share": _share(low, file), "lines": listed_lines(low)}
+        what = (
+            f"{_share(low, file)} ({listed_lines(low)}): grades below 1 count in nDCG and other graded measures only:"
+            " RR, Hit, P, R and AP take relevance >= 1 as relevant"
+        )
+        yield None, "low_grades", what, "Write grades from 1 on for ids that a search should find."
 
 
-def _repeated(file: Reading, *, is_alike: bool) -> Found:
-    for group in file.cases.repeated_texts():
-        if (len({frozenset(case.expected_ids) for case in group}) == 1) == is_alike:
-            yield {"text": shown(group[0].text), "n": len(group), "lines": listed_lines(group), "case": group[1]}
-
-
-@rule(
-    "repeated_text",
-    "the text {text} appears {n} times ({lines})",
-    "Keep one: the others repeat its result, and count as if they were new.",
-)
 def repeated_texts(file: Reading) -> Found:
-    """Find the texts that several cases of one language have, with the same expected ids."""
-    return _repeated(file, is_alike=True)
-
-
-@rule(
-    "contradicting_text",
-    "the text {text} appears {n} times ({lines}), with different expected ids",
-    "Keep one case with all of them: no ranking can satisfy both.",
-)
-def contradicting_texts(file: Reading) -> Found:
-    """Find the texts that several cases of one language have, with other expected ids."""
-    return _repeated(file, is_alike=False)
+    """Find the texts that several cases of one language have, with the same expected ids or with others."""
+    for group in file.cases.repeated_texts():
+        what = f"the text {shown(group[0].text)} appears {len(group)} times ({listed_lines(group)})"
+        if len({frozenset(case.expected_ids) for case in group}) == 1:
+            advice = "Keep one: the others repeat its result, and count as if they were new."
+            yield group[1], "repeated_text", what, advice
+        else:
+            advice = "Keep one case with all of them: no ranking can satisfy both."
+            yield group[1], "contradicting_text", f"{what}, with different expected ids", advice
 
 
 def _other(texts: Sequence[str], language: str | None) -> str | None:
@@ -303,50 +259,29 @@ def _other(texts: Sequence[str], language: str | None) -> str | None:
     return None if found == code else found
 
 
-@rule(
-    "language",
-    "the texts of language {language!r} look like {other!r} (a guess by py3langid)",
-    "Check them; if so, write {other!r}.",
-)
-def sets_in_another_language(file: Reading) -> Found:
-    """Find the sets that do not look like their stated language."""
+def other_languages(file: Reading) -> Found:
+    """Find sets that do not look like their stated language, and single texts of the others that do not."""
     for language, part in file.cases.by_language().items():
         if other := _other(part.texts(), language):
-            yield {"language": language, "other": other}
+            what = f"the texts of language {language!r} look like {other!r} (a guess by py3langid)"
+            yield None, "language", what, f"Check them; if so, write {other!r}."
+        for case in () if other else part:
+            if near := _other([case.text], language):
+                what = f"the text {shown(case.text)} of language {language!r} looks like {near!r} (a guess)"
+                yield case, "language", what, f"Check it; if so, write language {near!r}."
 
 
-@rule(
-    "language",
-    "the text {text} of language {language!r} looks like {other!r} (a guess)",
-    "Check it; if so, write language {other!r}.",
-)
-def texts_in_another_language(file: Reading) -> Found:
-    """Find single texts that do not look like their stated language, as the others of it do."""
-    for language, part in file.cases.by_language().items():
-        for case in () if _other(part.texts(), language) else part:
-            if other := _other([case.text], language):
-                yield {"text": shown(case.text), "language": language, "other": other, "case": case}
-
-
-@rule(
-    "few_cases",
-    "{n}: the 95% interval of a mean can be as wide as ± {width:.2f} (of a measure from 0 to 1)",
-    f"Good for {{use}}. Collect {STANDARD} for a conclusion (± {half_width(STANDARD):.2f}), 500 for a fine one.",
-)
 def few_cases(file: Reading) -> Found:
     """Find the languages that have too few cases for a sound conclusion."""
     for language, part in file.cases.by_language().items():
-        if len(part) < STANDARD:
-            n = counted(len(part), "case") + (f" of language {language!r}" if language else "")
-            use = "development" if len(part) >= SMALL else "a quick check only"
-            yield {"n": n, "width": half_width(len(part)), "use": use}
+        if (n := len(part)) < STANDARD:
+            of = f" of language {language!r}" if language else ""
+            width = f"the 95% interval of a mean can be as wide as ± {half_width(n):.2f} (of a measure from 0 to 1)"
+            use = "development" if n >= SMALL else "a quick check only"
+            advice = f"Collect {STANDARD} for a conclusion (± {half_width(STANDARD):.2f}), 500 for a fine one."
+            yield None, "few_cases", f"{counted(n, 'case')}{of}: {width}", f"Good for {use}. {advice}"
 
 
-@rule(
-    "shared_ids",
-    "{share} expect an id that an earlier case expects too ({lines})",
-    "They are not independent: use cluster intervals, one cluster for each expected id.",
-)
 def shared_ids(file: Reading) -> Found:
     """Find the cases that share an expected id with one of their language: what makes one hard makes the other so."""
     for language, part in file.cases.by_language().items():
@@ -358,7 +293,9 @@ def shared_ids(file: Reading) -> Found:
         if sharing:
             of = f" of language {language!r}" if language and len(file.cases.languages) > 1 else ""
             share = f"{len(sharing):,} of {counted(len(part), 'case')}{of}"
-            yield {"share": share, "lines": listed_lines(sharing)}
+            what = f"{share} expect an id that an earlier case expects too ({listed_lines(sharing)})"
+            advice = "They are not independent: use cluster intervals, one cluster for each expected id."
+            yield None, "shared_ids", what, advice
 
 
 def _pairs(file: Reading) -> dict[str, list[Case]]:
@@ -370,38 +307,24 @@ def _pairs(file: Reading) -> dict[str, list[Case]]:
     return found
 
 
-@rule(
-    "unlike_pair",
-    "pair_id {pair!r} expects {expected} ({lines})",
-    "Cases of one pair_id should ask for the same: correct an expected id, or the pair_id.",
-)
 def unlike_pairs(file: Reading) -> Found:
     """Find the pairs that do not ask for the same."""
     for pair, own in _pairs(file).items():
         if len({frozenset(case.expected_ids) for case in own}) > 1:
             expected = " and ".join(f"{'|'.join(case.expected_ids) or 'nothing'} in {case.language}" for case in own)
-            yield {"pair": pair, "expected": expected, "lines": listed_lines(own), "case": own[1]}
+            advice = "Cases of one pair_id should ask for the same: correct an expected id, or the pair_id."
+            yield own[1], "unlike_pair", f"pair_id {pair!r} expects {expected} ({listed_lines(own)})", advice
 
 
-@rule(
-    "unpaired_case",
-    "{share} have no pair_id that another language has ({lines})",
-    "They count in no comparison of languages, case by case.",
-)
 def unpaired_cases(file: Reading) -> Found:
     """Find the cases without a partner in another language, where others have one."""
     pairs = _pairs(file)
     lone = [case for case in file.cases if case.language is None or len(pairs.get(case.pair_id or "", ())) < 2]
     if pairs and lone:
-        yield {"share": _share(lone, file), "lines": listed_lines(lone)}
+        what = f"{_share(lone, file)} have no pair_id that another language has ({listed_lines(lone)})"
+        yield None, "unpaired_case", what, "They count in no comparison of languages, case by case."
 
 
-@rule(
-    "missing_pair",
-    "{share} expect what one case of another language expects",
-    "If they ask for the same, give each such group a common pair_id, in a column of that name: languages are then"
-    " compared case by case.",
-)
 def missing_pairs(file: Reading) -> Found:
     """Find cases of several languages, none with a pair_id, that expect the same ids."""
     languages: dict[frozenset[str], list[str]] = {}
@@ -410,7 +333,28 @@ def missing_pairs(file: Reading) -> Found:
             languages.setdefault(frozenset(case.expected_ids), []).append(case.language)
     alike = [one for own in languages.values() if 1 < len(own) == len(set(own)) for one in own]
     if alike and 2 * len(alike) >= len(file.cases):
-        yield {"share": _share(alike, file)}
+        advice = (
+            "If they ask for the same, give each such group a common pair_id, in a column of that name: languages are"
+            " then compared case by case."
+        )
+        yield None, "missing_pair", f"{_share(alike, file)} expect what one case of another language expects", advice
+
+
+RULES = (
+    _violations,
+    unread_fields,
+    missing_labels,
+    nothing_expected,
+    low_grades,
+    repeated_texts,
+    other_languages,
+    few_cases,
+    shared_ids,
+    unlike_pairs,
+    unpaired_cases,
+    missing_pairs,
+)
+"""What warns of cases that can be read, in the order of its findings."""
 
 
 def _share(some: Sequence[object], file: Reading) -> str:
@@ -435,8 +379,8 @@ def _in_cases(lines: Sequence[int | None]) -> str:
     return f" in {len(lines):,} cases ({listed_lines(lines)})" if len(lines) > 1 else ""
 
 
-def _unknown_terms(file: Reading, ontology: Ontology) -> Iterator[Finding]:
-    """Yield each expected id that is not a term of an ontology, once, with the cases that expect it."""
+def _unknown_terms(file: Reading, ontology: Ontology) -> Found:
+    """Find each expected id that is not a term of an ontology, once, with the cases that expect it."""
     expecting: dict[str, list[Case]] = {}
     for case in file.cases:
         for term in case.expected_ids:
@@ -456,8 +400,7 @@ def _unknown_terms(file: Reading, ontology: Ontology) -> Iterator[Finding]:
             advice = advice if choices else "It names no replacement: leave it out, or choose a term."
         else:
             kind, what, advice = "unknown_id", "is not", _named(own, names, labels)
-        message = f"expected id {term!r}{lines} {what} in {where}"
-        yield finding(file.path, own[0].line, kind, message, advice, case_id=own[0].case_id)
+        yield own[0], kind, f"expected id {term!r}{lines} {what} in {where}", advice
 
 
 def _named(cases: Sequence[Case], names: Mapping[str, str], labels: Mapping[str, str]) -> str:
