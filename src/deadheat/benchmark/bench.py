@@ -275,8 +275,11 @@ def check_depth(measures: Iterable[Measure], k: int) -> None:
     """Raise `ParameterError` if a measure looks deeper than retrievers are asked for."""
     deepest = max(measures, key=cutoff_of)
     if cutoff_of(deepest) > k:
-        allowed = f"{cutoff_of(deepest)} or more, as {deepest} looks at {cutoff_of(deepest)} documents"
-        raise ParameterError(argument="k", given=k, allowed=allowed)
+        raise ParameterError(
+            argument="k",
+            given=k,
+            allowed=f"{cutoff_of(deepest)} or more, as {deepest} looks at {cutoff_of(deepest)} documents",
+        )
 
 
 @contextmanager
@@ -440,8 +443,9 @@ def _read(
         checked_code("collection_language", options["language"])
     source: object = collection
     if not isinstance(source, Collection | Ontology | str | os.PathLike):
-        given, allowed = Plain(type(source).__name__), "a Collection or a path"
-        raise SourceTypeError(argument="collection", given=given, allowed=allowed)
+        raise SourceTypeError(
+            argument="collection", given=Plain(type(source).__name__), allowed="a Collection or a path"
+        )
     defaults = {"synonyms": "exact", "texts": (), "original": "fallback", "language": None}
     late = [name for name, default in defaults.items() if options[name] != default]
     if isinstance(collection, Collection) and late:

@@ -91,8 +91,10 @@ class Collection:
 
     def __post_init__(self) -> None:
         if not len(self.ids) == len(self.texts) == len(self.synonyms):
-            lengths = Plain(f"{len(self.ids)} ids, {len(self.texts)} texts and {len(self.synonyms)} of synonyms")
-            raise DataError(f"{self.name} must have a text and synonyms, perhaps none, for each id", given=lengths)
+            raise DataError(
+                f"{self.name} must have a text and synonyms, perhaps none, for each id",
+                given=Plain(f"{len(self.ids)} ids, {len(self.texts)} texts and {len(self.synonyms)} of synonyms"),
+            )
         if len(set(self.ids)) != len(self.ids):
             twice = next(one for one in self.ids if self.ids.count(one) > 1)
             raise DuplicateError(f"{self.name} has document {twice!r} more than once", hint="each id may appear once")
@@ -248,8 +250,11 @@ def _of_ontology(ontology: Ontology, synonyms: str, name: str | None) -> Collect
         raise DataError(f"no term with a label among {n_bare:,}", allowed="at least one", path=where)
     if n_bare and not ontology.notes:  # of translations the notes say it
         first = next(term for term, label, _ in terms if not label.strip())
-        msg = f"{where}: {n_bare:,} terms have no label, such as {first!r}, and are left out"
-        warnings.warn(msg, DeadheatWarning, stacklevel=3)
+        warnings.warn(
+            f"{where}: {n_bare:,} terms have no label, such as {first!r}, and are left out",
+            DeadheatWarning,
+            stacklevel=3,
+        )
     taken = {"exact": ("EXACT",), "all": ("EXACT", "NARROW", "BROAD", "RELATED"), "none": ()}[synonyms]
     plain = label_of(ontology.path).removesuffix(".obo").removesuffix(".owl") if ontology.path else "ontology"
     ids, labels, others = zip(*kept, strict=True)
@@ -280,9 +285,12 @@ def _check_columns(columns: Sequence[str], path: Path, line: int | None = None) 
             if not {"expected_ids", "expected_hpo_ids"}.isdisjoint(columns):
                 hint = "Is this the file of cases? The collection is what is searched."
             held = ", ".join(map(repr, columns[:12])) or "nothing"
-            allowed = f"one of {', '.join(map(repr, names))}"
             raise ColumnError(
-                f"documents without {names[0]!r}: found {held}", allowed=allowed, hint=hint, path=path, line=line
+                f"documents without {names[0]!r}: found {held}",
+                allowed=f"one of {', '.join(map(repr, names))}",
+                hint=hint,
+                path=path,
+                line=line,
             )
 
 
@@ -306,11 +314,12 @@ def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) 
             )
         doc_id = str(given)
         if doc_id in seen:
-            problem, hint = (
+            raise DuplicateError(
                 f"document {doc_id!r} appears {records.where(seen[doc_id], place)}",
-                "each id may appear once",
+                hint="each id may appear once",
+                path=path,
+                line=line,
             )
-            raise DuplicateError(problem, hint=hint, path=path, line=line)
         if text is None or (isinstance(text, str) and not text.strip()):
             raise MalformedRowError(
                 f"document {doc_id!r} has an empty {text_key!r}", allowed="text", path=path, line=line

@@ -87,9 +87,13 @@ class Part:
             return {one: column[one] for one in ids}
         labels = {case.case_id: getattr(case, "folded_text" if column == "text" else column) for case in self.cases}
         if lacking := [one for one, label in labels.items() if label is None]:
-            hint = f"{len(lacking)} of {counted(len(labels), 'case')} have no {column}, such as {lacking[0]!r}"
-            allowed = "a column that every case has"
-            raise ColumnError(argument="cluster", given=column, allowed=allowed, hint=hint, path=str(self))
+            raise ColumnError(
+                argument="cluster",
+                given=column,
+                allowed="a column that every case has",
+                hint=f"{len(lacking)} of {counted(len(labels), 'case')} have no {column}, such as {lacking[0]!r}",
+                path=str(self),
+            )
         return labels
 
     def shared(self) -> list[int]:
@@ -304,6 +308,10 @@ def _read(cases: object) -> Cases:
     if isinstance(cases, str | Path):
         return read_cases(cases)
     if not isinstance(cases, Cases):
-        allowed, hint = "Cases, a path, or several of them", "read_cases reads a file"
-        raise ParameterError(argument="cases", given=Plain(type(cases).__name__), allowed=allowed, hint=hint)
+        raise ParameterError(
+            argument="cases",
+            given=Plain(type(cases).__name__),
+            allowed="Cases, a path, or several of them",
+            hint="read_cases reads a file",
+        )
     return cases

@@ -157,8 +157,9 @@ def data_of_bench(result: BenchResult) -> Report:
         *data_of_languages(result.across, leading=CASES, margin=result.settings.margin),
     ]
     if of_strata:
-        labels = ("cases", "language", *by, "system", "baseline", "measure")
-        tables.append(table_of_rows("strata_comparisons", labels, of_strata))
+        tables.append(
+            table_of_rows("strata_comparisons", ("cases", "language", *by, "system", "baseline", "measure"), of_strata)
+        )
     facts = _verdicts(result)[1], _language_verdicts(result)[1], Fact("deadheat", __version__)
     return Report(tuple(tables), (*facts, *tell(result, groupings), Fact("failures", result.failed())))
 
@@ -196,8 +197,17 @@ def _means(result: BenchResult, part: Part, measures: Sequence[Measure]) -> Tabl
         Row((one.label,), tuple(cells(evaluation[one.label], intervals[one.label]) for evaluation, intervals in found))
         for one in measures
     )
-    title = f"{part}: {counted(len(part.cases), 'case')}"
-    return Table("means", (MEASURE,), columns, rows, result.retrievers, RETRIEVER, title=title, main=1, is_section=True)
+    return Table(
+        "means",
+        (MEASURE,),
+        columns,
+        rows,
+        result.retrievers,
+        RETRIEVER,
+        title=f"{part}: {counted(len(part.cases), 'case')}",
+        main=1,
+        is_section=True,
+    )
 
 
 def _mean(scores: Scores, interval: Interval, smallest: int = 0) -> tuple[Cell, Cell]:
@@ -285,8 +295,16 @@ def _averages(result: BenchResult, measures: Sequence[Measure]) -> Iterator[Tabl
     )
     without = [str(part) for part in result.parts.values() if part.language == NONE]
     left_out = f"; without {', '.join(without)}, of no language" if without else ""
-    title = f"Across {len(result.languages)} languages ({frame['pooled'][0]}{left_out})"
-    yield Table("averages", (MEASURE,), columns, rows, result.retrievers, RETRIEVER, title=title, is_section=True)
+    yield Table(
+        "averages",
+        (MEASURE,),
+        columns,
+        rows,
+        result.retrievers,
+        RETRIEVER,
+        title=f"Across {len(result.languages)} languages ({frame['pooled'][0]}{left_out})",
+        is_section=True,
+    )
 
 
 def _strata(grouping: Grouping, measures: Sequence[Measure], level: str) -> Table:
@@ -323,8 +341,14 @@ def _failures(result: BenchResult, *, full: bool) -> Iterator[Table]:
         )
         if rows:
             counts = ", ".join(f"{len(failed):,} by {name}" for name, failed in found.items())
-            title = f"{part}: cases without an expected document first ({counts} of {len(part.cases):,}), the worst"
-            yield Table("failures", (RETRIEVER, Column("case_id", "case")), columns, rows, title=title, is_section=True)
+            yield Table(
+                "failures",
+                (RETRIEVER, Column("case_id", "case")),
+                columns,
+                rows,
+                title=f"{part}: cases without an expected document first ({counts} of {len(part.cases):,}), the worst",
+                is_section=True,
+            )
 
 
 def _words(one: Failure, *, full: bool) -> tuple[str, ...]:
@@ -415,7 +439,6 @@ def tell(result: BenchResult, groupings: Sequence[Grouping] = (), *, left_out: i
     first = f"only the first {counted(settings.limit or 0, 'case')} of each set and language"
     apart = f"{of_languages}: kept apart; across them each counts the same, variance: divisor n"
     systems = "; ".join(f"{name} is {what}" for name, what in settings.systems.items() if what != "BM25")
-    best = f"the best {settings.k:,} of each retriever, and all that tie with the last"
     found = [
         Fact(
             "",
@@ -426,7 +449,7 @@ def tell(result: BenchResult, groupings: Sequence[Grouping] = (), *, left_out: i
         ),
         Fact("limit", settings.limit),
         Fact("collection", settings.collection, "documents", f"{settings.n_documents:,} in {settings.collection}"),
-        Fact("k", settings.k, "searched", best),
+        Fact("k", settings.k, "searched", f"the best {settings.k:,} of each retriever, and all that tie with the last"),
         Fact("systems", dict(settings.systems), "retrievers", systems),
         Fact("languages", list(result.languages), "languages", apart if len(result.languages) > 1 else ""),
         Fact("collection_languages", {"languages": list(settings.spoken), "is_guess": settings.is_guess}),
@@ -495,8 +518,11 @@ def _of_measures(result: BenchResult, left_out: int) -> list[Fact]:
     is_min = any(isinstance(one, AP) and one.norm == "min" for one in result.measures)
     low = sum(min(case.relevance, default=1.0) < 1 for part in result.parts.values() for case in part.cases)
     graded = f"{counted(low, 'case')} with grades below 1: they count in graded measures; RR, Hit, R, P and AP"
-    similar = f"highest similarity ({kind}) of a document found to an expected one"
-    max_rel = similar if ontology else "without an ontology: the highest grade of an expected document found"
+    max_rel = (
+        f"highest similarity ({kind}) of a document found to an expected one"
+        if ontology
+        else "without an ontology: the highest grade of an expected document found"
+    )
     return [
         *tell_counts(result.measures),
         said("measures", f"{left_out} more in the report, in csv and in json" if left_out else ""),
@@ -561,7 +587,7 @@ def _of_intervals(result: BenchResult, groupings: Sequence[Grouping]) -> Iterato
         for pair in comparison.pairs
     ]
     clusters = "" if column is None else f"clusters ({column})"
-    yield from tell_intervals(design, found, differences, clusters=clusters, unit=("case", "cases"))
+    yield from tell_intervals(design, found, differences, clusters=clusters, unit=CASE)
     for part in result.parts.values() if column is None else ():
         n_cases, n_groups = len(part.cases), len(set(part.shared()))
         if n_groups < n_cases:

@@ -274,9 +274,11 @@ def read_finished(folder: str | Path) -> tuple[list[Subject], dict[str, str], li
     except DeadheatError:
         raise
     except (LookupError, TypeError, AttributeError) as error:
-        hint = "call deadheat bench again, which takes up its finished runs"
         raise FileFormatError(
-            f"is damaged: {error!r:.80}", allowed="bench.json as written", hint=hint, path=path
+            f"is damaged: {error!r:.80}",
+            allowed="bench.json as written",
+            hint="call deadheat bench again, which takes up its finished runs",
+            path=path,
         ) from error
     return subjects, roles, languages, made.get("margin")
 

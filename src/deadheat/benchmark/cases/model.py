@@ -224,8 +224,9 @@ class Cases:
             for one in case.expected_ids:
                 if _are_alike(parts := _BETWEEN.split(one)):
                     self._refuse_cell(case, one, parts)
-        judged = {case.case_id: dict(zip(case.expected_ids, case.relevance, strict=True)) for case in self}
-        return Qrels(judged, name=self.name)
+        return Qrels(
+            {case.case_id: dict(zip(case.expected_ids, case.relevance, strict=True)) for case in self}, name=self.name
+        )
 
     def queries(self) -> pl.DataFrame:
         """Return a table of query_id, text, language, difficulty, category and domain; null where a case has none.
@@ -278,8 +279,10 @@ class Cases:
         metadata = {"dataset_id": self.name, **self.metadata}
         if len(self.languages) == 1 and None not in self.by_language():
             metadata.setdefault("language", self.languages[0])
-        rows = [_written(case, metadata.get("language"), hpo=hpo) for case in self]
-        document = {"metadata": metadata, "test_cases" if hpo else "cases": rows}
+        document = {
+            "metadata": metadata,
+            "test_cases" if hpo else "cases": [_written(case, metadata.get("language"), hpo=hpo) for case in self],
+        }
         data = (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
         with replacing(path) as file:
             file.write(gzip.compress(data, mtime=0) if is_packed else data)
@@ -336,8 +339,7 @@ def summarise(cases: Cases, by: Sequence[str] = LABELS) -> tuple[Summary, ...]:
         groups: dict[str | None, list[Case]] = {}
         for case in cases:
             groups.setdefault(getattr(case, label, None), []).append(case)
-        ordered = sorted(groups.items(), key=lambda group: (group[0] is None, -len(group[1]), group[0] or ""))
-        for value, own in ordered:
+        for value, own in sorted(groups.items(), key=lambda group: (group[0] is None, -len(group[1]), group[0] or "")):
             ids = [term for case in own for term in case.expected_ids]
             n_texts = len({(case.folded_text, case.language) for case in own})
             found.append(Summary(label, value, len(own), len(ids), len(set(ids)), len(own) - n_texts))

@@ -151,6 +151,12 @@ class Reading:
         """The line on which each case begins."""
         return self.records.lines or ()
 
+    def warning(self, kind: str, message: str, advice: str, about: Case | int | None = None) -> Finding:
+        """Return a finding about the file, or about a line or a case of it."""
+        if isinstance(about, Case):
+            return finding(self.path, about.line, kind, message, advice, case_id=about.case_id)
+        return finding(self.path, about, kind, message, advice)
+
     def line_of(self, place: int, *keys: str | int) -> int:
         """Return the line on which a case, or a part of it, begins."""
         if not (self.records.json and keys):
@@ -240,8 +246,12 @@ def examine(
     try:
         pattern = None if id_pattern is None else re.compile(id_pattern, re.ASCII)
     except (re.error, TypeError) as error:
-        allowed = f"a regular expression such as {HPO_PATTERN.pattern!r}"
-        raise ParameterError(argument="id_pattern", given=id_pattern, allowed=allowed, hint=f"{error}") from error
+        raise ParameterError(
+            argument="id_pattern",
+            given=id_pattern,
+            allowed=f"a regular expression such as {HPO_PATTERN.pattern!r}",
+            hint=f"{error}",
+        ) from error
     path = readable(path)
     records = read_records(path, format, WANTED)
     named = fields_in(records.columns, columns, path)
@@ -285,8 +295,12 @@ def fields_in(
         if own not in FIELDS:
             raise ParameterError(argument="columns", given=own, allowed=FIELDS)
         if name not in names:
-            allowed, hint = f"one of {', '.join(map(repr, names))}", did_you_mean(name, names)
-            raise ColumnError(f"no column {name!r} in the cases", allowed=allowed, hint=hint, path=path)
+            raise ColumnError(
+                f"no column {name!r} in the cases",
+                allowed=f"one of {', '.join(map(repr, names))}",
+                hint=did_you_mean(name, names),
+                path=path,
+            )
     for own, accepted in _NAMES.items():
         if own in (*names, *found) or (own == IDS[0] and HPO_IDS in (*names, *found)):
             continue
@@ -362,8 +376,9 @@ def _examine(reading: Reading, place: int, pattern: re.Pattern[str] | None, seen
         if given is not None and not is_id:
             wrong.append(("malformed_case_id", ("case_id",), f"case_id must be text, got {quoted(given)}", ""))
         labels = {name: label(row.get(name)) for name in ("difficulty", "category", "pair_id")}
-        metadata = reading.records.metadata
-        language = normalised(label(row.get("language")) or label(metadata.get("language")) or reading.language)
+        language = normalised(
+            label(row.get("language")) or label(reading.records.metadata.get("language")) or reading.language
+        )
         ids, grades, unexpected = _expected(row, pattern)
         wrong += _repeated(reading, place, seen, (case_id, labels["pair_id"], language))
         wrong += [*_wrong_text(row), *unexpected]
@@ -375,9 +390,18 @@ def _examine(reading: Reading, place: int, pattern: re.Pattern[str] | None, seen
         )
         return
     domain = next(filter(None, (label(row.get(name)) for name in DOMAINS)), None)
-    description, line = as_text(row.get("description")) or "", reading.lines[place]
     reading.found.append(
-        Case(case_id, row["text"], ids, grades, description, language, domain=domain, line=line, **labels)
+        Case(
+            case_id,
+            row["text"],
+            ids,
+            grades,
+            as_text(row.get("description")) or "",
+            language,
+            domain=domain,
+            line=reading.lines[place],
+            **labels,
+        )
     )
 
 
@@ -395,8 +419,12 @@ def _repeated(
     if first != place:
         of = f", also in {language}" if language else ""
         what = f"the case on line {reading.lines[first]} has this pair_id too{of}"
-        advice = "One case of each language may have it: name the language of each, or leave pair_id out."
-        yield "repeated_pair_id", ("pair_id",), what, advice
+        yield (
+            "repeated_pair_id",
+            ("pair_id",),
+            what,
+            "One case of each language may have it: name the language of each, or leave pair_id out.",
+        )
 
 
 def _wrong_text(row: Mapping[str, Any]) -> Iterator[Wrong]:

@@ -8,9 +8,8 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from deadheat.benchmark.cases.model import LABELS, SMALL, Case
 from deadheat.benchmark.cases.reading import FIELDS, IDS, Finding, Reading, examine, finding, label, quoted
@@ -30,8 +29,6 @@ _HOW_TO_LABEL = {
     "category": "Write exact_match, synonym, abbreviation, layperson or complex: results can then be reported by it.",
     "domain": "Name the part of the collection that the case is about: results can then be reported by it.",
 }
-Found: TypeAlias = "Iterator[tuple[Case | int | None, str, str, str]]"
-"""The case or the line that a finding is about, if it is about one; a word for programs, what is wrong, and advice."""
 
 
 @dataclass(frozen=True)
@@ -112,15 +109,16 @@ def validate(
     try:
         file = examine(path, id_pattern=id_pattern, format=format, language=language, columns=columns)
     except DataError as error:
-        found = finding(path, error.line, "malformed_file", error.told(has_place=False), level="error")
-        return Validation(Path(path), label_of(path), 0, (found,), error)
-    rules = [find(file) for find in RULES] + ([] if terms is None else [_unknown_terms(file, terms)])
-    warnings = [
-        finding(path, about.line, *said, case_id=about.case_id)
-        if isinstance(about, Case)
-        else finding(path, about, *said)
-        for about, *said in chain.from_iterable(rules)
-    ]
+        return Validation(
+            Path(path),
+            label_of(path),
+            0,
+            (finding(path, error.line, "malformed_file", error.told(has_place=False), level="error"),),
+            error,
+        )
+    warnings = [found for find in RULES for found in find(file)]
+    if terms is not None:
+        warnings += _unknown_terms(file, terms)
     return Validation(path, file.name, len(file.rows), (*file.errors, *warnings))
 
 
@@ -129,7 +127,7 @@ def schema_text() -> str:
     return files("deadheat.benchmark.cases").joinpath("schema.json").read_text(encoding="utf-8")
 
 
-def _violations(file: Reading) -> Found:
+def _violations(file: Reading) -> Iterator[Finding]:
     """Find what the schema forbids but reading accepts, once for each value."""
     try:
         from jsonschema import Draft202012Validator
@@ -153,7 +151,7 @@ def _violations(file: Reading) -> Found:
                 found.setdefault(group, []).append((one, file.line_of(place, *keys)))
     for (field, *_), errors in found.items():
         lines = [line for _, line in errors]
-        yield lines[0], "schema", *_violation(field, errors[0][0], _in_cases(lines))
+        yield file.warning("schema", *_violation(field, errors[0][0], _in_cases(lines)), about=lines[0])
 
 
 def _violation(field: str, error: Any, many: str) -> tuple[str, str]:  # noqa: ANN401 - jsonschema has no types
@@ -169,8 +167,7 @@ def _violation(field: str, error: Any, many: str) -> tuple[str, str]:  # noqa: A
         return f"{given} {expected}", "Write it in quotes." if is_number else ""
     if error.validator == "pattern":
         code = code_of(str(error.instance))
-        advice = f"Did you mean {code!r}?" if code else "Write its ISO 639 code."
-        return f"{given} a code such as de or en", advice
+        return f"{given} a code such as de or en", f"Did you mean {code!r}?" if code else "Write its ISO 639 code."
     return f"{field}: {error.message}{many}", ""
 
 
@@ -185,7 +182,7 @@ def half_width(n: int) -> float:
     return 1.96 * 0.5 / math.sqrt(n)
 
 
-def unread_fields(file: Reading) -> Found:
+def unread_fields(file: Reading) -> Iterator[Finding]:
     """Find the fields that are not read, of cases and beside them."""
     lines: dict[str, list[int]] = {}
     for row, line in zip(file.rows, file.lines, strict=True):
@@ -194,15 +191,17 @@ def unread_fields(file: Reading) -> Found:
                 lines.setdefault(name, []).append(line)
     for name, own in lines.items():
         near = "Keep one of domain and hpo_domain." if name in FIELDS else did_you_mean(name, FIELDS)
-        yield own[0], "unread_field", f"field {name!r} is not read{_in_cases(own)}", near
+        yield file.warning("unread_field", f"field {name!r} is not read{_in_cases(own)}", near, about=own[0])
     source, keys = file.records.json, file.records.keys
     for name in source.value if source and isinstance(source.value, dict) else ():
         if source and name not in {"metadata", "$schema", *keys}:
             near = did_you_mean(name, ["metadata"]) or "Move it into metadata."
-            yield source.line_of([name]), "unread_field", f"field {name!r} beside {keys[0]!r} is not read", near
+            yield file.warning(
+                "unread_field", f"field {name!r} beside {keys[0]!r} is not read", near, about=source.line_of([name])
+            )
 
 
-def missing_labels(file: Reading) -> Found:
+def missing_labels(file: Reading) -> Iterator[Finding]:
     """Find the labels that cases lack."""
     n = len(file.cases)
     for name in LABELS:
@@ -210,7 +209,7 @@ def missing_labels(file: Reading) -> Found:
             lack = f"{_share(lacking, file)} lack a {name} ({listed_lines(lacking)})"
             if len(lacking) == n:
                 lack = f"{'all cases lack' if n > 1 else 'the case lacks'} a {name}"
-            yield None, "missing_label", lack, _HOW_TO_LABEL.get(name) or _how_to_name_language(file, lacking)
+            yield file.warning("missing_label", lack, _HOW_TO_LABEL.get(name) or _how_to_name_language(file, lacking))
 
 
 def _how_to_name_language(file: Reading, cases: Sequence[Case]) -> str:
@@ -223,33 +222,37 @@ def _how_to_name_language(file: Reading, cases: Sequence[Case]) -> str:
     return f"{how}, or give --language{example}. Languages are never evaluated together."
 
 
-def nothing_expected(file: Reading) -> Found:
+def nothing_expected(file: Reading) -> Iterator[Finding]:
     """Find the cases that expect nothing."""
     if bare := [case for case in file.cases if not case.expected_ids]:
-        advice = "They count as 0 in the mean of every measure: leave them out, unless that is meant."
-        yield None, "nothing_expected", f"{_share(bare, file)} ({listed_lines(bare)}) expect nothing", advice
+        yield file.warning(
+            "nothing_expected",
+            f"{_share(bare, file)} ({listed_lines(bare)}) expect nothing",
+            "They count as 0 in the mean of every measure: leave them out, unless that is meant.",
+        )
 
 
-def low_grades(file: Reading) -> Found:
+def low_grades(file: Reading) -> Iterator[Finding]:
     """Find the cases that grade an expected id too low to be relevant for binary measures."""
     if low := [case for case in file.cases if min(case.relevance, default=1.0) < 1]:
-        what = (
+        yield file.warning(
+            "low_grades",
             f"{_share(low, file)} ({listed_lines(low)}): grades below 1 count in nDCG and other graded measures only:"
-            " RR, Hit, P, R and AP take relevance >= 1 as relevant"
+            " RR, Hit, P, R and AP take relevance >= 1 as relevant",
+            "Write grades from 1 on for ids that a search should find.",
         )
-        yield None, "low_grades", what, "Write grades from 1 on for ids that a search should find."
 
 
-def repeated_texts(file: Reading) -> Found:
+def repeated_texts(file: Reading) -> Iterator[Finding]:
     """Find the texts that several cases of one language have, with the same expected ids or with others."""
     for group in file.cases.repeated_texts():
         what = f"the text {shown(group[0].text)} appears {len(group)} times ({listed_lines(group)})"
         if len({frozenset(case.expected_ids) for case in group}) == 1:
             advice = "Keep one: the others repeat its result, and count as if they were new."
-            yield group[1], "repeated_text", what, advice
+            yield file.warning("repeated_text", what, advice, about=group[1])
         else:
             advice = "Keep one case with all of them: no ranking can satisfy both."
-            yield group[1], "contradicting_text", f"{what}, with different expected ids", advice
+            yield file.warning("contradicting_text", f"{what}, with different expected ids", advice, about=group[1])
 
 
 def _other(texts: Sequence[str], language: str | None) -> str | None:
@@ -259,19 +262,19 @@ def _other(texts: Sequence[str], language: str | None) -> str | None:
     return None if found == code else found
 
 
-def other_languages(file: Reading) -> Found:
+def other_languages(file: Reading) -> Iterator[Finding]:
     """Find sets that do not look like their stated language, and single texts of the others that do not."""
     for language, part in file.cases.by_language().items():
         if other := _other(part.texts(), language):
             what = f"the texts of language {language!r} look like {other!r} (a guess by py3langid)"
-            yield None, "language", what, f"Check them; if so, write {other!r}."
+            yield file.warning("language", what, f"Check them; if so, write {other!r}.")
         for case in () if other else part:
             if near := _other([case.text], language):
                 what = f"the text {shown(case.text)} of language {language!r} looks like {near!r} (a guess)"
-                yield case, "language", what, f"Check it; if so, write language {near!r}."
+                yield file.warning("language", what, f"Check it; if so, write language {near!r}.", about=case)
 
 
-def few_cases(file: Reading) -> Found:
+def few_cases(file: Reading) -> Iterator[Finding]:
     """Find the languages that have too few cases for a sound conclusion."""
     for language, part in file.cases.by_language().items():
         if (n := len(part)) < STANDARD:
@@ -279,10 +282,10 @@ def few_cases(file: Reading) -> Found:
             width = f"the 95% interval of a mean can be as wide as ± {half_width(n):.2f} (of a measure from 0 to 1)"
             use = "development" if n >= SMALL else "a quick check only"
             advice = f"Collect {STANDARD} for a conclusion (± {half_width(STANDARD):.2f}), 500 for a fine one."
-            yield None, "few_cases", f"{counted(n, 'case')}{of}: {width}", f"Good for {use}. {advice}"
+            yield file.warning("few_cases", f"{counted(n, 'case')}{of}: {width}", f"Good for {use}. {advice}")
 
 
-def shared_ids(file: Reading) -> Found:
+def shared_ids(file: Reading) -> Iterator[Finding]:
     """Find the cases that share an expected id with one of their language: what makes one hard makes the other so."""
     for language, part in file.cases.by_language().items():
         seen: set[str] = set()
@@ -293,9 +296,11 @@ def shared_ids(file: Reading) -> Found:
         if sharing:
             of = f" of language {language!r}" if language and len(file.cases.languages) > 1 else ""
             share = f"{len(sharing):,} of {counted(len(part), 'case')}{of}"
-            what = f"{share} expect an id that an earlier case expects too ({listed_lines(sharing)})"
-            advice = "They are not independent: use cluster intervals, one cluster for each expected id."
-            yield None, "shared_ids", what, advice
+            yield file.warning(
+                "shared_ids",
+                f"{share} expect an id that an earlier case expects too ({listed_lines(sharing)})",
+                "They are not independent: use cluster intervals, one cluster for each expected id.",
+            )
 
 
 def _pairs(file: Reading) -> dict[str, list[Case]]:
@@ -307,25 +312,32 @@ def _pairs(file: Reading) -> dict[str, list[Case]]:
     return found
 
 
-def unlike_pairs(file: Reading) -> Found:
+def unlike_pairs(file: Reading) -> Iterator[Finding]:
     """Find the pairs that do not ask for the same."""
     for pair, own in _pairs(file).items():
         if len({frozenset(case.expected_ids) for case in own}) > 1:
             expected = " and ".join(f"{'|'.join(case.expected_ids) or 'nothing'} in {case.language}" for case in own)
-            advice = "Cases of one pair_id should ask for the same: correct an expected id, or the pair_id."
-            yield own[1], "unlike_pair", f"pair_id {pair!r} expects {expected} ({listed_lines(own)})", advice
+            yield file.warning(
+                "unlike_pair",
+                f"pair_id {pair!r} expects {expected} ({listed_lines(own)})",
+                "Cases of one pair_id should ask for the same: correct an expected id, or the pair_id.",
+                about=own[1],
+            )
 
 
-def unpaired_cases(file: Reading) -> Found:
+def unpaired_cases(file: Reading) -> Iterator[Finding]:
     """Find the cases without a partner in another language, where others have one."""
     pairs = _pairs(file)
     lone = [case for case in file.cases if case.language is None or len(pairs.get(case.pair_id or "", ())) < 2]
     if pairs and lone:
-        what = f"{_share(lone, file)} have no pair_id that another language has ({listed_lines(lone)})"
-        yield None, "unpaired_case", what, "They count in no comparison of languages, case by case."
+        yield file.warning(
+            "unpaired_case",
+            f"{_share(lone, file)} have no pair_id that another language has ({listed_lines(lone)})",
+            "They count in no comparison of languages, case by case.",
+        )
 
 
-def missing_pairs(file: Reading) -> Found:
+def missing_pairs(file: Reading) -> Iterator[Finding]:
     """Find cases of several languages, none with a pair_id, that expect the same ids."""
     languages: dict[frozenset[str], list[str]] = {}
     for case in file.cases if len(file.cases.languages) > 1 and not _pairs(file) else ():
@@ -333,11 +345,12 @@ def missing_pairs(file: Reading) -> Found:
             languages.setdefault(frozenset(case.expected_ids), []).append(case.language)
     alike = [one for own in languages.values() if 1 < len(own) == len(set(own)) for one in own]
     if alike and 2 * len(alike) >= len(file.cases):
-        advice = (
+        yield file.warning(
+            "missing_pair",
+            f"{_share(alike, file)} expect what one case of another language expects",
             "If they ask for the same, give each such group a common pair_id, in a column of that name: languages are"
-            " then compared case by case."
+            " then compared case by case.",
         )
-        yield None, "missing_pair", f"{_share(alike, file)} expect what one case of another language expects", advice
 
 
 RULES = (
@@ -379,7 +392,7 @@ def _in_cases(lines: Sequence[int | None]) -> str:
     return f" in {len(lines):,} cases ({listed_lines(lines)})" if len(lines) > 1 else ""
 
 
-def _unknown_terms(file: Reading, ontology: Ontology) -> Found:
+def _unknown_terms(file: Reading, ontology: Ontology) -> Iterator[Finding]:
     """Find each expected id that is not a term of an ontology, once, with the cases that expect it."""
     expecting: dict[str, list[Case]] = {}
     for case in file.cases:
@@ -400,7 +413,7 @@ def _unknown_terms(file: Reading, ontology: Ontology) -> Found:
             advice = advice if choices else "It names no replacement: leave it out, or choose a term."
         else:
             kind, what, advice = "unknown_id", "is not", _named(own, names, labels)
-        yield own[0], kind, f"expected id {term!r}{lines} {what} in {where}", advice
+        yield file.warning(kind, f"expected id {term!r}{lines} {what} in {where}", advice, about=own[0])
 
 
 def _named(cases: Sequence[Case], names: Mapping[str, str], labels: Mapping[str, str]) -> str:

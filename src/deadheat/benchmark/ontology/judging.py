@@ -130,8 +130,9 @@ class Expected:
 def codes_of(ids: Sequence[str], found: pl.Series) -> pl.Series:
     """Return the index of each id in the sorted terms, `UNKNOWN` for one that is not there."""
     known = pl.DataFrame({"doc_id": ids, "code": np.arange(len(ids))})
-    joined = found.to_frame("doc_id").join(known, on="doc_id", how="left", maintain_order="left")
-    return joined["code"].fill_null(UNKNOWN)
+    return (
+        found.to_frame("doc_id").join(known, on="doc_id", how="left", maintain_order="left")["code"].fill_null(UNKNOWN)
+    )
 
 
 def best_terms(relevance: FloatArray, depth: int) -> IntArray:

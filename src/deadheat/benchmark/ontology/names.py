@@ -243,9 +243,13 @@ def read_translations(path: str | os.PathLike[str], *, language: str | None = No
         if "language" in columns and code is None:
             code, allowed = own, f"{own!r} as on line {line}"
         if own != (code or ""):
-            hint = "make a table of each language"
             raise MalformedRowError(
-                "a table has one language", given=own, allowed=allowed, hint=hint, path=file, line=line
+                "a table has one language",
+                given=own,
+                allowed=allowed,
+                hint="make a table of each language",
+                path=file,
+                line=line,
             )
         rows += _rows(fields, file, line, scope=scope, split=split)
     if not rows:

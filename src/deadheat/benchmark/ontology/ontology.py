@@ -174,8 +174,10 @@ class Ontology:
         if found is not None:
             return found
         status = self.status(term)
-        hint = f"it {status}" if status else near_id(str(term), self.ids, self.labels)
-        raise ParameterError(f"{term!r} is not a term of {self!r}", hint=hint)
+        raise ParameterError(
+            f"{term!r} is not a term of {self!r}",
+            hint=f"it {status}" if status else near_id(str(term), self.ids, self.labels),
+        )
 
     def status(self, term: str) -> str:
         """Return in words why an id is not a current term: obsolete or merged; empty if it is unknown.
@@ -384,8 +386,12 @@ class Ontology:
         if not runs:
             raise ParameterError("judge needs at least one run besides the qrels", given=Plain("none"))
         if depth is not None and (whole(depth) or 0) < 1:
-            hint = "None takes the longest list, ideal=False judges no further terms"
-            raise ParameterError(argument="depth", given=depth, allowed="a whole number from 1 on", hint=hint)
+            raise ParameterError(
+                argument="depth",
+                given=depth,
+                allowed="a whole number from 1 on",
+                hint="None takes the longest list, ideal=False judges no further terms",
+            )
         qrels = Qrels.of(qrels)
         qrels.check_duplicates()
         expected = self._expected(qrels, kind, aggregate)

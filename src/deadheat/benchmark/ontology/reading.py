@@ -118,8 +118,11 @@ def _parse(path: Path) -> Parsed:
     except BaseException as error:  # the parsers behind pronto raise anything, one of them a Rust panic
         if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit | MemoryError):
             raise
-        line = cast("int | None", getattr(error, "lineno", None))
-        raise FileFormatError(f"{FORMATS}; pronto cannot read it: {error}", path=path, line=line) from error
+        raise FileFormatError(
+            f"{FORMATS}; pronto cannot read it: {error}",
+            path=path,
+            line=cast("int | None", getattr(error, "lineno", None)),
+        ) from error
 
 
 def _stanzas(content: bytes) -> Iterator[tuple[str, int | None]]:

@@ -143,8 +143,11 @@ class BM25:
             _stemming()  # which may be missing
         if isinstance(self._stopped, str) and not self._has_stopwords(self._stopped):
             languages = "english, german, french, spanish, dutch, ..."
-            allowed = f"a language that bm25s has a list for ({languages}), a list of words or None"
-            raise ParameterError(argument="stopwords", given=self.stopwords, allowed=allowed)
+            raise ParameterError(
+                argument="stopwords",
+                given=self.stopwords,
+                allowed=f"a language that bm25s has a list for ({languages}), a list of words or None",
+            )
         self.options = options_of(self, "method", "k1", "b", "stopwords", "strings", "token_pattern")
         self._of_language = options_of(self, "language", "stem", "fold_accents")
         self.name = name or written("bm25", BM25, {**self.options, **self._of_language})
@@ -189,8 +192,9 @@ class BM25:
         else:
             parts = [f"{self._stopped.capitalize()} stop words"]
         if self.stem and self._own:
-            unknown = f"not stemmed (Snowball does not know {self._own})"
-            parts.append("stemmed by Snowball" if self._stemmer else unknown)
+            parts.append(
+                "stemmed by Snowball" if self._stemmer else f"not stemmed (Snowball does not know {self._own})"
+            )
         return ", ".join([*parts, *["accents folded"] * self.fold_accents])
 
     @cached_property
@@ -267,11 +271,11 @@ class BM25:
 def _checked_language(given: str | None, *, stem: bool) -> str | None:
     """Return the language, or "cases"; stems need one."""
     if given is None and stem:
-        hint = "language='cases' is that of each case, 'fr' is French"
-        raise ParameterError("needs a language", argument="stem", hint=hint)
+        raise ParameterError(
+            "needs a language", argument="stem", hint="language='cases' is that of each case, 'fr' is French"
+        )
     if given is not None and given != CASES and not is_code(given):
-        allowed = f"{CASES!r} or {ALLOWED}"
-        raise ParameterError(argument="language", given=given, allowed=allowed, hint=near_code(given))
+        raise ParameterError(argument="language", given=given, allowed=f"{CASES!r} or {ALLOWED}", hint=near_code(given))
     return given
 
 

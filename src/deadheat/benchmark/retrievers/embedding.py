@@ -167,11 +167,13 @@ class Embedding:
                 return library.SentenceTransformer(self.model, device=self.device, revision=self.revision)
         except Exception as error:
             reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
-            hint = (
-                "A retriever is 'bm25', the path of a run file, the folder of a sentence-transformers model, or the"
-                " name of one that can be fetched or was fetched before"
-            )
-            raise ParameterError(f"cannot load the model {self.model!r}: {reason}", hint=hint) from error
+            raise ParameterError(
+                f"cannot load the model {self.model!r}: {reason}",
+                hint=(
+                    "A retriever is 'bm25', the path of a run file, the folder of a sentence-transformers model, or the"
+                    " name of one that can be fetched or was fetched before"
+                ),
+            ) from error
 
     def _prompt(self, given: str | None, names: Sequence[str]) -> str | None:
         """Return what to put before texts: what was given, or what the model has under one of the names."""

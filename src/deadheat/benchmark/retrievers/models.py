@@ -96,8 +96,11 @@ def write(path: Path | None, vectors: FloatArray) -> None:
             np.save(file, vectors, allow_pickle=False)
     except (OSError, DataError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or error
-        msg = f"embeddings cannot be kept in {path.parent} ({reason}): set ${ENVIRONMENT} or cache="
-        warnings.warn(msg, DeadheatWarning, stacklevel=4)
+        warnings.warn(
+            f"embeddings cannot be kept in {path.parent} ({reason}): set ${ENVIRONMENT} or cache=",
+            DeadheatWarning,
+            stacklevel=4,
+        )
 
 
 def name_of(model: str) -> str:

@@ -157,9 +157,9 @@ def _frame(name: str, hits: object, query_ids: Sequence[str]) -> pl.DataFrame:
     """Return what a search returned as a frame, or say what is wrong with it."""
     if not isinstance(hits, Hits):
         if not isinstance(hits, list | tuple) or len(hits) != len(query_ids):
-            what = f"{len(hits)} results" if isinstance(hits, list | tuple) else type(hits).__name__
             raise SourceTypeError(
-                f"{name} must return a dict {{doc_id: score}} for each of the {len(query_ids)} texts", given=Plain(what)
+                f"{name} must return a dict {{doc_id: score}} for each of the {len(query_ids)} texts",
+                given=Plain(f"{len(hits)} results" if isinstance(hits, list | tuple) else type(hits).__name__),
             )
         hits = Hits.of_dicts(hits, name=name)
     text, docs = np.asarray(hits.text), np.asarray(hits.doc_id, dtype=object).tolist()
@@ -184,8 +184,7 @@ def _frame(name: str, hits: object, query_ids: Sequence[str]) -> pl.DataFrame:
         raise SourceTypeError(f"{name}: ids are text", given=given, hint="write str(id)")
     if "" in docs:
         raise DataError(f"{name} returned an empty document id", allowed="text")
-    queries = [query_ids[place] for place in text.tolist()]
-    found = {"query_id": queries, "doc_id": docs, "score": scores}
+    found = {"query_id": [query_ids[place] for place in text.tolist()], "doc_id": docs, "score": scores}
     frame = pl.DataFrame(found, schema=cast("dict[str, pl.DataType]", SCHEMA))
     for query, doc, _ in frame.filter(pl.col("score").is_nan()).iter_rows():
         raise DataError(f"score of document {doc!r} for case {query!r} by {name} is NaN; expected a number")
@@ -290,16 +289,16 @@ class RunFile:
         DataError
             The run has none of the cases.
         """
-        wanted = pl.DataFrame({"query_id": list(query_ids)}, schema={"query_id": pl.String})
-        found = self._rows.join(wanted, on="query_id", how="semi", maintain_order="left")
+        found = self._rows.filter(pl.col("query_id").is_in(list(query_ids)))
         if found.is_empty():
             held = ", ".join(map(repr, self._rows["query_id"].unique(maintain_order=True).head(3).to_list()))
             whose = f"{len(query_ids)} cases{of and f' of {of}'}, such as {query_ids[0]!r}"
-            hint = (
-                "Are the ids written alike? A retriever needs a run of every set and language: give the run files of"
-                f" all as one, as in \"run('de.run', 'en.run', name={self.name!r})\""
+            raise DataError(
+                f"has none of the {whose}; it has {held}, ...",
+                hint="Are the ids written alike? A retriever needs a run of every set and language: give the run files"
+                f" of all as one, as in \"run('de.run', 'en.run', name={self.name!r})\"",
+                path=self._path,
             )
-            raise DataError(f"has none of the {whose}; it has {held}, ...", hint=hint, path=self._path)
         return found
 
     @property
@@ -351,8 +350,9 @@ class Strings:
         if strings == "joined":
             ends = [*starts[1:].tolist(), len(texts)]
             texts = [" ".join(texts[start:end]) for start, end in zip(starts.tolist(), ends, strict=True)]
-        doc_ids = np.array(documents.ids, dtype=object)
-        return cls(texts, np.arange(len(texts)) if strings == "joined" else starts, doc_ids)
+        return cls(
+            texts, np.arange(len(texts)) if strings == "joined" else starts, np.array(documents.ids, dtype=object)
+        )
 
     def best(self, scores: FloatArray) -> FloatArray:
         """Return the highest score of each document.

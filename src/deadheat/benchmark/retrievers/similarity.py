@@ -93,8 +93,13 @@ class StringSimilarity:
         step = max(1, MAX_CELLS // len(self._texts))
         parts = []
         for start in range(0, len(texts), step):
-            own = [_folded(text) for text in texts[start : start + step]]
-            similar = self._process.cdist(own, self._texts, scorer=self._scorer, dtype=np.float64, workers=-1)
+            similar = self._process.cdist(
+                [_folded(text) for text in texts[start : start + step]],
+                self._texts,
+                scorer=self._scorer,
+                dtype=np.float64,
+                workers=-1,
+            )
             for scores in strings.best(similar):
                 best = top(scores, k)
                 best = best[scores[best] > 0]

@@ -165,8 +165,11 @@ def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
     if is_named and os.path.lexists(text):
         there = "folder" if path.is_dir() else "file"
         how = f"./{text}" + ("" if there == "folder" or "'" in text else f" or \"run('{text}')\"")
-        msg = f"{text} is the retriever, not the {there} of that name in this folder: write {how} for the {there}"
-        warnings.warn(msg, NoteWarning, stacklevel=4)
+        warnings.warn(
+            f"{text} is the retriever, not the {there} of that name in this folder: write {how} for the {there}",
+            NoteWarning,
+            stacklevel=4,
+        )
     if is_named and not is_call:
         return _made(text, [], named)
     if not is_named and text and os.path.isfile(path):  # noqa: PTH113 - of Path it raises for a text that is too long
