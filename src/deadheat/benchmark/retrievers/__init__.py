@@ -1,9 +1,8 @@
 """Retrievers: what finds documents for a text, behind one small protocol."""
 
-from deadheat.benchmark.retrievers.bm25 import BM25
 from deadheat.benchmark.retrievers.embedding import Embedding
+from deadheat.benchmark.retrievers.lexical import BM25, StringSimilarity
 from deadheat.benchmark.retrievers.protocol import Function, Hits, Retriever, RunFile, retrieve, speaking
-from deadheat.benchmark.retrievers.similarity import StringSimilarity
 from deadheat.benchmark.retrievers.specs import described, identity, key_of, make_retriever, make_retrievers
 
 __all__ = [

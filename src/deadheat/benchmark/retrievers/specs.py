@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from deadheat.arguments import literal
-from deadheat.benchmark.retrievers.bm25 import BM25
 from deadheat.benchmark.retrievers.embedding import Embedding
+from deadheat.benchmark.retrievers.lexical import BM25, StringSimilarity
 from deadheat.benchmark.retrievers.protocol import Function, Retriever, RunFile
-from deadheat.benchmark.retrievers.similarity import StringSimilarity
 from deadheat.errors import MissingDependencyError, NoteWarning, ParameterError, SourceTypeError
 from deadheat.io.formats import SUFFIXES
 from deadheat.wording import Plain, did_you_mean, joined
