@@ -7,12 +7,13 @@ import math
 import operator
 import re
 from collections.abc import Collection, Iterable
+from importlib import import_module
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from deadheat.arrays import AnyArray, ArrayLike
-from deadheat.errors import ParameterError
+from deadheat.errors import MissingDependencyError, ParameterError
 from deadheat.wording import Plain
 
 T = TypeVar("T")
@@ -163,3 +164,13 @@ def check_choice(name: str, given: object, allowed: Collection[str]) -> None:
     """Raise `ParameterError` unless an argument is one of the allowed words."""
     if given not in allowed:
         raise ParameterError(argument=name, given=given, allowed=tuple(allowed))
+
+
+def package(name: str, what: str, extra: str) -> Any:  # noqa: ANN401 - many are published without types
+    """Return a module of a package that may not be installed; `what` needs it, and an extra installs it."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{what}, which is not installed", hint=f"pip install 'deadheat[{extra}]'"
+        ) from error

@@ -247,7 +247,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
             warnings.warn(note, stacklevel=2)
         if store is not None:
             for key, evaluation in evaluations.items():
-                store.save(key, evaluation, result.interval_options(result.parts[key[:2]]))
+                evaluation.save(store.evaluation_of(key), **vars(result.interval_options(result.parts[key[:2]])))
             store.finish(result.report(), summarise(result, documents, systems))
     return result
 

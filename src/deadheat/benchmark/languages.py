@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, TypeGuard
 
+from deadheat.arguments import package
 from deadheat.errors import MissingDependencyError, ParameterError
 from deadheat.wording import did_you_mean
 
@@ -149,10 +150,5 @@ def known(language: str | None) -> str | None:
 
 @cache
 def _identifier() -> Any:  # noqa: ANN401 - py3langid has no types
-    try:
-        from py3langid.langid import MODEL_FILE, LanguageIdentifier
-    except ImportError:
-        raise MissingDependencyError(
-            "looking at the language of texts needs the package py3langid", hint="pip install 'deadheat[cases]'"
-        ) from None
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    langid = package("py3langid.langid", "looking at the language of texts needs the package py3langid", "cases")
+    return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)

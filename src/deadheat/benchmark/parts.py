@@ -194,8 +194,9 @@ def families_of(parts: Sequence[Part]) -> tuple[tuple[Family, ...], str]:
 def check_cluster(column: object) -> None:
     """Raise `ParameterError` if cases cannot be grouped by it."""
     if not (column is None or isinstance(column, Mapping) or column in COLUMNS):
-        python = "or a dict of case id to cluster"
-        raise ParameterError(argument="cluster", given=column, allowed=COLUMNS, python=python)
+        raise ParameterError(
+            argument="cluster", given=column, allowed=COLUMNS, python="or a dict of case id to cluster"
+        )
 
 
 def check_by(columns: str | Sequence[str], parts: Iterable[Part]) -> tuple[str, ...]:

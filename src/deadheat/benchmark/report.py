@@ -142,24 +142,24 @@ def data_of_bench(result: BenchResult) -> Report:
             ("retriever", "measure"),
             [row for row in _rows(result, result.averages()) if row["measure"] not in counts],
         ),
-    ]
-    of_strata = [
-        {
-            **dict(zip(("cases", "language", *by), (*one.part.key, *keys_of(stratum)), strict=True)),
-            **totals_of_row(row, counts, row["n_queries"]),
-        }
-        for one in groupings
-        for stratum, comparison in result.by_strata(one.part).items()
-        for row in _rows(result, comparison.to_polars(details=True))
+        (
+            "strata_comparisons",
+            ("cases", "language", *by, "system", "baseline", "measure"),
+            [
+                {
+                    **dict(zip(("cases", "language", *by), (*one.part.key, *keys_of(stratum)), strict=True)),
+                    **totals_of_row(row, counts, row["n_queries"]),
+                }
+                for one in groupings
+                for stratum, comparison in result.by_strata(one.part).items()
+                for row in _rows(result, comparison.to_polars(details=True))
+            ],
+        ),
     ]
     tables = [
         *(table_of_rows(*one) for one in found if one[2]),
         *data_of_languages(result.across, leading=CASES, margin=result.settings.margin),
     ]
-    if of_strata:
-        tables.append(
-            table_of_rows("strata_comparisons", ("cases", "language", *by, "system", "baseline", "measure"), of_strata)
-        )
     facts = _verdicts(result)[1], _language_verdicts(result)[1], Fact("deadheat", __version__)
     return Report(tuple(tables), (*facts, *tell(result, groupings), Fact("failures", result.failed())))
 

@@ -29,8 +29,7 @@ from deadheat.comparison.pairs import Design
 from deadheat.data.tables import Run
 from deadheat.errors import DataError, DeadheatError, FileFormatError
 from deadheat.evaluation.evaluate import load_evaluation
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import IntervalOptions, cluster_name
+from deadheat.evaluation.intervals import cluster_name
 from deadheat.evaluation.saved import SAVED
 from deadheat.evaluation.strata import NONE
 from deadheat.io.locking import locked
@@ -76,7 +75,6 @@ class Store:
         self._report = self.folder / f"report{self.suffix}.md"
         self._summary = self.folder / f"bench{self.suffix}.json"
         self._old: set[Path] = set()
-        self._saved: set[Path] = set()
 
     @contextmanager
     def held(self, parts: Iterable[Part], retrievers: Iterable[str], k: int) -> Iterator[None]:
@@ -100,7 +98,7 @@ class Store:
             ) from None
         advice = "wait until it is done, or choose another output folder"
         with locked(self.folder / f"bench{self.suffix}.lock", "deadheat bench", advice):
-            self._old = self._of_last_call()
+            self._old = self._evaluations_of(read_summary(self._summary) or {})
             yield
 
     def _refuse_foreign(self, keys: Iterable[Key], k: int) -> None:
@@ -147,18 +145,12 @@ class Store:
             file.write(held.getvalue())
             beside.write(_text(made))
 
-    def save(self, key: Key, evaluation: Evaluation, options: IntervalOptions) -> None:
-        """Keep an evaluation."""
-        path = self.evaluation_of(key)
-        evaluation.save(path, **vars(options))
-        self._saved.add(path)
-
     def finish(self, report: str, summary: Mapping[str, Any]) -> None:
         """Write the report and the summary; remove evaluations of the previous call that this one has not made.
 
         They would be taken for new ones, though their cases may have been corrected since.
         """
-        for path in self._old - self._saved:
+        for path in self._old - self._evaluations_of(summary):
             with suppress(DataError):  # of someone else by now
                 SAVED.refuse_foreign(path)
                 path.unlink(missing_ok=True)
@@ -166,10 +158,9 @@ class Store:
             file.write((report + "\n").encode())
             beside.write(_text(summary))
 
-    def _of_last_call(self) -> set[Path]:
-        """Return the evaluations that bench.json says the last call made; none without one that can be read."""
+    def _evaluations_of(self, made: Mapping[str, Any]) -> set[Path]:
+        """Return the evaluations of which a bench.json is the summary; none of one that cannot be read."""
         try:
-            made = read_summary(self._summary) or {}
             keys = [Key(one["cases"], one["language"], name) for one in made["cases"] for name in made["retrievers"]]
         except (LookupError, TypeError):
             return set()

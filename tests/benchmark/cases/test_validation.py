@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import json
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -370,13 +370,7 @@ def test_ids_that_hpo_does_not_have() -> None:
 
 
 def test_jsonschema_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def without(name: str, *args: object, **kwargs: object) -> object:
-        if name == "jsonschema":
-            raise ImportError(name)
-        return real(name, *args, **kwargs)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingDependencyError, match=r"needs the package jsonschema: pip install 'deadheat\[cases\]'"):
+    monkeypatch.setitem(sys.modules, "jsonschema", None)
+    problem = r"needs the package jsonschema, which is not installed: pip install 'deadheat\[cases\]'"
+    with pytest.raises(MissingDependencyError, match=problem):
         validate(written(tmp_path, many(1)))

@@ -11,12 +11,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from deadheat.arguments import package
 from deadheat.benchmark.cases.model import LABELS, SMALL, Case
 from deadheat.benchmark.cases.reading import FIELDS, IDS, Finding, Reading, examine, finding, label, quoted
 from deadheat.benchmark.languages import code_of, guess, known
 from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.data.tables import label_of
-from deadheat.errors import DataError, MissingDependencyError
+from deadheat.errors import DataError
 from deadheat.io.source import readable
 from deadheat.wording import counted, did_you_mean, shown
 
@@ -129,15 +130,12 @@ def schema_text() -> str:
 
 def _violations(file: Reading) -> Iterator[Finding]:
     """Find what the schema forbids but reading accepts, once for each value."""
-    try:
-        from jsonschema import Draft202012Validator
-    except ImportError as error:
-        raise MissingDependencyError(
-            "checking against the JSON Schema needs the package jsonschema", hint="pip install 'deadheat[cases]'"
-        ) from error
+    validator = package(
+        "jsonschema", "checking against the JSON Schema needs the package jsonschema", "cases"
+    ).Draft202012Validator
     defs = json.loads(schema_text())["$defs"]
     defs["hpo_id"] = {"type": "string"}  # reading has checked every id
-    of = {name: Draft202012Validator({**defs[name], "$defs": defs}) for name in ("metadata", "case")}
+    of = {name: validator({**defs[name], "$defs": defs}) for name in ("metadata", "case")}
     source = file.records.json
     found: dict[tuple[str, str, str], list[tuple[Any, int | None]]] = {}
     for one in of["metadata"].iter_errors(file.records.metadata):

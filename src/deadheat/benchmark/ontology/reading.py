@@ -10,9 +10,10 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from deadheat.arguments import package
 from deadheat.benchmark.ontology.names import SCOPES, Synonym, first_few
 from deadheat.benchmark.ontology.ontology import Ontology
-from deadheat.errors import DeadheatWarning, DuplicateError, FileFormatError, MissingDependencyError
+from deadheat.errors import DeadheatWarning, DuplicateError, FileFormatError
 from deadheat.io.objects import parsed as parsed_json
 from deadheat.io.source import decoded, read_all, readable
 
@@ -100,17 +101,12 @@ def _graphs(content: bytes, path: Path) -> list[Any]:
 
 def _parse(path: Path) -> Parsed:
     """Let pronto read a file; its warnings are about parts of OWL that are not used here."""
-    try:
-        from pronto.ontology import Ontology as Parsed
-    except ImportError:
-        raise MissingDependencyError(
-            "reading an ontology needs the package pronto, which is not installed",
-            hint="pip install 'deadheat[ontology]'",
-        ) from None
+    pronto = package("pronto.ontology", "reading an ontology needs the package pronto", "ontology")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return Parsed(path, import_depth=0, encoding="utf-8")
+            parsed: Parsed = pronto.Ontology(path, import_depth=0, encoding="utf-8")
+            return parsed
     except KeyError as error:
         raise FileFormatError(
             f"a term refers to {error} as its parent, which is not a term of the file", path=path

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.arguments import check_choice
+from deadheat.arguments import check_choice, package
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.languages import ALLOWED, NAMES, base, is_code, near_code
@@ -26,7 +26,6 @@ from deadheat.benchmark.retrievers.protocol import (
     check_number,
     check_search,
     options_of,
-    package,
     top,
     written,
 )

@@ -8,9 +8,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, Self, TypeVar, cast, runtime_checkable
+from typing import NoReturn, Protocol, Self, TypeVar, cast, runtime_checkable
 
 import numpy as np
 import polars as pl
@@ -19,7 +18,7 @@ from deadheat.arguments import as_count, is_number
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.benchmark.collection import Collection
 from deadheat.data.tables import Run, label_of
-from deadheat.errors import DataError, DuplicateError, MissingDependencyError, ParameterError, SourceTypeError
+from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.io.source import readable
 from deadheat.wording import Plain, counted, shown
 
@@ -429,13 +428,3 @@ def check_indexed(retriever: object, made: T | None) -> T:
     if made is None:
         raise ParameterError(f"{retriever!r} has no documents yet", hint="call index(collection) before search")
     return made
-
-
-def package(name: str, what: str, extra: str) -> Any:  # noqa: ANN401 - published without types
-    """Return a module of a package that may not be installed; `what` needs it, and an extra installs it."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"{what}, which is not installed", hint=f"pip install 'deadheat[{extra}]'"
-        ) from error
