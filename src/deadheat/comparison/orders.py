@@ -122,15 +122,15 @@ def _list_orders(measure: Measure, placements: Placements, queries: IntArray, ma
 
 def above_in_row_order(placements: Placements) -> IntArray:
     """Return the documents before each row if all ties stay in the order of the rows."""
-    starts, places = placements.tie_starts, np.arange(len(placements.query))
-    return placements.above + places - np.repeat(starts, np.diff(np.append(starts, len(places))))
+    rows = np.arange(len(placements.query))
+    return placements.above + rows - np.repeat(placements.tie_starts, placements.tie_sizes)
 
 
 def ties_that_matter(measure: Measure, placements: Placements, queries: IntArray) -> dict[int, list[Tie]]:
     """Return, for some queries, the ties whose order makes a difference to a measure."""
     cutoff: int | None = getattr(measure, "cutoff", None)
     starts = placements.tie_starts
-    ends = np.append(starts[1:], len(placements.query))
+    ends = starts + placements.tie_sizes
     above, tied = placements.above[starts], placements.tied[starts]
     inside = tied if cutoff is None else np.clip(cutoff - above, 0, tied)
     levels = run_starts(placements.query, placements.above, measure.classes(placements.relevance))
@@ -206,24 +206,19 @@ def _traced(steps: list[tuple[IntArray, IntArray]], order: IntArray) -> IntArray
 
 def as_queries(placements: Placements, queries: IntArray, orders: list[Orders], deepest: int | None) -> Placements:
     """Return placements without ties in which every order of every query is a query, down to the deepest rank."""
-    n_orders = np.array([len(found.probabilities) for found in orders])
-    rows, judged = spans(placements.query, queries), spans(placements.judged_query, queries)
+    n_orders = [len(found.probabilities) for found in orders]
+    starts = np.searchsorted(placements.query, queries).tolist()
     ranked = [np.argsort(found.above, axis=1)[:, :deepest] for found in orders]
-    sorted_rows = np.concatenate([(rank + start).ravel() for rank, (start, _) in zip(ranked, rows, strict=True)])
+    rows = np.concatenate([(rank + start).ravel() for rank, start in zip(ranked, starts, strict=True)])
     above = [np.take_along_axis(found.above, rank, axis=1).ravel() for found, rank in zip(orders, ranked, strict=True)]
-    judgments = [np.tile(np.arange(*span), n) for span, n in zip(judged, n_orders.tolist(), strict=True)]
-    codes = np.arange(n_orders.sum())
+    copies = placements.rows(np.zeros(0, np.int64)).select(np.repeat(queries, n_orders))
     return replace(
-        placements,
-        query_ids=np.repeat(placements.query_ids[queries], n_orders),
-        n_retrieved=np.repeat(placements.n_retrieved[queries], n_orders),
-        query=np.repeat(codes, np.repeat([rank.shape[1] for rank in ranked], n_orders)),
-        documents=placements.doc_ids[sorted_rows],
-        relevance=placements.relevance[sorted_rows],
+        copies,
+        query=np.repeat(np.arange(copies.n_queries), np.repeat([rank.shape[1] for rank in ranked], n_orders)),
+        documents=placements.doc_ids[rows],
+        relevance=placements.relevance[rows],
         above=np.concatenate(above),
-        tied=np.ones(len(sorted_rows), np.int64),
-        judged_query=np.repeat(codes, np.repeat([stop - start for start, stop in judged], n_orders)),
-        judged_relevance=placements.judged_relevance[np.concatenate(judgments)],
+        tied=np.ones(len(rows), np.int64),
     )
 
 
