@@ -15,7 +15,7 @@ from deadheat.errors import DataError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation, check_alike
 from deadheat.evaluation.intervals import FEWEST, Interval
 from deadheat.evaluation.scores import Scores, intervals
-from deadheat.gates.notation import LOWER_IS_BETTER, Threshold
+from deadheat.gates.notation import EQUAL, LOWER_IS_BETTER, Threshold
 from deadheat.gates.result import QUESTIONS, Check, GateOptions
 from deadheat.measures import Measure
 from deadheat.wording import counted, printable
@@ -23,7 +23,6 @@ from deadheat.wording import counted, printable
 BEYOND = 10  # resampled means beyond either end of an interval, at least, in strata
 ENDS = ("low", "high")  # of a confidence interval
 NAMED = 3  # queries behind a failure
-EQUAL = 1e-12  # values this near are equal
 MISSED = {">=": "below", ">": "not above", "<=": "above", "<": "not below"}
 # why a threshold failed, or why its passing proves little: the first that holds is said
 FAILED = {
