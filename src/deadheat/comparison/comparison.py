@@ -223,8 +223,7 @@ class Comparison(Drawn, Shown):
         if self.design.test != TUKEY and self.design.correction in {"holm", "bonferroni"}:
             own_tests = [one for one in self.pairs if one.measure == pair.measure and not math.isnan(one.p_value)]
             n_tests = self.n_strata * max(len(own_tests), 1)
-        own = self.differences[:, [self.pairs.index(pair)]]
-        (error,) = stats.standard_errors(own, cluster=self.cluster).tolist()
+        (error,) = stats.standard_errors(self.differences[:, [self.pairs.index(pair)]], cluster=self.cluster).tolist()
         design = replace(self.design, confidence_level=1 - (1 - self.design.confidence_level) / n_tests)
         return planned(pair.difference, error, pair, design, 0.8).get("detectable_difference"), n_tests
 

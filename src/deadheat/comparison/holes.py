@@ -239,8 +239,7 @@ class _Side:
         stops = np.cumsum(sizes)
         start = 0
         while start < len(ties):
-            before = stops[start] - sizes[start]
-            stop = max(start + 1, int(np.searchsorted(stops, before + AT_ONCE, side="right")))
+            stop = max(start + 1, int(np.searchsorted(stops, (stops[start] - sizes[start]) + AT_ONCE, side="right")))
             yield slice(start, stop)
             start = stop
 

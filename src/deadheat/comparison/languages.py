@@ -434,9 +434,8 @@ class Languages(Drawn, Shown):
         power : float, default 0.8
         """
         found, differences = self._of_differences
-        errors = stats.standard_errors(differences, cluster=self.cluster).tolist()
         held: dict[str, list[float]] = {}
-        for one, error in zip(found, errors, strict=True):
+        for one, error in zip(found, stats.standard_errors(differences, cluster=self.cluster).tolist(), strict=True):
             least = planned(one.pair.difference, error, one.pair, self.design, power).get("detectable_difference")
             if least is not None:
                 held.setdefault(one.pair.measure, []).append(least)
@@ -764,8 +763,9 @@ def _check_systems(evaluations: Mapping[str, Mapping[str, Evaluation]]) -> None:
             how = "" if one.conventions == known.conventions else "under other conventions"
             how = how if list(map(str, one.measures)) == list(map(str, known.measures)) else "with other measures"
             if how:
-                message = f"{name} was evaluated {how} in {language} than in {first}"
-                raise ParameterError(message, argument="evaluations")
+                raise ParameterError(
+                    f"{name} was evaluated {how} in {language} than in {first}", argument="evaluations"
+                )
 
 
 def languages_of_queries(comparison: Comparison, table: Queries) -> Languages | None:

@@ -122,8 +122,7 @@ def _list_orders(measure: Measure, placements: Placements, queries: IntArray, ma
 
 def above_in_row_order(placements: Placements) -> IntArray:
     """Return the documents before each row if all ties stay in the order of the rows."""
-    rows = np.arange(len(placements.query))
-    return placements.above + rows - np.repeat(placements.tie_starts, placements.tie_sizes)
+    return placements.above + np.arange(len(placements.query)) - np.repeat(placements.tie_starts, placements.tie_sizes)
 
 
 def ties_that_matter(measure: Measure, placements: Placements, queries: IntArray) -> dict[int, list[Tie]]:
@@ -247,8 +246,7 @@ class Drawn:
         """Return the difference of two sums, which are independent of each other: their draws are paired at random."""
         n = max(len(self.sums), len(other.sums))
         one, second = (rng.permutation(np.resize(sums, n)) for sums in (self.sums, other.sums))
-        deviation = math.hypot(self.deviation, other.deviation)
-        return Drawn(np.sort(one - second), self.mean - other.mean, deviation)
+        return Drawn(np.sort(one - second), self.mean - other.mean, math.hypot(self.deviation, other.deviation))
 
     def mean_of(self, values: FloatArray) -> tuple[float, float]:
         """Return the mean over all orders of what is given for each drawn one, and its variance.

@@ -266,8 +266,7 @@ class Judge:
         if not best:
             return _said("no value", words)
         if leader is None and len(levels) > 2:
-            named = three(best, " and " if len(best) == 2 else ", ")
-            words |= {"best": named, "level": number(levels[best[0]])}
+            words |= {"best": three(best, " and " if len(best) == 2 else ", "), "level": number(levels[best[0]])}
             return _said("shared", words, self._of_margin(own, words))
         rival = self._rival(measure, leader) if leader else None
         pair = next((one for one in own if {one.system, one.baseline} == {leader, rival}), own[0])
@@ -306,7 +305,6 @@ class Judge:
         kind = self._kind(measure, pair, leader, least)
         others = {one.label: self._leader(one)[0] or "" for one in self.measures if one.is_quality and one != measure}
         within = self.within.get(pair)
-        compared = [one for one in own if leader in {one.system, one.baseline}]
         favourites = [favoured(one, measure, design) for one in own if not doubt(one, design)]
         found = Verdict(
             outcome=OUTCOMES.get(kind, kind),
@@ -328,7 +326,7 @@ class Judge:
             can_flip=pair.can_flip,
             n_systems=len(self.levels[measure.label]),
             n_better=favourites.count(leader) if leader else 0,
-            n_compared=len(compared),
+            n_compared=len([one for one in own if leader in {one.system, one.baseline}]),
             agree=tuple(name for name, other in others.items() if other == leader),
             others={name: other for name, other in others.items() if other != leader},
             margin=None if within is None else within.margin,

@@ -63,8 +63,9 @@ class Kind:
         if path.is_dir():
             raise DataError("is a folder", hint="name a file in it", path=path)
         if path.is_file() and path.stat().st_size and not self.is_in(path):
-            problem = f"exists and is not {self.called}: it would be replaced"
-            raise DataError(problem, hint="choose another name", path=path)
+            raise DataError(
+                f"exists and is not {self.called}: it would be replaced", hint="choose another name", path=path
+            )
 
     def write(self, path: str | Path, head: Mapping[str, Any], data: Mapping[str, Any] | None) -> None:
         """Write a document. Missing folders are created, and an earlier one is replaced atomically.
@@ -88,8 +89,9 @@ class Kind:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
-            problem = "cannot be created as a folder: part of the path is a file"
-            raise DataError(problem, hint="choose another one", path=path.parent) from None
+            raise DataError(
+                "cannot be created as a folder: part of the path is a file", hint="choose another one", path=path.parent
+            ) from None
         with replacing(path) as file:
             file.write(written)
 

@@ -419,8 +419,9 @@ def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tupl
     names = [name for measure in chosen for name in {str(measure), measure.label}]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        hint = "give each custom measure a name of its own"
-        raise ParameterError(f"two different measures are named {twice!r}", hint=hint)
+        raise ParameterError(
+            f"two different measures are named {twice!r}", hint="give each custom measure a name of its own"
+        )
     return chosen
 
 

@@ -277,8 +277,7 @@ class Evaluation(Drawn, Shown):
             "placements": replace(some.placements.select(order), query_ids=ids),
             "graded": some.graded and replace(some.graded.select(order), query_ids=ids),
         }
-        scores = [replace(one.select(order), query_ids=ids) for one in some]
-        return Evaluation(scores, **some.parts() | renamed)
+        return Evaluation([replace(one.select(order), query_ids=ids) for one in some], **some.parts() | renamed)
 
     def without_relevant(self, measure: MeasureLike) -> tuple[str, ...]:
         """Return the queries that have no relevant document for a measure."""

@@ -75,14 +75,20 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
     """
     path = path_named(path)
     if path.suffix.lower() != SUFFIX:
-        hint = f"Did you mean {str(path.with_suffix(SUFFIX))!r}?"
-        raise ParameterError(f"must end in {SUFFIX}", argument="path", given=str(path), hint=hint)
-    found = zip(scores, intervals(scores, options), strict=True)
+        raise ParameterError(
+            f"must end in {SUFFIX}",
+            argument="path",
+            given=str(path),
+            hint=f"Did you mean {str(path.with_suffix(SUFFIX))!r}?",
+        )
     head = {
         "name": parts["name"],
         "conventions": asdict(parts["conventions"]),
         "n_queries": len(parts["query_ids"]),
-        "measures": {str(one.measure): _summary(one, interval) for one, interval in found},
+        "measures": {
+            str(one.measure): _summary(one, interval)
+            for one, interval in zip(scores, intervals(scores, options), strict=True)
+        },
         "intervals": options.to_dict(),
         "qrels_hash": parts["qrels"],
         "queries_hash": hash_of_ids(parts["query_ids"].tolist()),
@@ -164,8 +170,11 @@ def _packed_scores(scores: Sequence[Scores]) -> str:
 
 def _tables_of(placed: Placements) -> dict[str, object]:
     own = placed.subtopics
-    ends = placed.ends_in_tie
-    queries = {"query_id": placed.query_ids.tolist(), "n_retrieved": placed.n_retrieved, "ends_in_tie": ends}
+    queries = {
+        "query_id": placed.query_ids.tolist(),
+        "n_retrieved": placed.n_retrieved,
+        "ends_in_tie": placed.ends_in_tie,
+    }
     return {
         **({} if own is None else {"subtopics": _packed(own, SUBTOPICS)}),
         "queries": packed(queries, QUERIES),

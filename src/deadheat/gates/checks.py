@@ -342,9 +342,8 @@ def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | Non
     before = np.column_stack([of_baseline[name].values for name in shared])
     lacking, is_lost = np.isnan(values - before), np.isnan(values) & ~np.isnan(before)
     values, before = (np.where(lacking, np.nan, each) for each in (values, before))
-    measures = tuple(own[name].measure for name in shared)
     alone = [one.measure.label for name, one in {**of_baseline, **own}.items() if name not in shared]
-    pairs = Pairs(measures, values, before, is_lost, cluster, evaluation.query_ids)
+    pairs = Pairs(tuple(own[name].measure for name in shared), values, before, is_lost, cluster, evaluation.query_ids)
     return pairs, tuple(sorted(alone))
 
 

@@ -138,8 +138,11 @@ def gate(
     )
     own = opened(evaluation)
     if collection is not None and own.qrels is None:
-        hint = "give it to evaluate(), before the evaluation is saved"
-        raise ParameterError("a saved evaluation has no qrels", argument="collection", hint=hint)
+        raise ParameterError(
+            "a saved evaluation has no qrels",
+            argument="collection",
+            hint="give it to evaluate(), before the evaluation is saved",
+        )
     if own.qrels is not None:
         checked(own.qrels, collection, own.conventions.rel, strict=strict)
     before = None if baseline is None else opened(baseline)
