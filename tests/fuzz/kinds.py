@@ -24,8 +24,7 @@ import pyarrow.parquet as pq
 import deadheat as dh
 from deadheat.benchmark.store import read_finished
 from deadheat.data import trec_blocks
-from deadheat.gates.notation import parse_gate
-from deadheat.gates.settings import read_settings
+from deadheat.gates.notation import parse_gate, read_settings
 from deadheat.io.formats import letor
 from deadheat.io.formats.letor import read_letor
 from deadheat.io.source import blocks

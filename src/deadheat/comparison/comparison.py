@@ -536,15 +536,15 @@ def assemble(
 ) -> Comparison:
     """Compare evaluations that are known to be comparable; `by_doc_id` are as in the result."""
     ids = np.array(sorted(set().union(*(one.query_ids.tolist() for one in evaluations.values()))), dtype=object)
-    codes, names = cluster_codes(cluster, queries, ids), list(evaluations)
+    codes = cluster_codes(cluster, queries, ids)
     own = {name: members(ids, one.query_ids) for name, one in evaluations.items()}
-    measures = evaluations[names[0]].measures
+    measures = next(iter(evaluations.values())).measures
     sides = [
-        [side_of(one, measure, own[name], by_doc_id.get(name), design.rng) for name, one in evaluations.items()]
+        {name: side_of(one, measure, own[name], by_doc_id.get(name), design.rng) for name, one in evaluations.items()}
         for measure in measures
     ]
-    places = pairs_of(names, design.baseline)
-    pairs, differences = compare_sides(names, measures, sides, places, design=design, cluster=codes)
+    places = pairs_of(list(evaluations), design.baseline)
+    pairs, differences = compare_sides(measures, sides, places, design=design, cluster=codes)
     named = {name: one.called(name) for name, one in evaluations.items()}
     return Comparison(pairs, named, design, ids, differences, codes, by_doc_id)
 
@@ -892,9 +892,9 @@ def named_runs(
 def _check_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None:
     """Raise an error if a pair has no query in common, as that of disjoint runs with missing="skip"."""
     names = list(evaluations)
-    ids = [set(one.query_ids.tolist()) for one in evaluations.values()]
-    for system, baseline in pairs_of(names, design.baseline):
-        one, other = sorted((system, baseline))
+    ids = {name: set(one.query_ids.tolist()) for name, one in evaluations.items()}
+    for pair in pairs_of(names, design.baseline):
+        one, other = sorted(pair, key=names.index)
         if ids[one].isdisjoint(ids[other]):
             sizes = f"{len(ids[one])} and {counted(len(ids[other]), 'query', 'queries')}"
-            raise DataError(f"{names[one]} and {names[other]} have no query in common: {sizes}")
+            raise DataError(f"{one} and {other} have no query in common: {sizes}")

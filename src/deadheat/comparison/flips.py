@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
@@ -393,13 +393,19 @@ class TieSums:
 
     Attributes
     ----------
-    sides : sequence of Side
+    sides : mapping of key to Side
+        Of one measure.
     """
 
-    sides: Sequence[Side]
-    known: dict[tuple[object, int, bytes], Any] = field(default_factory=dict, repr=False)
+    sides: Mapping[Any, Side]
+    known: dict[tuple[object, Hashable, bytes], Any] = field(default_factory=dict, repr=False)
 
-    def exact(self, a: int, b: int, keep: BoolArray) -> tuple[Distribution, Distribution] | None:
+    @property
+    def measure(self) -> Measure:
+        """The measure of all sides."""
+        return next(iter(self.sides.values())).measure
+
+    def exact(self, a: Hashable, b: Hashable, keep: BoolArray) -> tuple[Distribution, Distribution] | None:
         """Return the distributions of two sums, exact or on one grid; None where they are not feasible."""
         if not (self.sides[a].can_draw and self.sides[b].can_draw):
             return None
@@ -407,7 +413,7 @@ class TieSums:
         other = self._once(Side.summands, b, keep) if one else None
         return comparable(one, other) if one and other else None
 
-    def drawn(self, a: int, b: int, keep: BoolArray, normal_error: float) -> tuple[Drawn, Drawn] | None:
+    def drawn(self, a: Hashable, b: Hashable, keep: BoolArray, normal_error: float) -> tuple[Drawn, Drawn] | None:
         """Return two drawn sums; None where none can be drawn, or a normal distribution with this error will do."""
         both = (self.sides[a], self.sides[b])
         if not all(side.can_draw for side in both):
@@ -418,7 +424,7 @@ class TieSums:
         one, other = self._once(Side.drawn, a, keep), self._once(Side.drawn, b, keep)
         return (one, other) if one and other else None
 
-    def _once(self, find: Callable[[Side, BoolArray], T], place: int, keep: BoolArray) -> T:
+    def _once(self, find: Callable[[Side, BoolArray], T], place: Hashable, keep: BoolArray) -> T:
         key = find, place, keep.tobytes()
         if key not in self.known:
             self.known[key] = find(self.sides[place], keep)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import combinations
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -207,13 +208,13 @@ class Languages(Drawn, Shown):
 
     @cached_property
     def _sides(self) -> list[dict[tuple[str, str], Side]]:
-        """The sides by measure: each of a language and a system."""
+        """The sides by measure: each of a system and a language."""
         own = {language: members(self.query_ids, self._ids_of(language)) for language in self.languages}
         found = [
             {
-                (language, name): side_of(one, measure, own[language], rng=self.design.rng)
+                (name, language): side_of(systems[name], measure, own[language], rng=self.design.rng)
+                for name in self.systems
                 for language, systems in self.evaluations.items()
-                for name, one in systems.items()
             }
             for measure in self.measures
         ]
@@ -224,19 +225,15 @@ class Languages(Drawn, Shown):
 
     @cached_property
     def _of_differences(self) -> tuple[tuple[Difference, ...], FloatArray]:
-        keys = [(language, name) for name in self.systems for language in self.languages]
-        sides = [[of_measure[key] for key in keys] for of_measure in self._sides]
-        n = len(self.languages)
         places = [
-            (start + second, start + first)
-            for start in range(0, len(keys), n)
-            for first, second in combinations(range(n), 2)
+            ((name, second), (name, first))
+            for name in self.systems
+            for first, second in combinations(self.languages, 2)
         ]
-        names = [language for language, _ in keys]
         pairs, differences = compare_sides(
-            names, self.measures, sides, places, design=self.design, cluster=self.cluster
+            self.measures, self._sides, places, name_of=itemgetter(1), design=self.design, cluster=self.cluster
         )
-        systems = [keys[place][1] for _, place in places] * len(self.measures)
+        systems = [name for (name, _), _ in places] * len(self.measures)
         return tuple(map(Difference, systems, pairs)), differences
 
     @property
@@ -256,23 +253,23 @@ class Languages(Drawn, Shown):
         if len(self.systems) < 2:
             return ()
         gaps = [(second, first) for first, second in combinations(self.languages, 2)]
-        names = [name for _ in gaps for name in self.systems]
         sides = [
-            [gap_of(of_measure[one, name], of_measure[other, name]) for one, other in gaps for name in self.systems]
-            for of_measure in self._sides
+            {(gap, name): gap_of(*(of[name, language] for language in gap)) for gap in gaps for name in self.systems}
+            for of in self._sides
         ]
-        between = pairs_of(list(self.systems), self.design.baseline)
-        starts = range(0, len(names), len(self.systems))
-        places = [(start + one, start + other) for start in starts for one, other in between]
-        pairs, _ = compare_sides(names, self.measures, sides, places, design=self.design, cluster=self.cluster)
-        languages = [gap for gap in gaps for _ in between] * len(self.measures)
+        between = pairs_of(self.systems, self.design.baseline)
+        places = [((gap, one), (gap, other)) for gap in gaps for one, other in between]
+        pairs, _ = compare_sides(
+            self.measures, sides, places, name_of=itemgetter(1), design=self.design, cluster=self.cluster
+        )
+        languages = [gap for (gap, _), _ in places] * len(self.measures)
         return tuple(Interaction(*gap, pair) for gap, pair in zip(languages, pairs, strict=True))
 
     @cached_property
     def across(self) -> tuple[Across, ...]:
         """Each system across the languages, by measure; none by measures that are totals or geometric means."""
         asked = [
-            (measure, name, [of_measure[language, name] for language in self.languages])
+            (measure, name, [of_measure[name, language] for language in self.languages])
             for measure, of_measure in zip(self.measures, self._sides, strict=True)
             if not (measure.total or measure.geometric)
             for name in self.systems

@@ -63,17 +63,16 @@ def outer_bounds(evaluations: Mapping[str, Evaluation], query_ids: TextArray, de
         Of all evaluations together, sorted.
     design : Design
     """
-    names = list(evaluations)
     documents: dict[str, pl.DataFrame | None] = {}
-    for measure in evaluations[names[0]].measures:
-        scores = [one[str(measure)] for one in evaluations.values()]
-        if not all(one.has_unjudged_bounds and isinstance(one.unjudged, PlacedBounds) for one in scores):
+    for measure in next(iter(evaluations.values())).measures:
+        scores = {name: one[str(measure)] for name, one in evaluations.items()}
+        if not all(one.has_unjudged_bounds and isinstance(one.unjudged, PlacedBounds) for one in scores.values()):
             continue
         documents = documents or {name: _documents(one, str(measure)) for name, one in evaluations.items()}
-        for a, b in pairs_of(names, design.baseline):
-            both = _both(documents[names[a]], documents[names[b]], query_ids)
-            if found := difference_bounds(scores[a], scores[b], query_ids, both):
-                yield OuterBound(measure.label, names[a], names[b], *found)
+        for system, baseline in pairs_of(list(evaluations), design.baseline):
+            both = _both(documents[system], documents[baseline], query_ids)
+            if found := difference_bounds(scores[system], scores[baseline], query_ids, both):
+                yield OuterBound(measure.label, system, baseline, *found)
 
 
 def difference_bounds(

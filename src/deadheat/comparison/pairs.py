@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from deadheat.stats import (
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.wording import Plain, rounded
 
-Places = Sequence[tuple[int, int]]
+K = TypeVar("K", bound=Hashable)
 
 TUKEY = "tukey"
 NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
@@ -242,11 +242,11 @@ def least_p(pair: Pair, design: Design) -> float:
 
 
 def compare_sides(
-    names: Sequence[str],
     asked: Sequence[Measure],
-    measures: Sequence[Sequence[Side]],
-    places: Places,
+    measures: Sequence[Mapping[K, Side]],
+    places: Sequence[tuple[K, K]],
     *,
+    name_of: Callable[[K], str] = str,
     design: Design,
     cluster: IntArray | None,
 ) -> tuple[tuple[Pair, ...], FloatArray]:
@@ -254,12 +254,13 @@ def compare_sides(
 
     Parameters
     ----------
-    names : sequence of str, shape (n_sides,)
-        What the rows call each.
     asked : sequence of Measure
-    measures : sequence of sequence of Side, shape (n_measures, n_sides)
-    places : sequence of (int, int)
-        System and baseline of each pair, as places of sides.
+    measures : sequence of mapping of key to Side, shape (n_measures,)
+        Each with the same keys in the same order.
+    places : sequence of (key, key)
+        System and baseline of each pair.
+    name_of : callable
+        Returns what the rows call a side, by its key.
     design : Design
     cluster : ndarray of int, shape (n_queries,), or None
 
@@ -269,7 +270,7 @@ def compare_sides(
     differences : ndarray of shape (n_queries, n_pairs)
     """
     if design.test == TUKEY:
-        _check_shared(names, measures, places)
+        _check_shared(measures, places, name_of)
     differences = np.column_stack([sides[a].values - sides[b].values for sides in measures for a, b in places])
     exact = np.column_stack([sides[a].mean - sides[b].mean for sides in measures for a, b in places])
     with phase("estimating intervals"):
@@ -290,7 +291,7 @@ def compare_sides(
     pairs: list[Pair] = []
     for measure, sides in zip(asked, measures, strict=True):
         sums = TieSums(sides)
-        with phase(f"flips of {sides[0].measure}", len(places)) as advance:
+        with phase(f"flips of {sums.measure}", len(places)) as advance:
             for a, b in places:
                 n, gap = len(pairs), gap_of(sides[a], sides[b])
                 keep = ~np.isnan(gap.values)
@@ -298,8 +299,8 @@ def compare_sides(
                 pairs.append(
                     Pair(
                         measure=measure.label,
-                        system=names[a],
-                        baseline=names[b],
+                        system=name_of(a),
+                        baseline=name_of(b),
                         low=float(low[n]),
                         high=float(high[n]),
                         p_value=float(raw[n]),
@@ -322,33 +323,36 @@ def compare_sides(
     return tuple(pairs), differences
 
 
-def pairs_of(names: list[str], baseline: str | None) -> Places:
-    """Return (system, baseline) of each pair, as places in `names`."""
+def pairs_of(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
+    """Return (system, baseline) of each pair."""
     if baseline is None:
-        return [(second, first) for first, second in combinations(range(len(names)), 2)]
-    place = names.index(baseline)
-    return [(n, place) for n in range(len(names)) if n != place]
+        return [(second, first) for first, second in combinations(names, 2)]
+    return [(name, baseline) for name in names if name != baseline]
 
 
-def _check_shared(names: Sequence[str], measures: Sequence[Sequence[Side]], places: Places) -> None:
+def _check_shared(
+    measures: Sequence[Mapping[K, Side]], places: Sequence[tuple[K, K]], name_of: Callable[[K], str]
+) -> None:
     """Raise if Tukey's test, which takes the queries with a value for all systems, had fewer than a pair has."""
     for sides in measures:
-        present = np.column_stack([~np.isnan(side.values) for side in sides])
-        n_shared = int(present.all(axis=1).sum())
-        n_of_pair = max(int((present[:, a] & present[:, b]).sum()) for a, b in places)
+        present = {key: ~np.isnan(side.values) for key, side in sides.items()}
+        n_shared = int(np.logical_and.reduce(list(present.values())).sum())
+        n_of_pair = max(int((present[a] & present[b]).sum()) for a, b in places)
         if n_shared < n_of_pair:
-            n_own = present.sum(axis=0)
+            n_own = {name_of(key): int(kept.sum()) for key, kept in present.items()}
+            name = min(n_own, key=n_own.__getitem__)
             raise ParameterError(
-                f"test='tukey' takes the queries that have a value for all systems: by {sides[0].measure.label} only "
-                f"{n_shared}, where a pair has {n_of_pair}. {names[int(n_own.argmin())]} has the fewest, {n_own.min()}",
+                "test='tukey' takes the queries that have a value for all systems: by"
+                f" {TieSums(sides).measure.label} only {n_shared}, where a pair has {n_of_pair}. {name} has the fewest,"
+                f" {n_own[name]}",
                 hint="leave it out, or choose another test",
             )
 
 
 def _tested(
     differences: FloatArray,
-    measures: Sequence[Sequence[Side]],
-    places: Places,
+    measures: Sequence[Mapping[K, Side]],
+    places: Sequence[tuple[K, K]],
     design: Design,
     cluster: IntArray | None,
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
@@ -358,12 +362,13 @@ def _tested(
         by_pair = []
         for sides in measures:
             matrix = tukey_p_values(
-                np.column_stack([side.values for side in sides]),
+                np.column_stack([side.values for side in sides.values()]),
                 n_resamples=design.n_resamples,
                 cluster=cluster,
                 rng=design.rng,
             )
-            by_pair += [matrix[a, b] for a, b in places]
+            column = {key: n for n, key in enumerate(sides)}
+            by_pair += [matrix[column[a], column[b]] for a, b in places]
         raw = np.where(is_empty, np.nan, by_pair)
         return raw, raw, np.zeros(len(raw), np.bool_)  # the test accounts for all pairs by itself
     found = p_values(
@@ -382,7 +387,7 @@ def _tested(
     return raw, np.concatenate(adjusted), found.is_exact
 
 
-def _reversal(sums: TieSums, a: int, b: int, gap: Side, keep: BoolArray) -> Flip:
+def _reversal(sums: TieSums, a: Hashable, b: Hashable, gap: Side, keep: BoolArray) -> Flip:
     """Return what tie orders do to the sign of the difference of two systems: exact if possible, sampled if need be."""
     n = max(int(keep.sum()), 1)
     difference = float(gap.mean[keep].sum())

@@ -1,9 +1,18 @@
 """Gates: does an evaluation reach its thresholds, and is it no worse than a baseline."""
 
 from deadheat.gates.gate import gate, measures_of
-from deadheat.gates.notation import QUANTITIES, Threshold, parse_all, parse_gate
+from deadheat.gates.notation import (
+    PRESETS,
+    QUANTITIES,
+    SOURCES,
+    Threshold,
+    has_settings,
+    parse_all,
+    parse_gate,
+    preset_gates,
+    read_settings,
+)
 from deadheat.gates.result import Check, GateOptions, GateResult
-from deadheat.gates.settings import PRESETS, SOURCES, has_settings, preset_gates, read_settings
 
 __all__ = [
     "PRESETS",

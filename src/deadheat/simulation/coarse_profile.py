@@ -22,7 +22,7 @@ from deadheat.comparison.flips import (
     normal_flip,
     side_of,
 )
-from deadheat.comparison.pairs import Places, pairs_of
+from deadheat.comparison.pairs import pairs_of
 from deadheat.comparison.sums import ROUNDING
 from deadheat.data.shown import Drawn
 from deadheat.data.tables import Qrels, Run, Source
@@ -323,13 +323,14 @@ def _named(runs: Source | Mapping[str, Source] | Sequence[Source], *, ascending:
 
 
 def _compare(
-    measure: Measure, steps: Mapping[str, Mapping[str, Evaluation]], places: Places, rng: Rng
+    measure: Measure, steps: Mapping[str, Mapping[str, Evaluation]], places: Sequence[tuple[str, str]], rng: Rng
 ) -> Iterator[CoarsePair]:
     """Compare the runs of each pair, for all scores, with the difference that the scores as given show."""
-    names = list(steps[AS_GIVEN])
     ids = np.array(sorted({query for one in steps[AS_GIVEN].values() for query in one.query_ids.tolist()}), object)
     sums = {
-        scores: TieSums([side_of(one, measure, members(ids, one.query_ids), rng=rng) for one in found.values()])
+        scores: TieSums(
+            {name: side_of(one, measure, members(ids, one.query_ids), rng=rng) for name, one in found.items()}
+        )
         for scores, found in (steps.items() if places else ())
     }
     for a, b in places:
@@ -340,8 +341,8 @@ def _compare(
             wrong, no_winner = winner(own, a, b, sign)
             yield CoarsePair(
                 measure=str(measure),
-                system=names[a],
-                baseline=names[b],
+                system=a,
+                baseline=b,
                 scores=scores,
                 original=original,
                 difference=_difference(own, a, b),
@@ -352,22 +353,22 @@ def _compare(
             )
 
 
-def _difference(sums: TieSums, a: int, b: int) -> float:
+def _difference(sums: TieSums, a: str, b: str) -> float:
     """Return the exact difference of two means over the queries that both have; NaN if there is none."""
     difference = sums.sides[a].mean - sums.sides[b].mean
     kept = difference[~np.isnan(difference)]
     return float(kept.mean()) if len(kept) else math.nan
 
 
-def winner(sums: TieSums, a: int, b: int, sign: float) -> tuple[Flip, float]:
+def winner(sums: TieSums, a: str, b: str, sign: float) -> tuple[Flip, float]:
     """Return how likely random orders of the ties give a difference of the wrong sign, and how likely none at all.
 
     Parameters
     ----------
     sums : TieSums
         Of several systems.
-    a, b : int
-        Places of two systems.
+    a, b : str
+        Two systems.
     sign : float
         The right sign of the difference, a less b: above 0, below 0 or 0. If neither is right, both are NaN.
     """
