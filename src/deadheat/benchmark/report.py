@@ -120,7 +120,7 @@ def data_of_bench(result: BenchResult) -> Report:
                 {**key._asdict(), **row}
                 for one in groupings
                 for key, strata in one.strata.items()
-                for row in _rows(result, strata.summarise(result.interval_options(one.part)), n_queries="n_cases")
+                for row in _rows(result, strata.summary(**vars(result.interval_options(one.part))), n_queries="n_cases")
             ],
         ),
         (

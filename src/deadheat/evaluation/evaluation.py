@@ -405,6 +405,7 @@ class Strata(Mapping[Stratum, "Evaluation"], Drawn, Shown):
         n_resamples: int = 10_000,
         rng: Rng = 0,
         cluster: Cluster = None,
+        queries: Source | None = None,
     ) -> pl.DataFrame:
         """Return a row for each stratum and measure.
 
@@ -412,8 +413,8 @@ class Strata(Mapping[Stratum, "Evaluation"], Drawn, Shown):
         ----------
         method, confidence_level, n_resamples, rng
             Of the intervals, as for :meth:`Scores.interval`.
-        cluster : str, dict or sequence, optional
-            As for :meth:`Scores.interval`; a column is one of the queries table.
+        cluster, queries : optional
+            As for :meth:`Scores.interval`; by default a column of clusters is one of the queries table.
 
         Returns
         -------
@@ -423,15 +424,14 @@ class Strata(Mapping[Stratum, "Evaluation"], Drawn, Shown):
             reason, or empty). With one query or none, low, high and standard_error are null, except the ends of
             "clopper-pearson".
         """
-        return self.summarise(
-            IntervalOptions(
-                method=method, confidence_level=confidence_level, n_resamples=n_resamples, rng=rng, cluster=cluster
-            )
+        found = self.intervals(
+            method=method,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            rng=rng,
+            cluster=cluster,
+            queries=queries,
         )
-
-    def summarise(self, options: IntervalOptions) -> pl.DataFrame:
-        """Return the same as :meth:`summary`, for options that are already built."""
-        found = self.intervals(**vars(options))
         rows = [
             (
                 *keys_of(stratum),
