@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arguments import Rng
-from deadheat.arrays import BoolArray, TextArray
+from deadheat.arrays import BoolArray, IntArray, TextArray
 from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Drawn, Shown
@@ -228,12 +228,13 @@ class Evaluation(Drawn, Shown):
         names = ("name", "query_ids", "conventions", "missing_queries", "unjudged_queries", "placements", "graded")
         return {"qrels": self._qrels, "notes": self.notes, **{name: getattr(self, name) for name in names}}
 
-    def select(self, keep: BoolArray, name: str | None = None) -> Evaluation:
+    def select(self, keep: BoolArray | IntArray, name: str | None = None) -> Evaluation:
         """Return the evaluation of some queries; the highest relevance remains that of the whole qrels.
 
         Parameters
         ----------
-        keep : ndarray of bool, shape (n_queries,)
+        keep : ndarray of bool, shape (n_queries,), or of int
+            Which queries, or their places in any order.
         name : str, optional
             By default that of the run.
         """
@@ -267,17 +268,16 @@ class Evaluation(Drawn, Shown):
         names : mapping of str to str
             The new id of each query that stays; no two have the same.
         """
-        some = self.select(np.array([one in names for one in self.query_ids.tolist()], np.bool_))
-        new = np.array([names[one] for one in some.query_ids.tolist()], dtype=object)
-        order = np.argsort(new, kind="stable")
-        ids = new[order]
+        places = {names[one]: place for place, one in enumerate(self.query_ids.tolist()) if one in names}
+        ids = np.array(sorted(places), dtype=object)
+        some = self.select(np.array([places[one] for one in ids], np.int64))
         renamed = {
             "query_ids": ids,
             "missing_queries": tuple(sorted(names[one] for one in some.missing_queries)),
-            "placements": replace(some.placements.select(order), query_ids=ids),
-            "graded": some.graded and replace(some.graded.select(order), query_ids=ids),
+            "placements": replace(some.placements, query_ids=ids),
+            "graded": some.graded and replace(some.graded, query_ids=ids),
         }
-        return Evaluation([replace(one.select(order), query_ids=ids) for one in some], **some.parts() | renamed)
+        return Evaluation([replace(one, query_ids=ids) for one in some], **some.parts() | renamed)
 
     def without_relevant(self, measure: MeasureLike) -> tuple[str, ...]:
         """Return the queries that have no relevant document for a measure."""
