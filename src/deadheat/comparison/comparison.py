@@ -16,7 +16,7 @@ import polars as pl
 from deadheat import stats
 from deadheat.arguments import Rng, as_count, by_name, generator, positive
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
-from deadheat.comparison.flips import side_of
+from deadheat.comparison.flips import gap_of, side_of
 from deadheat.comparison.outer import OuterBound, bounded, difference_bounds, outer_bounds
 from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_sides, n_units, pairs_of
 from deadheat.comparison.ranking import rank_intervals
@@ -460,15 +460,15 @@ class Comparison(Drawn, Shown):
         n_pairs = len(self.pairs) // len(self.measures)
         for place, pair in enumerate(self.pairs):
             measure = self.measures[place // n_pairs]
-            one, other = (side_of(self.evaluations[name], measure, own[name]) for name in (pair.system, pair.baseline))
-            difference, low, high = one.values - other.values, one.low - other.high, one.high - other.low
-            better = difference if measure.higher_is_better else -difference
-            for kind, size in (("best", better), ("worst", -better), ("ties", high - low)):
-                found = np.where(np.isnan(difference), -np.inf, size)
+            both = (side_of(self.evaluations[name], measure, own[name]) for name in (pair.system, pair.baseline))
+            gap = gap_of(*both)
+            numbers = (gap.values, *(part.values for part in gap.parts), gap.low, gap.high)
+            better = gap.values if measure.higher_is_better else -gap.values
+            for kind, size in (("best", better), ("worst", -better), ("ties", gap.high - gap.low)):
+                found = np.where(np.isnan(gap.values), -np.inf, size)
                 order = np.argsort(-found, kind="stable")[:n]
                 for query in order[found[order] > stats.NEGLIGIBLE_DIFFERENCE].tolist():
                     names = (pair.measure, pair.system, pair.baseline, kind, str(self.query_ids[query]))
-                    numbers = (difference, one.values, other.values, low, high)
                     yield *names, *(float(column[query]) for column in numbers)
 
     def rank_intervals(
@@ -768,13 +768,11 @@ def compare_under(
     check_duplicates: bool = True,
 ) -> Comparison:
     """Compare runs by a design that was checked for them, without warnings."""
+    for table in (qrels, *runs.values()) if check_duplicates else ():
+        table.check_duplicates()
     evaluations: dict[str, Evaluation] = {}
     by_doc_id: dict[str, list[FloatArray]] = {}
-    if check_duplicates:
-        qrels.check_duplicates()
     for number, (name, run) in enumerate(runs.items()):
-        if check_duplicates:
-            run.check_duplicates()
         rng = generator(design.rng, number)  # of each run, its own draws
         engine = engine_under(conventions, engine_of(qrels, run, conventions.score_precision), measures, rng)
         one = evaluations[name] = evaluate_under(conventions, qrels, run, measures, rng, engine=engine)
