@@ -1,30 +1,70 @@
-"""gate(): does an evaluation reach its thresholds, and is it no worse than a baseline."""
+"""gate(): does an evaluation reach its thresholds, over all queries and in strata, and is it no worse than a baseline."""
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 
+from deadheat import stats
 from deadheat.arguments import Rng, generator
-from deadheat.arrays import IntArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Source, Table
-from deadheat.errors import DataError, ParameterError, UnlabelledQueriesWarning
+from deadheat.errors import DataError, ParameterError, UnknownMeasureError, UnlabelledQueriesWarning
 from deadheat.evaluation.evaluate import checked, opened
-from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import Cluster, cluster_codes, cluster_name
+from deadheat.evaluation.evaluation import Evaluation, check_alike
+from deadheat.evaluation.intervals import FEWEST, Cluster, Interval, cluster_codes, cluster_name
+from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import columns_of, groups, is_assigned, label, names_of
-from deadheat.gates.checks import Subset, check_family, paired, regressions
-from deadheat.gates.notation import Gates, Threshold, parse_all
-from deadheat.gates.result import Check, GateOptions, GateResult, check_flag
+from deadheat.gates.notation import EQUAL, LOWER_IS_BETTER, Gates, Threshold, parse_all
+from deadheat.gates.result import QUESTIONS, Check, GateOptions, GateResult, check_flag
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.stored import StoredMeasure
-from deadheat.wording import Advice, Plain
+from deadheat.wording import Advice, Plain, counted, printable
+
+BEYOND = 10  # resampled means beyond either end of an interval, at least, in strata
+ENDS = ("low", "high")  # of a confidence interval
+NAMED = 3  # queries behind a failure
+MISSED = {">=": "below", ">": "not above", "<=": "above", "<": "not below"}
+# why a threshold failed, or why its passing proves little: the first that holds is said
+FAILED = {
+    "no query": "no query has a value",
+    "unknown": "cannot be known: {unknown}",
+    "no interval": "no interval: it takes two queries with a value, or two clusters, and there is {unknown}",
+    "missed": "{value:.{digits}g} is {missed} {bound:.15g}",
+}
+PASSED = {
+    "unknown": "proves nothing: {unknown}",
+    "trivial": "proves nothing: no ranking is {side} {least:.4g}",
+    "luck": "proves little: one random order of the ties gave this value",
+    "missing": "proves little: {missing} left out, with which as empty rankings it fails",
+}
+BEYOND_REACH = ", which cannot be reached: the judgments allow at {end} {reachable:.4g}"
+LEAST_P = 0.0001  # smaller p values print as "<", as in tables
+POWER = 0.8
+# of the comparison with a baseline
+REASONS = {
+    "no query": "no query has a value in both",
+    "unknown": "cannot be known with {units}",
+    "needs": "a test needs two queries, or two clusters; there is {units}",
+    "worse": "worse by {loss:.4g}",
+    "significant": "worse by {loss:.4g}, significantly ({p})",
+    "not significant": "worse by {loss:.4g}, but not significantly ({p})",
+    "not ruled out": "a loss of {margin:.15g} or more is not ruled out ({p})",
+    "lost": "{lost} left out, with a value only in the baseline",
+    "power": "with {units} only a loss of {detectable:.2g} or more would be found (power {power:.0%})",
+    "few": "with {units}",
+    # a sample with few large losses, or gains, may have missed others, which a t test ignores
+    "skewed gains": "differences too skewed ({skewness:+.1f}) for {units}: a t test finds losses too easily",
+    "skewed losses": "differences too skewed ({skewness:+.1f}) for {units}: a t test rules out losses too easily",
+    "constant": "all differences of {units} are equal",
+}
 
 
 def gate(
@@ -259,3 +299,408 @@ def _subsets(
             f"no evaluated query has a {' and a '.join(columns)}: there is nothing to check by", path=table.where
         )
     return tuple(Subset(", ".join(columns), label(stratum), keep) for stratum, keep in found.items())
+
+
+@dataclass(frozen=True, eq=False)
+class Subset:
+    """A subset of the queries.
+
+    Attributes
+    ----------
+    by, stratum : str
+        The stratum columns and their values; empty for all queries.
+    keep : ndarray of bool, shape (n_queries,)
+    """
+
+    by: str
+    stratum: str
+    keep: BoolArray
+
+
+def check_family(
+    evaluation: Evaluation,
+    thresholds: Sequence[Threshold],
+    family: Sequence[Subset],
+    options: GateOptions,
+    cluster: IntArray | None,
+) -> Iterator[Check]:
+    """Check thresholds in each subset of a family.
+
+    Intervals hold for all subsets at once: their level is raised to ``1 - (1 - level) / n_subsets`` (Bonferroni). The
+    intervals of one subset share their resamples; many strata need more of them.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    thresholds : sequence of Threshold
+    family : sequence of Subset
+    options : GateOptions
+    cluster : ndarray of int, shape (n_queries,), or None
+        The code of each query's cluster.
+
+    Raises
+    ------
+    ParameterError
+        A gate asks for an interval of a count, which is reported as a total and has none.
+    """
+    for one in thresholds:
+        if evaluation[one.label].measure.total and one.quantity in ENDS:
+            raise ParameterError(
+                f"cannot check {str(one)!r}: {one.label} is a count, whose total over these queries has no "
+                f"interval; check the total, as in '{one.label} {one.operator} {one.bound:.15g}'"
+            )
+    level = 1 - (1 - options.confidence_level) / len(family)
+    n_resamples = options.n_resamples
+    if len(family) > 1:  # the further out an end, the more of them it takes to see it
+        n_resamples = max(n_resamples, math.ceil(2 * BEYOND / (1 - level)))
+    raised = replace(options, confidence_level=level, n_resamples=n_resamples)
+    names = list(dict.fromkeys(one.measure for one in thresholds if one.quantity in ENDS))
+    for subset in family:
+        own = evaluation.select(subset.keep)
+        of_subset = raised.with_clusters(None if cluster is None else cluster[subset.keep])
+        ends = dict(zip(names, intervals([own[name] for name in names], of_subset), strict=True)) if names else {}
+        for one in thresholds:
+            interval = ends[one.measure] if one.quantity in ENDS else None
+            yield _reached(one, own[one.measure], interval, subset, evaluation=evaluation, options=options)
+
+
+def _reached(
+    threshold: Threshold,
+    scores: Scores,
+    interval: Interval | None,
+    subset: Subset,
+    *,
+    evaluation: Evaluation,
+    options: GateOptions,
+) -> Check:
+    quantity, bound, measure = threshold.quantity, threshold.bound, scores.measure
+    is_spread, is_end, rises = quantity in LOWER_IS_BETTER, quantity in ENDS, threshold.operator[0] == ">"
+    is_higher = not is_spread and measure.higher_is_better
+    if interval is not None:
+        value = interval.low if quantity == "low" else interval.high
+    else:
+        value = scores.reported("" if quantity == "mean" else quantity) if scores.n_queries else math.nan
+    unknown = "" if interval is None else interval.unknown
+    passed = threshold.holds(value) and (not unknown or options.allow_unknown)
+    # the best value that the judgments allow, NaN where they set no limit; a spread over ties may be 0
+    best = 0.0 if is_spread else scores.reachable * (scores.n_queries if measure.total else 1)
+    has_limit = not math.isnan(best)
+    # an interval may go beyond its mean: nothing is said of the end on that side
+    is_near_end = quantity == ("high" if is_higher else "low")
+    is_beyond = not passed and has_limit and is_higher == rises and not is_near_end and not threshold.holds(best)
+    low, high = (0.0, math.inf) if is_spread else measure.range
+    if has_limit:
+        low, high = (low, best) if is_higher else (best, high)
+    least = low if rises else high
+    n_missing, conventions = len(evaluation.missing_queries), evaluation.conventions
+    # a mean that leaves out missing queries, which would count 0
+    may_lack = is_higher and measure.range[0] == 0 and not measure.total and quantity in {"mean", "low"}
+    is_lacking = may_lack and not subset.by and conventions.missing == "skip" and conventions.no_relevant == "zero"
+    digits = next((n for n in range(4, 15) if f"{value:.{n}g}" != f"{bound:.{n}g}"), 15)  # until they can be told apart
+    if passed:
+        holds = {
+            "unknown": bool(unknown),
+            "trivial": not is_end and math.isfinite(least) and threshold.holds(least),
+            "luck": evaluation.ties == "random" and not quantity.startswith("tie_") and bool(scores.mean_tie_std),
+            "missing": is_lacking
+            and n_missing > 0
+            and not threshold.holds(scores.mean * scores.n_queries / (scores.n_queries + n_missing)),
+        }
+    else:
+        is_unknown = bool(unknown) and not options.allow_unknown
+        holds = {"no query": not scores.n_queries, "unknown": is_unknown, "no interval": math.isnan(value)}
+        holds["missed"] = True
+    cause = next((key for key, does in holds.items() if does), "")
+    reason = (PASSED if passed else FAILED).get(cause, "") + BEYOND_REACH * is_beyond
+    return Check(
+        gate=threshold.text,
+        measure=threshold.label,
+        quantity=quantity,
+        value=value,
+        operator=threshold.operator,
+        threshold=bound,
+        passed=passed,
+        reason=reason.format(
+            unknown=unknown,
+            value=value,
+            digits=digits,
+            missed=MISSED[threshold.operator],
+            bound=bound,
+            side="below" if rises else "above",
+            least=least,
+            missing=counted(n_missing, "missing query", "missing queries"),
+            end="most" if measure.higher_is_better else "least",
+            reachable=best,
+        ),
+        n_queries=scores.n_queries,
+        reachable=best if has_limit else None,
+        is_beyond=is_beyond,
+        proves_little=passed and bool(cause),
+        by=subset.by,
+        stratum=subset.stratum,
+        confidence_level=None if interval is None else interval.confidence_level,
+        method="" if interval is None else interval.method,
+        worst="" if passed else _worst(threshold, scores),
+        causes=(cause,) if cause else (),
+    )
+
+
+def _worst(threshold: Threshold, scores: Scores) -> str:
+    """Return the queries furthest on the wrong side, by the values that the quantity is a mean of."""
+    values: FloatArray = scores.values if threshold.quantity in {"mean", *ENDS} else getattr(scores, threshold.quantity)
+    sign = 1 if threshold.operator[0] == ">" else -1
+    bound = math.inf if scores.measure.total else sign * threshold.bound  # a total is of all queries together
+    return lowest(scores.query_ids, sign * values, "lowest" if sign > 0 else "highest", below=bound)
+
+
+def lowest(query_ids: TextArray, values: FloatArray, what: str = "lowest", *, below: float = math.inf) -> str:
+    """Return the queries with the lowest values, and how many more have that of the last one named.
+
+    Parameters
+    ----------
+    query_ids : ndarray of str, shape (n_queries,)
+    values : ndarray of float, shape (n_queries,)
+        NaN where a query has none.
+    what : {"lowest", "highest", "losses"}
+        "highest": `values` are those of the queries with the other sign, which the text turns back. "losses": they are
+        differences from a baseline, higher being better.
+    below : float
+        Only values below this are named: the others pull nothing down.
+
+    Examples
+    --------
+    >>> ids = np.array(["q1", "q2", "q3", "q4", "q5"])
+    >>> lowest(ids, np.array([0.5, 0.0, 1.0, 0.0, 1 / 3]))
+    'lowest: q2 0.00, q4 0.00, q5 0.33'
+    >>> lowest(ids, np.array([0.0, 0.0, 0.0, 0.0, 1.0]))
+    'lowest: q1 0.00, q2 0.00, q3 0.00 and 1 more of 0.00'
+    >>> lowest(ids, np.array([-0.5, 0.0, 0.1, np.nan, 0.0]), "losses", below=0)
+    'largest losses: q1 -0.50'
+    """
+    order = np.argsort(values, kind="stable")  # NaN comes last
+    order = order[~np.isnan(values[order])]
+    has_worst = len(order) and (what == "losses" or values[order[-1]] - values[order[0]] > EQUAL)
+    order = order[values[order] < below - EQUAL]
+    if not (has_worst and len(order)):  # where all are equal, none is behind it more than others
+        return ""
+    sign = -1 if what == "highest" else 1
+    shown = [f"{printable(str(query_ids[place]))} {sign * values[place] + 0.0:.2f}" for place in order[:NAMED]]
+    last = values[order[:NAMED][-1]]
+    n_more = int((np.abs(values[order[NAMED:]] - last) < EQUAL).sum())
+    more = f" and {n_more:,} more of {sign * last + 0.0:.2f}" if n_more else ""
+    return f"{'largest losses' if what == 'losses' else what}: {', '.join(shown)}{more}"
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The values of shared measures in an evaluation and its baseline, query by query.
+
+    Attributes
+    ----------
+    measures : tuple of Measure
+    values, before : ndarray of float, shape (n_queries, n_measures)
+        NaN in both where either has no value.
+    is_lost : ndarray of bool, shape (n_queries, n_measures)
+        Where only the baseline has a value.
+    cluster : ndarray of int, shape (n_queries,), or None
+    query_ids : ndarray of str, shape (n_queries,)
+    """
+
+    measures: tuple[Measure, ...]
+    values: FloatArray
+    before: FloatArray
+    is_lost: BoolArray
+    cluster: IntArray | None
+    query_ids: TextArray
+
+    @cached_property
+    def better(self) -> FloatArray:
+        """The differences, above 0 where the evaluation is better."""
+        return (self.values - self.before) * np.array([1.0 if one.higher_is_better else -1.0 for one in self.measures])
+
+    @cached_property
+    def n_queries(self) -> IntArray:
+        """Queries with a value in both, of shape (n_measures,)."""
+        return (~np.isnan(self.values)).sum(axis=0)
+
+    @cached_property
+    def n_units(self) -> IntArray:
+        """Queries with a value in both, or the clusters of these, of shape (n_measures,)."""
+        if self.cluster is None:
+            return self.n_queries
+        return np.array([len(np.unique(self.cluster[column])) for column in (~np.isnan(self.values)).T], np.int64)
+
+    @cached_property
+    def is_same(self) -> BoolArray:
+        """Which measures have values that are all equal in both, and lost none."""
+        return (
+            (self.n_queries > 0)
+            & ~self.is_lost.any(axis=0)
+            & (np.nan_to_num(np.abs(self.better)) < stats.NEGLIGIBLE_DIFFERENCE).all(axis=0)
+        )
+
+    @cached_property
+    def scales(self) -> FloatArray:
+        """The factors from means to reported numbers: the number of queries for counts, reported as totals; else 1."""
+        totals = np.array([one.total for one in self.measures])
+        return np.where(totals, np.maximum(self.n_queries, 1), 1).astype(np.float64)
+
+    def is_known(self, options: GateOptions) -> BoolArray:
+        """Whether all values are equal, or enough for a test, of shape (n_measures,)."""
+        return self.is_same | ((self.n_units >= FEWEST) | options.allow_unknown) & (self.n_queries > 0)
+
+    def select(self, keep: BoolArray) -> Pairs:
+        """Return the pairs of some queries."""
+        columns = (self.values, self.before, self.is_lost, self.cluster, self.query_ids)
+        return Pairs(self.measures, *(None if column is None else column[keep] for column in columns))  # type: ignore[arg-type]
+
+
+def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | None) -> tuple[Pairs, tuple[str, ...]]:
+    """Return the pairs of every shared measure, and the measures that only one of the two has.
+
+    Raises
+    ------
+    DataError
+        They have other qrels or queries, or other conventions.
+    UnknownMeasureError
+        They share no measure.
+    """
+    names = f"{evaluation.name} and its baseline {baseline.name}"
+    check_alike(evaluation, baseline, names)
+    if evaluation.queries_hash != baseline.queries_hash:
+        ids, others = (set(one.query_ids.tolist()) for one in (evaluation, baseline))
+        only = " and ".join(
+            f"{len(one)} only in {name}, such as {min(one)!r}"
+            for name, one in ((evaluation.name, ids - others), (baseline.name, others - ids))
+            if one
+        )
+        why = " (missing='skip' leaves out the queries that a run lacks)" * (baseline.conventions.missing == "skip")
+        raise DataError(f"{names} are of different queries: {only}", hint=f"evaluate both on the same queries{why}")
+    own, of_baseline = ({str(one.measure): one for one in each} for each in (evaluation, baseline))
+    shared = [name for name in own if name in of_baseline]
+    if not shared:
+        raise UnknownMeasureError(f"{names} share no measure: {', '.join(own)} and {', '.join(of_baseline)}")
+    values = np.column_stack([own[name].values for name in shared])
+    before = np.column_stack([of_baseline[name].values for name in shared])
+    lacking, is_lost = np.isnan(values - before), np.isnan(values) & ~np.isnan(before)
+    values, before = (np.where(lacking, np.nan, each) for each in (values, before))
+    alone = [one.measure.label for name, one in {**of_baseline, **own}.items() if name not in shared]
+    pairs = Pairs(tuple(own[name].measure for name in shared), values, before, is_lost, cluster, evaluation.query_ids)
+    return pairs, tuple(sorted(alone))
+
+
+def regressions(pairs: Pairs, family: Sequence[Subset], options: GateOptions) -> Iterator[Check]:
+    """Ask the questions of all measures in each subset of a family; p values are corrected over its subsets (Holm)."""
+    subsets = [pairs.select(subset.keep) for subset in family]
+    for question in QUESTIONS:
+        if not getattr(options, question):
+            continue
+        found = [_tested(question, of_subset, options) for of_subset in subsets]
+        of_measures = np.column_stack([p_values for p_values, _ in found])
+        adjusted = np.column_stack([stats.adjust(p_values, "holm") for p_values in of_measures])
+        for subset, of_subset, (p_values, bounds), p_adjusted in zip(family, subsets, found, adjusted, strict=True):
+            for n, test in enumerate(zip(p_values.tolist(), p_adjusted.tolist(), bounds.tolist(), strict=True)):
+                check = _compared(question, of_subset, n, test, options=options, n_subsets=len(family))
+                yield replace(check, by=subset.by, stratum=subset.stratum)
+
+
+def _tested(question: str, pairs: Pairs, options: GateOptions) -> tuple[FloatArray, FloatArray]:
+    """Return the p value and the bound of the difference of each measure; p is NaN where a test says nothing."""
+    better, level = pairs.better, 1 - options.alpha
+    if question == "no_regression":
+        p_values = stats.p_values(-better, test="t", alternative="greater", cluster=pairs.cluster).p_values
+        bounds = stats.interval_bounds(better, method="t", confidence_level=2 * level - 1, cluster=pairs.cluster)[1]
+    else:
+        margins = (options.no_worse_than or 0.0) / pairs.scales
+        found = stats.no_worse(better, margins, confidence_level=level, cluster=pairs.cluster)
+        p_values, bounds = np.where(pairs.is_same, 0.0, found.p_values), found.low
+    return np.where(pairs.is_known(options), p_values, np.nan), pairs.scales * bounds
+
+
+def _compared(
+    question: str, pairs: Pairs, n: int, test: tuple[float, float, float], *, options: GateOptions, n_subsets: int
+) -> Check:
+    """Return the check of one question and measure: `test` has p, p adjusted and the bound of the difference."""
+    (p_value, p_adjusted, bound), measure, column = test, pairs.measures[n], pairs.better[:, n]
+    scale, n_queries, n_units = float(pairs.scales[n]), int(pairs.n_queries[n]), int(pairs.n_units[n])
+    mean, before, better = (
+        scale * float(np.nanmean(each)) if n_queries else math.nan
+        for each in (pairs.values[:, n], pairs.before[:, n], column)
+    )
+    is_regression, n_lost = question == "no_regression", int(pairs.is_lost[:, n].sum())
+    detectable = _detectable(pairs, n, options.alpha / n_subsets) if is_regression else None
+    (skewness,), sizes = stats.skewness(column[:, np.newaxis], cluster=pairs.cluster)
+    is_skewed = bool(stats.is_doubtful(np.array([skewness]), sizes, "t")[0])
+    is_worse, is_few = better < -stats.NEGLIGIBLE_DIFFERENCE, n_units < FEWEST
+    is_shown = bool(stats.significant(p_adjusted, options.alpha))
+    needs = math.isnan(p_adjusted)
+    if not n_queries:
+        passed, why = False, {"no query": True}
+    elif not pairs.is_known(options)[n]:
+        passed, why = False, {"unknown": True}
+    elif pairs.is_same[n]:
+        passed, why = True, {}
+    elif needs:
+        passed, why = is_regression and not is_worse, {"worse": is_regression and is_worse, "needs": True}
+    elif is_shown and is_regression:
+        passed, why = False, {"significant": True, "skewed gains": is_skewed and skewness > 0}
+    elif is_regression:
+        is_little = is_worse or is_few
+        power = {"few": is_little and detectable is None, "power": is_little and detectable is not None}
+        passed, why = True, {"lost": n_lost > 0, **power, "not significant": is_worse}
+    elif is_shown:
+        is_constant = math.isnan(skewness) and n_units > 2 and better < 0
+        skewed = {"skewed losses": is_skewed and skewness < 0}
+        passed, why = True, {"lost": n_lost > 0, "few": is_few, **skewed, "constant": is_constant}
+    else:
+        passed, why = False, {"worse": is_worse, "not ruled out": True}
+    p = "p" if n_subsets == 1 else "p adjusted"
+    words = {
+        "units": counted(n_units, "cluster") if pairs.cluster is not None else counted(n_units, "query", "queries"),
+        "lost": counted(n_lost, "query", "queries"),
+        "loss": -better,
+        "margin": options.no_worse_than,
+        "detectable": detectable,
+        "power": POWER,
+        "skewness": skewness,
+        "p": f"{p} = {p_adjusted:.2g}" if p_adjusted >= LEAST_P else f"{p} < .0001",
+    }
+    causes = tuple(key for key, holds in why.items() if holds)
+    reason = "; ".join(REASONS[key].format_map(words) for key in causes)
+    if passed and reason:
+        reason = f"proves {'nothing' if needs else 'little'}: {reason}"
+    sign, margin = (1.0, "-") if measure.higher_is_better else (-1.0, "+")
+    operator = (">" if sign > 0 else "<") + "=" * is_regression
+    size = 0.0 if is_regression else options.no_worse_than or 0.0
+    return Check(
+        gate=f"{measure.label} {operator} baseline" + (f" {margin} {size:.15g}" if size else ""),
+        measure=measure.label,
+        quantity="difference",
+        value=mean - before,
+        operator=operator,
+        threshold=-sign * size,
+        passed=passed,
+        reason=reason,
+        n_queries=n_queries,
+        mean=mean,
+        baseline_mean=before,
+        p_value=p_value,
+        bound=sign * bound,
+        question=question,
+        p_adjusted=p_adjusted,
+        detectable=detectable,
+        proves_little=passed and bool(causes),
+        worst="" if passed else lowest(pairs.query_ids, column, "losses", below=0),
+        causes=causes,
+    )
+
+
+def _detectable(pairs: Pairs, n: int, alpha: float) -> float | None:
+    """Return the smallest loss that the test would find with a power of 80 %; None where nothing varies."""
+    n_units = int(pairs.n_units[n])
+    error = float(stats.standard_errors(pairs.better[:, [n]], cluster=pairs.cluster)[0]) if n_units > 1 else 0.0
+    if not error > 0:
+        return None
+    return float(pairs.scales[n]) * stats.detectable_difference(
+        error * math.sqrt(n_units), n_units, power=POWER, confidence_level=1 - alpha, alternative="greater"
+    )
