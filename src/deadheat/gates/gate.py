@@ -1,4 +1,4 @@
-"""gate(): does an evaluation reach its thresholds, over all queries and in strata, and is it no worse than a baseline."""
+"""gate(): does an evaluation reach its thresholds, and is it no worse than a baseline; the checks, and why they fail."""
 
 from __future__ import annotations
 
