@@ -1,4 +1,4 @@
-"""gate(): does an evaluation reach its thresholds, and is it no worse than a baseline; the checks, and why they fail."""
+"""gate(): does an evaluation reach its thresholds, and is it no worse than a baseline; each check, and why it fails."""
 
 from __future__ import annotations
 
