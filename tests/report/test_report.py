@@ -184,7 +184,7 @@ def test_a_marked_number_keeps_the_decimals_below_each_other() -> None:
     assert as_text(report).plain.splitlines()[-2:] == ["FRP       2.0000*", "RR        0.5000"]
     assert "| FRP | a | 2.0000\\* |" in as_markdown(report)
     assert as_csv(report.tables[0]).splitlines()[1] == "a,FRP,2.0"
-    assert "FRP                   \tall\t2.0000" in as_trec(report.tables[0])
+    assert "FRP                   \tall\t2.0000" in as_trec(report)
 
 
 def test_each_mark_has_one_meaning_and_room_in_text_and_html() -> None:
@@ -329,5 +329,5 @@ def test_trec_names_of_pytrec_eval() -> None:
 def test_trec_lines_of_a_query_without_a_value() -> None:
     per_query = Table("per_query", (Column("q", "q"), Column("m", "m")), (Column("value", "value"),), (), ("a",))
     row = Row(("q1", "FRP"), ((None,),))
-    out = as_trec(table("a"), Table(**{**vars(per_query), "rows": (row,)}))
+    out = as_trec(Report((Table(**{**vars(per_query), "rows": (row,)}), table("a"))))
     assert "q1" not in out

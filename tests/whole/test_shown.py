@@ -138,7 +138,7 @@ def test_trec_is_three_fields_a_line_and_one_summary() -> None:
     *_, summary = report().tables
     per_query = Table("q", summary.labels, (Column("v", "v"),), tuple(Row(r.labels, ((0.5,),)) for r in summary.rows))
     of_all = Table("s", summary.labels[1:], (Column("v", "v"),), (Row(("RR",), ((0.25,),)),), ("run\n\tx",))
-    lines = as_trec(of_all, per_query).splitlines()
+    lines = as_trec(Report((per_query, of_all))).splitlines()
     assert [line.split("\t")[1:] for line in lines if line.split()[1] == "all"] == [
         ["all", r"run\n\tx"],
         ["all", "0.2500"],

@@ -35,7 +35,7 @@ from deadheat.evaluation.strata import NONE
 from deadheat.io.locking import locked
 from deadheat.io.naming import MARK, hashed, is_kept, path_named
 from deadheat.io.writing import replacing
-from deadheat.report.model import named
+from deadheat.report.model import notation_of
 from deadheat.report.numbers import plain
 from deadheat.report.page import Subject
 
@@ -367,7 +367,7 @@ def summarise(result: BenchResult, documents: Collection, retrievers: Mapping[st
 
 def _rows(result: BenchResult, frame: pl.DataFrame) -> list[dict[str, object]]:
     """Return rows as JSON holds them: an effect is infinite where all differences are the same."""
-    names = {one.label: named(one.label) for one in result.measures}
+    names = {one.label: notation_of(one.label) for one in result.measures}
     return [
         {**{name: plain(cell) for name, cell in row.items()}, **names[row["measure"]]}
         for row in frame.iter_rows(named=True)

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Report, Table, named
+from deadheat.report.model import Report, Table, notation_of
 from deadheat.report.numbers import plain
 from deadheat.wording import Asked, printable
 
@@ -30,7 +30,7 @@ def _nested(table: Table, digits: int | None) -> dict[str, Any]:
         for key in (*group, *labels):
             place = place.setdefault(key, {})
         for text in (*labels, *cells):  # a label of its own is the key already
-            place |= named(text) if isinstance(text, Asked) else {}
+            place |= notation_of(text) if isinstance(text, Asked) else {}
         place |= {
             column.key: list(cell) if isinstance(cell, tuple) else plain(cell, digits)
             for column, cell in zip(table.columns, cells, strict=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from deadheat.report.formats import ReportFormat, register
@@ -38,18 +39,17 @@ def trec_name(measure: Measure | str) -> str:
     return named[0] if named and has_defaults else str(measure)
 
 
-def as_trec(summary: Table, per_query: Table | None = None, *, digits: int | None = None) -> str:
+def as_trec(report: Report, *, digits: int | None = None) -> str:
     """Return scores as trec_eval prints them: of every query first (as for its -q), then of all.
 
     Parameters
     ----------
-    summary : Table
-        Labelled by measure.
-    per_query : Table, optional
-        Labelled by query and measure.
+    report : Report
+        Its last table is labelled by measure, one above it by query and measure.
     digits : int, optional
         Decimals, 4 by default.
     """
+    *per_query, summary = report.tables
     return "\n".join(line for place in range(len(summary.groups)) for line in _run(summary, per_query, place, digits))
 
 
@@ -66,10 +66,10 @@ def field(query: str) -> str:
     return "".join(f"\\x{ord(one):02x}" if one.isspace() else one for one in printable(query))
 
 
-def _run(summary: Table, per_query: Table | None, place: int, digits: int | None) -> Iterator[str]:
+def _run(summary: Table, per_query: Sequence[Table], place: int, digits: int | None) -> Iterator[str]:
     from deadheat.measures.notation import parse_measure
 
-    for row in per_query.rows if per_query else ():
+    for row in chain.from_iterable(table.rows for table in per_query):
         query, measure = field(row.labels[0]), parse_measure(row.labels[1])
         if not measure.only_total and plain(row.cells[place][0]) is not None:
             yield _line(trec_name(measure), query, row.cells[place][0], digits)
@@ -84,9 +84,4 @@ def _line(name: str, query: str, cell: Cell, digits: int | None) -> str:
     return f"{name:<22}\t{query}\t{value}"
 
 
-def _write(report: Report, *, digits: int | None) -> str:
-    *per_query, summary = report.tables
-    return as_trec(summary, per_query[0] if per_query else None, digits=digits)
-
-
-register(ReportFormat(name="trec", suffixes=(".trec", ".eval"), write=_write, needs="runs", is_data=True, place=5))
+register(ReportFormat(name="trec", suffixes=(".trec", ".eval"), write=as_trec, needs="runs", is_data=True, place=5))

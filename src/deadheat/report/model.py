@@ -55,12 +55,12 @@ def p_value(value: float | None, *, is_significant: bool = False) -> Number | No
     return None if value is None else Number(value, "p", marks=MARK if is_significant else "")
 
 
-def named(measure: str) -> dict[str, str]:
+def notation_of(measure: str) -> dict[str, str]:
     """Return the name of a measure as JSON holds it: the notation, and how it was asked for if that is another name.
 
     Examples
     --------
-    >>> named("AP"), named(Asked("MAP", "AP"))
+    >>> notation_of("AP"), notation_of(Asked("MAP", "AP"))
     ({'measure': 'AP'}, {'measure': 'AP', 'asked': 'MAP'})
     """
     return {"measure": measure.notation, "asked": str(measure)} if isinstance(measure, Asked) else {"measure": measure}

@@ -33,13 +33,13 @@ from deadheat.report.model import (
     Report,
     Span,
     Table,
+    notation_of,
     note,
     p_value,
     said,
     share,
     tabulate,
 )
-from deadheat.report.model import named as notation_of
 from deadheat.report.numbers import (
     QUERY,
     as_cell,

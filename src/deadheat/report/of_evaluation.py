@@ -35,13 +35,13 @@ from deadheat.report.model import (
     Fact,
     Report,
     Table,
+    notation_of,
     note,
     said,
     share,
     tabulate_groups,
     warning,
 )
-from deadheat.report.model import named as measure_named
 from deadheat.report.numbers import cell_of, few_units, format_cell, tell_counts
 from deadheat.report.score_tables import (
     Part,
@@ -120,7 +120,7 @@ class EvaluationContext:
     digits : int, optional
         Decimals of the numbers in sentences.
     unmatched : mapping of str to (str, str)
-        A document of the run and one of the qrels, by the name of each run that retrieves no judged document.
+        A document of the run and one of the qrels, by the name of a run that retrieves no judged document.
     intervals : IntervalOptions, optional
         Of confidence intervals, if they are to be reported.
     beside : tuple of Evaluation
@@ -179,8 +179,11 @@ def _facts(evaluations: Sequence[Evaluation], parts: Sequence[Part], context: Ev
     # the ids of a run that retrieves no judged document may be written in two ways
     unmatched = {run: {"run": of_run, "qrels": of_qrels} for run, (of_run, of_qrels) in context.unmatched.items()}
     yield Fact("nothing_judged", unmatched)
-    for run, ids in unmatched.items():
-        yield warning("WARNING", f"{nothing_judged(run)} (run: {ids['run']!r}; qrels: {ids['qrels']!r})")
+    unjudged = [one.name for one in evaluations if not len(one.placements.query)]
+    for name in unjudged:
+        ids = unmatched.get(name)
+        such_as = f" (run: {ids['run']!r}; qrels: {ids['qrels']!r})" if ids else ""
+        yield warning("WARNING", nothing_judged(name) + such_as)
     yield Fact("deadheat", __version__)
     yield Fact("qrels", context.qrels)
     yield Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {context.qrels}{_nothing_wrong(evaluations)}")
@@ -188,7 +191,7 @@ def _facts(evaluations: Sequence[Evaluation], parts: Sequence[Part], context: Ev
     if context.beside:
         yield from _beside(evaluations, context)
     value, text = _effect(parts, context.digits)
-    yield Fact("effect_of_ties", value, "", "" if len(context.unmatched) == len(evaluations) else text)
+    yield Fact("effect_of_ties", value, "", "" if len(unjudged) == len(evaluations) else text)
     yield from tell_counts(first.measures)
     yield from _estimated(evaluations, context.digits)
     if context.intervals is not None:
@@ -264,7 +267,7 @@ def _effect(parts: Sequence[Part], digits: int | None) -> tuple[dict[str, object
         return None, "no order of equal scores changes any value"
     shown = format_cell(cell_of(measure, span), digits)
     text = f"tie order alone moves {name} of {run}{inside(labels)} by up to {shown}"
-    return {"run": run, **_stratum(labels), **measure_named(name), "range": span}, text
+    return {"run": run, **_stratum(labels), **notation_of(name), "range": span}, text
 
 
 def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> Iterator[Fact]:
@@ -279,7 +282,7 @@ def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> Iterato
         names = ("run", "n_queries", "standard_error")
         yield Fact(
             "estimated",
-            [{**measure_named(measure), **dict(zip(names, values, strict=True))} for measure, *values in found],
+            [{**notation_of(measure), **dict(zip(names, values, strict=True))} for measure, *values in found],
         )
     for measure, run, n_queries, error in found:
         of = f"{measure} of {run}: orders of ties were drawn for {counted(n_queries, 'query', 'queries')}"
@@ -314,7 +317,7 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | No
     if not shares:
         return
     of_error, measure, run, labels, interval = max(shares, key=lambda one: one[:4])
-    value = {"run": run, **_stratum(labels), **measure_named(measure), "tie_share": of_error}
+    value = {"run": run, **_stratum(labels), **notation_of(measure), "tie_share": of_error}
     of_queries, of_ties = (
         format_cell(error, digits) for error in (interval.query_standard_error, interval.tie_standard_error)
     )

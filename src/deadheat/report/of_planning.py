@@ -103,11 +103,10 @@ def _in_totals(
         counts = {measure.label for measure in part.measures if measure.total}
         rows = table_for(part, size).rows(named=True)
         for place, (pair, row) in enumerate(zip(part.pairs, rows, strict=True)):
-            found, n_queries = row, pair.n_queries if pair.measure in counts else 0
-            if n_queries:
+            found, n_queries = row, pair.n_queries
+            if n_queries and pair.measure in counts:
                 found = table_for(part, size / n_queries).row(place, named=True)
-                of_totals = {name: found[name] for name in OF_TOTALS.intersection(found) if found[name] is not None}
-                found |= {name: n_queries * value for name, value in of_totals.items()}
+                found |= {name: n_queries * found[name] for name in OF_TOTALS if found.get(name) is not None}
             yield {**found, "measure": pair.measure, "stratum": keys_of(stratum)}  # a name that knows the notation
 
 

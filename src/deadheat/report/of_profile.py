@@ -227,6 +227,7 @@ def _spread(spread: Spread) -> str:
 
 
 def _measures(decided: tuple[Decided, ...]) -> Table:
+    total = Column("total", "total", lambda one: as_cell(one.scores) if one.measure.total else None, is_data=True)
     n_queries = {n for one in decided for n in (one.scores.n_queries, len(one.scores.query_ids))}
     columns = (
         Column("value", mean_heading([one.measure for one in decided]), lambda one: as_cell(one.scores)),
@@ -239,7 +240,7 @@ def _measures(decided: tuple[Decided, ...]) -> Table:
         Column("share_of_queries", "share", lambda one: share(one.share_of_queries)),
         Column("share_of_error", "of error", lambda one: share(one.share_of_error)),
         Column("n_evaluated", "n", lambda one: one.scores.n_queries, is_detail=len(n_queries) < 2),
-        *([Column("total", "total", _total, is_data=True)] if any(one.measure.total for one in decided) else []),
+        *([total] if any(one.measure.total for one in decided) else []),
     )
     return tabulate(
         "measures",
@@ -248,10 +249,6 @@ def _measures(decided: tuple[Decided, ...]) -> Table:
         decided,
         title="What the order of ties decides",
     )
-
-
-def _total(one: Decided) -> Cell:
-    return as_cell(one.scores) if one.measure.total else None
 
 
 def _range(one: Decided) -> Cell:

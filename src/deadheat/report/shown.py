@@ -19,7 +19,6 @@ from deadheat.profile.profile import TieProfile
 from deadheat.report.as_html import fragment
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
-from deadheat.report.conventions import nothing_judged
 from deadheat.report.model import (
     QUERY,
     Column,
@@ -28,7 +27,6 @@ from deadheat.report.model import (
     said,
     share,
     tabulate,
-    warning,
 )
 from deadheat.report.numbers import count_cell, format_cell
 from deadheat.report.of_agreement import report_agreements
@@ -49,10 +47,6 @@ MOST_ROWS = 20  # of placements: more are no table to read
 WRITERS = {"markdown": as_markdown, "latex": as_latex, "html": fragment}
 
 
-def _of_evaluation(evaluation: Evaluation) -> Report:
-    return _warned(report_evaluations([evaluation], EvaluationContext(evaluation.qrels_name)), evaluation)
-
-
 def _of_strata(strata: Strata) -> Report:
     """Return the report of strata, with the averages over them."""
     whole, queries = strata.whole, strata.queries
@@ -66,14 +60,7 @@ def _of_strata(strata: Strata) -> Report:
         without_language=queries.without_language(ids),
         pool_languages=len(languages) > 1 and queries.language_column not in strata.columns,
     )
-    return _warned(report_evaluations([whole], EvaluationContext(whole.qrels_name), grouping=grouping), whole)
-
-
-def _warned(report: Report, evaluation: Evaluation) -> Report:
-    """Return a report that begins with a warning if nothing that is retrieved is judged."""
-    if len(evaluation.placements.query):
-        return report
-    return replace(report, facts=(warning("WARNING", nothing_judged(evaluation.name)), *report.facts))
+    return report_evaluations([whole], EvaluationContext(whole.qrels_name), grouping=grouping)
 
 
 def _of_comparison(comparison: Comparison, *, compact: bool = False) -> Report:
@@ -114,7 +101,7 @@ def _of_placements(placements: Placements) -> Report:
 REPORTS: dict[type, Callable[..., Report]] = {
     Agreement: lambda found: report_agreements([found]),
     Comparison: _of_comparison,
-    Evaluation: _of_evaluation,
+    Evaluation: lambda found: report_evaluations([found], EvaluationContext(found.qrels_name)),
     Explanation: report_explanation,
     GateResult: report_gate,
     Holes: report_holes,
