@@ -258,10 +258,12 @@ def _range(one: Decided) -> Cell:
 
 def _stability(profile: TieProfile) -> Table:
     rule = RULES[profile.rule or ""]
+    levels = {"exact": "exact", "traditional": rule, "difference": "difference"}  # of counts totals
     columns = (
-        _of_level("exact", "exact"),
-        _of_level("traditional", rule),
-        _of_level("difference", "difference"),
+        *(
+            Column(key, heading, lambda one, key=key: cell_of(one.measure, getattr(one, key)))
+            for key, heading in levels.items()
+        ),
         Column("mean_difference", "mean size", lambda one: one.mean, spare=1),
         Column("max_difference", "max size", lambda one: one.max, spare=1),
         Column("max_query", "query", lambda one: one.query_id or None, is_data=True),
@@ -276,11 +278,6 @@ def _stability(profile: TieProfile) -> Table:
         [one.difference for one in profile.stability],
         title=f"Ties broken {BROKEN_BY[profile.rule or '']}, beside the exact values",
     )
-
-
-def _of_level(key: str, heading: str) -> Column:
-    """Return the column of a mean, or of the total of a count."""
-    return Column(key, heading, lambda one: cell_of(one.measure, getattr(one, key)))
 
 
 def _correlations(profile: TieProfile) -> Table:

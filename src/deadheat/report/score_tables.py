@@ -30,12 +30,6 @@ from deadheat.report.model import (
 )
 from deadheat.report.numbers import OF_TIES, as_cell, bars, count_cell, mean_heading, span_of
 
-BY_QUERY = (
-    Column("value", "value"),
-    Column("tie_std", "tie std", spare=1),
-    Column("tie_min", "tie min", spare=-1),
-    Column("tie_max", "tie max", spare=-1),
-)
 FOR_PEOPLE = ("traditional", "difference")
 APART = {
     **{name: name for name in FOR_PEOPLE},
@@ -218,12 +212,15 @@ def list_queries(
     beside : sequence of Evaluation, default ()
         Of each run, with ties broken by a rule that is shown beside the exact values.
     """
-    shown = list(BY_QUERY)
-    if beside:
-        exact, by_rule = replace(BY_QUERY[0], heading=RULES["expected"]), RULES[beside[0].ties]
-        shown[:1] = [exact, Column("traditional", by_rule), Column("difference", "difference")]
-    if evaluations[0].conventions.unjudged == "bounds":
-        shown.append(Column("unjudged", "if judged", ends=UNJUDGED_ENDS))
+    rule, has_bounds = beside[0].ties if beside else "", evaluations[0].conventions.unjudged == "bounds"
+    shown = (
+        Column("value", RULES["expected"] if rule else "value"),
+        *((Column("traditional", RULES[rule]), Column("difference", "difference")) if rule else ()),
+        Column("tie_std", "tie std", spare=1),
+        Column("tie_min", "tie min", spare=-1),
+        Column("tie_max", "tie max", spare=-1),
+        *([Column("unjudged", "if judged", ends=UNJUDGED_ENDS)] if has_bounds else []),
+    )
     columns = [_by_query(one, beside[n : n + 1]) for n, one in enumerate(evaluations)]
     stratum_of = {
         query: stratum for of_run in strata for stratum, part in of_run.items() for query in part.query_ids.tolist()
@@ -243,7 +240,7 @@ def list_queries(
     return Table(
         "per_query",
         (*of_strata, QUERY, MEASURE),
-        tuple(shown),
+        shown,
         tuple(rows),
         tuple(evaluation.name for evaluation in evaluations),
     )
@@ -271,6 +268,7 @@ def _by_query(evaluation: Evaluation, beside: Sequence[Evaluation]) -> dict[tupl
 def unexplained(evaluation: Evaluation, scores: Scores) -> list[str]:
     """Return the queries without a value that were not skipped on demand."""
     ids: list[str] = scores.query_ids[~scores.kept].tolist()
-    is_skipping = evaluation.conventions.no_relevant == "skip"
-    skipped = set(evaluation.without_relevant(scores.measure)) if is_skipping else set()
+    if evaluation.conventions.no_relevant != "skip":
+        return ids
+    skipped = set(evaluation.without_relevant(scores.measure))
     return [query for query in ids if query not in skipped]
