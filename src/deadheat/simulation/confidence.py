@@ -354,8 +354,9 @@ def _draw(
     first, off, squares = np.zeros((3, len(measures), own.n_queries))
     for start in range(0, n_draws, at_once):
         n = min(at_once, n_draws - start)
+        placed = orders.placed(orders.draw(scale, n, rng))
         for place, measure in enumerate(measures):
-            values = measure.mean(orders.placed(orders.draw(scale, n, rng))).reshape(n, own.n_queries)
+            values = measure.mean(placed).reshape(n, own.n_queries)
             if start == 0:
                 first[place] = values[0]
             # sums of how far values are from those of the first order, and of the squares, lose nothing
@@ -363,7 +364,8 @@ def _draw(
             squares[place] += ((values - first[place]) ** 2).sum(axis=0)
     variance = np.maximum(squares - off**2 / n_draws, 0.0) / (n_draws - 1)
     # where all draws agree, another order may give another value all the same
-    ends = np.array([TieSpread(measure, orders.free()).extremes for measure in measures])
+    free = orders.free()
+    ends = np.array([TieSpread(measure, free).extremes for measure in measures])
     furthest = np.abs(ends - first[:, None]).max(axis=1)
     unseen = np.where(furthest > NEGLIGIBLE_DIFFERENCE, RULE_OF_THREE / n_draws * furthest, 0.0)
     errors = np.where(np.sqrt(variance) <= NEGLIGIBLE_DIFFERENCE, unseen, np.sqrt(variance / n_draws))
