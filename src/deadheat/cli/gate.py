@@ -168,7 +168,8 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     if len(files) == 1:
         evaluation = load_evaluation(files[0])
     else:
-        evaluation, _ = evaluate_files(*files, conventions, gates.measures_of(thresholds, baseline))
+        qrels, run = files
+        evaluation, _ = evaluate_files(qrels, run, conventions, gates.measures_of(thresholds, baseline))
     # a file may name the margin of a baseline that only some calls have
     allowed = [name for name in OF_FILES if baseline is not None or name not in OF_BASELINE]
     own = {name: options[name] for name in allowed if options[name] or name in of_file}
