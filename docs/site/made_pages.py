@@ -98,7 +98,7 @@ def catalogue() -> str:
 def uses() -> Iterator[str]:
     """Yield a table of which measure to use when."""
     yield from ("## Which one to use", "", "| `--for` | use | measures | why |", "|---|---|---|---|")
-    for use in USES:
+    for use in USES.values():
         measures = " ".join(f"[`{name}`](#{anchor(name)})" for name in use.measures)
         yield f"| `{use.key}` | {escaped(use.title)} | {measures} | {escaped(use.why)} |"
     yield ""

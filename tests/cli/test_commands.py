@@ -8,7 +8,8 @@ import click
 import pytest
 
 import deadheat as dh
-from deadheat.cli import COMMANDS, main
+from deadheat.cli import main
+from deadheat.cli.app import COMMANDS
 from deadheat.errors import DataError
 from support.command import call, ok
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
-from deadheat.cli import COMMANDS
+from deadheat.cli.app import COMMANDS
 from support.command import call, ok
 from support.command import command as command_of
 

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from deadheat.measures.guide import Use
 
 
-@pytest.mark.parametrize("use", USES, ids=lambda use: use.key)
+@pytest.mark.parametrize("use", USES.values(), ids=lambda use: use.key)
 def test_every_measure_of_a_use_can_be_parsed_as_it_prints(use: Use) -> None:
     assert [str(parse_measure(measure)) for measure in use.measures] == list(use.measures)
     assert recommend(use.key) is use
 
 
 def test_uses_of_the_sources_are_there() -> None:
-    assert [use.key for use in USES[:6]] == ["top1", "top3", "several", "graded", "sanity", "ab-test"]
+    assert [*USES][:6] == ["top1", "top3", "several", "graded", "sanity", "ab-test"]
     assert recommend("top1").measures[0] == "RR"
     assert recommend("ab-test").measures == ("RR", "nDCG@5")
 
@@ -47,7 +47,7 @@ def test_a_cutoff_that_is_none(k: int) -> None:
 def test_an_unknown_use_lists_all_and_names_the_nearest() -> None:
     with pytest.raises(ParameterError, match="Did you mean 'mobile'") as caught:
         recommend("mobil")
-    assert all(use.key in str(caught.value) for use in USES)
+    assert all(key in str(caught.value) for key in USES)
 
 
 @pytest.mark.parametrize("name", list(READINGS))

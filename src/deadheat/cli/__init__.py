@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import click
 
-from deadheat.cli.app import COMMANDS as COMMANDS
 from deadheat.cli.app import App, flags
 from deadheat.version import __version__
 

@@ -10,13 +10,6 @@ from deadheat.cli.output import Output, format_option, output_option
 EVERY = "*"
 
 
-def _complete_use(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """Return the uses that begin so, when the shell asks."""
-    from deadheat.measures.guide import USES
-
-    return [use.key for use in USES if use.key.startswith(incomplete)]
-
-
 @click.command(
     short_help="List the measures, explain one, or say which to use.",
     **examples(
@@ -34,7 +27,7 @@ def _complete_use(_: click.Context, __: click.Parameter, incomplete: str) -> lis
     is_flag=False,
     flag_value=EVERY,
     metavar="USE",
-    shell_complete=_complete_use,
+    shell_complete=complete_from("deadheat.measures.guide:USES"),
     help="Which measures suit a use, such as rag, recommender, search, qa, top3, graded, ab-test or k=5.",
 )
 @format_option("document")
@@ -50,7 +43,7 @@ def measures(name: str | None, use: str | None, form: str | None, output: str | 
         raise click.UsageError(f"either a measure or --for USE, got both: {name!r} and {use!r}")
     written = Output({"form": form, "output": output})
     if use is not None:
-        report = report_uses(USES) if use == EVERY else report_use(recommend(use), asked=use)
+        report = report_uses(USES.values()) if use == EVERY else report_use(recommend(use), asked=use)
     else:
         report = report_catalogue() if name is None else report_measure(type(parse_measure(name)), name)
     written.print(report)

@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from deadheat.measures import Measure, measures, words
 from deadheat.measures.base import other_names, trec_names
@@ -67,7 +67,7 @@ def report_measure(measure: type[Measure], notation: str = "") -> Report:
     references = " ".join(_paragraphs(measure, "References"))
     formula = vars(measure).get("formula", "")  # that of another class is not its own
     in_trec = [template.format("k") for template in trec_names(measure)]
-    uses = [use.key for use in USES if name in map(_name, use.measures)]
+    uses = [use.key for use in USES.values() if name in map(_name, use.measures)]
     heading = f"{name}: {measure.title}" + (f" (asked for as {notation})" if notation not in ("", name) else "")
     better = {
         "-": "a count, whose sum over queries is reported",
@@ -156,7 +156,7 @@ def _parameters(measure: type[Measure]) -> dict[str, dict[str, object]]:
     }
 
 
-def report_uses(uses: Sequence[Use]) -> Report:
+def report_uses(uses: Iterable[Use]) -> Report:
     """Return the report of which measures suit which use."""
     columns = (Column("measures", "measures", lambda use: tuple(use.measures)), Column("title", "use"))
     closing = "The reasons:\n  deadheat measures --for top3"
