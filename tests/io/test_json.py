@@ -86,7 +86,7 @@ def test_a_dict_of_dicts(tmp_path: Path, *, compress: bool) -> None:
         (
             '{"q": {"a": Infinity, "b": 1e400, "c": 2e400}}',
             DataError,
-            "score of document 'b' for query 'q' is beyond the range of float64: '1e400'",
+            "score is beyond the range of float64: '1e400'",
         ),
         ('{"q": {"d": 1, "d": 2}}', DuplicateError, "x.json:1: key 'd' appears twice in one object"),
         ('{"q": {"d": 1}, "q": {"e": 2}}', DuplicateError, "key 'q' appears twice"),
@@ -195,7 +195,7 @@ def test_infinite_scores_are_scores(tmp_path: Path) -> None:
         (r'{"qid": "q", "docno": "\ud800", "score": 1}', MalformedRowError, "docno '\\ud800' has a lone surrogate"),
         (r'{"qid": "a\udc00b", "docno": "d", "score": 1}', MalformedRowError, "qid 'a\\udc00b' has a lone surrogate"),
         # no deeper: the oldest Polars ends the process at 100,000, and how deep Python 3.14 goes depends on the stack
-        ("[" * 300 + "]" * 300, MalformedRowError, "expected one JSON object a line, got '[["),
+        ("[" * 300 + "]" * 300, MalformedRowError, "nested more than 200 levels deep"),
     ],
 )
 def test_the_first_bad_line_is_named(tmp_path: Path, bad: str, error: type[DataError], message: str) -> None:
