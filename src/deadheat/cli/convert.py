@@ -224,7 +224,7 @@ def _doubt(path: Path, form: Format) -> str:
     from deadheat.errors import DataError
 
     if form.columns is None:
-        return "" if form.tells_kind else f"is {form.name.upper()}"
+        return "" if form.has_tag else f"is {form.name.upper()}"
     if not path.is_file():
         return f"is a stream of {form.name}, whose columns cannot be read ahead"
     try:

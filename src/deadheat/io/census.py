@@ -142,8 +142,8 @@ def count_separators(source: Path | bytes, separator: str, *, skip: int) -> Sepa
     Returns
     -------
     Separators or None
-        None if a quote opens or closes where a field does not, if a quoted field has a newline, or if a carriage return
-        is not part of a line end: only a reader of rows knows what these mean.
+        None if there is a NUL, if a quote opens or closes where a field does not, if a quoted field has a newline, or
+        if a carriage return is not part of a line end: only a reader of rows knows what these mean.
     """
     mark = ord(separator)
     n_lines = n_separators = 0
@@ -164,6 +164,8 @@ def count_separators(source: Path | bytes, separator: str, *, skip: int) -> Sepa
             if n_returns != np.count_nonzero(is_return[:-1] & is_newline[1:]):
                 return None
             n_low = np.count_nonzero(view < _SPACE) - n_newlines - n_returns
+            if n_low and not view.all():
+                return None
             if mark < _SPACE:  # a tab inside quotes is not a separator
                 n_low -= np.count_nonzero(is_separator)
             is_doubtful |= bool(n_low) or _may_hold_controls(view)

@@ -158,21 +158,30 @@ def resolve_columns(
         ):
             continue
         others = (name for name in accepted if name not in given.values())  # that nobody says are another column
-        actual = next((name for name in ([given[canonical]] if canonical in given else others) if name in names), None)
-        if actual is None:
-            if canonical in given:
-                raise _not_there(names, given[canonical], where)
-            if _may_lack(canonical, names, found, kind, lists):
-                continue
+        actual = given.get(canonical) or next((name for name in others if name in names), None)
+        if actual is not None:
+            check_column(actual, names, where)
+            found[canonical] = actual
+        elif not _may_lack(canonical, names, found, kind, lists):
             raise _missing_column(names, kind, "score" if canonical == "rank" else canonical, where)
-        if (n := list(names).count(actual)) > 1:
-            raise ColumnError(f"column {actual!r} appears {n} times in the table", allowed="once", path=where)
-        found[canonical] = actual
     if kind == "qrels" and found.get("relevance") == "score" and "rank" in names and "relevance" not in given:
         raise SwappedFilesError(
             f"expected qrels, but the columns {_listed(names)} are those of a run", hint=WRONG_ORDER[kind], path=where
         )
     return found
+
+
+def check_column(name: str, names: Sequence[object], where: str | Path) -> None:
+    """Raise `ColumnError` if a table has no such column, or several."""
+    if name not in names:
+        raise ColumnError(
+            f"no column {name!r} in the table",
+            allowed=f"one of {_listed(names)}",
+            hint=did_you_mean(name, [one for one in names if isinstance(one, str)]),
+            path=where,
+        )
+    if (n := list(names).count(name)) > 1:
+        raise ColumnError(f"column {name!r} appears {n} times in the table", allowed="once", path=where)
 
 
 def value_column(columns: Collection[str]) -> str | None:
@@ -210,11 +219,6 @@ def _may_lack(
         near = any(did_you_mean(name, _NAMES["run"]["score"][:1]) for name in names if isinstance(name, str))
         return not near and any(name in names for name in _RANK_NAMES)
     return has_lists or canonical == SUBTOPIC
-
-
-def _not_there(names: Sequence[object], name: str, where: str | Path) -> ColumnError:
-    hint = did_you_mean(name, [one for one in names if isinstance(one, str)])
-    return ColumnError(f"no column {name!r} in the table", allowed=f"one of {_listed(names)}", hint=hint, path=where)
 
 
 def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: str | Path) -> ColumnError:

@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 import polars as pl
 
-from deadheat.errors import ColumnError, DataError, FileFormatError, MalformedRowError, ParameterError
+from deadheat.errors import DataError, FileFormatError, MalformedRowError, ParameterError
 from deadheat.io.formats import ending, sniff_format
 from deadheat.io.formats.parquet import scan_parquet
 from deadheat.io.guarding import guarded
-from deadheat.io.kinds import has_semicolons
+from deadheat.io.kinds import check_column, has_semicolons
 from deadheat.io.objects import JsonText, object_of, read_text
 from deadheat.io.rows import Rows
 from deadheat.io.source import HEAD, decoded, read_all, readable
@@ -218,10 +218,8 @@ def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0,
     misfits: dict[int, DataError] = {}
     rows = Rows(BytesIO(data), path, separator, quoting=quoting)
     header = rows.header
-    if twice := next((name for name in header if header.count(name) > 1), None):
-        raise ColumnError(
-            f"column {twice!r} appears {header.count(twice)} times in the table", allowed="once", path=path
-        )
+    for name in header:
+        check_column(name, header, path)
     for line, row in rows:
         if misfit := rows.misfit(row, line):
             misfits[len(table)] = misfit

@@ -12,7 +12,7 @@ from typing import BinaryIO, Literal
 
 from deadheat.errors import MalformedRowError
 from deadheat.io import limits
-from deadheat.io.source import not_utf8, without_bom
+from deadheat.io.source import decoded, without_bom
 from deadheat.io.values import LINE_ENDS
 from deadheat.wording import Plain, shown
 
@@ -104,10 +104,7 @@ class Rows:
             self._last = raw
             if len(raw) > longest:
                 limits.check_lines(raw, self._path, self.n_lines)
-            try:
-                yield (without_bom(raw) if self.n_lines == 1 else raw).decode()
-            except UnicodeDecodeError as error:
-                raise not_utf8(raw, error.start, self._path, self.n_lines) from error
+            yield decoded(without_bom(raw) if self.n_lines == 1 else raw, self._path, self.n_lines)
 
     def _stray_return(self) -> MalformedRowError:
         return MalformedRowError(

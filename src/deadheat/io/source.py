@@ -29,6 +29,7 @@ BOM = b"\xef\xbb\xbf"
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _ZLIB = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
 _FOREIGN = {
+    **dict.fromkeys(_COMPRESSED, "a file that is compressed twice (unpack it once)"),
     b"BZh": "a bzip2 archive",
     b"\xfd7zXZ\x00": "an xz archive",
     b"PK\x03\x04": "a zip archive",
@@ -101,12 +102,7 @@ def refuse_binary(data: bytes, path: Path) -> None:
         if b"\0" not in head:
             return  # an id may begin like a magic number
     kind = next((name for magic, name in _FOREIGN.items() if head.startswith(magic)), None)
-    n_nul, line = head.count(b"\0"), None
-    if compression(head):
-        kind = "a file that is compressed twice (unpack it once)"
-    if kind is None and 0 < n_nul < len(head) / MOSTLY_TEXT:
-        kind, line = "a NUL byte: the file is damaged", head.count(b"\n", 0, head.index(b"\0")) + 1
-    elif kind is None and n_nul:
+    if kind is None and head.count(b"\0") >= len(head) / MOSTLY_TEXT:  # a few are named by their lines, later
         kind = "a binary file or UTF-16 text"
     if kind is not None:
         raise FileFormatError(
@@ -114,7 +110,6 @@ def refuse_binary(data: bytes, path: Path) -> None:
             given=Plain(kind),
             hint=Advice("format", "parquet", ".parquet") if head.startswith(b"PAR1") else None,
             path=path,
-            line=line,
         )
 
 
@@ -207,11 +202,14 @@ def decoded(data: bytes, path: Path, first_line: int = 1) -> str:
         text = data.decode()
     except UnicodeDecodeError as error:
         start = data.rfind(b"\n", 0, error.start) + 1
-        raise not_utf8(
-            data[start : data.find(b"\n", error.start) + 1 or None],
-            error.start - start,
-            path,
-            data.count(b"\n", 0, error.start) + first_line,
+        line = data[start : data.find(b"\n", error.start) + 1 or None].decode("utf-8", "backslashreplace")
+        letter = data[error.start : error.start + 1].decode("cp1252", "ignore")
+        found = f"byte 0x{data[error.start]:02X}" + (f", {letter} in Windows-1252" if letter else "")
+        advice = (_EXCEL if {".csv", ".tsv"} & set(path.suffixes) else "") + _CONVERT
+        raise FileFormatError(
+            f"the text is not UTF-8 ({found}): '{printable(line.strip()[:80])}'; {advice}",
+            path=path,
+            line=data.count(b"\n", 0, error.start) + first_line,
         ) from error
     if "\0" in text:
         raise FileFormatError(
@@ -222,15 +220,6 @@ def decoded(data: bytes, path: Path, first_line: int = 1) -> str:
             line=text.count("\n", 0, text.index("\0")) + first_line,
         )
     return text
-
-
-def not_utf8(line: bytes, position: int, path: Path, n: int) -> FileFormatError:
-    """Return the error for line `n` of a file, which is not UTF-8 at a position."""
-    wrong = printable(line.decode("utf-8", "backslashreplace").strip()[:80])
-    letter = line[position : position + 1].decode("cp1252", "ignore")
-    found = f"byte 0x{line[position]:02X}" + (f", {letter} in Windows-1252" if letter else "")
-    advice = (_EXCEL if {".csv", ".tsv"} & set(path.suffixes) else "") + _CONVERT
-    return FileFormatError(f"the text is not UTF-8 ({found}): '{wrong}'; {advice}", path=path, line=n)
 
 
 def compression(head: bytes) -> str | None:

@@ -11,10 +11,10 @@ import polars as pl
 
 from deadheat.arrays import FloatArray
 from deadheat.errors import ColumnError
-from deadheat.io.kinds import KEYS, SUBTOPIC, VALUE_COLUMN, Kind, names_that_are_no_scores
+from deadheat.io.kinds import KEYS, SUBTOPIC, VALUE_COLUMN, Kind, check_column, names_that_are_no_scores
 from deadheat.io.results import ASSUMED
 from deadheat.io.writing import Compression
-from deadheat.wording import counted, did_you_mean, three
+from deadheat.wording import counted, three
 
 FORMATS: dict[str, Format] = {}
 SAMPLE = 200  # rows of a text in which columns of numbers are looked for
@@ -104,16 +104,7 @@ def chosen_names(
             "no column of numbers beside ids, relevance and ranks", allowed="one score a column", path=where
         )
     for name in names:
-        if name not in known:
-            listed = ", ".join(map(repr, known[:12])) + (f" and {len(known) - 12} more" if len(known) > 12 else "")
-            raise ColumnError(
-                f"no column {name!r} in the table",
-                allowed=f"one of {listed}",
-                hint=did_you_mean(name, known),
-                path=where,
-            )
-        if known.count(name) > 1:
-            raise ColumnError(f"column {name!r} appears {known.count(name)} times", allowed="once", path=where)
+        check_column(name, known, where)
     left_out = [name for name in known if asked is None and name not in numeric and name not in others]
     return names, (f"columns that hold no numbers are left out: {three(left_out)}",) if left_out else ()
 
@@ -167,10 +158,8 @@ class Format:
         user says; returns `ScoreColumns`. None: the format has one score a document.
     recognises : callable or None
         Takes the first bytes of a file whose name says TREC or nothing, and tells whether it is of this format.
-    tells_kind : bool
-        Whether rows without names of columns say what they are.
     has_tag : bool
-        Whether a run has a tag.
+        Whether a run has a tag, so that its rows, without names of columns, are no qrels.
     has_subtopics : bool
         Whether qrels may have a subtopic in each row.
     is_text : bool
@@ -187,7 +176,6 @@ class Format:
     columns: Callable[[Path], Iterable[object]] | None = None
     read_columns: Callable[[Path, Sequence[str] | None, Mapping[str, str]], ScoreColumns] | None = None
     recognises: Callable[[bytes], bool] | None = None
-    tells_kind: bool = False
     has_tag: bool = False
     has_subtopics: bool = False
     is_text: bool = True

@@ -18,7 +18,7 @@ from typing import IO
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray, run_starts
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.errors import ColumnError, DataError, DuplicateError, MalformedRowError
 from deadheat.io.formats.base import Content, Format, ScoreColumns, chosen_names, register
 from deadheat.io.kinds import Kind
@@ -210,11 +210,7 @@ def _parse_features(texts: pl.Series) -> Features | None:
             return Features(sizes, table[0].copy(), values.reshape(-1, n_features))
     line = np.repeat(np.arange(len(sizes)), sizes)
     ascends = (np.diff(numbers) > 0) | (np.diff(line) > 0)
-    if not ascends.all():  # in any order, but each once
-        keys = np.sort(line * (HIGHEST + 1) + numbers) if len(sizes) < 2**30 else numbers[:0]
-        if len(keys) != len(numbers) or len(run_starts(keys)) < len(keys):
-            return None
-    return Features(sizes, numbers, values)
+    return Features(sizes, numbers, values) if ascends.all() else None
 
 
 def _pairs(texts: pl.Series, n: int) -> tuple[IntArray, FloatArray] | None:

@@ -372,7 +372,6 @@ register(
         read=read_trec,
         write=write_trec,
         locate=locate_in_lines,
-        tells_kind=True,
         has_tag=True,
         has_subtopics=True,
         splits_at=r"[ \t\n\v\f\r\x00]|^\x{FEFF}",  # NUL marks a binary file, a byte order mark is taken off
