@@ -15,8 +15,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DataError
+from deadheat.io.formats.parquet import check_pages
 from deadheat.io.guarding import guarded
-from deadheat.io.pages import check_pages
 from deadheat.io.records import read_records
 from support.process import environment, run
 

@@ -80,7 +80,7 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     from deadheat.compat.trec_eval import Options
     from deadheat.compat.trec_eval import trec_eval as lines_of
     from deadheat.compat.trec_names import requested
-    from deadheat.io.tags import tag_of
+    from deadheat.io.formats import tag_of
 
     del options["check_duplicates"]  # what is opened is checked
     ties = tie_policy(options.pop("ties"), OF_TREC_EVAL)

@@ -6,15 +6,15 @@ They need Narwhals, so this module is imported only where they are used: files a
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 
-from deadheat.errors import ColumnError, SourceTypeError
-from deadheat.io.formats.base import ROWS, Content, ranks_of, split_off
+from deadheat.errors import ColumnError, DataError, SourceTypeError
+from deadheat.io.formats.base import ROWS, Content, ScoreColumns, chosen_names, ranks_of, read_each, split_off
 from deadheat.io.kinds import KEYS, SUBTOPIC, TEXTS, VALUE_COLUMN, Kind, refuse_patterns, resolve_columns, value_column
 from deadheat.io.mappings import (
     check_number,
@@ -24,6 +24,7 @@ from deadheat.io.mappings import (
 )
 from deadheat.io.reading import Reading, collect, readable
 from deadheat.io.results import ASSUMED, CALL, RANKED_BY_COLUMN, lists_of_rows
+from deadheat.io.values import are_plain
 from deadheat.wording import Plain
 
 Frame = nw.LazyFrame[Any]
@@ -247,3 +248,50 @@ def repeated_pairs(frame: Frame) -> pl.DataFrame:
     """Return query_id, doc_id and n of the (query, document) pairs that appear more than once, sorted."""
     pairs = frame.select(*KEYS).group_by(*KEYS)
     return collect(pairs.agg(n=nw.len()).filter(nw.col("n") > 1)).sort(KEYS)
+
+
+def score_columns(source: object, names: Sequence[str] | None, given: Mapping[str, str], where: str) -> ScoreColumns:
+    """Read several scores of each document from a dataframe, eager or lazy.
+
+    Parameters
+    ----------
+    source : dataframe
+    names : sequence of str or None
+        The columns of scores; None: all columns of numbers but for ids, relevance and ranks.
+    given : mapping of str to str
+        Names of other columns that the user says, by canonical name.
+    where : str
+        For messages.
+    """
+    frame = as_narwhals(source, where)
+    if not isinstance(frame, nw.LazyFrame | nw.DataFrame):
+        raise SourceTypeError(
+            given=Plain(type(source).__name__), allowed="a path or a dataframe with one score a column"
+        )
+    schema = frame.collect_schema()
+    numeric = [name for name, dtype in schema.items() if dtype.is_numeric()]
+    chosen, notes = chosen_names(names, numeric, schema.names(), given, where)
+    ids = resolve_columns(schema.names(), "run", where=where, given={**given, "score": chosen[0]})
+    refuse_patterns([*ids.values(), *chosen], where)
+    wanted = frame.select(*dict.fromkeys([*(ids[key] for key in KEYS), *chosen]))
+    rows = collect(wanted) if isinstance(wanted, nw.LazyFrame) else to_polars(wanted, where)
+    _refuse_missing(rows, ids, chosen, where)
+    found = read_each(lambda columns: canonical(rows, "run", where, columns), chosen[:1], given, notes, where)
+    for name in chosen[1:]:
+        values = rows[name].cast(pl.Float64) if rows[name].dtype.is_numeric() else None
+        if values is None or not are_plain(values):
+            values = canonical(rows, "run", where, {**given, "score": name}).rows["score"]
+        found.scores[name] = values.to_numpy() + 0.0
+    return found
+
+
+def _refuse_missing(rows: pl.DataFrame, ids: Mapping[str, str], names: Sequence[str], where: str) -> None:
+    """Raise `DataError` for the first score that is missing."""
+    for name in names:
+        values = rows[name]
+        is_missing = values.is_null() | (values.is_nan() if values.dtype.is_float() else False)
+        if n := int(is_missing.sum()):
+            query, doc = rows.filter(is_missing).select(ids[key] for key in KEYS).row(0)
+            what = f"column {name!r} of document {doc!r} for query {query!r} is missing (null or NaN)"
+            count = f"; this holds for {n:,} rows" if n > 1 else ""
+            raise DataError(what + count, hint="fill it, or name the columns without it", path=where)

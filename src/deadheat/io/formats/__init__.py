@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from importlib import import_module
@@ -14,9 +15,9 @@ from typing import IO
 
 import polars as pl
 
-from deadheat.errors import DataError, DuplicateError, ParameterError
-from deadheat.io.formats.base import FORMATS, Content, Format, register
-from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, VALUE_COLUMN, Kind
+from deadheat.errors import ColumnError, DataError, DuplicateError, ParameterError
+from deadheat.io.formats.base import FORMATS, Content, Format, ScoreColumns, register
+from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
 from deadheat.io.limits import is_held
 from deadheat.io.naming import path_named
 from deadheat.io.source import HEAD, blocks, plain_head, readable
@@ -40,7 +41,9 @@ __all__ = [
     "locate",
     "register",
     "scan",
+    "scan_columns",
     "sniff_format",
+    "tag_of",
     "write",
 ]
 
@@ -156,6 +159,31 @@ def scan(
     return content
 
 
+def scan_columns(
+    path: Path, names: Sequence[str] | None, given: Mapping[str, str], form: str | None = None
+) -> ScoreColumns:
+    """Read a file with one score a column.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    names : sequence of str or None
+        The columns of scores; None: all columns of numbers but for ids, relevance and ranks.
+    given : mapping of str to str
+        Names of other columns that the user says, by canonical name.
+    form : str, optional
+        The name of a `Format`.
+    """
+    path = readable(path)
+    found = format_of(path, form)
+    if found.read_columns is None:
+        several = ", ".join(one.name for one in FORMATS.values() if one.read_columns is not None)
+        raise ColumnError(
+            f"{found.name} has one score a document", allowed=f"a table with one score a column: {several}", path=path
+        )
+    return found.read_columns(path, names, given)
+
+
 def locate(
     path: str | os.PathLike[str],
     kind: Kind,
@@ -267,3 +295,28 @@ def _check(rows: pl.DataFrame, kind: Kind, path: Path, form: Format) -> None:
             wrong = ids.filter(ids.str.contains(pattern)).to_list() if pattern else []
             if wrong:
                 raise DataError(problem.format(shown(wrong[0])), hint=f"write {suffix}", path=path)
+
+
+def tag_of(path: str | Path) -> str | None:
+    """Return the tag in the last row of a file, which trec_eval prints; None for a file that has none, or a pipe.
+
+    Parameters
+    ----------
+    path : path
+        Of a run that was read.
+    """
+    path = Path(path)
+    if not path.is_file() or sniff_format(path) not in {"trec", "tsv"}:
+        return None
+    rows = [row for row in _end(path).split(b"\n") if row.split()]
+    fields = rows[-1].split() if rows else []
+    return fields[-1].decode("utf-8", "replace") if len(fields) == len(TREC_FIELDS["run"]) else None
+
+
+def _end(path: Path) -> bytes:
+    """Return the last bytes of a file, unpacked."""
+    if plain_head(path) is None:
+        return b"".join(deque(blocks(path, has_lines=True), 1))
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - HEAD))
+        return file.read()
