@@ -153,32 +153,34 @@ def _read_judgments(held: Document, where: str) -> Found:
     if len(found) > 1:
         names = three([str(one.get("name")) for one in found])
         raise DataError(f"{len(found)} lists of judgments: {names}", allowed="one", hint="save one of them", path=where)
-    queries = _by_query(found[0][_JUDGMENTS], "query", (str,), _JUDGMENTS, where)
-    for query, (place, ratings) in queries.items():
-        for m, rating in enumerate(ratings):
-            given = part(rating, "rating", (object,), f"{place}.ratings[{m}]", where)
-            if isinstance(given, str):  # the workbench keeps text
-                if not is_number(given):
-                    raise DataError(
-                        f"rating of document {rating.get('docId')!r} for query {query!r} is not a number",
-                        given=given,
-                        path=where,
-                    )
-                ratings[m] = {**rating, "rating": float(given)}
-    return Reader("qrels", where).nested({query: ratings for query, (_, ratings) in queries.items()})
+    return _rated(found[0][_JUDGMENTS], "query", (str,), _JUDGMENTS, where)
 
 
-def _by_query(
-    items: list[Any], key: str, kinds: tuple[type, ...], place: str, where: str
-) -> dict[str, tuple[str, list[Any]]]:
-    """Return the ratings of each query with their place in the document, by what the query has under a key."""
-    found: dict[str, tuple[str, list[Any]]] = {}
+@export(
+    "a _rank_eval request",
+    "qrels",
+    lambda held: _are_all(held.get("requests"), lambda one: isinstance(one, dict) and "ratings" in one),
+    instead="the run is in the response, or in the responses of _search as {query: response}",
+)
+def _read_request(held: Document, where: str) -> Found:
+    return _rated(held["requests"], "id", (str, int), "requests", where)
+
+
+def _rated(items: list[Any], key: str, kinds: tuple[type, ...], place: str, where: str) -> Found:
+    """Read the lists of ratings of queries, which have their name under a key."""
+    found: dict[Any, list[Any]] = {}
     for n, one in enumerate(items):
         query = part(one, key, kinds, own := f"{place}[{n}]", where)
         if query in found:
             raise DuplicateError(f"{key} {query!r} appears twice in {place}", allowed="once", path=where)
-        found[query] = own, [*part(one, "ratings", (list,), own, where)]
-    return found
+        found[query] = [*part(one, "ratings", (list,), own, where)]
+        for m, rating in enumerate(found[query]):
+            given = part(rating, "rating", (Real, str), f"{own}.ratings[{m}]", where)
+            if isinstance(given, str):  # as OpenSearch's workbench keeps it
+                if not is_number(given):
+                    raise DataError(f"{own}.ratings[{m}].rating is not a number", given=given, path=where)
+                found[query][m] = {**rating, "rating": float(given)}
+    return Reader("qrels", where).nested(found)
 
 
 def _are_scores(held: object) -> bool:
@@ -234,7 +236,7 @@ def _is_quepid_case(held: Document) -> bool:
 @export("an export of ratings from Quepid", "qrels", _is_quepid_case, instead="export a snapshot as CSV")
 def _read_quepid(held: Document, where: str) -> Found:
     """Read ratings as Quepid's API gives them, in lists, and as a case has them, in dicts."""
-    found: dict[str, dict[Any, Any]] = {}
+    found: dict[str, list[Any]] = {}
     n_unrated = 0
     for n, query in enumerate(held["queries"]):
         place, text = f"queries[{n}].ratings", str(_quepid_text(query))
@@ -242,31 +244,16 @@ def _read_quepid(held: Document, where: str) -> Found:
             raise DuplicateError(f"query {text!r} appears twice", allowed="once", path=where)
         ratings = part(query, "ratings", (dict, list), f"queries[{n}]", where)
         if isinstance(ratings, list):
-            docs = [part(one, "doc_id", (str, int), f"{place}[{m}]", where) for m, one in enumerate(ratings)]
-            if twice := next((doc for doc in docs if docs.count(doc) > 1), None):
-                raise DuplicateError(f"document {twice!r} is rated twice in {place}", allowed="once", path=where)
-            values = [part(one, "rating", (object,), f"{place}[{m}]", where) for m, one in enumerate(ratings)]
-            ratings = dict(zip(docs, values, strict=True))
-        found[text] = {doc: rating for doc, rating in ratings.items() if rating is not None}
+            keys = (("doc_id", (str, int)), ("rating", (object,)))
+            ratings = [[part(one, *key, f"{place}[{m}]", where) for key in keys] for m, one in enumerate(ratings)]
+        else:
+            ratings = list(ratings.items())
+        found[text] = [(doc, rating) for doc, rating in ratings if rating is not None]
         n_unrated += len(ratings) - len(found[text])
     notes: tuple[str, ...] = (f"{counted(n_unrated, 'unrated document')} left out",) if n_unrated else ()
     if unrated := [query for query, own in found.items() if not own]:  # nobody looked: something may be relevant
         notes += (f"{counted(len(unrated), 'query', 'queries')} without a rating left out ({three(unrated)})",)
-    return {query: own for query, own in found.items() if own}, notes
-
-
-@export(
-    "a _rank_eval request",
-    "qrels",
-    lambda held: _are_all(held.get("requests"), lambda one: isinstance(one, dict) and "ratings" in one),
-    instead="the run is in the response, or in the responses of _search as {query: response}",
-)
-def _read_request(held: Document, where: str) -> Found:
-    queries = _by_query(held["requests"], "id", (str, int), "requests", where)
-    for place, ratings in queries.values():
-        for m, rating in enumerate(ratings):
-            part(rating, "rating", (Real,), f"{place}.ratings[{m}]", where)
-    return Reader("qrels", where).nested({query: ratings for query, (_, ratings) in queries.items()})
+    return Reader("qrels", where).nested({query: own for query, own in found.items() if own})[0], notes
 
 
 @export(
