@@ -75,8 +75,7 @@ def parquet_files(path: str) -> list[str]:
     if Path(path).is_file():
         return [path]
     found = glob.glob(path, recursive=True)  # noqa: PTH207 - it may be absolute
-    files = {str(one) for name in found for one in (_in_folder(Path(name)) if Path(name).is_dir() else [name])}
-    return sorted(files)
+    return sorted({str(one) for name in found for one in (_in_folder(Path(name)) if Path(name).is_dir() else [name])})
 
 
 def _in_folder(folder: Path) -> list[str]:

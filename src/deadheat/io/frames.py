@@ -246,8 +246,7 @@ def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFram
 
 def repeated_pairs(frame: Frame) -> pl.DataFrame:
     """Return query_id, doc_id and n of the (query, document) pairs that appear more than once, sorted."""
-    pairs = frame.select(*KEYS).group_by(*KEYS)
-    return collect(pairs.agg(n=nw.len()).filter(nw.col("n") > 1)).sort(KEYS)
+    return collect(frame.select(*KEYS).group_by(*KEYS).agg(n=nw.len()).filter(nw.col("n") > 1)).sort(KEYS)
 
 
 def score_columns(source: object, names: Sequence[str] | None, given: Mapping[str, str], where: str) -> ScoreColumns:

@@ -38,11 +38,10 @@ BEYOND = "an integer or decimal beyond 2**53, where float64 merges neighbours; r
 def frame_of_mapping(mapping: Nested, kind: Kind, where: str) -> pl.DataFrame:
     """Build a frame from a checked dict of dicts, in its order."""
     lengths = [len(documents) for documents in mapping.values()]
-    docs = list(chain.from_iterable(mapping.values()))
     return pl.DataFrame(
         {
             "query_id": series_of_ids(list(mapping), where).gather(np.repeat(np.arange(len(lengths)), lengths)),
-            "doc_id": series_of_ids(docs, where),
+            "doc_id": series_of_ids(list(chain.from_iterable(mapping.values())), where),
             VALUE_COLUMN[kind]: all_numbers(mapping, list(mapping), kind, where) + 0.0,  # -0.0 becomes 0.0
         }
     )

@@ -225,8 +225,7 @@ def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0,
             misfits[len(table)] = misfit
         table.append([""] * len(header) if misfit else row)
         lines.append(line)
-    frame = pl.DataFrame(table, schema=dict.fromkeys(header, pl.String), orient="row")
-    return Records(frame, lines, misfits)
+    return Records(pl.DataFrame(table, schema=dict.fromkeys(header, pl.String), orient="row"), lines, misfits)
 
 
 def _of_lines(path: Path, wanted: Wanted) -> Records:

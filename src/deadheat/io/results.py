@@ -381,8 +381,7 @@ def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested
         A document appears twice.
     """
     reader = Reader(kind, where)
-    nested = {query: reader.plain(given, query) for query, given in source.items()}
-    return nested, reader.assumed()
+    return {query: reader.plain(given, query) for query, given in source.items()}, reader.assumed()
 
 
 def lists_of_rows(

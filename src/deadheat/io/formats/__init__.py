@@ -198,8 +198,7 @@ def locate(
     A format without lines (Parquet, JSON) and a file that can be read only once (a pipe) have none.
     """
     path = readable(path)
-    form = format_of(path, format)
-    return form.locate(path, kind, query_id, doc_id, columns or {}) if path.is_file() else []
+    return format_of(path, format).locate(path, kind, query_id, doc_id, columns or {}) if path.is_file() else []
 
 
 def write(

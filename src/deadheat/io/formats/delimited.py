@@ -191,19 +191,17 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
         warnings.warn(msg, DeadheatWarning, stacklevel=2)
     if SUBTOPIC in table.columns:
         return split_off(frame, path, notes)
-    has_ranks = "rank" in table.header and table.value == "score"
-    return Content(frame, notes, _ranks(table) if has_ranks else None)
+    return Content(frame, notes, _ranks(table) if "rank" in table.header and table.value == "score" else None)
 
 
 def _scan(table: _Table, numbers: Collection[int], **options: Any) -> pl.LazyFrame:  # noqa: ANN401 - of scan_csv
     """Let Polars split the rows below the header; the columns at some places hold numbers."""
-    schema = {f"column_{n}": pl.Float64 if n in numbers else pl.String for n in range(len(table.header))}
     return pl.scan_csv(
         table.data,
         has_header=False,
         skip_lines=table.n_header_lines,
         separator=table.separator,
-        schema=schema,
+        schema={f"column_{n}": pl.Float64 if n in numbers else pl.String for n in range(len(table.header))},
         glob=False,
         **options,
     )

@@ -134,8 +134,7 @@ def _parse(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
         frame = rows.select(**{canonical: pl.col(name) for canonical, name in columns.items()}).collect()
     except (pl.exceptions.PolarsError, OSError):
         return None
-    values = frame.to_series(-1)
-    if not (holds_only_ids(frame) and are_plain(values)) or holds_controls(frame):
+    if not (holds_only_ids(frame) and are_plain(frame.to_series(-1))) or holds_controls(frame):
         return None
     doubtful = pl.col("line").str.contains("|".join(_doubts(columns)))
     names = [name for canonical, name in columns.items() if canonical in KEYS]
@@ -179,8 +178,7 @@ def _rows(
         query, doc, *value = (row[name] for key, name in columns.items() if key != SUBTOPIC)
         for name, given in ((columns["query_id"], query), (columns["doc_id"], doc)):
             if not (isinstance(given, str) and given):
-                error = DataError if given in (None, "") else MalformedRowError
-                raise error(
+                raise MalformedRowError(
                     f"{name} must be a string or a number, got {shown(json.dumps(given))}", path=path, line=line
                 )
             if is_broken(given):
