@@ -80,8 +80,9 @@ def exported(held: Document, kind: Kind, where: str) -> Found | None:
         It has the form, but cannot be evaluated.
     """
     if str(held.get("kind")) in SAVED and "format" in held:
-        name = held["kind"].removeprefix("deadheat ")
-        raise FileFormatError(f"is a saved {name}", allowed=kind, hint=SAVED[held["kind"]], path=where)
+        raise FileFormatError(
+            f"is a saved {held['kind'].removeprefix('deadheat ')}", allowed=kind, hint=SAVED[held["kind"]], path=where
+        )
     found = next((one for one in EXPORTS if one.matches(held)), None)
     if found is None:
         return None
@@ -323,10 +324,9 @@ def _read_responses(held: Document, where: str) -> Found:
         if results_in(response) is None:
             raise DataError(f"query {query!r} has no hits", given=Plain(f"{response!r:.60}"), path=where)
     nested, notes = Reader("run", where).nested(held)
-    partial = [query for query, response in held.items() if _is_partial(response)]
-    if partial:
-        what = counted(len(partial), "query", "queries")
-        notes += (f"{what} with partial results, as shards failed or time ran out: {three(partial)}",)
+    if partial := [query for query, response in held.items() if _is_partial(response)]:
+        queries = counted(len(partial), "query", "queries")
+        notes += (f"{queries} with partial results, as shards failed or time ran out: {three(partial)}",)
     return nested, notes
 
 

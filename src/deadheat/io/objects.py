@@ -156,13 +156,13 @@ def parsed(
     try:
         value = json.loads(text, object_pairs_hook=build, parse_int=number, parse_float=number, parse_constant=number)
     except json.JSONDecodeError as error:
-        is_lines = line is None and error.msg == "Extra data"
-        given = (
-            f"{shown(text.strip())}: {error.msg}" if line else f"{error.msg.removesuffix(' at')}, column {error.colno}"
-        )
         raise MalformedRowError(
-            f"invalid JSON, {given}",
-            hint=Advice("format", "jsonl", ".jsonl", when="this looks like JSON lines: ") if is_lines else None,
+            f"invalid JSON, {shown(text.strip())}: {error.msg}"
+            if line
+            else f"invalid JSON, {error.msg.removesuffix(' at')}, column {error.colno}",
+            hint=Advice("format", "jsonl", ".jsonl", when="this looks like JSON lines: ")
+            if line is None and error.msg == "Extra data"
+            else None,
             path=path,
             line=line or error.lineno,
         ) from error

@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from deadheat.arguments import check_choice
 from deadheat.errors import ColumnError, DataError, DeadheatWarning, DuplicateError, ParameterError, SourceTypeError
 from deadheat.io.kinds import VALUE_COLUMN, Kind, names_of, value_column
 from deadheat.io.mappings import Nested, is_id, text_of_ids
@@ -103,8 +104,7 @@ class Reader:
     _n_kept: int = 0
 
     def __post_init__(self) -> None:
-        if self.repeated not in get_args(Repeated):
-            raise ParameterError(argument="repeated", given=self.repeated, allowed=get_args(Repeated))
+        check_choice("repeated", self.repeated, get_args(Repeated))
         picks: dict[str, Any] = {"id": self.id, VALUE_COLUMN[self.kind]: self.number}
         for argument, pick in picks.items():
             if not (pick is None or isinstance(pick, str) or callable(pick)):
@@ -134,14 +134,15 @@ class Reader:
         found: dict[Any, Any] = {query: self.documents(given, query) for query, given in results.items()}
         notes += self.assumed()
         if VALUE_COLUMN["run"] in self._found and self._trends - {None} == {True} and not self.lower_first:
-            message = (
+            warnings.warn(
                 f"{self.where}: the scores of every query rise from the first result to the last, so its last result"
-                " ranks first. If they are distances, write ascending=True"
+                " ranks first. If they are distances, write ascending=True",
+                DeadheatWarning,
+                stacklevel=2,
             )
-            warnings.warn(message, DeadheatWarning, stacklevel=2)
         if self._n_left_out:
-            repeat = f"{self._n_left_out:,} of {counted(self._n_left_out + self._n_kept, 'result')} repeat a document"
-            notes += (f"{repeat}: its {self.repeated} counts",)
+            n_results = counted(self._n_left_out + self._n_kept, "result")
+            notes += (f"{self._n_left_out:,} of {n_results} repeat a document: its {self.repeated} counts",)
         return found, notes
 
     def assumed(self) -> tuple[str, ...]:
@@ -250,8 +251,11 @@ class Reader:
                 path=self.where,
             )
         if self.kind == "run" and _member(held, _DISTANCE) is not _MISSING:
-            line = f'{CALL["run"]}(results, score="{_DISTANCE}", ascending=True)'
-            raise DataError("results have a distance and no score", hint=f"write {line}", path=self.where)
+            raise DataError(
+                "results have a distance and no score",
+                hint=f'write {CALL["run"]}(results, score="{_DISTANCE}", ascending=True)',
+                path=self.where,
+            )
         return doc, None
 
     def _find_paths(self, held: object) -> tuple[str | None, str]:
@@ -259,8 +263,7 @@ class Reader:
         if is_id(held) and self.id is None:
             return "", ""
         by_names = _by_names(held, self.kind)
-        fits = (one for one in SHAPES if all(_member(held, name) is not _MISSING for name in one.has))
-        shape = next(fits, by_names)
+        shape = next((one for one in SHAPES if all(_member(held, name) is not _MISSING for name in one.has)), by_names)
         paths = [getattr(shape, self.kind), getattr(by_names, self.kind)] if self.number is None else [self.number]
         known = [path for path in paths if isinstance(path, str) and path]
         # the first, unless another is there: inside, each differs
@@ -298,12 +301,13 @@ class Reader:
         if names:
             value, what = VALUE_COLUMN[self.kind], "is a number" if len(names) == 1 else "are numbers"
             instead = {"run": "rank as they are listed", "qrels": "all count as 1"}[self.kind]
-            message = (
+            warnings.warn(
                 f"{self.where}: results have no {value} under a known name and {instead}, but {three(names)} {what} in"
                 f" every one. If that is the {value}, call it {value!r}, or write"
-                f" {CALL[self.kind]}(results, {value}={names[0]!r})"
+                f" {CALL[self.kind]}(results, {value}={names[0]!r})",
+                DeadheatWarning,
+                stacklevel=2,
             )
-            warnings.warn(message, DeadheatWarning, stacklevel=2)
 
     def _once(
         self, texts: Sequence[str], numbers: Sequence[Any], query: object, results: Sequence[Any]
@@ -315,9 +319,10 @@ class Reader:
                 raise self._repeats(texts, query, results)
             kept = {}
             for doc, number in zip(texts, numbers, strict=True):
-                is_better = doc in kept and (number < kept[doc] if self.lower_first else number > kept[doc])
-                if doc not in kept or (self.repeated == "best" and is_better):
-                    kept.pop(doc, None)  # so that it has the place of the number that counts
+                if doc not in kept:
+                    kept[doc] = number
+                elif self.repeated == "best" and (number < kept[doc] if self.lower_first else number > kept[doc]):
+                    del kept[doc]  # so that it has the place of the number that counts
                     kept[doc] = number
         self._n_kept += len(kept)
         self._n_left_out += len(texts) - len(kept)
@@ -326,13 +331,17 @@ class Reader:
     def _repeats(self, texts: Sequence[str], query: object, results: Sequence[Any]) -> DuplicateError:
         twice = next(doc for n, doc in enumerate(texts) if doc in texts[:n])
         places = [place for place, doc in enumerate(texts, 1) if doc == twice]
-        advice = f'write {CALL[self.kind]}(results, repeated="best") for its best result, "first" for the first'
-        indices = {str(value_at(results[place - 1], "_index")) for place in places}
-        if len(indices) > 1:
-            advice = f"it is in {', '.join(sorted(indices))}: write id=lambda hit: hit['_index'] + '/' + hit['_id']"
-        problem = f"document {twice!r} comes {len(places)} times for query {query!r}"
-        places_in_words = f" (results {', '.join(map(str, places[:5]))})"
-        return DuplicateError(problem + places_in_words, allowed="once", hint=advice, path=self.where, line=self.line)
+        indices = sorted({str(value_at(results[place - 1], "_index")) for place in places})
+        return DuplicateError(
+            f"document {twice!r} comes {len(places)} times for query {query!r}"
+            f" (results {', '.join(map(str, places[:5]))})",
+            allowed="once",
+            hint=f"it is in {', '.join(indices)}: write id=lambda hit: hit['_index'] + '/' + hit['_id']"
+            if len(indices) > 1
+            else f'write {CALL[self.kind]}(results, repeated="best") for its best result, "first" for the first',
+            path=self.where,
+            line=self.line,
+        )
 
     def _not_plain(self, problem: str, given: object) -> SourceTypeError:
         """Return the error for documents that a user wrote in a shape that cannot be read."""
@@ -341,8 +350,14 @@ class Reader:
             hint = "a set has no order: give a list, best first"
         elif is_id(given):
             hint = "write [id] for a single document"
-        found, allowed = Plain(described(given)), LISTS[self.kind]
-        return SourceTypeError(problem, given=found, allowed=allowed, hint=hint, path=self.where, line=self.line)
+        return SourceTypeError(
+            problem,
+            given=Plain(described(given)),
+            allowed=LISTS[self.kind],
+            hint=hint,
+            path=self.where,
+            line=self.line,
+        )
 
     def _no_list(self, given: object, query: object) -> SourceTypeError:
         hint = ""
@@ -350,8 +365,11 @@ class Reader:
             hint = f"dh.{self.kind.capitalize()}(...) reads {{query: {{document: {VALUE_COLUMN[self.kind]}}}}}"
         elif isinstance(given, Mapping):
             hint = f"its keys are {', '.join(map(repr, list(given)[:6]))}: give the list that is in it"
-        found = Plain(f"{type(given).__name__} for query {query!r}")
-        return SourceTypeError(given=found, allowed="a list of results, best first", hint=hint)
+        return SourceTypeError(
+            given=Plain(f"{type(given).__name__} for query {query!r}"),
+            allowed="a list of results, best first",
+            hint=hint,
+        )
 
     def _no_id(self, held: object, what: str) -> DataError | SourceTypeError:
         """Return the error for a result whose id is not found, with the line that would work."""
@@ -366,8 +384,9 @@ class Reader:
         advice = f'write {CALL[self.kind]}(results, id="{example}")' if example else "give the ids themselves"
         if len(paths) > 1:
             advice += f", or another of {', '.join(map(repr, paths[1:7]))}"
-        found = Plain(described(held))
-        return SourceTypeError(f"cannot find the id of {what}", given=found, hint=advice, path=self.where)
+        return SourceTypeError(
+            f"cannot find the id of {what}", given=Plain(described(held)), hint=advice, path=self.where
+        )
 
 
 def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested, tuple[str, ...]]:
@@ -499,9 +518,7 @@ def value_at(held: object, path: str) -> Any:  # noqa: ANN401 - whatever is ther
 
 
 def _member(held: object, name: str) -> Any:  # noqa: ANN401 - whatever is there
-    if isinstance(held, Mapping):
-        return held.get(name, _MISSING)
-    return getattr(held, name, _MISSING)
+    return held.get(name, _MISSING) if isinstance(held, Mapping) else getattr(held, name, _MISSING)
 
 
 def _unpaired(result: object) -> tuple[object, object]:
