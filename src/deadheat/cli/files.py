@@ -201,9 +201,8 @@ def check_inputs(paths: Sequence[str]) -> None:
     """Raise an error that names every file that cannot be read, and refuse a stream that is named twice."""
     from deadheat.errors import DataError
     from deadheat.io.engines import is_remote, parquet_files
-    from deadheat.io.folders import file_in, responses_in
     from deadheat.io.source import readable
-    from deadheat.io.sources import in_catalogue
+    from deadheat.io.sources import file_in, in_catalogue, responses_in
 
     _check_engine()
     wrong, in_engine = [], asked("engine")

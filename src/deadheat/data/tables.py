@@ -24,7 +24,6 @@ from deadheat.data.ranks import warn_of_order, warn_of_ranks
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows, UnreadRows
 from deadheat.data.second_keys import ordered_by, rank_tuples
 from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
-from deadheat.io.folders import file_in, read_responses, responses_in
 from deadheat.io.forking import check_threads
 from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, is_too_large, locate, scan
 from deadheat.io.guarding import guarded
@@ -34,7 +33,7 @@ from deadheat.io.mappings import FORMS, Nested, check_mapping, normalized_keys
 from deadheat.io.naming import path_named
 from deadheat.io.phases import phase
 from deadheat.io.results import RANKED, RANKED_BY_COLUMN, Pick, Reader, Repeated
-from deadheat.io.sources import CATALOGUE, OF_CASES, in_catalogue, read_object
+from deadheat.io.sources import CATALOGUE, OF_CASES, file_in, in_catalogue, read_object, read_responses, responses_in
 from deadheat.wording import counted, three
 
 HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"

@@ -21,7 +21,7 @@ from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import Measures, evaluate_under, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.warned import warn
-from deadheat.io.folders import file_in
+from deadheat.io.sources import file_in
 from deadheat.io.formats import scan_columns
 from deadheat.io.frames import score_columns
 from deadheat.io.guarding import guarded

@@ -52,7 +52,7 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
         yet checked for runs in a cluster or a large file), and a dict of dicts where each row has a list of documents.
     """
     frame = _frame_of(source, kind, where)
-    schema, held = _schema(frame, where), None
+    schema = _schema(frame, where)
     lists = [name for name, dtype in schema.items() if isinstance(dtype, nw.List | nw.Array | nw.Object)]
     names = resolve_columns(schema.names(), kind, where=where, given=given, lists=lists)
     topic, value = names.get(SUBTOPIC), value_column(names)
@@ -63,16 +63,14 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
         if any(isinstance(one, Collection) and not isinstance(one, str | bytes) for one in objects):
             return Content(*lists_of_rows(((None, row) for row in frame.iter_rows(named=True)), names, kind, where))
         kept = dict.fromkeys([*names.values(), *(name for name in schema.names() if name == "rank")])
-        held = to_polars(frame.select(*kept), where)
-        frame = nw.from_native(held.lazy())
+        frame = nw.from_native(to_polars(frame.select(*kept), where).lazy())
         schema = frame.collect_schema()
     if isinstance(schema[names["doc_id"]], nw.List | nw.Array):
         rows = collect(frame.select(*names.values())).iter_rows(named=True)
         return Content(*lists_of_rows(((None, row) for row in rows), names, kind, where))
     _check_types(frame, schema, names, where)
-    if topic is not None and held is None:  # what other engines hold is fetched
-        held = collect(frame.select(*names.values()))
-        frame = nw.from_native(held.lazy())
+    if topic is not None:  # what other engines hold is fetched
+        frame = nw.from_native(collect(frame.select(*names.values())).lazy())
     notes = (RANKED_BY_COLUMN,) if value == "rank" else () if value else (ASSUMED["qrels"],)
     ids = [nw.col(names[key]).cast(nw.String).alias(key) for key in KEYS]
     number = nw.lit(1.0) if value is None else nw.col(names[value])

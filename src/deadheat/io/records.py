@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from io import BytesIO
@@ -201,15 +202,13 @@ def _of_table(path: Path, _: Wanted, *, separator: str) -> Records:
         raise DataError("empty", allowed="column names and rows", path=path)
     if separator == "," and has_semicolons(data[:HEAD]):
         separator = ";"
-    try:
-        records = _parse_table(data, path, separator, quoting=csv.QUOTE_MINIMAL)
-    except MalformedRowError:
-        if separator != "\t":
-            raise
-        records = None
-    if records is None or (separator == "\t" and records.misfits):  # a query may begin with a quote
-        records = _parse_table(data, path, separator, quoting=csv.QUOTE_NONE)
-    return records
+    if separator == "\t":  # a query may begin with a quote
+        with suppress(MalformedRowError):
+            records = _parse_table(data, path, separator, quoting=csv.QUOTE_MINIMAL)
+            if not records.misfits:
+                return records
+        return _parse_table(data, path, separator, quoting=csv.QUOTE_NONE)
+    return _parse_table(data, path, separator, quoting=csv.QUOTE_MINIMAL)
 
 
 def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0, 3]) -> Records:

@@ -70,8 +70,7 @@ def check_ids_of_row(query_id: str, doc_id: str, path: Path, line: int | None = 
     if query_id.isprintable() and doc_id.isprintable():
         return
     for name, given in (("query_id", query_id), ("doc_id", doc_id)):
-        found = _FIND_CONTROL.search(given)
-        if found:
+        if found := _FIND_CONTROL.search(given):
             if found[0] == "\ufeff":
                 raise MalformedRowError(
                     f"{name} {shown(given)} contains a byte order mark, which only the start of a file may have",
@@ -79,8 +78,12 @@ def check_ids_of_row(query_id: str, doc_id: str, path: Path, line: int | None = 
                     path=path,
                     line=line,
                 )
-            message = f"{name} {shown(given)} contains the control character U+{ord(found[0]):04X}; ids have none"
-            raise MalformedRowError(f"{message}, and {LINE_ENDS}", path=path, line=line)
+            raise MalformedRowError(
+                f"{name} {shown(given)} contains the control character U+{ord(found[0]):04X}; ids have none,"
+                f" and {LINE_ENDS}",
+                path=path,
+                line=line,
+            )
 
 
 def check_comment(comment: str, path: Path, line: int) -> None:

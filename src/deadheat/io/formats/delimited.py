@@ -256,9 +256,7 @@ def locate_in_table(
     return [line for line, row in table.rows() if row[query] == query_id and row[doc] == doc_id]
 
 
-def _parse(  # noqa: PLR0911 - each is a doubt
-    table: _Table, values: Mapping[str, int] | None = None
-) -> pl.DataFrame | None:
+def _parse(table: _Table, values: Mapping[str, int] | None = None) -> pl.DataFrame | None:
     """Let Polars read the rows; None where it cannot, or where they may not be what the file says.
 
     `values` are the places of columns of numbers, by name; by default that of the table.
@@ -284,9 +282,8 @@ def _parse(  # noqa: PLR0911 - each is a doubt
         frame = wanted.collect()
     except pl.exceptions.PolarsError:
         return None
-    if frame.height != census.n_lines or frame["ends_early"].any() or not holds_only_ids(frame):
-        return None
-    if not all(are_plain(frame[name]) for name in values):
+    is_whole = frame.height == census.n_lines and not frame["ends_early"].any() and holds_only_ids(frame)
+    if not is_whole or not all(are_plain(frame[name]) for name in values):
         return None
     if census.may_hold_controls:
         with table.opened() as file:

@@ -124,10 +124,8 @@ def locate_in_jsonl(path: Path, kind: Kind, query_id: str, doc_id: str, given: M
 
 def _parse(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
     """Let Polars read the rows; None where it cannot, or where they may not be what the file says."""
-    if value_column(columns) is None:
-        return None  # one relevant document a row: few and small
-    if any(map(is_pattern, columns.values())):
-        return None
+    if value_column(columns) is None or any(map(is_pattern, columns.values())):
+        return None  # one relevant document a row: few and small; or a name that stands for several columns
     schema = {name: pl.String if canonical in TEXTS else pl.Float64 for canonical, name in columns.items()}
     rows = pl.scan_ndjson(data, schema=schema)
     try:

@@ -192,7 +192,7 @@ class Marked:
     def check(self, path: Path) -> None:
         """Raise `MalformedRowError` for a comment that begins as a record does, or holds what may end a line."""
         for number, line in self.comments.items():
-            check_comment(line.decode(), path, number)
+            check_comment(decoded(line, path, number), path, number)
             if line.split(maxsplit=1)[0] in self.queries:
                 _fields(line, self.kind, path, number)
                 value = line.split()[TREC_FIELDS[self.kind].index(VALUE_COLUMN[self.kind])].decode()
@@ -200,15 +200,11 @@ class Marked:
 
 
 def is_comment(line: bytes, kind: Kind) -> bool:
-    """Return whether a line begins with #, is text, and no record: a query may be called #1."""
-    if not line.startswith(b"#") or b"\0" in line:
-        return False
-    try:
-        line.decode()
-    except UnicodeDecodeError:
+    """Return whether a line begins with #, and is no record: a query may be called #1."""
+    if not line.startswith(b"#"):
         return False
     fields, value = line.split(), TREC_FIELDS[kind].index(VALUE_COLUMN[kind])
-    return len(fields) != len(TREC_FIELDS[kind]) or not is_number(fields[value].decode())
+    return len(fields) != len(TREC_FIELDS[kind]) or not is_number(fields[value].decode(errors="replace"))
 
 
 def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
