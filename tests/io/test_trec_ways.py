@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from deadheat.errors import DataError
 from deadheat.io import source, splitting
-from deadheat.io.census import count_blanks, count_blanks_of_file, with_single_blanks
+from deadheat.io.census import count_blanks, with_single_blanks
 from deadheat.io.formats import scan, trec
 from deadheat.io.formats.trec import read_lines
 from deadheat.io.values import read_value
@@ -147,7 +147,7 @@ def test_blanks_are_counted_across_steps(tmp_path: Path, monkeypatch: pytest.Mon
         monkeypatch.setattr("deadheat.io.census._STEP", step)
         counted = count_blanks(data)
         assert (counted.n_blanks, counted.n_pairs, counted.lacks_final_newline) == (10, 5, False)
-        of_file = count_blanks_of_file(written(tmp_path, data))
+        of_file = count_blanks(written(tmp_path, data))
         assert (of_file.n_blanks, of_file.n_pairs, of_file.n_crlf) == (
             counted.n_blanks,
             counted.n_pairs,
@@ -160,5 +160,5 @@ def test_a_line_that_ends_otherwise_is_seen_across_steps(lines: list[str], ends:
     text = "\n".join(lines) + "\n" * ends
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr("deadheat.io.census._STEP", step)
-        found = count_blanks_of_file(written(Path(folder), text.encode()), ord("b"))
+        found = count_blanks(written(Path(folder), text.encode()), ord("b"))
     assert found.ends_otherwise == any(not line.endswith("b") for line in text.splitlines())

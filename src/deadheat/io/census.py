@@ -77,21 +77,12 @@ class Blanks:
         return self
 
 
-def count_blanks(data: bytes) -> Blanks:
-    """Count the blanks of a text in memory."""
-    text, found = np.frombuffer(data, np.uint8), Blanks()
-    found.look(np.frombuffer(b"\n" + data[:1], np.uint8))
-    for start in range(0, len(data) - 1, _STEP):
-        found.look(text[start : start + _STEP + 1])
-    return found.end_with(data[-1:])
-
-
-def count_blanks_of_file(path: Path, end: int | None = None) -> Blanks:
-    """Count the blanks of a file without holding it in memory, and tell whether a line's last byte is not `end`."""
+def count_blanks(source: Path | bytes, end: int | None = None) -> Blanks:
+    """Count the blanks of a text without holding a file in memory, and tell whether a line's last byte is not `end`."""
     memory = bytearray(_STEP + 1)
     buffer, found = np.frombuffer(memory, np.uint8), Blanks(end)
     buffer[0] = _NEWLINE
-    with path.open("rb", buffering=0) as file:
+    with source.open("rb", buffering=0) if isinstance(source, Path) else BytesIO(source) as file:
         while n_read := file.readinto(memoryview(memory)[1:]):
             found.look(buffer[: n_read + 1])
             buffer[0] = buffer[n_read]

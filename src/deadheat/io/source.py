@@ -131,17 +131,16 @@ def without_bom(data: bytes) -> bytes:
     return data.removeprefix(BOM)
 
 
-def blocks(path: Path, size: int = BLOCK, *, has_lines: bool = False) -> Iterator[bytes]:
+def blocks(path: Path, size: int = BLOCK) -> Iterator[bytes]:
     """Yield the decompressed file without its byte order mark, in blocks of about `size` bytes of whole lines.
 
     Raises
     ------
     FileFormatError
-        If a compressed file is truncated or damaged, or its text is not UTF-8; if the format `has_lines` and a line is
-        too long.
+        If a compressed file is truncated or damaged, or a line is too long.
     """
     with path.open("rb") as file:
-        pieces = whole_lines(_unpacked(file, path, size), path if has_lines else None)
+        pieces = whole_lines(_unpacked(file, path, size), path)
         first = next(pieces, b"")
         refuse_repeated_mark(first, path)
         yield without_bom(first)

@@ -88,7 +88,7 @@ def format_of(path: str | os.PathLike[str], given: str | None) -> Format:
     form = FORMATS[chosen_format(path, given)]
     if given is not None or form.name != DEFAULT or not Path(path).is_file():
         return form
-    head = next(blocks(Path(path), HEAD, has_lines=True), b"")
+    head = next(blocks(Path(path), HEAD))
     found = (one for one in FORMATS.values() if one.recognises is not None and one.recognises(head))
     return next(found, form)
 
@@ -315,7 +315,7 @@ def tag_of(path: str | Path) -> str | None:
 def _end(path: Path) -> bytes:
     """Return the last bytes of a file, unpacked."""
     if plain_head(path) is None:
-        return b"".join(deque(blocks(path, has_lines=True), 1))
+        return b"".join(deque(blocks(path), 1))
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - HEAD))
         return file.read()

@@ -155,7 +155,7 @@ def _is_trec(path: Path, separator: str) -> bool:
     """Return whether a TSV file is TREC with tabs: no known column name in its first line, and 4 or 6 fields."""
     if separator != "\t" or not path.is_file():
         return False
-    first = next((line for line in next(blocks(path, has_lines=True)).split(b"\n") if line.strip()), b"")
+    first = next((line for line in next(blocks(path)).split(b"\n") if line.strip()), b"")
     names = [name.strip(' "') for name in first.decode("utf-8", "replace").strip("\r").split("\t")]
     return len(names) in _TREC_WIDTHS and not known_names() & set(names)
 

@@ -216,7 +216,7 @@ def _value(given: object, name: str, kind: Kind, path: Path, line: int) -> float
 def _lines(data: Path | bytes, path: Path) -> Iterator[tuple[int, str]]:
     """Yield each line that is not blank with its number."""
     first_line = 1
-    for block in blocks(data, has_lines=True) if isinstance(data, Path) else (data,):
+    for block in blocks(data) if isinstance(data, Path) else (data,):
         for line, raw in enumerate(decoded(block, path, first_line).split("\n"), first_line):
             if raw.strip():
                 yield line, raw

@@ -141,7 +141,7 @@ def read_letor(path: Path) -> Letor:
     """
     frames, lines, parts = [], [], []
     first_line, n_bytes = 1, 0
-    for block in blocks(path, has_lines=True):
+    for block in blocks(path):
         if first_line == 1:
             refuse_binary(block, path)
         text = decoded(block, path, first_line)

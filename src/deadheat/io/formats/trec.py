@@ -21,7 +21,7 @@ from typing import IO
 import polars as pl
 
 from deadheat.errors import DataError, MalformedRowError, SwappedFilesError
-from deadheat.io.census import Blanks, count_blanks, count_blanks_of_file, with_single_blanks
+from deadheat.io.census import Blanks, count_blanks, with_single_blanks
 from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register, split_off
 from deadheat.io.hashing import DOC_HASH
 from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, WRONG_ORDER, Kind, known_names
@@ -131,7 +131,7 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
         return None
     end = last_byte(head) if kind == "run" else None
     with ThreadPoolExecutor(1) as beside:  # the count waits for the disk where Polars computes, and hides behind it
-        census = beside.submit(count_blanks_of_file, path, end)
+        census = beside.submit(count_blanks, path, end)
         import_module("numpy.ma")  # Polars asks for it later: while the file is read, it takes no time of its own
         frame = split(path, kind, separator, to_the_end=end is None)
     if end is not None and frame is not None and census.result().ends_otherwise:
@@ -149,7 +149,7 @@ def note_of_comments(n_comments: int, path: Path) -> tuple[str, ...]:
 def read_blocks(path: Path, kind: Kind, marked: Marked, size: int = BLOCK) -> Iterator[pl.DataFrame]:
     """Read a file block by block, of about `size` bytes each; `marked` receives its comments."""
     first_line = 1
-    for given in blocks(path, size, has_lines=True):
+    for given in blocks(path, size):
         block = marked.without_comments(given, first_line)
         if first_line == 1:
             _check_first_row(block, kind, path)
@@ -325,7 +325,7 @@ def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str, _given: 
     query, doc = query_id.encode(), doc_id.encode()
     found: list[int] = []
     first_line = 1
-    for block in blocks(path, has_lines=True):
+    for block in blocks(path):
         lines = block.split(b"\n")
         for n, fields in ((n, line.split()) for n, line in enumerate(lines, first_line) if doc in line):
             if len(fields) == len(TREC_FIELDS[kind]) and fields[0] == query and fields[2] == doc:
