@@ -21,11 +21,11 @@ from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import Measures, evaluate_under, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.warned import warn
-from deadheat.io.sources import file_in
 from deadheat.io.formats import scan_columns
 from deadheat.io.frames import score_columns
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import KEYS, check_given
+from deadheat.io.sources import file_in
 from deadheat.measures import Custom, Measure
 from deadheat.placements.contiguous import Contiguous, are_tied, find_judged
 
@@ -167,7 +167,9 @@ class Scorings:
             path = file_in(path, "run")[0]
         self.where = str(path) if path else "the table"
         with guarded(self.where):
-            found = scan_columns(path, asked, given, format) if path else score_columns(source, asked, given, self.where)
+            found = (
+                scan_columns(path, asked, given, format) if path else score_columns(source, asked, given, self.where)
+            )
         if asked is None and len(found.scores) > MOST:
             problem = f"{len(found.scores):,} columns of scores are too many to evaluate all"
             hint = "name some of them (columns=, --score-columns)"

@@ -230,11 +230,12 @@ def _quepid_text(query: object) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _is_quepid_case(held: Document) -> bool:
-    return _are_all(held.get("queries"), lambda one: _quepid_text(one) and "ratings" in one)
-
-
-@export("an export of ratings from Quepid", "qrels", _is_quepid_case, instead="export a snapshot as CSV")
+@export(
+    "an export of ratings from Quepid",
+    "qrels",
+    lambda held: _are_all(held.get("queries"), lambda one: _quepid_text(one) and "ratings" in one),
+    instead="export a snapshot as CSV",
+)
 def _read_quepid(held: Document, where: str) -> Found:
     """Read ratings as Quepid's API gives them, in lists, and as a case has them, in dicts."""
     found: dict[str, list[Any]] = {}

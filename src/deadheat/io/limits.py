@@ -95,10 +95,8 @@ class Setting(AbstractContextManager[None], Generic[T]):
     def __init__(self, variable: ContextVar[T | None], value: T) -> None:
         self._variable, self._value = variable, value
         self._token: Token[T | None] | None = None
-        self._is_unused = True
 
     def __enter__(self) -> None:
-        self._is_unused = False
         self._token = self._variable.set(self._value)
 
     def __exit__(self, *_: object) -> None:
@@ -106,7 +104,7 @@ class Setting(AbstractContextManager[None], Generic[T]):
             self._variable.reset(self._token)
 
     def __del__(self) -> None:
-        if self._is_unused:
+        if self._token is None:
             name = self._variable.name
             warnings.warn(f"dh.{name}() holds for nothing: write with dh.{name}(...):", DeadheatWarning, 2)
 

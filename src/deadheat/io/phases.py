@@ -14,9 +14,6 @@ Watcher: TypeAlias = Callable[[str, int | None], AbstractContextManager[Advance]
 _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
 
-def _nobody_counts(_: int) -> None: ...
-
-
 def phase(what: str, n_steps: int | None = None) -> AbstractContextManager[Advance]:
     """Name what is done inside the context; it gives a function to call with the number of steps that are done.
 
@@ -27,7 +24,7 @@ def phase(what: str, n_steps: int | None = None) -> AbstractContextManager[Advan
     ...         advance(1)
     """
     watcher = _watcher.get()
-    return nullcontext(_nobody_counts) if watcher is None else watcher(what, n_steps)
+    return nullcontext(lambda _: None) if watcher is None else watcher(what, n_steps)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import BinaryIO, Literal
 
 from deadheat.errors import MalformedRowError
 from deadheat.io import limits
-from deadheat.io.source import decoded, without_bom
+from deadheat.io.source import BOM, decoded
 from deadheat.io.values import LINE_ENDS
 from deadheat.wording import Plain, shown
 
@@ -51,7 +51,7 @@ class Rows:
         self._file, self._path = file, path
         self._last = b""
         self._first = file.readline(limits.LONGEST_LINE + 2)
-        said = _SEPARATOR.fullmatch(without_bom(self._first))
+        said = _SEPARATOR.fullmatch(self._first.removeprefix(BOM))
         self.separator = said[1].decode() if said else separator
         if said:
             self.n_lines, self.n_bytes, self._first = 1, len(self._first), b""
@@ -104,7 +104,7 @@ class Rows:
             self._last = raw
             if len(raw) > longest:
                 limits.check_lines(raw, self._path, self.n_lines)
-            yield decoded(without_bom(raw) if self.n_lines == 1 else raw, self._path, self.n_lines)
+            yield decoded(raw.removeprefix(BOM) if self.n_lines == 1 else raw, self._path, self.n_lines)
 
     def _stray_return(self) -> MalformedRowError:
         return MalformedRowError(

@@ -126,11 +126,6 @@ def misleads_polars(head: bytes) -> bool:
     return head.startswith((*_COMPRESSED, *_ZLIB, BOM))
 
 
-def without_bom(data: bytes) -> bytes:
-    """Return the bytes without a UTF-8 byte order mark."""
-    return data.removeprefix(BOM)
-
-
 def blocks(path: Path, size: int = BLOCK) -> Iterator[bytes]:
     """Yield the decompressed file without its byte order mark, in blocks of about `size` bytes of whole lines.
 
@@ -143,7 +138,7 @@ def blocks(path: Path, size: int = BLOCK) -> Iterator[bytes]:
         pieces = whole_lines(_unpacked(file, path, size), path)
         first = next(pieces, b"")
         refuse_repeated_mark(first, path)
-        yield without_bom(first)
+        yield first.removeprefix(BOM)
         yield from pieces
 
 
@@ -176,7 +171,7 @@ def read_all(path: Path, *, has_lines: bool = False, as_objects: bool = False) -
             if not is_plain:
                 n_held += limits.held_of(piece, as_objects=as_objects)
                 limits.check_held(n_held, n_packed, path)
-    return without_bom(b"".join(held))  # the mark may be in two members of a compressed file
+    return b"".join(held).removeprefix(BOM)  # the mark may be in two members of a compressed file
 
 
 def check_rows(n_bytes: int, path: Path) -> None:

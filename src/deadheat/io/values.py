@@ -108,11 +108,6 @@ def holds_only_ids(frame: pl.DataFrame) -> bool:
     return not any(ids.null_count() or (ids == "").any() for ids in frame.select("query_id", "doc_id"))
 
 
-def holds_only_numbers(values: pl.Series) -> bool:
-    """Return whether no value is null or NaN."""
-    return values.null_count() == 0 and not values.is_nan().any()
-
-
 def are_plain(values: pl.Series) -> bool:
     """Return whether all are numbers, finite and so small that float64 holds them exactly as they were written."""
     value = pl.col("value")

@@ -21,7 +21,7 @@ from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, K
 from deadheat.io.limits import is_held
 from deadheat.io.naming import path_named
 from deadheat.io.source import HEAD, blocks, plain_head, readable
-from deadheat.io.values import CONTROL, holds_only_numbers
+from deadheat.io.values import CONTROL
 from deadheat.io.writing import Compression, replacing
 from deadheat.wording import Advice, Plain, shown
 
@@ -277,13 +277,17 @@ def _errors_of_the_system() -> Iterator[None]:
 def _check(rows: pl.DataFrame, kind: Kind, path: Path, form: Format) -> None:
     """Raise what reading the file back would raise, before anything is written."""
     value = rows[VALUE_COLUMN[kind]]
-    if not holds_only_numbers(value) or (kind == "qrels" and value.is_infinite().any()):
-        wrong = value.filter(value.is_null() | ~value.is_finite())[0]
-        raise DataError(f"{value.name} must be a number", given=Plain(wrong), path=path)
+    is_number = value.is_finite() if kind == "qrels" else value.is_not_nan()
+    wrong = value.filter(~is_number.fill_null(value=False)).to_list()
+    if wrong:
+        raise DataError(f"{value.name} must be a number", given=Plain(wrong[0]), path=path)
     keys = rows.drop(VALUE_COLUMN[kind])
     if keys.is_duplicated().any():
-        pair = rows.filter(keys.is_duplicated()).row(0)[:2]
-        raise DuplicateError(f"(query, document) pair {pair} appears more than once", allowed="once", path=path)
+        raise DuplicateError(
+            f"(query, document) pair {rows.filter(keys.is_duplicated()).row(0)[:2]} appears more than once",
+            allowed="once",
+            path=path,
+        )
     for ids in keys:
         if (ids.null_count() or (ids == "").any()) and (ids.name != SUBTOPIC or form.splits_at):
             raise DataError(f"column {ids.name!r} holds a null or empty id", allowed="text", path=path)

@@ -53,7 +53,6 @@ from deadheat.io.source import (
     plain_head,
     read_all,
     refuse_binary,
-    without_bom,
 )
 from deadheat.io.values import (
     are_plain,
@@ -103,7 +102,7 @@ class _Table:
         else:
             refuse_binary(head, path)
             check_lines_of(path)
-        self.head = without_bom(head)
+        self.head = head.removeprefix(BOM)
         if separator == "," and has_semicolons(self.head, given.values()):
             separator = ";"
         with self.opened() as file:

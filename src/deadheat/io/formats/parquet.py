@@ -14,10 +14,11 @@ from deadheat.io.formats.base import CASES, Content, Format, ScoreColumns, regis
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import Kind, are_cases
 from deadheat.io.limits import is_bounded, most_rows
-from deadheat.io.source import compression
+from deadheat.io.source import plain_head
 from deadheat.io.writing import Compression
 
 _TAIL = 8  # four bytes that give the length of the footer, and the magic
+COMPRESSED = "it is compressed as a whole: unpack it first (Parquet is compressed inside)"
 LARGE = 4_000_000  # rows from which a run is read where it is needed, whole queries at a time
 
 
@@ -35,7 +36,9 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
         with guarded(path):
             rows.collect_schema()
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise FileFormatError(allowed=f"a Parquet file ({error})", hint=_advice(path), path=path) from error
+        raise FileFormatError(
+            allowed=f"a Parquet file ({error})", hint=COMPRESSED if plain_head(path) is None else None, path=path
+        ) from error
     return rows
 
 
@@ -54,13 +57,6 @@ def _read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[
     from deadheat.io.frames import score_columns  # it needs Narwhals
 
     return score_columns(scan_parquet(path), names, given, str(path))
-
-
-def _advice(path: Path) -> str:
-    """Say so if the whole file was compressed, as text is."""
-    with path.open("rb") as file:
-        is_packed = compression(file.read(4)) is not None
-    return "it is compressed as a whole: unpack it first (Parquet is compressed inside)" if is_packed else ""
 
 
 def _write(rows: pl.DataFrame, file: IO[bytes], _kind: Kind, _tag: str, _compression: Compression) -> None:

@@ -29,6 +29,7 @@ from deadheat.io.limits import ROW
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.source import (
     BLOCK,
+    BOM,
     HEAD,
     blocks,
     check_lines_of,
@@ -39,7 +40,6 @@ from deadheat.io.source import (
     plain_head,
     refuse_binary,
     refuse_repeated_mark,
-    without_bom,
 )
 from deadheat.io.splitting import ENDS_EARLY, is_small, last_byte, split
 from deadheat.io.values import (
@@ -99,7 +99,7 @@ def _small(path: Path) -> bytes | None:
         return None
     data = path.read_bytes()
     refuse_repeated_mark(data, path)
-    return None if compression(data) else without_bom(data)
+    return None if compression(data) else data.removeprefix(BOM)
 
 
 def ranks_of_file(path: Path) -> pl.DataFrame | None:
@@ -110,7 +110,7 @@ def ranks_of_file(path: Path) -> pl.DataFrame | None:
 def ranks_of_text(text: bytes) -> pl.DataFrame | None:
     """Return the ranks and scores of the first rows, null for what is no number."""
     head = text[:FIRST]
-    whole = Marked("run").without_comments(without_bom(head[: head.rfind(b"\n") + 1]), 1)
+    whole = Marked("run").without_comments(head[: head.rfind(b"\n") + 1].removeprefix(BOM), 1)
     if any(blank in whole for blank in b"\t\v\f\r") or not count_blanks(whole).are_regular:
         whole = with_single_blanks(whole)
     if misleads_polars(whole):
@@ -123,7 +123,7 @@ def ranks_of_text(text: bytes) -> pl.DataFrame | None:
 def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
     """Read an ordinary file in one go; None if anything about it is out of the ordinary."""
     head = plain_head(path)
-    if not head or misleads_polars(without_bom(head)):
+    if not head or misleads_polars(head.removeprefix(BOM)):
         return None
     check_lines_of(path)
     separator = _check_first_row(head, kind, path)
