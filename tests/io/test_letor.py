@@ -87,7 +87,7 @@ def test_random_files_are_read_as_they_are_written(tmp_path: Path, monkeypatch: 
         lines.append(f"{n % 4} qid:{n // 20} {' '.join(shown)} # docid = d{n}")
     path = written(tmp_path, "\n".join(lines))
     for size in (1 << 24, 500):  # in one block, and in many, whose lines have other features
-        monkeypatch.setattr(letor, "blocks", lambda path, has_lines, size=size: blocks(path, size, has_lines=has_lines))
+        monkeypatch.setattr(letor, "blocks", lambda path, size=size: blocks(path, size))
         found = read_letor(path)
         np.testing.assert_array_equal(found.matrix(found.names), values.T)
         assert found.rows["doc_id"].to_list() == [f"d{n}" for n in range(300)]

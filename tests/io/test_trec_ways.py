@@ -136,7 +136,7 @@ def test_blanks_are_counted_and_made_regular(data: bytes) -> None:
     counted = count_blanks(data)
     assert counted.n_blanks == sum(byte <= 32 for byte in data)
     assert counted.n_pairs == sum(a <= 32 and b <= 32 for a, b in zip(b"\n" + data, data, strict=False))
-    assert counted.lacks_final_newline == (not data.endswith(b"\n"))
+    assert counted.lacks_final_newline == (not (b"\n" + data).endswith(b"\n"))
     lines = [b" ".join(line.split()) for line in data.split(b"\n")]
     assert with_single_blanks(data) == b"".join(line + b"\n" for line in lines if line)
 

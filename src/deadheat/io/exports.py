@@ -246,8 +246,9 @@ def _read_quepid(held: Document, where: str) -> Found:
             raise DuplicateError(f"query {text!r} appears twice", allowed="once", path=where)
         ratings = part(query, "ratings", (dict, list), f"queries[{n}]", where)
         if isinstance(ratings, list):
-            keys = (("doc_id", (str, int)), ("rating", (object,)))
-            ratings = [[part(one, *key, f"{place}[{m}]", where) for key in keys] for m, one in enumerate(ratings)]
+            docs = [part(one, "doc_id", (str, int), f"{place}[{m}]", where) for m, one in enumerate(ratings)]
+            values = [part(one, "rating", (object,), f"{place}[{m}]", where) for m, one in enumerate(ratings)]
+            ratings = list(zip(docs, values, strict=True))
         else:
             ratings = list(ratings.items())
         found[text] = [(doc, rating) for doc, rating in ratings if rating is not None]
@@ -266,8 +267,10 @@ def _read_quepid(held: Document, where: str) -> Found:
 )
 def _read_rank_eval(held: Document, where: str) -> Found:
     """Return the hits of each query, with notes on what the response itself says is missing."""
-    details = part(held, "details", (dict,), "", where)
-    lists = {query: part(one, "hits", (list,), f"details.{query}", where) for query, one in details.items()}
+    lists = {
+        query: part(one, "hits", (list,), f"details.{query}", where)
+        for query, one in part(held, "details", (dict,), "", where).items()
+    }
     for query, hits in lists.items():
         for n, hit in enumerate(hits):
             part(hit, "hit", (dict,), f"details.{query}.hits[{n}]", where)

@@ -264,8 +264,9 @@ def refuse_truths(mapping: Mapping[str, Mapping[str, Any]], where: str) -> None:
     for query, documents in mapping.items():
         if bool in set(map(type, documents.values())):
             doc, score = next((doc, score) for doc, score in documents.items() if isinstance(score, bool))
-            place = f"score of document {doc!r} for query {query!r}"
-            raise DataError(f"{place} is {str(score).lower()}", allowed="a number", path=where)
+            raise DataError(
+                f"score of document {doc!r} for query {query!r} is {str(score).lower()}", allowed="a number", path=where
+            )
 
 
 @contextmanager

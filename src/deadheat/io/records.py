@@ -296,9 +296,8 @@ def _keys_of_records(given: dict[str, Any], json_text: JsonText, path: Path, wan
             line=json_text.line_of(found[1:]),
         )
     if not (found or wanted.id):
-        held = ", ".join(map(repr, list(given)[:8])) or "nothing"
         raise MalformedRowError(
-            given=Plain(f"an object with {held}"),
+            given=Plain(f"an object with {', '.join(map(repr, list(given)[:8])) or 'nothing'}"),
             allowed=wanted.expected,
             hint=next((near for key in given if (near := did_you_mean(key, wanted.keys))), ""),
             path=path,

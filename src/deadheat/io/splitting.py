@@ -124,8 +124,7 @@ def _split(source: Path | bytes, kind: Kind, separator: str, *, to_the_end: bool
     if kind == "run" and isinstance(source, Path):
         more.append(doc_hash())
     ends = [pl.col(fields[-1]).is_null().alias(ENDS_EARLY)] if to_the_end else []
-    wanted = rows.select("query_id", "doc_id", *more, value, *ends)
     try:
-        return wanted.collect(engine="streaming")
+        return rows.select("query_id", "doc_id", *more, value, *ends).collect(engine="streaming")
     except pl.exceptions.PolarsError:
         return None

@@ -141,11 +141,10 @@ def scan(
         progress(0, n_bytes)
     form = format_of(path, format)
     if columns and form.columns is None:
-        has_names = " and ".join(one.name for one in FORMATS.values() if one.columns)
         raise ParameterError(
             argument="columns",
             given=Plain(f"{path}, a {form.name} file, which has no names"),
-            allowed=f"given for {has_names} files only",
+            allowed=f"given for {' and '.join(one.name for one in FORMATS.values() if one.columns)} files only",
             hint=Advice("columns", columns, of=OTHER_KIND[kind], when=f"for the {OTHER_KIND[kind]} alone, "),
         )
     content = form.read(path, kind, columns or {})
@@ -244,9 +243,9 @@ def write(
         raise ParameterError(argument="tag", given=tag, allowed="one word without blanks")
     compression = COMPRESSED.get(path.suffix.lower(), "uncompressed")
     if not form.is_text and compression != "uncompressed":
-        what = form.name.capitalize()
         raise ParameterError(
-            f"{what} is compressed inside", hint=f"name the file {path.with_suffix('').name!r}, without {path.suffix}"
+            f"{form.name.capitalize()} is compressed inside",
+            hint=f"name the file {path.with_suffix('').name!r}, without {path.suffix}",
         )
     topics = [SUBTOPIC] if SUBTOPIC in frame.columns else []
     if topics and not form.has_subtopics:

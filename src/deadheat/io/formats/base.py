@@ -129,8 +129,9 @@ def read_each(
     first = frames[names[0]]
     if not isinstance(first, pl.DataFrame):
         raise ColumnError("a row holds a list of documents", allowed="one document a row", path=where)
-    scores = {name: frame["score"].to_numpy() + 0.0 for name, frame in frames.items()}
-    return ScoreColumns(first.select(KEYS), scores, notes)
+    return ScoreColumns(
+        first.select(KEYS), {name: frame["score"].to_numpy() + 0.0 for name, frame in frames.items()}, notes
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -186,8 +186,11 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
         and not given
         and (frame["relevance"] % 1 != 0).any()
     ):
-        msg = f"{path}: the column 'score' is read as relevance, as in BEIR's qrels, and has fractions: is it a run?"
-        warnings.warn(msg, DeadheatWarning, stacklevel=2)
+        warnings.warn(
+            f"{path}: the column 'score' is read as relevance, as in BEIR's qrels, and has fractions: is it a run?",
+            DeadheatWarning,
+            stacklevel=2,
+        )
     if SUBTOPIC in table.columns:
         return split_off(frame, path, notes)
     return Content(frame, notes, _ranks(table) if "rank" in table.header and table.value == "score" else None)
@@ -275,10 +278,9 @@ def _parse(table: _Table, values: Mapping[str, int] | None = None) -> pl.DataFra
         values = {name: place for name, place in table.places.items() if name not in TEXTS}
     places = texts | dict(values)
     rows = _scan(table, set(values.values()))
-    last = pl.col(f"column_{n_columns - 1}")
-    wanted = rows.select(**{name: f"column_{n}" for name, n in places.items()}, ends_early=last.is_null())
+    ends_early = pl.col(f"column_{n_columns - 1}").is_null()
     try:
-        frame = wanted.collect()
+        frame = rows.select(**{name: f"column_{n}" for name, n in places.items()}, ends_early=ends_early).collect()
     except pl.exceptions.PolarsError:
         return None
     is_whole = frame.height == census.n_lines and not frame["ends_early"].any() and holds_only_ids(frame)
@@ -306,8 +308,12 @@ def _read_rows(table: _Table) -> tuple[pl.DataFrame, tuple[str, ...]]:
                 n_skipped += 1
                 continue
         if not (row[query] and row[doc]):
-            empty = table.header[doc if row[query] else query]
-            raise DataError(f"empty field in column {empty!r}", allowed="an id", path=table.path, line=line)
+            raise DataError(
+                f"empty field in column {table.header[doc if row[query] else query]!r}",
+                allowed="an id",
+                path=table.path,
+                line=line,
+            )
         check_ids_of_row(row[query], row[doc], table.path, line)
         texts = [column.plain(row[place].strip(), line) for place in value]
         numbers = (read_value(text, table.kind, path=table.path, line=line, name=name) for text in texts)

@@ -299,8 +299,8 @@ def _read(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
             hint="name it, as in score=1; dh.evaluate_columns and --score-columns evaluate all",
             path=path,
         )
-    scores = found.matrix([given["score"]])[0]
-    return Content(found.rows.select("query_id", "doc_id", score=pl.Series(scores)), found.notes)
+    scores = pl.Series(found.matrix([given["score"]])[0])
+    return Content(found.rows.select("query_id", "doc_id", score=scores), found.notes)
 
 
 def _read_score_columns(path: Path, names: Sequence[str] | None, _given: Mapping[str, str]) -> ScoreColumns:
