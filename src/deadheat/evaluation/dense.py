@@ -23,7 +23,7 @@ from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.placements import policies
-from deadheat.placements.dense import Counted, Ids, count_dense
+from deadheat.placements.dense import Counted, count_dense, ids_at
 from deadheat.placements.embeddings import SIMILARITIES, count_embeddings
 from deadheat.wording import Plain, as_given, counted
 
@@ -474,7 +474,8 @@ class Accumulator:
         if found is None:
             return
         if is_numbered:
-            found = replace(found, query_ids=Ids(None, len(found.query_ids), "").all(self.n_queries))
+            numbers = np.arange(self.n_queries, self.n_queries + len(found.query_ids))
+            found = replace(found, query_ids=ids_at(None, numbers))
         else:
             found = self._new_of(found, where)
             self._places |= {query: row for row, query in enumerate(found.query_ids.tolist(), self.n_queries)}

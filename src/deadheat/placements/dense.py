@@ -174,7 +174,7 @@ def count_dense(
     given = numbers_of(scores, "scores", NUMBERS, SWAPPED)
     shape = (int(given.shape[0]), int(given.shape[1]))
     matrix = Matrix(given, None if mask is None else _mask_of(mask, given, shape))
-    queries, documents = Ids(query_ids, shape[0], "query_ids"), Ids(doc_ids, shape[1], "doc_ids")
+    queries, documents = checked_ids(query_ids, shape[0], "query_ids"), checked_ids(doc_ids, shape[1], "doc_ids")
     judged = entries_of(relevant, shape, "relevant")
     _doubt_order(given, relevant)
     left_out = left_out_of(exclude, judged, shape)
@@ -183,8 +183,15 @@ def count_dense(
     above, tied = (np.zeros(len(judged.query), np.int64) for _ in range(2))
     above[is_kept], tied[is_kept] = _count(matrix, judged.select(is_kept), left_out)
     n_left_out = np.bincount(left_out.query, minlength=shape[0])
-    n_retrieved, doc_ids = matrix.n_kept() - n_left_out, documents.of(judged.document)
-    return Counted(queries.all(), n_retrieved, judged.query, doc_ids, judged.value, above, tied)
+    return Counted(
+        ids_at(queries, np.arange(shape[0])),
+        matrix.n_kept() - n_left_out,
+        judged.query,
+        ids_at(documents, judged.document),
+        judged.value,
+        above,
+        tied,
+    )
 
 
 def left_out_of(exclude: object, judged: Entries, shape: tuple[int, int]) -> Entries:
@@ -258,8 +265,8 @@ def _doubt_order(scores: Array, relevant: object) -> None:
         warnings.warn(f"scores are 0 and 1, and relevant has fractions: {SWAPPED}", DeadheatWarning, stacklevel=4)
 
 
-class Ids:
-    """The ids of rows or columns: those that are given, or numbers from 0, of which only those needed become text.
+def checked_ids(given: ArrayLike | None, size: int, argument: str) -> TextArray | None:
+    """Return the ids of rows or columns as text, if some are given.
 
     Parameters
     ----------
@@ -268,29 +275,24 @@ class Ids:
     argument : str
         For messages.
     """
+    if given is None:
+        return None
+    found = array_of(argument, given)
+    if found.shape != (size,) or (
+        found.dtype.kind not in "iuU" and set(map(type, found.tolist())) not in ({str}, {int})
+    ):
+        shown = Plain(f"shape {found.shape}, dtype {found.dtype}")
+        raise ParameterError(argument=argument, given=shown, allowed=f"{size:,} ids, all text or all whole numbers")
+    ids: TextArray = found.astype(str).astype(object)
+    twice = next((one for one, n_times in Counter(ids.tolist()).items() if n_times > 1), None)
+    if twice is not None:
+        raise ParameterError(f"has an id twice: {twice!r}", argument=argument)
+    return ids
 
-    def __init__(self, given: ArrayLike | None, size: int, argument: str) -> None:
-        self._size, self._given = size, None
-        if given is None:
-            return
-        found = array_of(argument, given)
-        if found.shape != (size,) or (
-            found.dtype.kind not in "iuU" and set(map(type, found.tolist())) not in ({str}, {int})
-        ):
-            shown = Plain(f"shape {found.shape}, dtype {found.dtype}")
-            raise ParameterError(argument=argument, given=shown, allowed=f"{size:,} ids, all text or all whole numbers")
-        self._given = found.astype(str).astype(object)
-        if len(set(self._given.tolist())) < size:
-            twice = next(one for one, n_times in Counter(self._given.tolist()).items() if n_times > 1)
-            raise ParameterError(f"has an id twice: {twice!r}", argument=argument)
 
-    def of(self, places: IntArray) -> TextArray:
-        """Return the ids of some rows or columns."""
-        return np.array(list(map(str, places.tolist())), object) if self._given is None else self._given[places]
-
-    def all(self, start: int = 0) -> TextArray:
-        """Return the ids of all; numbers begin with `start`."""
-        return self.of(np.arange(start, start + self._size))
+def ids_at(ids: TextArray | None, places: IntArray) -> TextArray:
+    """Return the ids of some rows or columns: those that are given, or their numbers."""
+    return np.array(list(map(str, places.tolist())), object) if ids is None else ids[places]
 
 
 def _count(matrix: Matrix, judged: Entries, left_out: Entries) -> tuple[IntArray, IntArray]:

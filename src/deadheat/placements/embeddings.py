@@ -8,7 +8,6 @@ scores are equal does not depend on how a library multiplies matrices.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +17,7 @@ from numpy.typing import ArrayLike
 from deadheat.arrays import AnyArray, IntArray
 from deadheat.errors import DataError, ParameterError
 from deadheat.placements.comparing import Array, Counts, Piece, compare, compare_some, first_wrong, numbers_at
-from deadheat.placements.dense import Counted, Entries, Ids, entries_of, left_out_of, numbers_of
+from deadheat.placements.dense import Counted, Entries, checked_ids, entries_of, ids_at, left_out_of, numbers_of
 from deadheat.placements.libraries import beside, device_of, library_of, on_device, to_memory, widened
 from deadheat.wording import Plain
 
@@ -28,14 +27,20 @@ ON_DEVICE = (1024, 16384)  # and on another device, where each product has to be
 AT_ONCE = 1 << 18  # numbers that are looked at together
 
 
-@dataclass(frozen=True, eq=False)
 class Tiles:
     """The scores of queries and of the distinct vectors of documents, in tiles of one shape.
 
-    Attributes
+    Parameters
     ----------
     queries, documents : array of shape (n, n_dimensions)
     similarity : str
+    first : ndarray of int, shape (n_documents,)
+        Of each document the first one with its vector.
+    judged : ndarray of int
+        Judged documents, by query.
+
+    Attributes
+    ----------
     document : ndarray of int, shape (n_columns,)
         Of each distinct vector the first document that has it, in the order in which they are scored: judged ones
         first, by query, so that the scores of a query's judged documents, which are needed before any is counted, are
@@ -44,29 +49,12 @@ class Tiles:
         The column of each document.
     """
 
-    queries: Array
-    documents: Array
-    similarity: str
-    document: IntArray
-    of_document: IntArray
-
-    @classmethod
-    def of(cls, queries: Array, documents: Array, similarity: str, first: IntArray, judged: IntArray) -> Tiles:
-        """Return the tiles.
-
-        Parameters
-        ----------
-        queries, documents, similarity
-            As above.
-        first : ndarray of int, shape (n_documents,)
-            Of each document the first one with its vector.
-        judged : ndarray of int
-            Judged documents, by query.
-        """
-        document = np.array(list(dict.fromkeys([*first[judged].tolist(), *np.unique(first).tolist()])))
+    def __init__(self, queries: Array, documents: Array, similarity: str, first: IntArray, judged: IntArray) -> None:
+        self.queries, self.documents, self.similarity = queries, documents, similarity
+        self.document = np.array(list(dict.fromkeys([*first[judged].tolist(), *np.unique(first).tolist()])))
         column = np.empty(len(first), np.int64)
-        column[document] = np.arange(len(document))
-        return cls(queries, documents, similarity, document, column[first])
+        column[self.document] = np.arange(len(self.document))
+        self.of_document: IntArray = column[first]
 
     @cached_property
     def n_more(self) -> IntArray:
@@ -150,19 +138,19 @@ def count_embeddings(
     )
     _check_pair(left, right)
     shape = (int(left.shape[0]), int(right.shape[0]))
-    names, documents_named = Ids(query_ids, shape[0], "query_ids"), Ids(doc_ids, shape[1], "doc_ids")
+    names, documents_named = checked_ids(query_ids, shape[0], "query_ids"), checked_ids(doc_ids, shape[1], "doc_ids")
     judged = entries_of(relevant, shape, "relevant")
     left_out = left_out_of(exclude, judged, shape)
     has_length = similarity == "cosine"
     first_identical(left, "query", has_length=has_length)  # checks them
     first = first_identical(right, "document", has_length=has_length)
-    count = _Count(Tiles.of(left, right, similarity, first, judged.document), judged, left_out)
+    count = _Count(Tiles(left, right, similarity, first, judged.document), judged, left_out)
     n_tiles, at_once = -(-shape[0] // count.tiles.shape[0]), -(-block // count.tiles.shape[0])
     for start in range(0, n_tiles, at_once):
         count.add(range(start, min(start + at_once, n_tiles)))
     n_retrieved = shape[1] - np.bincount(left_out.query, minlength=shape[0])
-    found = documents_named.of(judged.document)
-    return Counted(names.all(), n_retrieved, judged.query, found, judged.value, count.above, count.tied)
+    queries, documents = ids_at(names, np.arange(shape[0])), ids_at(documents_named, judged.document)
+    return Counted(queries, n_retrieved, judged.query, documents, judged.value, count.above, count.tied)
 
 
 class _Count:

@@ -150,7 +150,7 @@ class Placements(Shown):
     @property
     def tie_sizes(self) -> IntArray:
         """The number of judged documents in each of these ties, of shape (n_groups,)."""
-        return self.cached("tie_sizes", lambda: np.diff(self.tie_starts, append=len(self.query)))
+        return self.cached("tie_sizes", lambda: np.diff(np.append(self.tie_starts, len(self.query))))
 
     def relevant(self, rel: float) -> Relevant:
         """Return the ties with documents of relevance `rel` or more."""
