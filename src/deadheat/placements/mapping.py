@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import cast
 
 import numpy as np
@@ -67,17 +66,14 @@ class Mapping:
         queries = placements.query_ids[placements.query[rows[starts]]].tolist()
         block = np.array([codes[query] for query in queries])
         above, sizes, bounds = placements.above[rows[starts]], placements.tied[rows[starts]], self._found.bounds
-        place_of = iter(
-            (rows_of_ties(self._scores, bounds, block, above, sizes) - np.repeat(bounds[block], sizes)).tolist()
-        )
-        judged = np.split(placements.doc_ids[rows], starts[1:])
-        documents, last, first = list[str](), None, list[int]()
-        for query, size, own in zip(queries, sizes.tolist(), judged, strict=True):
-            if query != last:
-                documents, last = [*self._retrieved.mapping[query]], query
-            tie = [documents[place] for place in islice(place_of, size)]
+        places = rows_of_ties(self._scores, bounds, block, above, sizes) - np.repeat(bounds[block], sizes)
+        documents = {query: [*self._retrieved.mapping[query]] for query in dict.fromkeys(queries)}
+        ties, judged = np.split(places, np.cumsum(sizes)[:-1]), np.split(placements.doc_ids[rows], starts[1:])
+        first = list[int]()
+        for query, own_places, own in zip(queries, ties, judged, strict=True):
+            tie = [documents[query][place] for place in own_places.tolist()]
             if rule == "doc_id":
                 check_ids(tie, self._run.where)  # numbers and text have no order
                 tie.sort(reverse=True)  # the order of code points is that of UTF-8 bytes
-            first += map(dict(zip(tie, range(size), strict=True)).__getitem__, own)
+            first += map(dict(zip(tie, range(len(tie)), strict=True)).__getitem__, own)
         return np.array(first)

@@ -232,12 +232,14 @@ class Placements(Shown):
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
-        yield ("n_queries",), self.n_queries
-        yield ("n_missing",), int(self.missing.sum())
-        yield ("n_retrieved",), int(self.n_retrieved.sum())
-        yield ("n_judged",), len(self.judged_query)
-        yield ("n_judged_retrieved",), len(self.query)
-        yield ("n_judged_in_ties",), int((self.tied > 1).sum())
+        return (
+            (("n_queries",), self.n_queries),
+            (("n_missing",), int(self.missing.sum())),
+            (("n_retrieved",), int(self.n_retrieved.sum())),
+            (("n_judged",), len(self.judged_query)),
+            (("n_judged_retrieved",), len(self.query)),
+            (("n_judged_in_ties",), int((self.tied > 1).sum())),
+        )
 
 
 def rows_of(query: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:

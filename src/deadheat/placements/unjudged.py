@@ -96,26 +96,21 @@ def with_ties(
     ([0, 1, 3], [1, 2, 2], [1, 1, 2])
     """
     check_threads()
-    frame = run.rounded(score_precision).to_polars()
-    codes = pl.DataFrame(
-        {"query_id": pl.Series(placements.query_ids.tolist(), dtype=pl.String), "code": np.arange(placements.n_queries)}
+    codes = pl.DataFrame({"query_id": pl.Series(placements.query_ids.tolist(), dtype=pl.String)}).with_row_index("code")
+    frame = run.rounded(score_precision).to_polars().join(codes, on="query_id")
+    ties = frame.group_by("code", "score").agg(tied=pl.len().cast(pl.Int64))
+    ties = ties.sort("code", "score", descending=[False, True]).select(
+        pl.col("code").cast(pl.Int64), "tied", above=(pl.col("tied").cum_sum() - pl.col("tied")).over("code")
     )
-    ties = frame.join(codes, on="query_id").group_by("code", "score").len()
-    ties = ties.sort("code", "score", descending=[False, True])
-    query, tied = ties["code"].to_numpy().astype(np.int64), ties["len"].to_numpy().astype(np.int64)
-    ends = np.cumsum(tied)
-    first = np.searchsorted(query, query)
-    above = ends - tied - (ends - tied)[first]
     if depth is not None:
-        is_kept = above < depth
-        query, above, tied = query[is_kept], above[is_kept], np.minimum(tied, depth - above)[is_kept]
+        cut = pl.min_horizontal("tied", depth - pl.col("above"))
+        ties = ties.filter(pl.col("above") < depth).with_columns(tied=cut)
     starts = placements.tie_starts
-    width = int(placements.n_retrieved.max(initial=0)) + 1
-    place = np.searchsorted(query * width + above, placements.query[starts] * width + placements.above[starts])
-    count = tied.copy()
-    count[place] -= placements.tie_sizes
-    some = count > 0
-    return Unjudged(query[some], above[some], tied[some], count[some], np.zeros_like(placements.n_retrieved))
+    judged = {"code": placements.query[starts], "above": placements.above[starts], "judged": placements.tie_sizes}
+    ties = ties.join(pl.DataFrame(judged), on=["code", "above"], how="left", maintain_order="left")
+    ties = ties.with_columns(count=pl.col("tied") - pl.col("judged").fill_null(0)).filter(pl.col("count") > 0)
+    columns = (ties[name].to_numpy() for name in ("code", "above", "tied", "count"))
+    return Unjudged(*columns, np.zeros_like(placements.n_retrieved))
 
 
 def unjudged_documents(qrels: Qrels, run: Run, score_precision: ScorePrecision = None) -> pl.DataFrame:
