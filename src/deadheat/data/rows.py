@@ -150,14 +150,16 @@ class Rows:
 
     Attributes
     ----------
-    frame : polars.DataFrame
-        The rows in the order of the source, built or fetched once.
     in_polars : bool
         Whether Polars can take them in their order; else they are in another engine, which may have no order.
     """
 
-    frame: pl.DataFrame
     in_polars: bool = True
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The rows in the order of the source, built or fetched once."""
+        raise NotImplementedError
 
     @cached_property
     def lazy(self) -> nw.LazyFrame[Any]:
@@ -253,19 +255,18 @@ class MappingRows(Rows):
         return list(islice(chain.from_iterable(self.mapping.values()), size))
 
 
-@dataclass(frozen=True, eq=False)
 class MemoryRows(Rows):
     """A frame in memory.
 
-    Attributes
+    Parameters
     ----------
     frame : polars.DataFrame
-    hashes : polars.Series of UInt32, or None
+    hashes : polars.Series of UInt32, optional
         Those of the document ids, if the reader of a file has found them.
     """
 
-    frame: pl.DataFrame
-    hashes: pl.Series | None = None
+    def __init__(self, frame: pl.DataFrame, hashes: pl.Series | None = None) -> None:
+        self.frame, self.hashes = frame, hashes
 
     @cached_property
     def blocks(self) -> Blocks:

@@ -199,9 +199,10 @@ def left_out_of(exclude: object, judged: Entries, shape: tuple[int, int]) -> Ent
     if exclude is None:
         return NOTHING
     left_out = entries_of(exclude, shape, "exclude")
-    both = np.intersect1d(*(one.query * shape[1] + one.document for one in (judged, left_out)))
+    n = shape[1]
+    both = np.intersect1d(judged.query * n + judged.document, left_out.query * n + left_out.document)
     if len(both):
-        query, document = divmod(int(both[0]), shape[1])
+        query, document = divmod(int(both[0]), n)
         problem = f"names document {document} of query {query}, which is judged"
         raise ParameterError(problem, argument="exclude", hint="leave it out of one of both")
     return left_out

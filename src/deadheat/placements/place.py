@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Protocol
 
@@ -119,7 +119,9 @@ def are_levels(table: Table) -> bool:
 
 
 def _some_numbers(rows: MappingRows) -> Iterator[float]:
-    some = chain.from_iterable(documents.values() for documents in islice(rows.mapping.values(), LOOKED))
+    some: Iterable[object] = chain.from_iterable(
+        documents.values() for documents in islice(rows.mapping.values(), LOOKED)
+    )
     numbers = (one for one in islice(some, LOOKED) if isinstance(one, int | float))
     return (float(one) for one in numbers if -LARGEST_INTEGER < one < LARGEST_INTEGER)
 

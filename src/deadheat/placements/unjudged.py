@@ -109,8 +109,8 @@ def with_ties(
     judged = {"code": placements.query[starts], "above": placements.above[starts], "judged": placements.tie_sizes}
     ties = ties.join(pl.DataFrame(judged), on=["code", "above"], how="left", maintain_order="left")
     ties = ties.with_columns(count=pl.col("tied") - pl.col("judged").fill_null(0)).filter(pl.col("count") > 0)
-    columns = (ties[name].to_numpy() for name in ("code", "above", "tied", "count"))
-    return Unjudged(*columns, np.zeros_like(placements.n_retrieved))
+    query, above, tied, count = (ties[name].to_numpy() for name in ("code", "above", "tied", "count"))
+    return Unjudged(query, above, tied, count, np.zeros_like(placements.n_retrieved))
 
 
 def unjudged_documents(qrels: Qrels, run: Run, score_precision: ScorePrecision = None) -> pl.DataFrame:
@@ -178,11 +178,14 @@ def _with_judged(
     level, is_there = np.full(len(query), relevance), tied > 0
     own = (placements.query, placements.doc_ids, placements.relevance, placements.above, placements.tied)
     new = (query, np.full(len(query), "", dtype=object), level, above, tied)
+    of_query, docs, levels, all_above, all_tied = (
+        np.concatenate((some, more[is_there])) for some, more in zip(own, new, strict=True)
+    )
     found = sort_rows(
         placements.query_ids,
         placements.n_retrieved,
         judged_query=np.concatenate((placements.judged_query, query)),
         judged_relevance=np.concatenate((placements.judged_relevance, level)),
-        rows=tuple(np.concatenate((some, more[is_there])) for some, more in zip(own, new, strict=True)),
+        rows=(of_query, docs, levels, all_above, all_tied),
     )
     return replace(found, max_relevance=placements.max_relevance)
