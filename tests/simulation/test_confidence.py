@@ -196,6 +196,13 @@ def test_queries_without_a_value_have_none() -> None:
     assert found["RR"].mean == pytest.approx(found["RR"].values[0] / 2)
 
 
+def test_all_measures_see_the_same_orders() -> None:
+    """Each as if it were asked for alone."""
+    data = draw_data(7)
+    together = dh.evaluate_with_confidence(*data, ["nDCG@3", "RR"], scale=0.7, n_draws=50, rng=3)
+    assert together["RR"].mean == dh.evaluate_with_confidence(*data, "RR", scale=0.7, n_draws=50, rng=3)["RR"].mean
+
+
 def test_a_geometric_mean() -> None:
     qrels, run, second = draw_data(5)
     found = evaluate_with_confidence(qrels, run, second, "GMAP", scale=1e-9, n_draws=50)["GMAP"]

@@ -77,8 +77,7 @@ class Match:
 
         Of a tool as it is, its tie rule, and what it does with queries that the run lacks.
         """
-        usual = {name: self.settings[name] for name in ("ties", "missing") if name in self.settings}
-        said = self.changes or usual
+        said = self.changes or {name: self.settings[name] for name in ("ties", "missing") if name in self.settings}
         return "; ".join(describe(name, value) for name, value in said.items()) or "as it is"
 
 

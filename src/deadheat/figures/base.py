@@ -44,7 +44,6 @@ SEVERAL = {"systems", "strata", "ties"}  # kinds of objects of which a figure ta
 
 Draw = TypeVar("Draw", bound=Callable[..., alt.LayerChart])
 
-LAST = 100
 REGISTRY: dict[str, Figure] = {}
 
 
@@ -92,7 +91,7 @@ class Drawing:
     error: FigureError | None = None
 
 
-def figure(*of: Kind, measures: str = "each", place: int = LAST) -> Callable[[Draw], Draw]:
+def figure(*of: Kind, measures: str = "each", place: int = 100) -> Callable[[Draw], Draw]:
     """Return a decorator that registers a figure by the name of its function."""
 
     def register(draw: Draw) -> Draw:

@@ -17,7 +17,7 @@ from deadheat.figures.base import figure
 from deadheat.figures.style import BAND, BLACK, Row, finished, labels, left_out, n_queries, number, series, short
 from deadheat.figures.systems import Systems, better, interval_options, is_moved, marks, name_among, named, of_mean
 from deadheat.measures import Measure, parse_measure
-from deadheat.measures.interpolated import InterpolatedMeasure
+from deadheat.measures.interpolated import IPrec
 from deadheat.measures.notation import MeasureLike
 from deadheat.simulation.coarse_profile import AS_GIVEN, CoarseningProfile
 from deadheat.wording import BY_DOC_ID, three
@@ -132,9 +132,8 @@ def precision_recall(
     >>> row["recall"], row["mean"], row["tie_min"], row["tie_max"]
     (0.0, 0.75, 0.5, 1.0)
     """
-    family = {level: parse_measure(f"IPrec@{level:g}") for level in LEVELS}
-    interpolated = [one for one in family.values() if isinstance(one, InterpolatedMeasure)]
-    steps = sum(one.n_steps(evaluation.placements) for evaluation in named(systems).values() for one in interpolated)
+    family = {level: IPrec(recall=level) for level in LEVELS}
+    steps = sum(one.n_steps(of.placements) for of in named(systems).values() for one in family.values())
     if steps > MOST_STEPS and not even_if_slow:
         raise FigureError(
             f"interpolated precision of ties as large as these takes about {round(steps / STEPS_A_SECOND):,} seconds",
