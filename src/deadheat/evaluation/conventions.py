@@ -10,7 +10,7 @@ from deadheat.arguments import check_choice
 from deadheat.data.precision import ScorePrecision, check_precision
 from deadheat.errors import ParameterError
 from deadheat.measures.base import Measure
-from deadheat.measures.parameters import Check, Cutoff, Flag, Number
+from deadheat.measures.parameters import FLAG, Check, Cutoff, Number
 from deadheat.settings import SETTINGS
 from deadheat.wording import Advice
 
@@ -115,7 +115,7 @@ def default_rel(measure: Measure) -> float | None:
 
 CHECKS: dict[str, Check] = {
     "rel": Number(optional=True),
-    "judged_only": Flag(),
+    "judged_only": FLAG,
     "depth": Cutoff(),
     "unjudged_max_rel": Number(low=0, optional=True),
 }

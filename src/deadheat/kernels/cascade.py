@@ -256,14 +256,11 @@ def _announce(cells: IntArray, listed: IntArray, what: str) -> None:
 
 def _is_random(groups: Groups) -> BoolArray:
     """Tell which groups hold documents of different kinds: the others have no variance, and no rounding error of it."""
-    low, high = np.ones(len(groups.tied)), np.zeros(len(groups.tied))
-    for index, width in batches(groups.listed):
-        stop = groups.padded(index, width)
-        real = np.arange(width) < groups.listed[index, None]
-        low[index] = np.where(real, stop, 2.0).min(axis=1)
-        high[index] = np.where(real, stop, -1.0).max(axis=1)
-    mixed = (groups.plain > 0) | (low < high)
-    return mixed & (groups.listed > 0) & (groups.tied > 1) & (groups.inside > 0)
+    changes = np.append(
+        0, np.cumsum(np.diff(groups.stop, append=0.0) != 0)
+    )  # of probability, above each listed document
+    varies = changes[groups.start + groups.listed - 1] != changes[groups.start]
+    return (varies | (groups.plain > 0)) & (groups.listed > 0) & (groups.tied > 1) & (groups.inside > 0)
 
 
 def _stop_moments(groups: Groups, index: IntArray, shape: tuple[int, int], alike: int) -> tuple[FloatArray, FloatArray]:

@@ -225,9 +225,7 @@ def rank_sums(inside: IntArray, weight: Callable[[IntArray, IntArray], FloatArra
 
 def _choose(n: AnyArray, size: int) -> FloatArray:
     """Return the number of ordered `size`-tuples of n documents, 1 where there is none (the sum is 0 there)."""
-    product = np.ones(np.shape(n))
-    for taken in range(size):
-        product = product * np.maximum(n - taken, 0)
+    product = np.prod([np.maximum(n - taken, 0.0) for taken in range(size)], axis=0)
     return np.where(product > 0, product, 1.0)
 
 

@@ -84,11 +84,8 @@ def _of_shape(size: int, kinds: Sequence[int], ties: IntArray, added: Added) -> 
 
 def _one_more(state: FloatArray, axis: int) -> FloatArray:
     """Return for each state that with one more document of a kind seen."""
-    moved = np.roll(state, -1, axis=axis)
-    last = [slice(None)] * state.ndim
-    last[axis] = slice(-1, None)
-    moved[tuple(last)] = 0.0
-    return moved
+    nothing = np.zeros_like(np.take(state, [0], axis=axis))
+    return np.concatenate((np.delete(state, 0, axis=axis), nothing), axis=axis)
 
 
 def _mixed(chances: FloatArray, states: FloatArray) -> FloatArray:

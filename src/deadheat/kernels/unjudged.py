@@ -13,8 +13,6 @@ is to be as large, or as small, as X documents can make it, and the ends are fou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
@@ -87,62 +85,53 @@ def rprec_ends(  # noqa: PLR0917 - arrays that belong together
     return sum_ends(base + low, base + high, cutoff, allowed)
 
 
-@dataclass(frozen=True, eq=False)
-class Ties:
-    """The ties of a query that hold relevant or unjudged documents, from the first one on.
+def precision_sums(
+    above: IntArray, tied: IntArray, inside: IntArray, *, relevant: IntArray, unjudged: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the greatest mean sum of precisions (that AP divides) for each number of relevant unjudged.
 
-    Attributes
+    Parameters
     ----------
     above, tied, inside : ndarray of int, shape (n_ties,)
         Documents above a tie and in it, and how many of its ranks count.
     relevant, unjudged : ndarray of int, shape (n_ties,)
-    """
-
-    above: IntArray
-    tied: IntArray
-    inside: IntArray
-    relevant: IntArray
-    unjudged: IntArray
-
-
-def precision_sums(ties: Ties) -> tuple[FloatArray, FloatArray]:
-    """Return the least and the greatest mean sum of precisions (that AP divides) for each number of relevant unjudged.
+        Those in each tie.
 
     Returns
     -------
     low, high : ndarray of shape (n_unjudged + 1,)
         With the lowest documents relevant, and the highest.
     """
-    if not len(ties.above):  # nothing of it is retrieved
+    if not len(above):  # nothing of it is retrieved
         return np.zeros(1), np.zeros(1)
-    last = int((ties.above + ties.inside).max(initial=0))
+    last = int((above + inside).max(initial=0))
     harmonic = _prefix(1 / np.arange(1.0, last + 1))
-    inverse = harmonic[np.minimum(ties.above + ties.inside, last)] - harmonic[np.minimum(ties.above, last)]
-    full = ties.relevant + ties.unjudged
-    x = np.arange(int(ties.unjudged.sum()) + 1)
+    inverse = harmonic[np.minimum(above + inside, last)] - harmonic[np.minimum(above, last)]
+    full = relevant + unjudged
+    x = np.arange(int(unjudged.sum()) + 1)
 
-    def part(place: IntArray | slice, relevant: FloatArray | IntArray, before: FloatArray | IntArray) -> FloatArray:
-        n, t = ties.tied[place], ties.above[place]
-        slope = np.where(n > 1, (relevant - 1) / np.maximum(n - 1, 1), 0.0)
-        found = (before + 1 - (t + 1) * slope) * inverse[place] + slope * ties.inside[place]
-        return np.asarray(relevant / n * found)
+    def part(place: IntArray | slice, count: FloatArray | IntArray, before: FloatArray | IntArray) -> FloatArray:
+        n, t = tied[place], above[place]
+        slope = np.where(n > 1, (count - 1) / np.maximum(n - 1, 1), 0.0)
+        found = (before + 1 - (t + 1) * slope) * inverse[place] + slope * inside[place]
+        return np.asarray(count / n * found)
 
     every = slice(None)
-    judged_before = np.cumsum(ties.relevant) - ties.relevant
+    judged_before = np.cumsum(relevant) - relevant
     # from the top: ties above the one that is filled in part are full, and those below have X more above them
-    filled = np.concatenate(([0], np.cumsum(ties.unjudged)))
+    filled = np.concatenate(([0], np.cumsum(unjudged)))
     place = np.minimum(np.searchsorted(filled, x, side="right") - 1, len(full) - 1)
     full_before = np.cumsum(full) - full
     before = _prefix(part(every, full, full_before))[place]
-    plain, steep = part(every, ties.relevant, judged_before), ties.relevant / ties.tied * inverse
+    plain, steep = part(every, relevant, judged_before), relevant / tied * inverse
     below, gained = (_suffix(column)[place + 1] for column in (plain, steep))
-    high = before + part(place, ties.relevant[place] + x - filled[place], full_before[place]) + below + x * gained
+    high = before + part(place, relevant[place] + x - filled[place], full_before[place]) + below + x * gained
     # from the bottom: ties below are full
     left = filled[-1] - filled[1:]  # unjudged documents below each tie
     place = np.searchsorted(-left, -x)
-    shifted = part(every, full, judged_before - left - ties.unjudged)
-    below, gained = (_suffix(column)[place + 1] for column in (shifted, full / ties.tied * inverse))
-    own = part(place, ties.relevant[place] + x - left[place], judged_before[place])
+    shifted = part(every, full, judged_before - left - unjudged)
+    below, gained = (_suffix(column)[place + 1] for column in (shifted, full / tied * inverse))
+    own = part(place, relevant[place] + x - left[place], judged_before[place])
     low = _prefix(plain)[place] + own + below + x * gained
     return low, high
 

@@ -11,7 +11,7 @@ from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio, scan_before
 from deadheat.measures.base import register
 from deadheat.measures.gains import LOWEST_POSITIVE
-from deadheat.measures.parameters import Cutoff, Flag, Number, parameter
+from deadheat.measures.parameters import FLAG, Cutoff, Number, parameter
 from deadheat.measures.prefix import GainTies, KindTies, MeanMeasure, along
 from deadheat.placements.placements import Placements
 
@@ -54,7 +54,7 @@ class Compat(MeanMeasure):
     formula = "Compat = 1/Z ∑ p^(i - 1) X_i / i, X_i the documents that the top i shares with the ideal one"
 
     p: float = parameter(0.95, Number(low=0, high=1, open_low=True, open_high=True), "persistence")
-    normalize: bool = parameter(True, Flag(), "whether the ideal ranking has 1")  # noqa: FBT003 - a default
+    normalize: bool = parameter(True, FLAG, "whether the ideal ranking has 1")  # noqa: FBT003 - a default
     depth: int | None = parameter(None, Cutoff(), "rank at which the sums end; None: the end of the longer list")
 
     def has_relevant(self, placements: Placements) -> BoolArray:
@@ -140,8 +140,8 @@ class Compat(MeanMeasure):
         ends, harmonic = self._depth(placements)[found.query], self._harmonic(placements)
 
         def worth(ties: IntArray, j: int, first: IntArray, seen: IntArray) -> FloatArray:
-            rank = np.maximum(along(found.above[ties] + j, seen.ndim), along(first, seen.ndim) + seen)
-            end = along(ends[ties], seen.ndim)
+            rank = np.maximum(along(found.above[ties] + j, [seen]), along(first, [seen]) + seen)
+            end = along(ends[ties], [seen])
             # 0 beyond the depth, and in states that no order reaches
             return harmonic[end] - harmonic[np.minimum(rank, end + 1) - 1]
 

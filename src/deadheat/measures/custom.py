@@ -23,22 +23,18 @@ def _is_name(value: Any) -> bool:  # noqa: ANN401 - a check takes whatever the u
     return isinstance(value, str) and bool(value.strip()) and "@" not in value and value not in {*REGISTRY, *ALIASES}
 
 
+def _is_seed(value: Any) -> bool:  # noqa: ANN401 - as above
+    is_number = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return isinstance(value, np.random.Generator) or (is_number and value >= 0)
+
+
+def _seed(given: int | np.random.Generator) -> int:
+    return int(given.integers(2**63) if isinstance(given, np.random.Generator) else given)
+
+
 NAME = Only("a text without @ that is not another measure's name", _is_name)
 FUNCTION = Only("a function of the relevance values in rank order", callable)
-
-
-class Seed:
-    """A seed or a generator."""
-
-    allowed = "a whole number from 0 on, or a numpy.random.Generator"
-
-    def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
-        """Return a seed: a generator gives one."""
-        if isinstance(value, np.random.Generator):
-            return int(value.integers(2**63))
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-            raise ValueError
-        return int(value)
+SEED = Only("a whole number from 0 on, or a numpy.random.Generator", _is_seed, _seed)
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,7 +79,7 @@ class Custom(OrdersMeasure, CutMeasure):
     max_orders: int | None = parameter(
         10_000, Cutoff(), "most orders that are enumerated, and number drawn beyond that; None: no limit"
     )
-    rng: int | np.random.Generator = parameter(0, Seed(), "seed of the sampling")
+    rng: int | np.random.Generator = parameter(0, SEED, "seed of the sampling")
 
     def __repr__(self) -> str:
         return self.name + (f"@{self.cutoff}" if self.cutoff else "")

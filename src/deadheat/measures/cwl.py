@@ -176,12 +176,11 @@ class BPM(ScaledMeasure, PrefixMeasure, CutMeasure):
         last = self.k(placements)[found.query]
 
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
-            n_axes = seen[0].ndim
-            before = along(found.before[ties], n_axes)
+            before = along(found.before[ties], seen)
             for other, number in enumerate(seen):
-                before = before + along(found.levels[ties, other], n_axes) * number
-            after = before + along(found.levels[ties, kind], n_axes)
-            rank, k = along(found.above[ties] + j, n_axes), along(last[ties], n_axes)
+                before = before + along(found.levels[ties, other], seen) * number
+            after = before + along(found.levels[ties, kind], seen)
+            rank, k = along(found.above[ties] + j, seen), along(last[ties], seen)
             is_read = (before < self.T - NEARLY) & (rank <= k)
             return np.where(is_read, np.where(after < self.T - NEARLY, after / k, after / rank) - before / k, 0.0)
 

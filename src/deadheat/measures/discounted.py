@@ -22,7 +22,7 @@ from deadheat.measures.gains import (
     ideal_rank,
     weights_of,
 )
-from deadheat.measures.parameters import Choice, Flag, Number, parameter, parameters
+from deadheat.measures.parameters import FLAG, Choice, Number, parameter, parameters
 from deadheat.measures.top import REL
 from deadheat.placements.placements import Placements
 from deadheat.wording import Plain
@@ -213,7 +213,7 @@ class RBP(RankBiased):
     presets: ClassVar = {"rbp": {"p": 0.9, "graded": True, "top": "query"}}
 
     rel: float = parameter(1, Number(), REL + " (graded=False)")
-    graded: bool = parameter(False, Flag(), "whether the gain is relevance / max_rel instead of 0 or 1")  # noqa: FBT003 - a default
+    graded: bool = parameter(False, FLAG, "whether the gain is relevance / max_rel instead of 0 or 1")  # noqa: FBT003 - a default
     max_rel: float | None = parameter(
         None, Number(low=0, open_low=True, optional=True), "top of the scale; None: highest relevance of the qrels"
     )

@@ -162,29 +162,19 @@ class TopicMeasure(MeanMeasure):
 
     def exact_mean(self, placements: Placements) -> FloatArray:
         """Return the mean over all tie orders, a sum over the subtopics."""
-        topics, total = self.topics(placements), np.zeros(placements.n_queries)
-        starts = placements.tie_starts
+        topics, starts = self.topics(placements), placements.tie_starts
         counts = segment_sums(topics.member[topics.codes].astype(np.int64), starts)
         before = np.rint(scan_before(counts.astype(np.float64), placements.query[starts], np.add)).astype(np.int64)
-        for topic in range(topics.member.shape[1]):
-            own = np.flatnonzero(counts[:, topic])
-            query, above = placements.query[starts][own], placements.above[starts][own]
-            over, n_relevant = before[own, topic], topics.n_relevant[query, topic]
+        tie, topic = np.nonzero(counts)
+        query, above, tied = (column[starts][tie] for column in (placements.query, placements.above, placements.tied))
+        over, n_relevant = before[tie, topic], topics.n_relevant[query, topic]
 
-            def added(  # noqa: PLR0917 - as of all kernels
-                ties: IntArray,
-                j: int,
-                _kind: int,
-                seen: Sequence[IntArray],
-                above: IntArray = above,
-                over: IntArray = over,
-                n_relevant: IntArray = n_relevant,
-            ) -> FloatArray:
-                return self.worth(along(above[ties] + j, 1), along(over[ties], 1) + seen[0], along(n_relevant[ties], 1))
+        def added(ties: IntArray, j: int, _: int, seen: Sequence[IntArray]) -> FloatArray:
+            n_above = along(over[ties], seen) + seen[0]
+            return self.worth(along(above[ties] + j, seen), n_above, along(n_relevant[ties], seen))
 
-            found = prefix_counts.moments(placements.tied[starts][own], counts[own, topic][:, None], added)
-            total += placements.by_query(found[0], query)
-        return ratio(total, self.divisor(placements))
+        means = prefix_counts.moments(tied, counts[tie, topic][:, None], added)[0]
+        return ratio(placements.by_query(means, query), self.divisor(placements))
 
     def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
         """Return the ties with a relevant document: the documents of each set of subtopics."""
@@ -195,15 +185,14 @@ class TopicMeasure(MeanMeasure):
         before = scan_before(of_ties, query, np.add)
 
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
-            n_axes = seen[0].ndim
-            rank, total = along(above[ties] + j, n_axes), np.zeros([1] * (n_axes + 1))
+            rank, total = along(above[ties] + j, seen), along(np.zeros(1), seen)
             for topic in np.flatnonzero(member[ties, kind].any(axis=0)).tolist():
-                over = along(before[ties, topic], n_axes)
+                over = along(before[ties, topic], seen)
                 for other, number in enumerate(seen):
                     if (is_own := member[ties, other, topic]).any():
-                        over = over + along(is_own.astype(np.float64), n_axes) * number
-                worth = self.worth(rank, over, along(topics.n_relevant[query[ties], topic], n_axes))
-                total = total + along(member[ties, kind, topic].astype(np.float64), n_axes) * worth
+                        over = over + along(is_own.astype(np.float64), seen) * number
+                worth = self.worth(rank, over, along(topics.n_relevant[query[ties], topic], seen))
+                total = total + along(member[ties, kind, topic].astype(np.float64), seen) * worth
             return total
 
         return found, added

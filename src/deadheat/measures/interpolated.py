@@ -12,22 +12,22 @@ from deadheat.kernels import interpolated
 from deadheat.kernels.counts import Relevant
 from deadheat.measures.base import Measure, register
 from deadheat.measures.orders import OrdersMeasure
-from deadheat.measures.parameters import Choice, Number, parameter
+from deadheat.measures.parameters import Choice, Number, parameter, parameters
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
 
 MOST_STEPS = 1 << 26  # numbers computed for one query, in about a second; beyond, orders are drawn
-ROUNDING = parameter(
-    "trec_eval 9",
-    Choice(("trec_eval 9", "trec_eval 10", "ceil")),
-    "relevant documents of a recall: l R + 0.9 rounded down, l R rounded, or l R rounded up",
-)
 
 
+@parameters
 class InterpolatedMeasure(RelevanceMeasure, OrdersMeasure):
     """The average of interpolated precision over levels of recall."""
 
-    rounding: str
+    rounding: str = parameter(
+        "trec_eval 9",
+        Choice(("trec_eval 9", "trec_eval 10", "ceil")),
+        "relevant documents of a recall: l R + 0.9 rounded down, l R rounded, or l R rounded up",
+    )
 
     @property
     @abstractmethod
@@ -122,7 +122,6 @@ class IPrec(InterpolatedMeasure):
     at: ClassVar[str] = "recall"
 
     recall: float = parameter(0, Number(low=0, high=1), "level of recall; what @ sets")
-    rounding: str = ROUNDING
 
     @property
     def levels(self) -> FloatArray:
@@ -153,7 +152,6 @@ class AP11(InterpolatedMeasure):
     title = "11-point average precision"
     formula = "AP11 = 1/11 ∑ IPrec@l over the levels l = 0, 0.1, ..., 1"
     trec_eval = ("11pt_avg",)
-    rounding: str = ROUNDING
 
     @property
     def levels(self) -> FloatArray:

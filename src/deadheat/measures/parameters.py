@@ -111,28 +111,20 @@ class Choice:
 
 @dataclass(frozen=True)
 class Only:
-    """Whatever a condition holds for, which `allowed` says in words."""
+    """Whatever a condition holds for, which `allowed` says in words, in its normal form."""
 
     allowed: str
     holds: Callable[[Any], bool]
+    normal: Callable[[Any], Any] = lambda value: value
 
     def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
-        """Return the value as it is."""
+        """Return the value in its normal form."""
         if not self.holds(value):
             raise ValueError
-        return value
+        return self.normal(value)
 
 
-class Flag:
-    """True or False."""
-
-    allowed = "True or False"
-
-    def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
-        """Return the flag."""
-        if not isinstance(value, bool | np.bool_):
-            raise ValueError  # noqa: TRY004 - the caller makes one message of it
-        return bool(value)
+FLAG = Only("True or False", lambda value: isinstance(value, bool | np.bool_), bool)
 
 
 @dataclass(frozen=True)

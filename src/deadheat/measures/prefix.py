@@ -124,9 +124,9 @@ class MeanMeasure(PrefixMeasure):
         return self.moments(placements)[2] > 0
 
 
-def along(values: FloatArray | IntArray, n_axes: int) -> Any:  # noqa: ANN401 - of the dtype of the values
-    """Return numbers of ties, shaped for the states of the kinds."""
-    return values.reshape(-1, *(1 for _ in range(n_axes)))
+def along(values: FloatArray | IntArray, seen: Sequence[IntArray]) -> Any:  # noqa: ANN401 - of the dtype of the values
+    """Return numbers of ties, shaped for the states of the kinds, each of which has an axis in `seen`."""
+    return values.reshape(-1, *(1 for _ in range(seen[0].ndim)))
 
 
 @register
@@ -179,12 +179,11 @@ class infAP(RelevanceMeasure, PrefixMeasure):
         above, before = placements.above[starts][own], before[own]
 
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
-            n_axes = seen[0].ndim
             if kind:
-                return np.zeros([1] * (n_axes + 1))
-            of_kinds = [along(before[ties, n], n_axes) + (seen[n] if n < len(seen) else 0) for n in range(3)]
+                return along(np.zeros(1), seen)
+            of_kinds = [along(before[ties, n], seen) + (seen[n] if n < len(seen) else 0) for n in range(3)]
             relevant, other, pooled = of_kinds
-            return _inferred(along(above[ties] + j, n_axes), relevant, relevant + other, pooled)
+            return _inferred(along(above[ties] + j, seen), relevant, relevant + other, pooled)
 
         return KindTies(query[own], placements.tied[starts][own], counts[own]), added
 
@@ -242,12 +241,11 @@ class G(PrefixMeasure, GainMeasure):
         of, before, levels = found_gains.query, found_gains.before, found_gains.levels
 
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
-            n_axes = seen[0].ndim
-            found = along(before[ties] + levels[ties, kind], n_axes)
+            found = along(before[ties] + levels[ties, kind], seen)
             for other, number in enumerate(seen):
-                found = found + along(levels[ties, other], n_axes) * number
-            cost = along(self._cost(placements, found_gains.above[ties] + j, of[ties]), n_axes)
-            gain = along(levels[ties, kind], n_axes)
+                found = found + along(levels[ties, other], seen) * number
+            cost = along(self._cost(placements, found_gains.above[ties] + j, of[ties]), seen)
+            gain = along(levels[ties, kind], seen)
             return gain / np.log2(np.maximum(2 + cost - found, 2.0))  # less is for states that no order reaches
 
         return found_gains, added
@@ -315,8 +313,7 @@ class AUPRC(RelevanceMeasure, PrefixMeasure):
         found = placements.relevant(self.rel)
 
         def added(ties: IntArray, j: int, _kind: int, seen: Sequence[IntArray]) -> FloatArray:
-            n_axes = seen[0].ndim
-            return _strip(along(found.above[ties] + j, n_axes), along(found.before[ties] + 1, n_axes) + seen[0])
+            return _strip(along(found.above[ties] + j, seen), along(found.before[ties] + 1, seen) + seen[0])
 
         return KindTies(found.query, found.tied, found.count[:, None]), added
 

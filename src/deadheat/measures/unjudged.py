@@ -199,7 +199,8 @@ def _ap(measure: AP, placements: Placements, unjudged: Unjudged, top: float) -> 
         for columns, some, numbers in ((found, ties, relevant), (unjudged, own, count)):
             place = np.searchsorted(above, columns.above[some])
             tied[place], numbers[place] = columns.tied[some], columns.count[some]
-        low, high = kernels.precision_sums(kernels.Ties(above, tied, measure.inside(above, tied), relevant, count))
+        inside = measure.inside(above, tied)
+        low, high = kernels.precision_sums(above, tied, inside, relevant=relevant, unjudged=count)
         lost = int(unjudged.lost[code]) if measure.norm in {"R", "min"} else 0
         low, high = np.append(np.repeat(low[0], lost), low), np.append(high, np.repeat(high[-1], lost))
         divisor = known[code] + np.arange(len(low), dtype=np.float64)

@@ -8,7 +8,7 @@ from deadheat import arguments
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray
 from deadheat.errors import ParameterError
 from deadheat.stats import checks
-from deadheat.stats.resampling import sign_flip_sums
+from deadheat.stats.resampling import batches, sign_flip_sums
 from deadheat.stats.units import ROUNDING, unit_sums
 from deadheat.wording import Plain
 
@@ -161,8 +161,7 @@ def tukey_p_values(
 def _permuted_ranges(values: FloatArray, n_resamples: int, rng: np.random.Generator) -> FloatArray:
     """Return the largest sum of a column minus the smallest, with each row permuted, shape (n_resamples,)."""
     ranges = np.empty(n_resamples)
-    rows = max(1, PERMUTED_CELLS // max(1, values.size))
-    for start in range(0, n_resamples, rows):
-        copies = np.broadcast_to(values, (min(rows, n_resamples - start), *values.shape))
-        ranges[start : start + rows] = np.ptp(rng.permuted(copies, axis=2).sum(axis=1), axis=1)
+    for start, stop in batches(n_resamples, values.size, PERMUTED_CELLS):
+        copies = np.broadcast_to(values, (stop - start, *values.shape))
+        ranges[start:stop] = np.ptp(rng.permuted(copies, axis=2).sum(axis=1), axis=1)
     return ranges

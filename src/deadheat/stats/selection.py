@@ -8,6 +8,7 @@ import numpy as np
 
 from deadheat.arguments import Rng, generator
 from deadheat.arrays import FloatArray
+from deadheat.stats.resampling import batches
 
 MOST = 1 << 22  # counts of queries that are drawn at once
 EQUAL = 1e-12  # of means that differ by rounding alone
@@ -66,10 +67,9 @@ def resample_choice(
     is_known = ~np.isnan(values)
     known = np.where(is_known, values if higher_is_better else -values, 0.0)
     of_all = known.sum(1) / np.maximum(is_known.sum(1), 1)
-    shares, optimism, left = np.zeros(len(values)), 0.0, n_resamples
-    while left:
-        n = min(left, max(1, MOST // n_queries))
-        drawn = own.multinomial(n_queries, np.full(n_queries, 1 / n_queries), size=n).T.astype(np.float64)
+    shares, optimism = np.zeros(len(values)), 0.0
+    for start, stop in batches(n_resamples, n_queries, MOST):
+        drawn = own.multinomial(n_queries, np.full(n_queries, 1 / n_queries), size=stop - start).T.astype(np.float64)
         counts = is_known.astype(np.float64) @ drawn
         means = np.where(counts > 0, known @ drawn / np.maximum(counts, 1.0), -np.inf)
         best = means.max(0)
@@ -77,5 +77,4 @@ def resample_choice(
         weights = is_best / is_best.sum(0)
         shares += weights.sum(1)
         optimism += float((best - of_all @ weights).sum())
-        left -= n
     return Selection(shares / n_resamples, optimism / n_resamples, n_resamples)
