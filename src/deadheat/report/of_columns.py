@@ -13,7 +13,7 @@ from deadheat.measures import Measure
 from deadheat.report.conventions import made_under, nothing_judged, tell_ties, tell_unshared, without_relevant
 from deadheat.report.model import Column, Fact, Report, share, tabulate
 from deadheat.report.numbers import as_cell, format_cell, tell_counts
-from deadheat.stats.selection import Selection, resample_choice
+from deadheat.stats.ranks import Selection, resample_choice
 from deadheat.version import __version__
 from deadheat.wording import NOISE, counted, three
 

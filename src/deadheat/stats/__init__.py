@@ -11,8 +11,7 @@ from deadheat.stats.power import MAX_QUERIES, detectable_difference, power, samp
 from deadheat.stats.randomization import tukey_p_values
 from deadheat.stats.ranks import ranks, resampled_ranks
 from deadheat.stats.resampling import bootstrap_means, resampled_means, sign_flip_sums
-from deadheat.stats.significance import CLUSTERED, TESTS, Significance, p_values
-from deadheat.stats.skewness import is_doubtful, skewness
+from deadheat.stats.significance import CLUSTERED, TESTS, Significance, is_doubtful, p_values, skewness
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 
 __all__ = [
