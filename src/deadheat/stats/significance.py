@@ -1,4 +1,4 @@
-"""Tests of "the mean difference is 0" for paired differences, column by column, and when skewness makes them doubtful."""
+"""Tests of "the mean difference is 0" for paired differences, column by column; when skewness makes it doubtful."""
 
 from __future__ import annotations
 
