@@ -54,15 +54,12 @@ class Topics:
         """Subtopics of each query that some document is relevant to, of shape (n_queries,)."""
         return (self.n_relevant > 0).sum(axis=1)
 
-    def ideal_gains(self, alpha: float) -> list[FloatArray]:
-        """Return the gains of a list of the judged documents in which each gains most after those above it.
+    def ideal_gains(self, sets: IntArray, alpha: float) -> FloatArray:
+        """Return the gains of a list of judged documents, given their sets, in which each gains most after those above.
 
         That is nearly the best list, which would take too long to find. Of equal gains the higher document id is first,
         as in ndeval.
         """
-        return [self._of_query(sets, alpha) for sets in self.judged]
-
-    def _of_query(self, sets: IntArray, alpha: float) -> FloatArray:
         kinds, of_kind = np.unique(sets, return_inverse=True)  # documents of one set gain the same
         member = self.member[kinds].astype(np.float64)
         waiting = np.split(np.argsort(of_kind, kind="stable"), np.cumsum(np.bincount(of_kind, minlength=len(kinds))))
@@ -234,14 +231,12 @@ class IdealShare(NoveltyMeasure):
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return the sum of the ideal list."""
-        found = [
-            float((gains * self.weights(rank))[rank <= self.last_rank()].sum())
-            for gains in placements.cached(
-                ("ideal of topics", self.rel, self.alpha), lambda: self.topics(placements).ideal_gains(self.alpha)
-            )
-            for rank in [np.arange(1, len(gains) + 1)]
-        ]
-        return np.array(found)
+        topics, cutoff = self.topics(placements), getattr(self, "cutoff", None)
+        ideals = placements.cached(
+            ("ideal of topics", self.rel, self.alpha),
+            lambda: [topics.ideal_gains(sets, self.alpha) for sets in topics.judged],
+        )
+        return np.array([(gains * self.weights(np.arange(1, len(gains) + 1)))[:cutoff].sum() for gains in ideals])
 
 
 @register

@@ -142,25 +142,16 @@ class AUC(JointMeasure, RelevanceMeasure):
     title = "area under the ROC curve"
     formula = "AUC = pairs of a relevant and another judged document in order / all such pairs that are retrieved"
 
-    def pairs(self, placements: Placements) -> tuple[FloatArray, ...]:
-        """Return the mean and variance of the pairs in order, and the numbers of relevant and other documents."""
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Compute mean and variance over all tie orders; then the numbers of relevant and of other documents."""
         query, relevant, others, before = bpref(rel=self.rel).judged_ties(placements)
         is_other = (placements.relevance >= min(0, self.rel)) & (placements.relevance < self.rel)
         n_others = placements.by_query(is_other, placements.query)
         mean = relevant * (n_others[query] - before - others / 2)
         variance = relevant * others * ((relevant + others + 1) / 12)
-        return (
-            placements.by_query(mean, query),
-            placements.by_query(variance, query),
-            placements.by_query(relevant, query),
-            n_others,
-        )
-
-    def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Compute mean and variance over all tie orders."""
-        mean, variance, n_relevant, n_others = self.pairs(placements)
+        mean, variance, n_relevant = (placements.by_query(part, query) for part in (mean, variance, relevant))
         n_pairs = np.where(n_relevant * n_others > 0, n_relevant * n_others, np.nan)
-        return mean / n_pairs, variance / n_pairs**2
+        return mean / n_pairs, variance / n_pairs**2, n_relevant, n_others
 
 
 @register
@@ -206,13 +197,12 @@ class GAUC(AUC):
         """Return NaN: what one list retrieves changes the weights of all."""
         return np.full(placements.n_queries, np.nan)
 
-    def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Compute mean and variance over all tie orders."""
-        _, _, n_relevant, n_others = self.pairs(placements)
+        mean, variance, n_relevant, n_others = super().find_moments(placements)
         has_value = n_relevant * n_others > 0
         weight = np.where(has_value, n_relevant + (n_others if self.weight == "judged" else 0), 0.0)
         share = weight / (weight.sum() / max(int(has_value.sum()), 1) or 1.0)
-        mean, variance = super().find_moments(placements)
         return share * mean, share**2 * variance
 
 
