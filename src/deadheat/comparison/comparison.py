@@ -889,10 +889,9 @@ def named_runs(
 
 def _check_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None:
     """Raise an error if a pair has no query in common, as that of disjoint runs with missing="skip"."""
-    names = list(evaluations)
     ids = {name: set(one.query_ids.tolist()) for name, one in evaluations.items()}
-    for pair in pairs_of(names, design.baseline):
-        one, other = sorted(pair, key=names.index)
-        if ids[one].isdisjoint(ids[other]):
+    for pair in pairs_of(list(ids), design.baseline):
+        if ids[pair[0]].isdisjoint(ids[pair[1]]):
+            one, other = sorted(pair, key=list(ids).index)
             sizes = f"{len(ids[one])} and {counted(len(ids[other]), 'query', 'queries')}"
             raise DataError(f"{one} and {other} have no query in common: {sizes}")
