@@ -16,9 +16,9 @@ from deadheat.arguments import Rng, as_count, check_choice, generator, whole
 from deadheat.data.tables import Qrels
 from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.evaluation.conventions import Conventions
-from deadheat.evaluation.document import ENCODING, Kind, columns_of, packed
 from deadheat.evaluation.evaluate import parse_measures, score_of
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.saved import ENCODING, RETRIEVED, Kind, columns_of, packed
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
@@ -32,13 +32,7 @@ REPEATED = ("error", "once")
 SAVED = Kind("deadheat accumulator", 1, "the state of an accumulator", "Accumulator.save writes one")
 TABLES: dict[str, dict[str, type[pl.DataType]]] = {
     "queries": {"query_id": pl.String, "n_retrieved": pl.Int64},
-    "judged": {
-        "query": pl.Int64,
-        "doc_id": pl.String,
-        "relevance": pl.Float64,
-        "above": pl.Int64,
-        "tied": pl.Int64,
-    },
+    "judged": RETRIEVED,  # those that were not have tied 0
 }
 SUMMARY = ("mean", "mean_tie_std", "mean_tie_min", "mean_tie_max", "n_queries")
 
