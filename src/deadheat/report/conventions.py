@@ -206,8 +206,7 @@ def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     found = {one.name: one.facts for one in evaluations}
     shares = {name: facts.unjudged_share for name, facts in found.items()}
     told = [f"{name} {format_cell(share(one))}" for name, one in shares.items() if one is not None and one >= NOTABLE]
-    text = f"of the top {TOP} documents: {', '.join(told)}" if told else ""
-    yield Fact("unjudged_share", shares, "unjudged", text)
+    yield Fact("unjudged_share", shares, "unjudged", f"of the top {TOP} documents: {', '.join(told)}" if told else "")
     cut = {
         name: {"n_queries": facts.n_cut, "depth": facts.depth, "n_ending_in_ties": facts.n_open}
         for name, facts in found.items()
@@ -221,8 +220,14 @@ def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     ]
     unknown = [name for name, facts in found.items() if facts.n_cut is None and facts.n_queries]
     told += [f"not counted for {', '.join(unknown)}"] if told and unknown else []
-    text = f"the last score ties: {', '.join(told)}; if a run was cut there, documents with that score are missing"
-    yield Fact("cut_in_ties", dict.fromkeys(found) | cut, "list ends", text if told else "")
+    yield Fact(
+        "cut_in_ties",
+        dict.fromkeys(found) | cut,
+        "list ends",
+        f"the last score ties: {', '.join(told)}; if a run was cut there, documents with that score are missing"
+        if told
+        else "",
+    )
 
 
 def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:

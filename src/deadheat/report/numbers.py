@@ -249,8 +249,12 @@ def tell_counts(measures: Sequence[Measure]) -> Iterator[Fact]:
     """Say which numbers of a table are totals, if others are means, and which are geometric means."""
     counts = [one.label for one in measures if one.total]
     if counts:
-        text = f"{', '.join(counts)}: totals over the queries, all else means"
-        yield Fact("counts", counts, "counts", text if len(counts) < len(measures) else "")
+        yield Fact(
+            "counts",
+            counts,
+            "counts",
+            f"{', '.join(counts)}: totals over the queries, all else means" if len(counts) < len(measures) else "",
+        )
     geometric = [one.label for one in measures if one.geometric]
     if geometric:
         text = f"{', '.join(geometric)}: geometric means; the values of queries are logarithms"

@@ -344,8 +344,9 @@ def _facts(comparison: Comparison, parts: Parts, qrels: str, among: str) -> Iter
     yield from _of_labels(parts)
     for one in evaluations:
         lacking = [scores.measure.label for scores in one if unexplained(one, scores)]
-        text = f"{', '.join(lacking)} of {one.name}: without the queries that it lacks" if lacking else ""
-        yield note("left out", text)
+        yield note(
+            "left out", f"{', '.join(lacking)} of {one.name}: without the queries that it lacks" if lacking else ""
+        )
     yield from of_runs(evaluations)
 
 
@@ -441,16 +442,21 @@ def tell_tests(
         yield Fact(name, getattr(design, name))
     yield said("test", f"{between}: {tested}" if between else tested)
     if skewed:
-        text = f"{len(skewed)} of {total} too skewed for so few {units} to hold the level {alpha:.3g}: {three(skewed)}"
-        yield note("skewed", f"{text}; take p near {alpha:.3g} as undecided{other}")
-    if hopeless:
-        text = (
-            f"too few {units} differ for p of {len(hopeless)} of {total} to fall below {alpha:.3g}, however much they"
+        yield note(
+            "skewed",
+            f"{len(skewed)} of {total} too skewed for so few {units} to hold the level {alpha:.3g}: {three(skewed)};"
+            f" take p near {alpha:.3g} as undecided{other}",
         )
-        yield note("few differ", f"{text} do (how many, least p): {three(hopeless)}")
+    if hopeless:
+        yield note(
+            "few differ",
+            f"too few {units} differ for p of {len(hopeless)} of {total} to fall below {alpha:.3g}, however much they"
+            f" do (how many, least p): {three(hopeless)}",
+        )
     if few:
-        text = f"{len(few)} of {total} significant with fewer than {enough} {units}, which {why}: {three(few)}"
-        yield note("few", text)
+        yield note(
+            "few", f"{len(few)} of {total} significant with fewer than {enough} {units}, which {why}: {three(few)}"
+        )
     yield said(MARK, f"p below {alpha:.3g}: {sum(pair.significant for pair in pairs)} of {total}")
 
 
@@ -494,14 +500,19 @@ def _of_ties(parts: Parts) -> Iterator[Fact]:
         for name, own in errors.items()
         if own
     )
-    text = f"{len(open_)} of {total} by some order of the ties; {likely} with a probability of {LIKELY:.0%} or more if"
-    yield said("reversed", f"{text} ties are broken at random ({how})")
+    yield said(
+        "reversed",
+        f"{len(open_)} of {total} by some order of the ties; {likely} with a probability of {LIKELY:.0%} or more if"
+        f" ties are broken at random ({how})",
+    )
     if n_vague := sum(one.flip_method == "normal" and one.flip_standard_error > VAGUE for _, one in placed):
-        text = f"the probability of {n_vague} of {total} is not known to better than {VAGUE:.0%}, as no orders can be"
-        yield note("reversed", f"{text} drawn of saved evaluations or of very many documents")
+        yield note(
+            "reversed",
+            f"the probability of {n_vague} of {total} is not known to better than {VAGUE:.0%}, as no orders can be"
+            " drawn of saved evaluations or of very many documents",
+        )
     if by_id := [name_of(place, pair) for place, pair in placed if pair.doc_id_reverses]:
-        text = f"ties broken {BY_DOC_ID}, put {counted(len(by_id), 'pair')} the other way: {three(by_id)}"
-        yield said("by id", text)
+        yield said("by id", f"ties broken {BY_DOC_ID}, put {counted(len(by_id), 'pair')} the other way: {three(by_id)}")
 
 
 def _of_labels(parts: Parts) -> Iterator[Fact]:

@@ -102,8 +102,7 @@ def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> Iterato
     yield Fact("chance", chance, "chance", doubt if chance >= DOUBTFUL and is_match else "")
     yield from (said("ties alone", _moved(explanation, one.measure)) for one in reported)
     names = ("mean", "low", "high", "skips_missing")
-    ranges = {name: {key: getattr(one, key) for key in names} for name, one in explanation.ranges.items()}
-    yield Fact("ranges", ranges)
+    yield Fact("ranges", {name: {key: getattr(one, key) for key in names} for name, one in explanation.ranges.items()})
     for one in reported:
         if not one.is_possible:
             lowest, highest = one.measure.range

@@ -208,10 +208,11 @@ def tell_languages(found: Languages, *, unit: tuple[str, str] = QUERY, margin: f
     yield note("not paired", unpaired if found.unpaired else "")
     yield note("paired", f"{totals}: in no table of languages, which are of means" if totals else "")
     if found.clusters_differ and found.cluster is not None:
-        text = (
+        yield note(
+            "clusters",
             f"{found.name}: languages have the {unit[1]} in different clusters; those that are one in any language are"
+            f" one here, which leaves {counted(len(set(found.cluster.tolist())), 'cluster')}",
         )
-        yield note("clusters", f"{text} one here, which leaves {counted(len(set(found.cluster.tolist())), 'cluster')}")
     if chance := [one.variance_by_chance for one in found.across if one.is_known]:
         yield said(
             "variance",
@@ -222,8 +223,11 @@ def tell_languages(found: Languages, *, unit: tuple[str, str] = QUERY, margin: f
     ends = found.detectable(POWER)  # of the first measure that has means
     if measure := next((one.label for one in found.measures if one.label in ends and not one.total), ""):
         test = f"paired t test, p below {1 - found.design.confidence_level:.3g} before correction"
-        text = f"a difference between languages of {_range(ends[measure])} in {measure}"
-        yield said("power", f"{text} is found with a probability of {POWER:.0%} ({test})")
+        yield said(
+            "power",
+            f"a difference between languages of {_range(ends[measure])} in {measure} is found with a probability of"
+            f" {POWER:.0%} ({test})",
+        )
     if margin:
         yield said("margin", f"p within {margin:g}: two one-sided t tests that languages differ by less")
         yield from doubt_margin([(one.system, one.pair) for one in found.differences])

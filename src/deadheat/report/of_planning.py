@@ -177,7 +177,9 @@ def list_ranks(comparison: Comparison, columns: Sequence[str], strata: Compariso
 def tell_ranks(comparison: Comparison) -> Fact:
     """Say how the intervals of ranks were made."""
     design = comparison.design
-    seed = arguments.whole(design.rng)
     units = "queries" if comparison.cluster is None else "clusters"
-    how = f"bootstrap over {units}, with the ties of every drawn query broken at random"
-    return said("ranks", f"by the exact mean; {how}, {design.n_resamples:,} resamples{drawn_with(seed)}")
+    return said(
+        "ranks",
+        f"by the exact mean; bootstrap over {units}, with the ties of every drawn query broken at random,"
+        f" {design.n_resamples:,} resamples{drawn_with(arguments.whole(design.rng))}",
+    )

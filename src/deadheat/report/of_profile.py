@@ -81,8 +81,9 @@ def report_profile(
     if profile.cuts:
         columns = (Column("n_queries", "queries"), Column("share", "share", lambda cut: share(cut.share)))
         cutoff = Column("cutoff", "cutoff", lambda cut: str(cut.cutoff))
-        title = "Queries in which the cutoff cuts a tie"
-        tables.append(tabulate("cutoffs", [cutoff], columns, profile.cuts, title=title))
+        tables.append(
+            tabulate("cutoffs", [cutoff], columns, profile.cuts, title="Queries in which the cutoff cuts a tie")
+        )
     if profile.decided:
         tables.append(_measures(profile.decided))
         worst = [
