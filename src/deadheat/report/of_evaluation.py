@@ -285,15 +285,19 @@ def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> Iterato
             [{**notation_of(measure), **dict(zip(names, values, strict=True))} for measure, *values in found],
         )
     for measure, run, n_queries, error in found:
-        of = f"{measure} of {run}: orders of ties were drawn for {counted(n_queries, 'query', 'queries')}"
-        yield note("estimated", f"{of}, with a standard error of up to {format_cell(error, digits)}")
+        yield note(
+            "estimated",
+            f"{measure} of {run}: orders of ties were drawn for {counted(n_queries, 'query', 'queries')}, with a"
+            f" standard error of up to {format_cell(error, digits)}",
+        )
     for one in evaluations:
         for scores in one:
             n_drawn = int(scores.measure.has_drawn_spread(one.placements_of(scores.measure)).sum())
-            of = f"tie std, min and max of {scores.measure.label} of {one.name} are of drawn orders for"
-            yield note(
-                "estimated", f"{of} {counted(n_drawn, 'query', 'queries')}; its means are exact" if n_drawn else ""
+            text = (
+                f"tie std, min and max of {scores.measure.label} of {one.name} are of drawn orders for"
+                f" {counted(n_drawn, 'query', 'queries')}; its means are exact"
             )
+            yield note("estimated", text if n_drawn else "")
 
 
 def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | None) -> Iterator[Fact]:
@@ -423,17 +427,11 @@ def _grouped(grouping: Grouping) -> Iterator[Fact]:
     counts = [one.label for one in measures if one.total]
     if len(counts) < len(measures):
         yield said("averages", OF_LANGUAGES if grouping.is_by_language else OF_STRATA)
-    none = f"none of {', '.join(counts)}: totals of strata of different sizes cannot be averaged" if counts else ""
-    yield said("averages", none)
+    if counts:
+        yield said("averages", f"none of {', '.join(counts)}: totals of strata of different sizes cannot be averaged")
     ids = sorted(set().union(*(of_run.unassigned for of_run in grouping.strata)))
-    columns = " or ".join(grouping.columns)
-    yield Fact(
-        "unassigned_queries",
-        ids,
-        NONE,
-        f"{named(ids)} without {columns}, not in macro and variance" if ids else "",
-        is_note=True,
-    )
+    text = f"{named(ids)} without {' or '.join(grouping.columns)}, not in macro and variance" if ids else ""
+    yield Fact("unassigned_queries", ids, NONE, text, is_note=True)
     sizes = {  # the fewest queries of any run and measure
         label(stratum): min(one.n_queries for of_run in grouping.strata for one in of_run.get(stratum, ()))
         for stratum in sorted(set().union(*grouping.strata), key=order)

@@ -106,8 +106,11 @@ def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> Iterato
     for one in reported:
         if not one.is_possible:
             lowest, highest = one.measure.range
-            text = f"{one.measure.label} is between {lowest:g} and {highest:g} for any data: {one.text}"
-            yield note("impossible", f"{text} is another measure's, or a slip")
+            yield note(
+                "impossible",
+                f"{one.measure.label} is between {lowest:g} and {highest:g} for any data: {one.text} is another"
+                " measure's, or a slip",
+            )
     if not is_match:
         yield note("no match", "" if for_people else f"{_heading(explanation)}; the rows are the nearest ways")
         hint = "other judgments, another run or other queries, or a convention that deadheat does not know"
