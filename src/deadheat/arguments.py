@@ -16,7 +16,7 @@ from deadheat.arrays import AnyArray, ArrayLike
 from deadheat.errors import MissingDependencyError, ParameterError
 from deadheat.wording import Plain
 
-T = TypeVar("T")
+K, T = TypeVar("K"), TypeVar("T")
 Rng: TypeAlias = "np.random.Generator | int | None"
 INTERVAL_METHODS = ("bca", "bootstrap-t", "percentile", "t")  # of any means
 BOUNDED = "gaffke"  # of means of values with a lowest and a highest one
@@ -70,6 +70,20 @@ def by_name(given: Iterable[tuple[object, T]]) -> dict[str, T]:
             raise ParameterError(f"two runs are named {str(name)!r}", hint="give a dict of name to run")
         named[str(name)] = one
     return named
+
+
+def collected(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
+    """Return the values of each key, in order of appearance.
+
+    Examples
+    --------
+    >>> collected([("a", 1), ("b", 2), ("a", 3)])
+    {'a': [1, 3], 'b': [2]}
+    """
+    found: dict[K, list[T]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 def array_of(argument: str, given: ArrayLike) -> AnyArray:

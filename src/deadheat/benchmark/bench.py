@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import Rng, as_count, check_choice, generator, positive, whole
+from deadheat.arguments import Rng, as_count, check_choice, collected, generator, positive, whole
 from deadheat.benchmark.collection import SYNONYMS, Collection, read_collection
 from deadheat.benchmark.languages import checked_code, likely
 from deadheat.benchmark.ontology import KINDS, ORIGINAL, Ontology, read_ontology
@@ -473,14 +473,11 @@ def _spoken(documents: Collection, parts: Sequence[Part]) -> tuple[tuple[str, ..
     return ((found,), True) if found else ((), False)
 
 
-def _words(retriever: Retriever, parts: Sequence[Part]) -> dict[str, tuple[str, ...]]:
+def _words(retriever: Retriever, parts: Sequence[Part]) -> dict[str, list[str]]:
     """Return how a retriever takes words, with the languages of the cases that it is so for; empty if it says none."""
     say: Any = getattr(retriever, "words_in", None)
-    found: dict[str, tuple[str, ...]] = {}
-    for language in dict.fromkeys(part.language for part in parts) if callable(say) else ():
-        words = say(None if language == NONE else language)
-        found[words] = (*found.get(words, ()), language)
-    return found
+    languages = dict.fromkeys(part.language for part in parts) if callable(say) else ()
+    return collected((say(None if language == NONE else language), language) for language in languages)
 
 
 def _chance(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
 
+from deadheat.arguments import collected
 from deadheat.benchmark.cases import Cases, folded, read_cases
 from deadheat.benchmark.collection import Collection, hash_of
 from deadheat.benchmark.ontology import Ontology
@@ -126,12 +127,13 @@ class Family:
     @property
     def unlike(self) -> tuple[str, ...]:
         """The pair ids whose cases expect other ids in one language than in another."""
-        found: dict[str, set[frozenset[str]]] = {}
-        for part in self.parts.values():
-            for case in part.cases:
-                if case.pair_id is not None:
-                    found.setdefault(case.pair_id, set()).add(frozenset(case.expected_ids))
-        return tuple(sorted(pair for pair, expected in found.items() if len(expected) > 1))
+        found = collected(
+            (case.pair_id, frozenset(case.expected_ids))
+            for part in self.parts.values()
+            for case in part.cases
+            if case.pair_id is not None
+        )
+        return tuple(sorted(pair for pair, expected in found.items() if len(set(expected)) > 1))
 
     def covers(self, parts: Iterable[Part]) -> bool:
         """Return whether these parts are its own, and each case of one has one in every other."""

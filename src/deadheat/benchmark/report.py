@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from deadheat.arguments import collected
 from deadheat.benchmark.cases import SMALL
 from deadheat.benchmark.languages import base, is_code
 from deadheat.benchmark.parts import STRATA, Part, families_of
@@ -454,7 +455,7 @@ def tell(result: BenchResult, groupings: Sequence[Grouping] = (), *, left_out: i
         Fact("languages", list(result.languages), "languages", apart if len(result.languages) > 1 else ""),
         Fact("collection_languages", {"languages": list(settings.spoken), "is_guess": settings.is_guess}),
         *_of_searched_languages(result),
-        Fact("words", {name: {how: list(own) for how, own in one.items()} for name, one in settings.words.items()}),
+        Fact("words", dict(settings.words)),
         *_of_words(settings),
         note("not parallel", families_of(list(result.parts.values()))[1]),
         *chain.from_iterable(tell_languages(one, unit=CASE, margin=settings.margin) for one in result.across.values()),
@@ -672,7 +673,5 @@ def _of_cases(result: BenchResult) -> list[Fact]:
 
 def _missing(result: BenchResult, part: Part) -> dict[tuple[str, ...], list[str]]:
     """Return the cases that a retriever found nothing for, with the retrievers that are alike in that."""
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for name, evaluation in result.of_part(part).items():
-        alike.setdefault(evaluation.missing_queries, []).append(name)
-    return {ids: names for ids, names in alike.items() if ids}
+    found = result.of_part(part).items()
+    return collected((one.missing_queries, name) for name, one in found if one.missing_queries)

@@ -66,7 +66,7 @@ class Settings:
         What each retriever is, in words.
     margin : float or None
         Up to which languages are tested for equivalence.
-    words : dict of str to dict of str to tuple of str
+    words : dict of str to dict of str to list of str
         Of each retriever that matches words, how it takes them, with the languages that it is so for.
     """
 
@@ -84,7 +84,7 @@ class Settings:
     spoken: tuple[str, ...] = ()
     is_guess: bool = False
     margin: float | None = None
-    words: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    words: Mapping[str, Mapping[str, list[str]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,7 @@ def test_a_model_is_known_by_every_byte_and_read_once(tmp_path: Path, monkeypatc
     one, two = (Embedding(tmp_path / name, name="model") for name in ("one", "two"))
     assert identity(one) != identity(two)
     before = identity(one)
-    monkeypatch.setattr("deadheat.benchmark.retrievers.models.identity_of", lambda _: "read again")
+    monkeypatch.setattr("deadheat.benchmark.retrievers.embedding.identity_of", lambda _: "read again")
     assert identity(one) == before
 
 

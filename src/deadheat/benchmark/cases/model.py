@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.arguments import as_count, check_choice, is_number
+from deadheat.arguments import as_count, check_choice, collected, is_number
 from deadheat.data.tables import Qrels
 from deadheat.errors import CasesError, DataError, ParameterError
 from deadheat.io.naming import path_named
@@ -256,9 +256,7 @@ class Cases:
 
     def repeated_texts(self) -> tuple[tuple[Case, ...], ...]:
         """Return the groups of cases with the same text and language, ignoring case and whitespace."""
-        groups: dict[tuple[str, str | None], list[Case]] = {}
-        for case in self:
-            groups.setdefault((case.folded_text, case.language), []).append(case)
+        groups = collected(((case.folded_text, case.language), case) for case in self)
         return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
     def to_json(self, path: str | os.PathLike[str], *, hpo: bool = False) -> None:
@@ -336,9 +334,7 @@ def summarise(cases: Cases, by: Sequence[str] = LABELS) -> tuple[Summary, ...]:
         raise DataError("no case to summarise", allowed="at least one", path=cases.path or cases.name)
     found = []
     for label in ("all", *dict.fromkeys(by)):
-        groups: dict[str | None, list[Case]] = {}
-        for case in cases:
-            groups.setdefault(getattr(case, label, None), []).append(case)
+        groups: dict[str | None, list[Case]] = collected((getattr(case, label, None), case) for case in cases)
         for value, own in sorted(groups.items(), key=lambda group: (group[0] is None, -len(group[1]), group[0] or "")):
             ids = [term for case in own for term in case.expected_ids]
             n_texts = len({(case.folded_text, case.language) for case in own})

@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from deadheat.arguments import package
+from deadheat.arguments import collected, package
 from deadheat.benchmark.cases.model import LABELS, SMALL, Case
 from deadheat.benchmark.cases.reading import FIELDS, IDS, Finding, Reading, examine, finding, label, quoted
 from deadheat.benchmark.languages import code_of, guess, known
@@ -182,11 +182,12 @@ def half_width(n: int) -> float:
 
 def unread_fields(file: Reading) -> Iterator[Finding]:
     """Find the fields that are not read, of cases and beside them."""
-    lines: dict[str, list[int]] = {}
-    for row, line in zip(file.rows, file.lines, strict=True):
-        for name in row:
-            if name not in FIELDS or (name == "hpo_domain" and label(row.get("domain")) is not None):
-                lines.setdefault(name, []).append(line)
+    lines = collected(
+        (name, line)
+        for row, line in zip(file.rows, file.lines, strict=True)
+        for name in row
+        if name not in FIELDS or (name == "hpo_domain" and label(row.get("domain")) is not None)
+    )
     for name, own in lines.items():
         near = "Keep one of domain and hpo_domain." if name in FIELDS else did_you_mean(name, FIELDS)
         yield file.warning("unread_field", f"field {name!r} is not read{_in_cases(own)}", near, about=own[0])
@@ -303,11 +304,11 @@ def shared_ids(file: Reading) -> Iterator[Finding]:
 
 def _pairs(file: Reading) -> dict[str, list[Case]]:
     """Return the cases of each pair_id, if there are several languages."""
-    found: dict[str, list[Case]] = {}
-    for case in file.cases if len(file.cases.languages) > 1 else ():
-        if case.pair_id is not None and case.language is not None:
-            found.setdefault(case.pair_id, []).append(case)
-    return found
+    return collected(
+        (case.pair_id, case)
+        for case in (file.cases if len(file.cases.languages) > 1 else ())
+        if case.pair_id is not None and case.language is not None
+    )
 
 
 def unlike_pairs(file: Reading) -> Iterator[Finding]:
@@ -337,10 +338,11 @@ def unpaired_cases(file: Reading) -> Iterator[Finding]:
 
 def missing_pairs(file: Reading) -> Iterator[Finding]:
     """Find cases of several languages, none with a pair_id, that expect the same ids."""
-    languages: dict[frozenset[str], list[str]] = {}
-    for case in file.cases if len(file.cases.languages) > 1 and not _pairs(file) else ():
-        if case.language is not None and case.expected_ids:
-            languages.setdefault(frozenset(case.expected_ids), []).append(case.language)
+    languages = collected(
+        (frozenset(case.expected_ids), case.language)
+        for case in (file.cases if len(file.cases.languages) > 1 and not _pairs(file) else ())
+        if case.language is not None and case.expected_ids
+    )
     alike = [one for own in languages.values() if 1 < len(own) == len(set(own)) for one in own]
     if alike and 2 * len(alike) >= len(file.cases):
         yield file.warning(
@@ -392,11 +394,7 @@ def _in_cases(lines: Sequence[int | None]) -> str:
 
 def _unknown_terms(file: Reading, ontology: Ontology) -> Iterator[Finding]:
     """Find each expected id that is not a term of an ontology, once, with the cases that expect it."""
-    expecting: dict[str, list[Case]] = {}
-    for case in file.cases:
-        for term in case.expected_ids:
-            if term not in ontology:
-                expecting.setdefault(term, []).append(case)
+    expecting = collected((term, case) for case in file.cases for term in case.expected_ids if term not in ontology)
     labels = {term: name for term, name in zip(ontology.ids, ontology.labels, strict=True) if name} if expecting else {}
     names = _names(ontology, labels) if expecting else {}
     where = ontology.path.name if ontology.path else "the ontology"

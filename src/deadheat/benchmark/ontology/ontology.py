@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import as_count, check_choice, generator, whole
+from deadheat.arguments import as_count, check_choice, collected, generator, whole
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.benchmark.ontology.graph import KINDS, Graph, build, checked, intrinsic
 from deadheat.benchmark.ontology.names import (
@@ -628,9 +628,7 @@ def relevance_of(expected: Expected, pairs: pl.DataFrame, codes: IntArray, depth
     """Return query_id, doc_id and relevance of the pairs, and of the best terms beside them."""
     sizes = pairs.group_by("query_id", maintain_order=True).len()
     queries, bounds = sizes["query_id"].to_list(), [0, *sizes["len"].cum_sum().to_list()]
-    alike: dict[tuple[int, ...], list[int]] = {}
-    for number, query in enumerate(queries):
-        alike.setdefault(expected.of_query[query], []).append(number)
+    alike = collected((expected.of_query[query], number) for number, query in enumerate(queries))
     values = np.zeros(len(codes))
     more: list[tuple[int, IntArray, FloatArray]] = []
     for terms, numbers in alike.items():
