@@ -31,6 +31,7 @@ from deadheat.benchmark.parts import (
 from deadheat.benchmark.report import cutoff_of, page_of_bench, report_bench
 from deadheat.benchmark.result import BenchResult, Failure, Key, Settings, failures_of
 from deadheat.benchmark.retrievers import (
+    BM25,
     Retriever,
     RunFile,
     described,
@@ -38,7 +39,6 @@ from deadheat.benchmark.retrievers import (
     key_of,
     make_retrievers,
     retrieve,
-    speaking,
 )
 from deadheat.benchmark.store import Store, summarise
 from deadheat.comparison.comparison import Comparison, assemble
@@ -308,7 +308,8 @@ def _search(
     ready: set[int] = set()
     for (name, system), part in product(systems.items(), parts):
         named = Key(*part.key, name)
-        retriever = speaking(system, None if part.language == NONE else part.language)
+        language = None if part.language == NONE else part.language
+        retriever: Retriever = system.in_language(language) if isinstance(system, BM25) else system
         has_key = key_of(retriever) is not None  # without one we cannot know whether it is still the same
         key = {
             "search": SEARCH,
@@ -475,9 +476,10 @@ def _spoken(documents: Collection, parts: Sequence[Part]) -> tuple[tuple[str, ..
 
 def _words(retriever: Retriever, parts: Sequence[Part]) -> dict[str, list[str]]:
     """Return how a retriever takes words, with the languages of the cases that it is so for; empty if it says none."""
-    say: Any = getattr(retriever, "words_in", None)
-    languages = dict.fromkeys(part.language for part in parts) if callable(say) else ()
-    return collected((say(None if language == NONE else language), language) for language in languages)
+    if not isinstance(retriever, BM25):
+        return {}
+    languages = dict.fromkeys(part.language for part in parts)
+    return collected((retriever.words_in(None if one == NONE else one), one) for one in languages)
 
 
 def _chance(

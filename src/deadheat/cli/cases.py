@@ -32,13 +32,10 @@ from deadheat.cli.output import Output, output_options
 @takes(*LIMITS, "flags")
 def cases(files: tuple[str, ...], *, by: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Summarise sets of labelled cases: how many, what they expect, how often they repeat."""
-    from deadheat.arguments import check_choice
     from deadheat.benchmark.cases import LABELS, read_cases, summarise
     from deadheat.benchmark.cases.report import report_cases
 
     output = Output(options, files)
-    for one in by:
-        check_choice("by", one, LABELS)
     own = {name: options[name] for name in ("id_pattern", "language", "columns")}
     sets = [read_cases(path, format=options["input_format"], **own) for path in files]
     names = {path: one.name or label(path, "cases") for path, one in zip(files, sets, strict=True)}

@@ -9,7 +9,7 @@ import pytest
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases
 from deadheat.benchmark.collection import Collection
-from deadheat.benchmark.retrievers import BM25, identity, make_retriever, speaking
+from deadheat.benchmark.retrievers import BM25, identity, make_retriever
 from deadheat.errors import MissingDependencyError, ParameterError
 from support.searches import found
 
@@ -61,13 +61,13 @@ def test_words_are_cut_to_the_stems_of_snowball() -> None:
 
 def test_each_language_has_its_own_retriever() -> None:
     retriever = BM25(language="cases")
-    french, english = speaking(retriever, "fr"), speaking(retriever, "en")
+    french, english = retriever.in_language("fr"), retriever.in_language("en")
     assert isinstance(french, BM25)
-    assert french is speaking(retriever, "fr")
+    assert french is retriever.in_language("fr")
     assert (french.name, french.language) == (retriever.name, "fr")
     assert identity(french) != identity(english)
     plain = BM25()
-    assert speaking(plain, "fr") is plain
+    assert plain.in_language("fr") is plain
     assert retriever.words_in(None) == plain.words_in(None) == "English stop words"
     written = "bm25(language='cases', fold_accents=True)"
     assert make_retriever(written).name == written

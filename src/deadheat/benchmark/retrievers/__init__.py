@@ -2,7 +2,7 @@
 
 from deadheat.benchmark.retrievers.embedding import Embedding
 from deadheat.benchmark.retrievers.lexical import BM25, StringSimilarity
-from deadheat.benchmark.retrievers.protocol import Function, Hits, Retriever, RunFile, retrieve, speaking
+from deadheat.benchmark.retrievers.protocol import Function, Hits, Retriever, RunFile, retrieve
 from deadheat.benchmark.retrievers.specs import described, identity, key_of, make_retriever, make_retrievers
 
 __all__ = [
@@ -19,5 +19,4 @@ __all__ = [
     "make_retriever",
     "make_retrievers",
     "retrieve",
-    "speaking",
 ]

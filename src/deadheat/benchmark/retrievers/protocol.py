@@ -110,12 +110,6 @@ class Retriever(Protocol):
         ...
 
 
-def speaking(retriever: Retriever, language: str | None) -> Retriever:
-    """Return the retriever for cases in a language: itself, if all languages are alike to it."""
-    find: Callable[[str | None], Retriever] | None = getattr(retriever, "in_language", None)
-    return find(language) if callable(find) else retriever
-
-
 def retrieve(retriever: Retriever, query_ids: Sequence[str], texts: Sequence[str], k: int) -> pl.DataFrame:
     """Search for texts, and return the run.
 
