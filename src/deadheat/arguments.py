@@ -16,7 +16,8 @@ from deadheat.arrays import AnyArray, ArrayLike
 from deadheat.errors import MissingDependencyError, ParameterError
 from deadheat.wording import Plain
 
-K, T = TypeVar("K"), TypeVar("T")
+K = TypeVar("K")
+T = TypeVar("T")
 Rng: TypeAlias = "np.random.Generator | int | None"
 INTERVAL_METHODS = ("bca", "bootstrap-t", "percentile", "t")  # of any means
 BOUNDED = "gaffke"  # of means of values with a lowest and a highest one

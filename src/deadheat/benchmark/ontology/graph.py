@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 
 from deadheat.arguments import is_number
 from deadheat.arrays import FloatArray, IntArray, run_starts
-from deadheat.benchmark.ontology.names import first_few
 from deadheat.errors import DataError, ParameterError
 from deadheat.kernels.segments import ratio
-from deadheat.wording import Plain
+from deadheat.wording import Plain, three
 
 MAX_BYTES = 1 << 26  # for the bits that say which terms are below which
 MOST_NAMED = 10  # terms of a cycle
@@ -211,8 +210,8 @@ def checked(given: Mapping[str, float], ids: Sequence[str], graph: Graph) -> Flo
         if len(values) and values[child] < values[parent]
     ]
     for found, problem, said in (
-        (missing, f"must have a value for all {len(ids):,} terms", f"none for {first_few(missing)}"),
-        (others, "must name terms of the ontology only", first_few(others)),
+        (missing, f"must have a value for all {len(ids):,} terms", f"none for {three([*map(repr, missing)])}"),
+        (others, "must name terms of the ontology only", three([*map(repr, others)])),
         (odd, "must be a number for each term", ""),
         (wrong, "must be finite and 0 or more", ""),
         (falls, "must not fall from a parent to its child", ""),

@@ -16,7 +16,7 @@ from deadheat.benchmark.languages import ALLOWED, checked_code, is_code, near_co
 from deadheat.errors import ColumnError, DataError, FileFormatError, MalformedRowError, SourceTypeError
 from deadheat.io.records import Wanted, read_records
 from deadheat.io.source import readable
-from deadheat.wording import Plain, counted, did_you_mean
+from deadheat.wording import Plain, counted, did_you_mean, three
 
 T = TypeVar("T")
 SCOPES = ("EXACT", "NARROW", "BROAD", "RELATED")
@@ -104,12 +104,6 @@ def near_id(given: str, ids: Sequence[str], labels: Sequence[str] = ()) -> str:
     return "" if re.search(r"\d{3}", given) else did_you_mean(given, ids)
 
 
-def first_few(ids: Sequence[str], most: int = 5) -> str:
-    """Return the first few of some ids in words."""
-    rest = len(ids) - most
-    return ", ".join(map(repr, ids[:most])) + (f" and {rest:,} more" if rest > 0 else "")
-
-
 class Translation(NamedTuple):
     """A name of a term in another language.
 
@@ -142,7 +136,7 @@ class Translation(NamedTuple):
         return self.status.upper() == CANDIDATE
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Translations:
     """The names in a table, in its order.
 
@@ -160,9 +154,6 @@ class Translations:
     language: str
     source_language: str
     rows: tuple[Translation, ...]
-
-    def __repr__(self) -> str:
-        return f"<Translations {self.path.name}: {len(self.rows):,} names in {self.language}>"
 
     def by_term(self, *, candidates: bool = False) -> dict[str, list[Translation]]:
         """Return the names of each term: labels first, each text once.
@@ -196,7 +187,7 @@ class Translations:
                 )
         held = set(known)
         if not any(row.term in held for row in self.rows):
-            ids = first_few(sorted({row.term for row in self.rows}), 3)
+            ids = three(sorted({repr(row.term) for row in self.rows}))
             raise FileFormatError(f"no id in it is one of the ontology: {ids}", path=self.path)
 
 

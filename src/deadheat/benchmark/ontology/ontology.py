@@ -20,7 +20,6 @@ from deadheat.benchmark.ontology.names import (
     ORIGINAL,
     Synonym,
     Translations,
-    first_few,
     in_order,
     listed,
     near_id,
@@ -29,7 +28,7 @@ from deadheat.benchmark.ontology.names import (
 )
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import DataError, NoteWarning, ParameterError, SourceTypeError, UnknownExpectedWarning
-from deadheat.wording import Plain
+from deadheat.wording import Plain, three
 
 AGGREGATES = ("best", "mean")
 MAX_CELLS = 1 << 23  # 64 MB of similarities are kept
@@ -577,7 +576,7 @@ class Expected:
         if len(unknown) == len(wanted):
             raise DataError(
                 f"none of the {len(wanted):,} expected ids is a term of {ontology}: they are "
-                f"{first_few(unknown.unique().sort().to_list(), 3)}, its terms {first_few(ids, 3)}",
+                f"{three([*map(repr, unknown.unique().sort())])}, its terms {three([*map(repr, ids)])}",
                 hint="Are they of the same ontology, and written alike?",
                 path=qrels.where,
             )

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from deadheat.arguments import package
-from deadheat.benchmark.ontology.names import SCOPES, Synonym, first_few
+from deadheat.benchmark.ontology.names import SCOPES, Synonym
 from deadheat.benchmark.ontology.ontology import Ontology
 from deadheat.errors import DeadheatWarning, DuplicateError, FileFormatError
 from deadheat.io.objects import parsed as parsed_json
 from deadheat.io.source import decoded, read_all, readable
+from deadheat.wording import three
 
 if TYPE_CHECKING:
     from pronto.ontology import Ontology as Parsed
@@ -68,7 +69,9 @@ def read_ontology(path: str | os.PathLike[str], *, prefix: str | None = None) ->
     terms = [term for term in parsed.terms() if prefix is None or term.id.startswith(prefix)]
     if prefix is not None and not terms:
         others = sorted(term.id for term in parsed.terms())
-        raise FileFormatError(f"no id begins with prefix={prefix!r}; the file has {first_few(others, 3)}", path=file)
+        raise FileFormatError(
+            f"no id begins with prefix={prefix!r}; the file has {three([*map(repr, others)])}", path=file
+        )
     live = [term for term in terms if not term.obsolete]
     return Ontology.from_parents(
         _parents(live, {term.id for term in terms}, file),
@@ -159,8 +162,7 @@ def _parents(terms: Sequence[Term], kept: set[str], path: Path) -> dict[str, lis
         obsolete += [f"{term.id} is_a {parent.id}" for parent in direct if parent.obsolete]
     if obsolete:
         warnings.warn(
-            f"{path}: {len(obsolete):,} is_a relations lead to an obsolete parent and are left out:"
-            f" {first_few(obsolete)}",
+            f"{path}: {len(obsolete):,} is_a relations lead to an obsolete parent and are left out: {three(obsolete)}",
             DeadheatWarning,
             stacklevel=3,
         )

@@ -209,9 +209,6 @@ class Function:
         self.function = function
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
 
-    def __repr__(self) -> str:
-        return f"Function({self.name})"
-
     @property
     def key(self) -> dict[str, object] | None:
         """What its results depend on, if the function says so."""
