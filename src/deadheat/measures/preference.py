@@ -147,9 +147,9 @@ class AUC(JointMeasure, RelevanceMeasure):
         query, relevant, others, before = bpref(rel=self.rel).judged_ties(placements)
         is_other = (placements.relevance >= min(0, self.rel)) & (placements.relevance < self.rel)
         n_others = placements.by_query(is_other, placements.query)
-        mean = relevant * (n_others[query] - before - others / 2)
-        variance = relevant * others * ((relevant + others + 1) / 12)
-        mean, variance, n_relevant = (placements.by_query(part, query) for part in (mean, variance, relevant))
+        mean = placements.by_query(relevant * (n_others[query] - before - others / 2), query)
+        variance = placements.by_query(relevant * others * ((relevant + others + 1) / 12), query)
+        n_relevant = placements.by_query(relevant, query)
         n_pairs = np.where(n_relevant * n_others > 0, n_relevant * n_others, np.nan)
         return mean / n_pairs, variance / n_pairs**2, n_relevant, n_others
 
