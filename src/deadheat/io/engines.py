@@ -70,11 +70,7 @@ def parquet_files(path: str) -> list[str]:
     A pattern may name folders. Within a folder, what begins with ``_`` or ``.`` is not data: Spark, for one, keeps
     there what jobs that failed have left.
     """
-    if Path(path).is_dir():
-        return sorted(_in_folder(Path(path)))
-    if Path(path).is_file():
-        return [path]
-    found = glob.glob(path, recursive=True)  # noqa: PTH207 - it may be absolute
+    found = [path] if Path(path).exists() else glob.glob(path, recursive=True)  # noqa: PTH207 - it may be absolute
     return sorted({str(one) for name in found for one in (_in_folder(Path(name)) if Path(name).is_dir() else [name])})
 
 

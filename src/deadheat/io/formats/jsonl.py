@@ -70,8 +70,7 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     """
     head = plain_head(path)
     # scan_ndjson() expands a path as a pattern, and has no option against it.
-    is_pattern = not PATTERN.isdisjoint(str(path))
-    data: Path | bytes = read_all(path, has_lines=True) if head is None or is_pattern else path
+    data: Path | bytes = path if head is not None and PATTERN.isdisjoint(str(path)) else read_all(path, has_lines=True)
     if isinstance(data, Path):
         refuse_binary(head or b"", path)
         check_lines_of(path)
