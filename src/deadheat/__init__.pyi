@@ -23,6 +23,7 @@ from deadheat.evaluation.evaluate import evaluate, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.scores import Scores
+from deadheat.evaluation.steps import Steps
 from deadheat.explanation.explain import Explanation, explain
 from deadheat.gates import GateResult, gate
 from deadheat.io.decimals import decimal
@@ -74,6 +75,7 @@ __all__ = [
     "RunFile",
     "Scores",
     "Simulation",
+    "Steps",
     "Strata",
     "StringSimilarity",
     "TieComplexity",

@@ -32,7 +32,20 @@ OTHERWISE = {  # options whose arguments have other names
     "measure": "measures",
 }
 COMMANDS = (  # the most useful first, as --help lists them
-    *("evaluate", "compare", "agree", "report", "gate", "ties", "explain", "holes", "items", "simulate", "trec_eval"),
+    *(
+        "evaluate",
+        "compare",
+        "agree",
+        "report",
+        "gate",
+        "ties",
+        "steps",
+        "explain",
+        "holes",
+        "items",
+        "simulate",
+        "trec_eval",
+    ),
     *("measures", "convert", "bench", "cases", "validate", "demo"),
 )
 

@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,7 @@ from deadheat.arrays import BoolArray, IntArray, TextArray
 from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Drawn, Shown
-from deadheat.data.tables import Qrels, Source, hash_of_ids
+from deadheat.data.tables import Qrels, Run, Source, hash_of_ids
 from deadheat.errors import DataError, MeasureError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.facts import Facts, facts_of
@@ -42,6 +42,9 @@ from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.placements.placements import Placements
 from deadheat.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from deadheat.evaluation.steps import Steps
 
 
 class Evaluation(Drawn, Shown):
@@ -170,6 +173,42 @@ class Evaluation(Drawn, Shown):
         """
         names = (measure.label for measure in self.measures)
         return ByMeasure(zip(names, intervals(list(self), IntervalOptions(**options)), strict=True))
+
+    def steps(self, measure: MeasureLike, query_id: str, run: Source | None = None) -> Steps:
+        """Return how the value of a measure for one query comes about, document by document.
+
+        Parameters
+        ----------
+        measure : Measure or str
+            One that was evaluated.
+        query_id : str
+        run : path, dict, frame or Run, optional
+            The run, for the scores and the documents that are not judged; without it judged documents are listed alone.
+
+        Returns
+        -------
+        Steps
+            Where scores tie, each document has its expected contribution over all orders of the tie.
+
+        Raises
+        ------
+        UnknownMeasureError
+            The measure was not evaluated.
+        DataError
+            The query was not evaluated.
+        ParameterError
+            Ties were broken by document id, by the input or at random: then one order counts, which is not kept.
+
+        Examples
+        --------
+        >>> import deadheat as dh
+        >>> ev = dh.evaluate({"q": {"a": 1, "c": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}, "AP")
+        >>> ev.steps("AP", "q").to_polars().select("doc_id", "precision", "sum").rows()
+        [('a', 1.0, 1.0), ('c', 0.6666666666666666, 1.6666666666666665)]
+        """
+        from deadheat.evaluation.steps import steps_of  # few evaluations are asked for them
+
+        return steps_of(self, self[measure].measure, query_id, None if run is None else Run.of(run))
 
     def by(
         self, columns: str | Sequence[str], queries: Source, *, smallest: int = SMALLEST, pool_languages: bool = False

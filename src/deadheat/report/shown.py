@@ -11,6 +11,7 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.holes import Holes
 from deadheat.comparison.languages import Languages
 from deadheat.evaluation.evaluation import Evaluation, Strata
+from deadheat.evaluation.steps import Steps
 from deadheat.explanation.explain import Explanation
 from deadheat.gates import GateResult
 from deadheat.placements.placements import Placements
@@ -40,6 +41,7 @@ from deadheat.report.of_items import of_items
 from deadheat.report.of_languages import of_languages
 from deadheat.report.of_planning import planned
 from deadheat.report.of_profile import report_profile
+from deadheat.report.of_steps import of_steps
 from deadheat.report.page import page_of_comparison, page_of_evaluation
 from deadheat.wording import counted
 
@@ -108,6 +110,7 @@ REPORTS: dict[type, Callable[..., Report]] = {
     ItemProfile: of_items,
     Languages: of_languages,
     Placements: _of_placements,
+    Steps: of_steps,
     Strata: _of_strata,
     TieProfile: report_profile,
 }

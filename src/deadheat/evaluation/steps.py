@@ -1,0 +1,281 @@
+"""How the value of a measure for one query comes about, document by document, exactly where scores tie."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from deadheat.arrays import FloatArray
+from deadheat.data.flat import Numbers
+from deadheat.data.precision import round_scores
+from deadheat.data.shown import Shown
+from deadheat.errors import DataError, ParameterError
+from deadheat.kernels.segments import ratio, segment_sums
+from deadheat.measures import AP, ERR, RR, Hit, Measure, nDCG
+from deadheat.measures.base import SumMeasure
+from deadheat.measures.discounted import WeightedMeasure
+from deadheat.measures.gains import LOWEST_POSITIVE, gains_of
+from deadheat.placements import policies
+from deadheat.placements.placements import Placements
+from deadheat.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from deadheat.data.tables import Run
+    from deadheat.evaluation.evaluation import Evaluation
+
+POLICIES = ("expected", "best", "worst")  # whose order, or mean over orders, is known without the run
+EQUAL = 1e-9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Steps(Shown):
+    """How the value of a measure for one query comes about.
+
+    Attributes
+    ----------
+    name : str
+        Label of the run.
+    measure : Measure
+    query_id : str
+    documents : polars.DataFrame
+        A row a document, in rank order: first and last (the ranks of its tie), doc_id, score (null without the run),
+        relevance (null: not judged), then what the measure makes of it, and `sum` so far. Of sums of gains: gain,
+        weight (the mean one of the ranks of its tie), and part, its expected contribution. Of AP: precision. Of ERR:
+        stop, and stops_here, the probability that the user comes to it and stops. Other measures have the sum alone:
+        the value if the list ended here.
+    divisor : float
+        What the sum is divided by; 1 if it is the value.
+    value, tie_min, tie_max : float
+        Of the query: the mean over the orders of its ties, or that of the order of the policy; and over all orders.
+    ties : str
+        The tie policy.
+    ideal : polars.DataFrame or None
+        Of nDCG, the ideal ranking: rank, relevance, gain, weight, part, sum; the last sum is the divisor.
+    n_unjudged : int
+        Documents of the list that are not judged, and are not listed without the run.
+    n_missed : int
+        Relevant documents that the run did not retrieve.
+    """
+
+    name: str
+    measure: Measure
+    query_id: str
+    documents: pl.DataFrame
+    divisor: float
+    value: float
+    tie_min: float
+    tie_max: float
+    ties: str
+    ideal: pl.DataFrame | None
+    n_unjudged: int
+    n_missed: int
+
+    def __repr__(self) -> str:
+        return f"<Steps {self.measure.label} of {self.name} for {self.query_id!r}: {self.value:.4f}>"
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the documents."""
+        return self.documents
+
+    def named_numbers(self) -> Numbers:
+        """Give the value and its range over tie orders."""
+        for name in ("value", "tie_min", "tie_max"):
+            yield (self.measure.label, name), getattr(self, name)
+
+
+def steps_of(evaluation: Evaluation, measure: Measure, query_id: str, run: Run | None) -> Steps:
+    """Return how the value of an evaluated measure comes about, as :meth:`Evaluation.steps` says."""
+    scores, ties, ids = evaluation[measure], evaluation.ties, evaluation.query_ids.tolist()
+    if query_id not in ids:
+        raise DataError(f"query {query_id!r} was not evaluated", hint=did_you_mean(query_id, ids))
+    if ties not in POLICIES:
+        hint = "evaluate with one of these: the order of the documents is not kept"
+        raise ParameterError(argument="ties", given=ties, allowed=POLICIES, hint=hint)
+    place, measure = ids.index(query_id), scores.measure
+    before = evaluation.placements_of(measure).select(evaluation.query_ids == query_id)
+    placements = policies.apply(before, ties, None)
+    value = float(measure.mean(placements)[0])
+    reached, divisor, is_sum = _reached(measure, placements, value)
+    rows = pl.DataFrame(
+        {
+            "doc_id": placements.doc_ids.tolist(),
+            "above": placements.above,
+            "tied": placements.tied,
+            "relevance": placements.relevance,
+            "row": np.arange(len(placements.query)),
+        },
+        schema={"doc_id": pl.String, "above": pl.Int64, "tied": pl.Int64, "relevance": pl.Float64, "row": pl.Int64},
+    )
+    n_judged = rows.height
+    rows = rows.with_columns(score=pl.lit(None, pl.Float64))
+    if run is not None:
+        rows = _with_run(rows, before, evaluation, run)
+    columns = _columns(measure, placements, reached, rows) if is_sum else {}
+    last = np.append(placements.tie_starts[1:], n_judged) - 1
+    if "part" in columns:
+        columns["sum"] = np.cumsum(columns["part"])
+    else:
+        ends = np.full(n_judged, np.nan)
+        ends[last] = reached
+        columns["sum"] = np.append(ends, np.nan)[rows["row"].fill_null(n_judged).to_numpy()]
+    ranks = rows.select((pl.col("above") + 1).alias("first"), (pl.col("above") + pl.col("tied")).alias("last"))
+    documents = pl.concat(
+        [ranks, rows.select("doc_id", "score", "relevance"), pl.DataFrame(columns).fill_nan(None)], how="horizontal"
+    )
+    if measure.deepest is not None:
+        documents = documents.filter(pl.col("first") <= measure.deepest)
+    rel: Any = getattr(measure, "rel", LOWEST_POSITIVE)
+    return Steps(
+        name=evaluation.name,
+        measure=measure,
+        query_id=query_id,
+        documents=documents,
+        divisor=divisor,
+        value=value,
+        tie_min=float(scores.tie_min[place]),
+        tie_max=float(scores.tie_max[place]),
+        ties=ties,
+        ideal=_ideal(measure, placements) if isinstance(measure, nDCG) else None,
+        n_unjudged=int(placements.n_retrieved[0]) - n_judged,
+        n_missed=int((placements.judged_relevance >= rel).sum() - (placements.relevance >= rel).sum()),
+    )
+
+
+def _reached(measure: Measure, placements: Placements, value: float) -> tuple[FloatArray, float, bool]:
+    """Return the sum after each tie with a judged document, its divisor, and whether it is a sum down the list.
+
+    It is that of the list that ends there; of a measure that is no such sum it is the value of this list.
+    """
+    cut = _cut(placements)
+    if isinstance(measure, SumMeasure) and not getattr(measure, "is_conditional", False):
+        sums, divisors = measure.moment(cut, squares=False), measure.divisor(cut)
+        same = not len(sums) or math.isclose(ratio(sums, divisors)[-1], value, abs_tol=EQUAL)
+        if same and len(np.unique(divisors)) <= 1:
+            return sums, float(measure.divisor(placements)[0]), True
+    return measure.mean(cut), 1.0, isinstance(measure, RR | Hit)
+
+
+def _cut(placements: Placements) -> Placements:
+    """Return the placements of a query for each of its ties: those of the list that ends there."""
+    starts, n_rows = placements.tie_starts, len(placements.query)
+    stops, n = np.append(starts[1:], n_rows)[: len(starts)], len(starts)
+    rows = np.concatenate([np.arange(stop) for stop in stops]) if n else np.arange(0)
+    judged = len(placements.judged_query)
+    return replace(
+        placements,
+        query_ids=np.arange(n).astype(str).astype(object),
+        n_retrieved=(placements.above + placements.tied)[starts],
+        query=np.repeat(np.arange(n), stops),
+        **{name: getattr(placements, name)[rows] for name in ("doc_ids", "relevance", "above", "tied")},
+        judged_query=np.repeat(np.arange(n), judged),
+        judged_relevance=np.tile(placements.judged_relevance, n),
+        before=None,
+        ends_in_tie=None,
+    )
+
+
+def _with_run(rows: pl.DataFrame, before: Placements, evaluation: Evaluation, run: Run) -> pl.DataFrame:
+    """Return the judged documents with their scores, and the others of the list down to where they matter."""
+    conventions = evaluation.conventions
+    own = run.to_polars().filter(pl.col("query_id") == before.query_ids[0]).select("doc_id", "score")
+    scores = round_scores(own["score"].to_numpy(), conventions.score_precision)
+    own = own.with_columns(score=pl.Series(scores, dtype=pl.Float64))
+    rows = rows.drop("score").join(own, on="doc_id", how="left", maintain_order="left")
+    if run.by_keys is not None or conventions.judged_only:
+        return rows  # the rank of the others is not that of their scores
+    others = own.with_columns(
+        above=pl.col("score").rank("min", descending=True).cast(pl.Int64) - 1,
+        tied=pl.len().over("score").cast(pl.Int64),
+    ).join(rows, on="doc_id", how="anti")
+    if conventions.ties != "expected":  # the judged documents of a tie come first, or last
+        judged = pl.DataFrame({"above": before.above}, schema={"above": pl.Int64}).group_by("above").len("n")
+        others = others.join(judged, on="above", how="left").with_columns(pl.col("n").fill_null(0).cast(pl.Int64))
+        first = pl.col("above") + (pl.col("n") if conventions.ties == "best" else 0)
+        others = others.with_columns(above=first, tied=pl.col("tied") - pl.col("n")).drop("n")
+    end = int((before.above + before.tied).max(initial=0))
+    others = others.filter(pl.col("above") < min(end, conventions.depth or end))
+    return pl.concat([rows, others], how="diagonal").sort(
+        "above", pl.col("relevance").fill_null(-np.inf), "doc_id", descending=[False, True, False]
+    )
+
+
+def _columns(
+    measure: Measure, placements: Placements, reached: FloatArray, rows: pl.DataFrame
+) -> dict[str, FloatArray]:
+    """Return what a measure makes of each row, and `part`, what the row adds to the sum, where that is known."""
+    n_judged, above, tied = len(placements.query), rows["above"].to_numpy(), rows["tied"].to_numpy()
+    of_row = rows["row"].fill_null(n_judged).to_numpy()  # unjudged documents stand behind the judged ones
+
+    def by_row(values: FloatArray) -> FloatArray:
+        return np.append(values, 0.0)[of_row]
+
+    if isinstance(measure, WeightedMeasure):
+        end = above + tied if measure.cutoff is None else np.minimum(above + tied, measure.cutoff)
+        total = np.append(0.0, np.cumsum(measure.weights(int(end.max(initial=1)))))
+        weight = (total[np.maximum(end, 0)] - total[np.minimum(above, end)]) / tied
+        gain = by_row(measure.gains(placements)[1])
+        return {"gain": gain, "weight": weight, "part": gain * weight}
+    if isinstance(measure, ERR):
+        if measure.stops(placements, np.zeros(1))[0]:
+            return {}  # unjudged documents stop the reading, too
+        stop = measure.stops(placements, placements.relevance)
+        stops_here, part = _cascade(measure, placements, stop)
+        return {"stop": by_row(stop), "stops_here": by_row(stops_here), "part": by_row(part)}
+    if not measure.binary:
+        return {}
+    starts = placements.tie_starts
+    counts = (placements.relevance >= getattr(measure, "rel", 0)).astype(np.float64)
+    sizes = np.diff(np.append(starts, n_judged))
+    share = ratio(np.diff(reached, prepend=0.0), segment_sums(counts, starts))  # the same for each that counts
+    part = by_row(counts * np.repeat(share, sizes))
+    if not isinstance(measure, AP):
+        return {"part": part}
+    is_relevant, rank = by_row(counts) > 0, above + 1
+    known = np.where(tied == 1, np.cumsum(is_relevant) / rank, np.nan)
+    return {"precision": np.where(is_relevant, part, known), "part": part}
+
+
+def _cascade(measure: ERR, placements: Placements, stop: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the probability to stop at each document, and its contribution, averaged over the orders of its tie.
+
+    At place j + 1 of a tie the user is with the mean probability to pass j of the others, over all choices of j.
+    """
+    stops_here, part = np.zeros(len(stop)), np.zeros(len(stop))
+    starts, arrive = placements.tie_starts, 1.0
+    for first, end in zip(starts.tolist(), np.append(starts[1:], len(stop)).tolist(), strict=True):
+        above, tied = int(placements.above[first]), int(placements.tied[first])
+        n_inside = tied if measure.cutoff is None else max(0, min(tied, measure.cutoff - above))
+        own, rank = stop[first:end], above + 1.0 + np.arange(n_inside)
+        for row in range(first, end):
+            if row > first and stop[row] == stop[row - 1]:
+                stops_here[row], part[row] = stops_here[row - 1], part[row - 1]
+                continue
+            passed = np.ones(tied)  # of 0 .. tied - 1 others; those that are not judged never stop anybody
+            for n, other in enumerate(np.delete(own, row - first), tied - len(own) + 1):
+                j = np.arange(n + 1)
+                passed[: n + 1] = ((n - j) * passed[: n + 1] + j * (1 - other) * np.append(0.0, passed[:n])) / n
+            chance = arrive * stop[row] * passed[:n_inside] / tied
+            stops_here[row], part[row] = chance.sum(), (chance / rank).sum()
+        arrive *= float(np.prod(1 - own))
+    return stops_here, part
+
+
+def _ideal(measure: nDCG, placements: Placements) -> pl.DataFrame:
+    """Return the ideal ranking, whose sum is the divisor."""
+    relevance = placements.judged_relevance if measure.ideal == "judged" else placements.relevance
+    gain = gains_of(measure.gain, relevance)
+    order = np.argsort(-gain, kind="stable")[: measure.cutoff]
+    weight = measure.weights(max(1, len(order)))[: len(order)]
+    part = gain[order] * weight
+    columns = {
+        "relevance": relevance[order],
+        "gain": gain[order],
+        "weight": weight,
+        "part": part,
+        "sum": np.cumsum(part),
+    }
+    return pl.DataFrame({"rank": np.arange(1, len(order) + 1), **columns})

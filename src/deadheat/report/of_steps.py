@@ -1,0 +1,90 @@
+"""The report of the steps by which a value comes about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from deadheat.evaluation.steps import Steps
+from deadheat.report.model import Cell, Column, Fact, Report, tabulate
+from deadheat.report.numbers import format_cell
+from deadheat.report.totals import count_cell
+from deadheat.wording import counted
+
+HEADINGS = {
+    "precision": "P at rank",
+    "stops_here": "stops here",
+    "part": "adds",
+    "sum": "sum",
+}
+MEANINGS = {
+    "gain": "gain and weight: of the relevance, and of the rank; in a tie the mean weight of its ranks",
+    "precision": "P at rank: the precision at the rank of the document; in a tie the mean over its orders",
+    "stops_here": "stop: the probability to stop at such a document; stops here: to come to it and stop",
+    "part": "adds: what the document adds to the sum; in a tie the mean over its orders",
+}
+
+
+def of_steps(steps: Steps) -> Report:
+    """Return the report of the steps by which a value comes about."""
+    frame = steps.documents
+    shown = [name for name in frame.columns if name not in {"first", "last", "doc_id"}]
+    if not frame["score"].count():
+        shown.remove("score")
+    columns = [Column("first", "", is_data=True), Column("last", "", is_data=True)]
+    columns += [_column(name) for name in shown]
+    labels = (
+        Column(
+            "rank", "rank", lambda row: f"{row['first']}" + (f"-{row['last']}" if row["last"] > row["first"] else "")
+        ),
+        Column("doc_id", "document"),
+    )
+    tables = [tabulate("steps", labels, columns, frame.to_dicts(), main=len(columns) - 1)]
+    if steps.ideal is not None:
+        ideal = [_column(name) for name in steps.ideal.columns if name != "rank"]
+        rank = (Column("rank", "rank", lambda row: f"{row['rank']}"),)
+        title = "The ideal ranking, whose sum is the divisor"
+        tables.append(tabulate("ideal", rank, ideal, steps.ideal.to_dicts(), title=title, main=len(ideal) - 1))
+    heading = f"{steps.measure.label} = {format_cell(steps.value)} for query {steps.query_id} of {steps.name}"
+    return Report(tuple(tables), tuple(_facts(steps)), heading=heading)
+
+
+def _ranks(row: Mapping[str, int]) -> str:
+    return f"{row['first']}" if row["first"] == row["last"] else f"{row['first']}-{row['last']}"
+
+
+def _column(name: str) -> Column:
+    counts = name in {"relevance", "gain", "score"}
+    return Column(name, HEADINGS.get(name, name), (lambda row: _count(row[name])) if counts else None)
+
+
+def _count(value: float | None) -> Cell:
+    return None if value is None else count_cell(value)
+
+
+def _facts(steps: Steps) -> Iterator[Fact]:
+    label, columns = steps.measure.label, steps.documents.columns
+    total = steps.documents["sum"].drop_nulls()
+    last = format_cell(float(total[-1])) if len(total) else "0"
+    divided = f"{last} / {format_cell(count_cell(steps.divisor))} = {format_cell(steps.value)}"
+    is_sum = "part" in columns or steps.divisor != 1
+    how = "the sum" if is_sum else "sum: the value if the list ended with this tie"
+    yield Fact("measure", label)
+    yield Fact("query_id", steps.query_id)
+    yield Fact("value", steps.value, "value", divided if steps.divisor != 1 else f"{format_cell(steps.value)}, {how}")
+    yield Fact("divisor", steps.divisor)
+    ends = [format_cell(one) for one in (steps.tie_min, steps.tie_max)]
+    moved = f"from {ends[0]} in the worst order of the ties to {ends[1]} in the best" if ends[0] != ends[1] else ""
+    means = "the exact mean over all orders of equal scores" if steps.ties == "expected" else f"the {steps.ties} order"
+    yield Fact("ties", steps.ties, "ties", f"{means}; {moved}" if moved else "no order of equal scores changes it")
+    yield Fact("tie_min", steps.tie_min)
+    yield Fact("tie_max", steps.tie_max)
+    yield Fact("formula", steps.measure.formula, "formula", steps.measure.formula)
+    for name in columns:
+        if name in MEANINGS:
+            yield Fact("", None, "columns", MEANINGS[name])
+    listed = steps.documents["relevance"].null_count()
+    text = counted(steps.n_unjudged, "retrieved document")
+    more = "" if listed == steps.n_unjudged else f", {listed:,} of them listed" if listed else ", not listed"
+    yield Fact("n_unjudged", steps.n_unjudged, "unjudged", text + more if steps.n_unjudged else "")
+    missed = counted(steps.n_missed, "relevant document")
+    yield Fact("n_missed", steps.n_missed, "not retrieved", missed if steps.n_missed else "")
