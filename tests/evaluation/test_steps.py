@@ -84,16 +84,23 @@ def test_each_document_adds_its_mean_over_all_orders(
     assert steps.n_unjudged == 3
 
 
-@pytest.mark.parametrize("ties", ["best", "worst"])
+@pytest.mark.parametrize("ties", ["best", "worst", "doc_id", "input"])
 @pytest.mark.parametrize(("measure", "column", "parts"), CASES)
 def test_one_order_of_the_ties(measure: str, column: str, parts: Callable[[list[str]], Parts], ties: str) -> None:
     steps = dh.evaluate({"q": JUDGED}, {"q": SCORES}, measure, ties=ties).steps(measure, "q", {"q": SCORES})
-    sign = 1 if ties == "best" else -1
-    order = sorted(SCORES, key=lambda doc: (-SCORES[doc], -sign * JUDGED.get(doc, -1)))
+    within: dict[str, Callable[[str], int]] = {
+        "best": lambda doc: -JUDGED.get(doc, -1),
+        "worst": lambda doc: JUDGED.get(doc, -1),
+        "doc_id": lambda doc: -ord(doc),
+        "input": [*SCORES].index,
+    }
+    order = sorted(SCORES, key=lambda doc: (-SCORES[doc], within[ties](doc)))
     found = dict(steps.documents.select("doc_id", column).iter_rows())
     right = parts(order)
     assert found == pytest.approx({doc: right.get(doc, 0.0) for doc in found}, abs=1e-12)
     judged = steps.documents.filter(pl.col("relevance").is_not_null())
+    if ties in {"doc_id", "input"}:
+        assert steps.documents["doc_id"].to_list() == order[: steps.documents.height]
     assert judged["first"].to_list() == [order.index(doc) + 1 for doc in judged["doc_id"]] == judged["last"].to_list()
 
 

@@ -197,7 +197,7 @@ class Evaluation(Drawn, Shown):
         DataError
             The query was not evaluated.
         ParameterError
-            Ties were broken by document id, by the input or at random: then one order counts, which is not kept.
+            Ties were broken at random, or by document id or the input and there is no run to tell the order.
 
         Examples
         --------

@@ -25,6 +25,7 @@ from deadheat.wording import did_you_mean
 
 if TYPE_CHECKING:
     from deadheat.data.tables import Run
+    from deadheat.evaluation.conventions import Conventions
     from deadheat.evaluation.evaluation import Evaluation
 
 POLICIES = ("expected", "best", "worst")  # whose order, or mean over orders, is known without the run
@@ -92,12 +93,15 @@ def steps_of(evaluation: Evaluation, measure: Measure, query_id: str, run: Run |
     scores, ties, ids = evaluation[measure], evaluation.ties, evaluation.query_ids.tolist()
     if query_id not in ids:
         raise DataError(f"query {query_id!r} was not evaluated", hint=did_you_mean(query_id, ids))
-    if ties not in POLICIES:
-        hint = "evaluate with one of these: the order of the documents is not kept"
+    if ties == "random" or (ties not in POLICIES and (run is None or run.by_keys is not None)):
+        hint = "with the run, by doc_id and input too" if run is None else None
         raise ParameterError(argument="ties", given=ties, allowed=POLICIES, hint=hint)
     place, measure = ids.index(query_id), scores.measure
     before = evaluation.placements_of(measure).select(evaluation.query_ids == query_id)
-    placements = policies.apply(before, ties, None)
+    own = None if run is None else _documents(run, query_id, evaluation.conventions)
+    if own is not None and evaluation.conventions.judged_only:
+        own = own.filter(pl.col("doc_id").is_in(before.doc_ids.tolist()))
+    placements = policies.apply(before, ties) if ties in POLICIES or own is None else _ordered(before, own)
     value = float(measure.mean(placements)[0])
     reached, divisor, is_sum = _reached(measure, placements, value)
     rows = pl.DataFrame(
@@ -112,8 +116,8 @@ def steps_of(evaluation: Evaluation, measure: Measure, query_id: str, run: Run |
     )
     n_judged = rows.height
     rows = rows.with_columns(score=pl.lit(None, pl.Float64))
-    if run is not None:
-        rows = _with_run(rows, before, evaluation, run)
+    if own is not None and run is not None and run.by_keys is None:  # else the rank of others is not that of scores
+        rows = _with_others(rows, before, own, ties)
     columns = _columns(measure, placements, reached, rows) if is_sum else {}
     last = np.append(placements.tie_starts[1:], n_judged) - 1
     if "part" in columns:
@@ -178,26 +182,37 @@ def _cut(placements: Placements) -> Placements:
     )
 
 
-def _with_run(rows: pl.DataFrame, before: Placements, evaluation: Evaluation, run: Run) -> pl.DataFrame:
-    """Return the judged documents with their scores, and the others of the list down to where they matter."""
-    conventions = evaluation.conventions
-    own = run.to_polars().filter(pl.col("query_id") == before.query_ids[0]).select("doc_id", "score")
+def _documents(run: Run, query_id: str, conventions: Conventions) -> pl.DataFrame:
+    """Return doc_id and score of a query's documents, by score; where it breaks ties, in the order of the policy."""
+    own = run.to_polars().filter(pl.col("query_id") == query_id).select("doc_id", "score")
     scores = round_scores(own["score"].to_numpy(), conventions.score_precision)
     own = own.with_columns(score=pl.Series(scores, dtype=pl.Float64))
-    rows = rows.drop("score").join(own, on="doc_id", how="left", maintain_order="left")
-    if run.by_keys is not None or conventions.judged_only:
-        return rows  # the rank of the others is not that of their scores
-    others = own.with_columns(
-        above=pl.col("score").rank("min", descending=True).cast(pl.Int64) - 1,
-        tied=pl.len().over("score").cast(pl.Int64),
-    ).join(rows, on="doc_id", how="anti")
-    if conventions.ties != "expected":  # the judged documents of a tie come first, or last
+    by = ["score", "doc_id"] if conventions.ties == "doc_id" else ["score"]
+    return own.sort(by, descending=True, maintain_order=True)
+
+
+def _ordered(before: Placements, own: pl.DataFrame) -> Placements:
+    """Return the placements with the documents in the order of these, without ties."""
+    place = {doc: n for n, doc in enumerate(own["doc_id"])}
+    above = np.array([place[doc] for doc in before.doc_ids.tolist()], np.int64)
+    return before.moved(above, np.ones_like(above))
+
+
+def _with_others(rows: pl.DataFrame, before: Placements, own: pl.DataFrame, ties: str) -> pl.DataFrame:
+    """Return the judged documents with their scores, and the others down to the last of them, in rank order."""
+    if ties in POLICIES:
+        rank = pl.col("score").rank("min", descending=True).cast(pl.Int64) - 1
+        own = own.with_columns(above=rank, tied=pl.len().over("score").cast(pl.Int64))
+    else:
+        own = own.with_columns(above=pl.int_range(pl.len(), dtype=pl.Int64), tied=pl.lit(1, pl.Int64))
+    if ties in {"best", "worst"}:  # the judged documents of a tie come before, or after, the others
         judged = pl.DataFrame({"above": before.above}, schema={"above": pl.Int64}).group_by("above").len("n")
-        others = others.join(judged, on="above", how="left").with_columns(pl.col("n").fill_null(0).cast(pl.Int64))
-        first = pl.col("above") + (pl.col("n") if conventions.ties == "best" else 0)
-        others = others.with_columns(above=first, tied=pl.col("tied") - pl.col("n")).drop("n")
+        own = own.join(judged, on="above", how="left", maintain_order="left")
+        n = pl.col("n").fill_null(0).cast(pl.Int64)
+        own = own.with_columns(above=pl.col("above") + (n if ties == "best" else 0), tied=pl.col("tied") - n).drop("n")
     end = int((before.above + before.tied).max(initial=0))
-    others = others.filter(pl.col("above") < min(end, conventions.depth or end))
+    others = own.join(rows, on="doc_id", how="anti").filter(pl.col("above") < end)
+    rows = rows.drop("score").join(own.select("doc_id", "score"), on="doc_id", how="left", maintain_order="left")
     return pl.concat([rows, others], how="diagonal").sort(
         "above", pl.col("relevance").fill_null(-np.inf), "doc_id", descending=[False, True, False]
     )
