@@ -7,7 +7,7 @@ from deadheat.benchmark.cases import Cases, read_cases
 from deadheat.benchmark.collection import Collection, read_collection
 from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.benchmark.result import BenchResult
-from deadheat.benchmark.retrievers import BM25, Embedding, Hits, Retriever, RunFile, StringSimilarity
+from deadheat.benchmark.retrievers import BM25, LLM, Embedding, Hits, Retriever, RunFile, StringSimilarity
 from deadheat.comparison.agreement import Agreement, agree
 from deadheat.comparison.comparison import Comparison, compare, compare_evaluations
 from deadheat.comparison.holes import Holes, holes
@@ -44,6 +44,7 @@ __version__: str
 
 __all__ = [
     "BM25",
+    "LLM",
     "Accumulator",
     "Agreement",
     "BenchResult",

@@ -32,12 +32,15 @@ from deadheat.benchmark.report import cutoff_of, page_of_bench, report_bench
 from deadheat.benchmark.result import BenchResult, Failure, Key, Settings, failures_of
 from deadheat.benchmark.retrievers import (
     BM25,
+    LLM,
+    Reranked,
     Retriever,
     RunFile,
     described,
     identity,
     key_of,
     make_retrievers,
+    reranked,
     retrieve,
 )
 from deadheat.benchmark.store import Store, summarise
@@ -101,6 +104,10 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     n_resamples: int = 10_000,
     method: str = "auto",
     margin: float | None = None,
+    rerankers: object = (),
+    rerank_depth: int = 20,
+    rerank_then_by_first: bool = False,
+    confirm: Callable[[str], bool] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> BenchResult:
     """Run retrievers on labelled cases, and compare them; each set and each language separately.
@@ -149,6 +156,15 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         As for :func:`compare`.
     margin : float, optional
         Of sets that are parallel: also test whether a retriever's languages are equivalent up to it.
+    rerankers : mapping of str to reranker, sequence of rerankers, or one, optional
+        Each grades the first documents of each retriever, which is compared with and without it: a function
+        ``grade(query, text)``, "module:function", "cross-encoder:MODEL" of sentence-transformers, or an `LLM`.
+    rerank_depth : int, default 20
+        How many documents are graded; those that tie with the last of them as well.
+    rerank_then_by_first : bool, default False
+        Whether documents of equal grade are in the order of the retriever's scores; else they tie.
+    confirm : callable, optional
+        Asked before language models are called, with a line that says how often; bench ends if it returns False.
     progress : callable, optional
         Called with one line of text for each step.
 
@@ -173,6 +189,8 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     check_depth(chosen, k)
     with _told() as confused:  # a file named like a retriever; warnings of libraries while they load are not passed on
         systems = make_retrievers(retrievers)
+    if rerankers:
+        systems = reranked(systems, rerankers, rerank_depth, then_by_first=rerank_then_by_first)
     design = Design(
         baseline=baseline,
         test=test,
@@ -191,6 +209,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     parts = parts_of(cases, limit)
     strata = check_by(by, parts) if by else ()
     _check_parts(parts, systems, cluster)
+    _confirm(parts, systems, confirm)
     tell = progress or (lambda _: None)
     of_collection = {"synonyms": synonyms, "texts": texts, "original": original, "language": collection_language}
     documents, terms = _read(collection, ontology, of_collection, tell)
@@ -415,6 +434,17 @@ def _check_parts(
         if isinstance(system, RunFile):
             for part in parts:
                 system.look_up([case.case_id for case in part.cases], of=str(part))
+
+
+def _confirm(parts: Sequence[Part], systems: Mapping[str, Retriever], confirm: Callable[[str], bool] | None) -> None:
+    """Ask before language models are called."""
+    asked = [one for one in systems.values() if isinstance(one, Reranked) and isinstance(one.grade, LLM)]
+    if not asked or confirm is None:
+        return
+    n = sum(len(part.cases) for part in parts) * sum(one.depth for one in asked)
+    names = ", ".join(dict.fromkeys(f"{one.grade!r}" for one in asked))
+    if not confirm(f"{counted(n, 'call')} of {names}, fewer where answers are kept, more where documents tie"):
+        raise ParameterError("the calls were not confirmed")
 
 
 def _compare(

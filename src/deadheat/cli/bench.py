@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,6 +23,7 @@ from deadheat.cli.options import (
     examples,
     measures_of,
     parsed_numbers,
+    refuse,
     takes,
 )
 from deadheat.cli.output import FormatChoice, Output, table_option, with_figures
@@ -58,6 +61,29 @@ MOST_DRAWN = 2  # measures that figures are drawn of
     " \"run('de.run', 'en.run', name='mine')\"."
     " May be repeated; default bm25.",
 )
+@click.option(
+    "--reranker",
+    "rerankers",
+    multiple=True,
+    metavar="NAME",
+    help="Grades the first documents of each retriever: llm (with --endpoint and --model), cross-encoder:MODEL of"
+    " sentence-transformers, or module:function, called with query and text. May be repeated.",
+)
+@click.option(
+    "--rerank-depth", type=click.IntRange(1), default=20, show_default=True, help="Documents that a reranker grades."
+)
+@click.option("--rerank-then-by-first", is_flag=True, help="Order what a reranker ties by the retriever's scores.")
+@click.option("--endpoint", metavar="URL", help="Of --reranker llm: any server with OpenAI's protocol, up to /v1.")
+@click.option("--model", metavar="NAME", help="Of --reranker llm.")
+@click.option(
+    "--api-key-env",
+    metavar="NAME",
+    default="OPENAI_API_KEY",
+    show_default=True,
+    help="The environment variable with the key of --endpoint.",
+)
+@click.option("--prompt", type=INPUT, metavar="FILE", help="Of --reranker llm: a text with {query} and {document}.")
+@click.option("--yes", is_flag=True, help="Call the language model without asking first.")
 @click.option(
     "--output",
     type=PATH,
@@ -184,6 +210,10 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
             limit=options["limit"],
             cluster=options["cluster"],
             margin=options["margin"],
+            rerankers=_rerankers(options),
+            rerank_depth=options["rerank_depth"],
+            rerank_then_by_first=options["rerank_then_by_first"],
+            confirm=None if options["yes"] else _confirm,
             progress=say,
             **vars(design),
         )
@@ -195,6 +225,29 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
     report = data_of_bench(result) if output.is_data else report_bench(result, full=full)
     subjects = _subjects(result) if options["figures"] else ()
     output.print(with_figures(report, subjects, [one.label for one in main_of(result.measures)[:MOST_DRAWN]]))
+
+
+def _rerankers(options: Mapping[str, Any]) -> list[Any]:
+    """Return the rerankers; the language model is made of the options that are its own."""
+    from deadheat.benchmark.retrievers import LLM
+    from deadheat.benchmark.retrievers.grading import PROMPT
+
+    found: list[Any] = list(options["rerankers"])
+    if "llm" not in found:
+        refuse(("endpoint", "model", "prompt"), "needs --reranker llm")
+        return found
+    if lacking := [name for name in ("endpoint", "model") if not options[name]]:
+        raise click.UsageError(f"--reranker llm needs --{lacking[0]}")
+    prompt = Path(options["prompt"]).read_text(encoding="utf-8") if options["prompt"] else PROMPT
+    made = LLM(options["endpoint"], options["model"], api_key_env=options["api_key_env"], prompt=prompt)
+    return [made if one == "llm" else one for one in found]
+
+
+def _confirm(what: str) -> bool:
+    """Ask whether a language model may be called; who is not there to answer gives --yes."""
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"{what}: add --yes")
+    return click.confirm(f"{what}. Go on?", err=True)
 
 
 def _subjects(result: BenchResult) -> Iterator[tuple[str, Any, dict[str, Any]]]:

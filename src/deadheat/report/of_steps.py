@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from deadheat.evaluation.steps import Steps
 from deadheat.report.model import Cell, Column, Fact, Report, tabulate
-from deadheat.report.numbers import format_cell
-from deadheat.report.totals import count_cell
+from deadheat.report.numbers import count_cell, format_cell
 from deadheat.wording import counted
 
 HEADINGS = {

@@ -1,15 +1,19 @@
 """Retrievers: what finds documents for a text, behind one small protocol."""
 
 from deadheat.benchmark.retrievers.embedding import Embedding
+from deadheat.benchmark.retrievers.grading import LLM, read_grade
 from deadheat.benchmark.retrievers.lexical import BM25, StringSimilarity
 from deadheat.benchmark.retrievers.protocol import Function, Hits, Retriever, RunFile, retrieve
+from deadheat.benchmark.retrievers.reranking import Reranked, reranked
 from deadheat.benchmark.retrievers.specs import described, identity, key_of, make_retriever, make_retrievers
 
 __all__ = [
     "BM25",
+    "LLM",
     "Embedding",
     "Function",
     "Hits",
+    "Reranked",
     "Retriever",
     "RunFile",
     "StringSimilarity",
@@ -18,5 +22,7 @@ __all__ = [
     "key_of",
     "make_retriever",
     "make_retrievers",
+    "read_grade",
+    "reranked",
     "retrieve",
 ]

@@ -16,6 +16,7 @@ from deadheat.arguments import literal
 from deadheat.benchmark.retrievers.embedding import Embedding
 from deadheat.benchmark.retrievers.lexical import BM25, StringSimilarity
 from deadheat.benchmark.retrievers.protocol import Function, Retriever, RunFile
+from deadheat.benchmark.retrievers.reranking import Reranked
 from deadheat.errors import MissingDependencyError, NoteWarning, ParameterError, SourceTypeError
 from deadheat.io.formats import SUFFIXES
 from deadheat.wording import Plain, did_you_mean, joined
@@ -131,6 +132,9 @@ def described(retriever: Retriever) -> str:
         return f"the run file{'s' * (len(retriever.paths) > 1)} {', '.join(map(str, retriever.paths))}"
     if isinstance(retriever, Embedding):
         return f"the model {retriever.model}"
+    if isinstance(retriever, Reranked):
+        then = ", then by its scores" if retriever.then_by_first else ""
+        return f"{described(retriever.first)}, the first {retriever.depth} graded by {retriever.grader}{then}"
     return "a function" if isinstance(retriever, Function) else f"of the class {type(retriever).__name__}"
 
 

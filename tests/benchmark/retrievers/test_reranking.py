@@ -1,0 +1,231 @@
+"""Rerankers: documents graded anew by functions and by a language model behind a real server."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+import deadheat as dh
+from deadheat.benchmark.cases import Case, Cases
+from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.retrievers import BM25, LLM, Reranked, described, make_retriever, read_grade, retrieve
+from deadheat.errors import DataError, NoteWarning, ParameterError
+from support.chat_server import ChatServer, chat_server, grade
+from support.command import call, ok
+
+TEXTS = ("mend a flat tyre", "pump up a tyre", "oil the chain", "clean the chain", "true a wheel", "a flat chain")
+DOCUMENTS = Collection("help", tuple("ABCDEF"), TEXTS, (("puncture",), (), (), (), (), ()))
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ChatServer]:
+    monkeypatch.setenv("DEADHEAT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setattr("deadheat.benchmark.retrievers.grading.FIRST_WAIT", 0.01)
+    with chat_server() as found:
+        yield found
+
+
+def first(texts: Sequence[str], k: int) -> list[dict[str, float]]:  # noqa: ARG001 - as every retriever
+    """A retriever that scores A 5, B 4, C 3 and D, E, F 1."""
+    return [{"A": 5, "B": 4, "C": 3, "D": 1, "E": 1, "F": 1} for _ in texts]
+
+
+GRADES = {"A": 1, "B": 2, "C": 2, "D": 3, "E": 0, "F": 0}
+NAMES = [*zip("ABCDEF", TEXTS, strict=True)]
+CASES = Cases("help", {}, tuple(Case(f"c{doc}", text, (doc,), (1.0,)) for doc, text in NAMES))
+OF_TEXT = dict(zip(("mend a flat tyre; puncture", *TEXTS[1:]), "ABCDEF", strict=True))
+
+
+def graded(query: str, text: str) -> object:  # noqa: ARG001 - a reranker looks at both
+    return GRADES[OF_TEXT[text]]
+
+
+def run_of(retriever: Reranked, k: int = 10) -> list[tuple[str, float]]:
+    retriever.index(DOCUMENTS)
+    return [(doc, score) for _, doc, score in retrieve(retriever, ["q"], ["flat tyre"], k).rows()]
+
+
+def per_pair(pairs: Sequence[tuple[str, str]]) -> list[object]:
+    return [graded(*pair) for pair in pairs]
+
+
+@pytest.mark.parametrize(
+    ("depth", "then_by_first", "order"),
+    [
+        (3, False, ["BC", "A", "DEF"]),
+        (3, True, ["B", "C", "A", "DEF"]),
+        (2, False, ["B", "A", "C", "DEF"]),
+        (4, False, ["D", "BC", "A", "EF"]),  # with all that tie with the fourth
+        (6, True, ["D", "B", "C", "A", "EF"]),
+    ],
+)
+def test_the_first_documents_are_in_the_order_of_their_grades(
+    depth: int, order: list[str], *, then_by_first: bool
+) -> None:
+    retriever = Reranked(make_retriever(first), per_pair, "grades", depth=depth, then_by_first=then_by_first)
+    found = run_of(retriever)
+    scores = sorted({score for _, score in found}, reverse=True)
+    assert ["".join(sorted(doc for doc, score in found if score == one)) for one in scores] == order
+    if not then_by_first:
+        assert dict(found)["B"] == GRADES["B"]
+
+
+def test_documents_without_a_grade_stand_below_the_others() -> None:
+    def mostly(pairs: Sequence[tuple[str, str]]) -> list[object]:
+        return ["I refuse" if OF_TEXT[text] in "BD" else graded(query, text) for query, text in pairs]
+
+    with pytest.warns(NoteWarning, match=r"first \+ mostly: no grade in 2 of 6 answers \('I refuse'\)"):
+        found = run_of(Reranked(make_retriever(first), mostly, "mostly", depth=6))
+    assert [doc for doc, _ in found[:2]] == ["C", "A"]
+    assert [doc for doc, _ in found[-2:]] == ["B", "D"]
+    with pytest.raises(ParameterError, match="must return 6 grades, one a pair"):
+        run_of(Reranked(make_retriever(first), lambda _: [], "none", depth=6))
+
+
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [
+        (3, 3.0),
+        (2.5, 2.5),
+        ("3", 3.0),
+        (" 3.", 3.0),
+        ("-1", -1.0),
+        ("8/10", 8.0),
+        ("8 out of 10", 8.0),
+        ("Score: 2", 2.0),
+        ("**Score:** 2/3", 2.0),
+        ('{"score": 2, "why": "3 words"}', 2.0),
+        ("The relevance is 1.5, as 3 words fit", 1.5),
+        ("Grade 2. I say again: grade 2.", 2.0),
+        ("I would say 2", 2.0),
+        ("2-3", None),
+        ("between 1 and 3", None),
+        ("score: 1, or score: 2", None),
+        ("I can't help with that.", None),
+        ("", None),
+        (None, None),
+        (True, None),
+        (float("inf"), None),
+    ],
+)
+def test_grades_in_answers(answer: object, value: float | None) -> None:
+    assert read_grade(answer) == value
+
+
+def test_a_language_model_behind_a_server_that_misbehaves(server: ChatServer) -> None:
+    server.faults = {0: "429", 2: "500", 3: "cut", 5: "html", 7: "words"}
+    model = LLM(server.url, "small", parallel=3)
+    pairs = [(f"how to {text}", text) for text in TEXTS]
+    answers = model(pairs)
+    assert len(server.bodies) == len(pairs) + 4
+    assert set(server.asked) == set(pairs)
+    assert server.most <= 3
+    words = server.asked.total() - len(pairs)
+    assert words == 0
+    right = [grade(*pair) for pair in pairs]
+    assert sum(read_grade(one) == grade for one, grade in zip(answers, right, strict=True)) >= len(pairs) - 1
+    assert {body["model"] for body in server.bodies} == {"small"}
+    assert all(body["temperature"] == 0 for body in server.bodies)
+    before = len(server.bodies)
+    assert LLM(server.url, "small")(pairs) == answers  # kept
+    assert len(server.bodies) == before
+    assert LLM(server.url, "other")(pairs[:1]) == [str(right[0])]
+    assert len(server.bodies) == before + 1
+
+
+def test_a_key_is_sent_and_a_refusal_says_which_variable(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.key = "secret"
+    with pytest.raises(DataError, match=r"refuses: 401.*Incorrect API key provided.*OPENAI_API_KEY is not set"):
+        LLM(server.url, "m")([("q", "d")])
+    monkeypatch.setenv("MY_KEY", "wrong")
+    with pytest.raises(DataError, match="the environment variable MY_KEY holds another key"):
+        LLM(server.url, "m", api_key_env="MY_KEY")([("q", "d")])
+    monkeypatch.setenv("MY_KEY", "secret")
+    assert LLM(server.url, "m", api_key_env="MY_KEY")([("q", "a q")]) == ["1"]
+
+
+def test_an_interrupted_call_goes_on_where_it_was(server: ChatServer) -> None:
+    pairs = [(text, text) for text in TEXTS]
+    server.stops_at = 3
+    with pytest.raises(DataError, match=r"no answer from .* in 2 attempts.*503"):
+        LLM(server.url, "m", parallel=1, attempts=2)(pairs)
+    server.stops_at = 0
+    n = len(server.bodies)
+    assert LLM(server.url, "m")(pairs) == [str(grade(*pair)) for pair in pairs]
+    assert len(server.bodies) == n + 3
+    assert max(server.asked.values()) == 1
+    kept = next(Path(path) for path in (dh.LLM(server.url, "m")._kept,) if path is not None)
+    kept.write_text(kept.read_text()[:-20])  # cut short by a crash
+    assert LLM(server.url, "m")(pairs)[0] == str(grade(*pairs[0]))
+    assert len(server.bodies) == n + 4
+
+
+def test_an_endpoint_that_is_not_there_is_said(server: ChatServer) -> None:
+    with pytest.raises(DataError, match=r"no answer from http://127.0.0.1:1/v1 in 2 attempts.*refused"):
+        LLM("http://127.0.0.1:1/v1", "m", attempts=2, cache=False)([("q", "d")])
+    with pytest.raises(ParameterError, match="endpoint must be a URL, as http://localhost:8000/v1"):
+        LLM("localhost", "m")
+    with pytest.raises(ParameterError, match=r"the prompt has no \{document\}"):
+        LLM(server.url, "m", prompt="grade {query}")
+    with pytest.raises(ParameterError, match="model must be the name of a model"):
+        LLM(server.url, "")
+
+
+def test_bench_compares_retrievers_with_and_without_a_reranker(server: ChatServer) -> None:
+    asked: list[str] = []
+
+    def confirmed(what: str) -> bool:
+        asked.append(what)
+        return len(asked) == 1
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = dh.bench(
+            CASES,
+            DOCUMENTS,
+            BM25(),
+            "RR",
+            rerankers=[dh.LLM(server.url, "small"), graded],
+            rerank_depth=3,
+            confirm=confirmed,
+        )
+    assert result.retrievers == ("bm25", "bm25 + small", "bm25 + graded")
+    assert asked[0].startswith("18 calls of LLM(")
+    assert described(Reranked(BM25(), per_pair, "x", depth=3, then_by_first=True)) == (
+        "BM25, the first 3 graded by x, then by its scores"
+    )
+    with pytest.raises(ParameterError, match="the calls were not confirmed"):
+        dh.bench(CASES, DOCUMENTS, rerankers=dh.LLM(server.url, "small"), confirm=confirmed)
+
+
+def test_the_command_says_how_often_it_calls_and_wants_a_yes(server: ChatServer, tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_text("".join(["text,expected_ids\n", *(f"{text},{doc}\n" for doc, text in NAMES)]))
+    (tmp_path / "docs.csv").write_text("".join(["doc_id,text\n", *(f"{doc},{text}\n" for doc, text in NAMES)]))
+    command = [
+        "bench",
+        tmp_path / "cases.csv",
+        "--collection",
+        tmp_path / "docs.csv",
+        "-m",
+        "RR",
+        "--rerank-depth",
+        "4",
+    ]
+    command += ["--reranker", "llm", "--endpoint", server.url, "--model", "small", "--output", tmp_path / "results"]
+    refused = call(*command)
+    assert refused.exit_code == 2
+    assert "24 calls of LLM(" in refused.stderr
+    assert "add --yes" in refused.stderr
+    assert not server.bodies
+    printed = ok(*command, "--yes")
+    assert "bm25 + small" in printed
+    n = len(server.bodies)
+    assert n
+    assert ok(*command, "--yes") == printed  # runs are finished, and answers kept
+    assert len(server.bodies) == n
+    assert "needs --reranker llm" in call(*command[:6], "--model", "small").stderr
+    assert "--reranker llm needs --model" in call(*command[:6], "--reranker", "llm", "--endpoint", server.url).stderr
