@@ -136,3 +136,12 @@ def test_evil_ids_stay_text(folder: Path) -> None:
     rows = list(csv.reader(ok(*arguments, "csv").splitlines()))
     assert [row[1] for row in rows[1:]] == [evil, "'=1+1"]
     assert "<script" not in ok(*arguments, "markdown").replace(r"\<script", "")
+
+
+def test_every_order_of_the_ties_of_a_query() -> None:
+    lines = ok("ties", "bm25.run", "qrels.txt", "--orders", "q1", "-m", "RR", "-m", "P@1").splitlines()
+    assert lines[0] == "2 orders of the ties of query q1, equally likely"
+    assert sorted(line.split()[-3:] for line in lines[4:6]) == [["1", "1.0000", "1.0000"], ["2", "0.5000", "0.0000"]]
+    assert lines[-1].split() == ["mean", "over", "the", "orders", "RR", "0.7500,", "P@1", "0.5000"]
+    assert "Did you mean 'q1'?" in call("ties", "bm25.run", "qrels.txt", "--orders", "q10").stderr
+    assert "--orders needs QRELS" in call("ties", "bm25.run", "--orders", "q1").stderr

@@ -113,6 +113,12 @@ def test_notebook_orders_can_be_listed(scenario: str) -> None:
     assert sorted(map(tuple, listed.orders)) == sorted(expected)
     np.testing.assert_allclose(listed.values, [1 / (order.index(relevant) + 1) for order in listed.orders])
     assert listed.mean == pytest.approx(MTRR[scenario], abs=1e-15)
+    table = dh.tie_orders(scores, [int(doc == relevant) for doc in DOCS], measures="RR Hit@3", doc_ids=DOCS).to_polars()
+    ranks = [order.index(relevant) + 1 for order in listed.orders]
+    assert table["first_relevant"].to_list() == ranks
+    assert table.columns == ["order", "first_relevant", "RR", "Hit@3"]
+    assert table["RR"].to_list() == pytest.approx([1 / rank for rank in ranks])
+    assert table["Hit@3"].to_list() == [float(rank <= 3) for rank in ranks]
 
 
 # G-RAG itself (tie_math, section 10)

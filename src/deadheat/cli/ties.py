@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,15 @@ from deadheat.cli.options import (
     takes,
 )
 from deadheat.cli.output import Output, output_options, with_figures
+from deadheat.errors import DataError
+from deadheat.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deadheat.data.tables import Qrels, Run
+    from deadheat.measures import Measure
+    from deadheat.report.model import Report
 
 
 @click.command(
@@ -28,6 +37,7 @@ from deadheat.cli.output import Output, output_options, with_figures
         "deadheat ties bm25.run",
         "deadheat ties bm25.run qrels.txt --at 1,10,100 -m nDCG@10",
         "deadheat ties bm25.run qrels.txt --per-query --beside input -o ties.csv",
+        "deadheat ties bm25.run qrels.txt --orders q17 -m RR -m Hit@3",
     ),
 )
 @click.argument("run", type=INPUT)
@@ -36,6 +46,9 @@ from deadheat.cli.output import Output, output_options, with_figures
 @takes("measures", "beside")
 @click.option(
     "--per-query", is_flag=True, help="Add the ties of each query and, with QRELS, what they do to its values."
+)
+@click.option(
+    "--orders", "listed", metavar="QUERY", help="List instead every order of this query's ties, with its values."
 )
 @takes(*FIGURES)
 @output_options("document", "rows", "scores")
@@ -54,12 +67,15 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
     from deadheat.report.of_profile import report_profile, with_second_key
 
     if qrels is None:
-        refuse(("notations", "missing", "no_relevant", "beside"), "needs QRELS: deadheat ties RUN QRELS")
+        refuse(("notations", "missing", "no_relevant", "beside", "listed"), "needs QRELS: deadheat ties RUN QRELS")
     output = Output(options, [run, qrels])
     measures = None if qrels is None else measures_of(options)
     own: dict[str, Any] = {name: options[name] for name in ("missing", "no_relevant")}
     own |= {"beside": options["beside"] or "doc_id", "check_duplicates": False}  # what was opened is checked
     judgments = None if qrels is None else open_qrels(qrels)
+    if judgments is not None and options["listed"] is not None:
+        output.print(_orders(open_run(run), judgments, options["listed"], measures))
+        return
     profile = tie_profile(open_run(run, keyed=False), judgments, at or CUTOFFS, measures, **own)
     of_report = {"every_measure": output.form == "json", "missing": options["missing"], "digits": output.digits}
     report = report_profile(profile, **of_report, per_query=per_query)
@@ -69,3 +85,19 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
     if output.form == "csv" and qrels is not None and not per_query:
         report = replace(report, tables=tuple(sorted(report.tables, key=lambda table: table.key != "stability")))
     output.print(with_figures(report, [("", profile, {})], [one.measure.label for one in profile.decided]))
+
+
+def _orders(run: Run, qrels: Qrels, query_id: str, measures: Sequence[Measure] | None) -> Report:
+    """Return the report of every order of the ties of a query."""
+    import polars as pl
+
+    from deadheat.evaluation.evaluate import DEFAULT_MEASURES
+    from deadheat.profile.orders import tie_orders
+    from deadheat.report.of_profile import report_orders
+
+    judged, own = qrels.to_dict(), run.to_polars().filter(pl.col("query_id") == query_id)
+    if query_id not in judged or own.is_empty():
+        known = sorted({*judged} & {*run.to_polars()["query_id"]})
+        raise DataError(f"no query {query_id!r} in both qrels and run", hint=did_you_mean(query_id, known))
+    scores = dict(zip(own["doc_id"], own["score"], strict=True))
+    return report_orders(tie_orders(scores, judged[query_id], measures=measures or DEFAULT_MEASURES), query_id)

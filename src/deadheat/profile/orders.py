@@ -12,7 +12,7 @@ import polars as pl
 from deadheat.arguments import as_count
 from deadheat.arrays import FloatArray
 from deadheat.errors import ParameterError
-from deadheat.evaluation.evaluate import evaluate
+from deadheat.evaluation.evaluate import Measures, evaluate, parse_measures
 from deadheat.io.mappings import check_number
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike
@@ -89,19 +89,27 @@ class TieComplexity:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TieOrders:
-    """The value of a measure in every order of the ties.
+    """The value of a measure, or of several, in every order of the ties.
 
     Attributes
     ----------
     measure : Measure
+        The first one.
     orders : tuple of tuple of str
         Document ids in rank order.
     values : ndarray of float, shape (n_orders,)
+        Of the first measure.
+    first_relevant : tuple of int or None
+        The rank of the first document of relevance 1 or more in each order; None if there is none.
+    by_measure : dict of str to ndarray of float, shape (n_orders,)
+        The values of every measure, by its notation.
     """
 
     measure: Measure
     orders: tuple[tuple[str, ...], ...]
     values: FloatArray
+    first_relevant: tuple[int | None, ...]
+    by_measure: dict[str, FloatArray]
 
     def __repr__(self) -> str:
         return f"<TieOrders {self.measure.label}: {counted(len(self.orders), 'order')}, mean {self.mean:.4f}>"
@@ -127,8 +135,9 @@ class TieOrders:
         return float(self.values.max())
 
     def to_polars(self) -> pl.DataFrame:
-        """Return a row per order: the documents in rank order (a list) and the value."""
-        return pl.DataFrame({"order": [list(order) for order in self.orders], "value": self.values})
+        """Return a row per order: its documents in rank order (a list), first_relevant, and each measure's value."""
+        columns = {"order": [list(order) for order in self.orders], "first_relevant": self.first_relevant}
+        return pl.DataFrame(columns | self.by_measure, schema_overrides={"first_relevant": pl.Int64}, strict=False)
 
 
 def tie_complexity(
@@ -166,10 +175,11 @@ def tie_orders(
     relevance: Mapping[str, float | None] | Sequence[float | None],
     measure: MeasureLike = "RR",
     *,
+    measures: Measures = None,
     doc_ids: Sequence[str] | None = None,
     max_orders: int = MAX_ORDERS,
 ) -> TieOrders:
-    """List every order of a small ranking's ties, with the value of a measure in each.
+    """List every order of a small ranking's ties, with the value of a measure, or of several, in each.
 
     Parameters
     ----------
@@ -177,6 +187,8 @@ def tie_orders(
     relevance : sequence of float, or dict of str to float
         Relevance of the same documents; None (or no entry in the dict) for an unjudged one. One at least is judged.
     measure : Measure or str, default "RR"
+    measures : measure or iterable of measures, optional
+        Several, instead of `measure`.
     doc_ids : sequence of str, optional
         Ids of the documents; by default doc1, doc2, ...
     max_orders : int, default 10,000
@@ -198,6 +210,8 @@ def tie_orders(
     (('doc1', 'doc2', 'doc3'), ('doc1', 'doc3', 'doc2'))
     >>> listed.values.round(3).tolist(), round(listed.mean, 3)
     ([0.5, 0.333], 0.417)
+    >>> tie_orders([0.9, 0.8, 0.8], [0, 1, 0], measures="RR Hit@2").to_polars().rows()
+    [(['doc1', 'doc2', 'doc3'], 2, 0.5, 1.0), (['doc1', 'doc3', 'doc2'], 3, 0.3333333333333333, 0.0)]
     """
     documents = _documents(scores, doc_ids)
     judged = _judged(relevance, list(documents))
@@ -207,15 +221,17 @@ def tie_orders(
             f"{_shown(n_orders)} orders are more than max_orders={max_orders}; evaluate() gives the exact mean "
             "without listing them"
         )
-    parsed = parse_measure(measure)
+    parsed = (parse_measure(measure),) if measures is None else parse_measures(measures)
     choices = itertools.product(*(itertools.permutations(ids) for _, ids in _groups(documents)))
     orders = tuple(tuple(itertools.chain.from_iterable(choice)) for choice in choices)
     # Every order is a query of its own, so that one call evaluates all of them.
     width = len(str(len(orders)))
     names = [f"{place:0{width}d}" for place in range(len(orders))]
     run = {name: {doc: documents[doc] for doc in order} for name, order in zip(names, orders, strict=True)}
-    values = evaluate(dict.fromkeys(names, judged), run, [parsed], ties="input")[parsed].values
-    return TieOrders(parsed, orders, values)
+    found = evaluate(dict.fromkeys(names, judged), run, parsed, ties="input")
+    ranks = (next((n for n, doc in enumerate(order, 1) if judged.get(doc, 0) >= 1), None) for order in orders)
+    by_measure = {one.label: found[one].values for one in parsed}
+    return TieOrders(parsed[0], orders, found[parsed[0]].values, tuple(ranks), by_measure)
 
 
 def _shown(number: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 
+from deadheat.profile.orders import TieOrders
 from deadheat.profile.profile import RULE_OF_THUMB, VISIBLE, Decided, Recommendation, Spread, Stability, TieProfile
 from deadheat.report.conventions import RULES, broken_by, gathered, nothing_judged, tell_unshared
 from deadheat.report.model import (
@@ -53,6 +54,18 @@ SECOND_KEY = (
     Column("then_ties", "what still ties", ends=("then_tie_min", "then_tie_max"), spare=2),
     Column("difference", "difference", lambda row: row["then_value"] - row["value"]),
 )
+
+
+def report_orders(listed: TieOrders, query_id: str) -> Report:
+    """Return the report of every order of the ties of one query."""
+    labels = (Column("order", "order", lambda row: " ".join(row["order"])),)
+    names = {"first_relevant": "first relevant", **{name: name for name in listed.by_measure}}
+    columns = [Column(key, heading, lambda row, key=key: row[key]) for key, heading in names.items()]
+    table = tabulate("orders", labels, columns, listed.to_polars().to_dicts(), main=1)
+    told = (f"{name} {format_cell(float(found.mean()))}" for name, found in listed.by_measure.items())
+    facts = (said("mean over the orders", ", ".join(told)),)
+    orders = counted(len(listed.orders), "order")
+    return Report((table,), facts, heading=f"{orders} of the ties of query {query_id}, equally likely")
 
 
 def report_profile(
