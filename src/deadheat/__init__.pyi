@@ -14,6 +14,7 @@ from deadheat.comparison.holes import Holes, holes
 from deadheat.comparison.languages import Languages, compare_languages
 from deadheat.comparison.pairs import Pair
 from deadheat.data.from_arrays import from_arrays
+from deadheat.data.pareto import pareto_levels
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Qrels, Run, read_qrels, read_run
 from deadheat.errors import DeadheatError, DeadheatWarning
@@ -104,6 +105,7 @@ __all__ = [
     "max_decompressed",
     "max_memory",
     "measures",
+    "pareto_levels",
     "place",
     "read_cases",
     "read_collection",
