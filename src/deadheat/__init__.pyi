@@ -13,6 +13,7 @@ from deadheat.comparison.comparison import Comparison, compare, compare_evaluati
 from deadheat.comparison.holes import Holes, holes
 from deadheat.comparison.languages import Languages, compare_languages
 from deadheat.comparison.pairs import Pair
+from deadheat.comparison.values import interval, paired_test
 from deadheat.data.from_arrays import from_arrays
 from deadheat.data.pareto import pareto_levels
 from deadheat.data.queries import Queries
@@ -100,11 +101,13 @@ __all__ = [
     "from_arrays",
     "gate",
     "holes",
+    "interval",
     "item_profile",
     "load_evaluation",
     "max_decompressed",
     "max_memory",
     "measures",
+    "paired_test",
     "pareto_levels",
     "place",
     "read_cases",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import say
+from deadheat.cli.app import refuse, say
 from deadheat.cli.files import INPUT, PATH, check_folder
 from deadheat.cli.options import (
     CASES,
@@ -23,7 +23,6 @@ from deadheat.cli.options import (
     examples,
     measures_of,
     parsed_numbers,
-    refuse,
     takes,
 )
 from deadheat.cli.output import FormatChoice, Output, table_option, with_figures

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from deadheat.cli.files import INPUT, check_inputs, open_qrels, open_run
-from deadheat.cli.options import LAST, LISTS, READING, conventions_of, examples, parsed_measures, takes
+from deadheat.cli.files import INPUT, open_qrels, open_run
+from deadheat.cli.options import LAST, LISTS, READING, conventions_of, examples, measures_of, takes
 from deadheat.cli.output import Output, output_options
 
 PARTS = ("document", "rows", "scores")
@@ -31,18 +31,14 @@ def steps(qrels: str, run: str, query_id: str, **options: Any) -> None:  # noqa:
     the probability to stop of ERR), what it adds, and the sum so far. Documents of a tie have what they add in the mean
     over its orders; --ties best or worst puts them in one. Below, what all orders of the ties allow.
     """
-    from deadheat.evaluation.evaluate import DEFAULT_MEASURES, evaluate_under
+    from deadheat.evaluation.evaluate import evaluate_under
     from deadheat.report.of_steps import of_steps
 
     conventions = conventions_of(options)
-    measure, *others = parsed_measures(options["notations"]) or DEFAULT_MEASURES[:1]
-    if others:
+    measure, *others = measures_of(options)
+    if others and options["notations"]:
         raise click.UsageError("steps are those of one measure: give -m once")
     output = Output.of(options, PARTS, [qrels, run])
-    check_inputs([qrels, run])
     judged, retrieved = open_qrels(qrels), open_run(run)
-    if options["check_duplicates"]:
-        judged.check_duplicates()
-        retrieved.check_duplicates()
     evaluation = evaluate_under(conventions, judged, retrieved, [measure])
     output.print(of_steps(evaluation.steps(measure, query_id, retrieved)))

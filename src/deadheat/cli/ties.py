@@ -91,7 +91,6 @@ def _orders(run: Run, qrels: Qrels, query_id: str, measures: Sequence[Measure] |
     """Return the report of every order of the ties of a query."""
     import polars as pl
 
-    from deadheat.evaluation.evaluate import DEFAULT_MEASURES
     from deadheat.profile.orders import tie_orders
     from deadheat.report.of_profile import report_orders
 
@@ -100,4 +99,4 @@ def _orders(run: Run, qrels: Qrels, query_id: str, measures: Sequence[Measure] |
         known = sorted({*judged} & {*run.to_polars()["query_id"]})
         raise DataError(f"no query {query_id!r} in both qrels and run", hint=did_you_mean(query_id, known))
     scores = dict(zip(own["doc_id"], own["score"], strict=True))
-    return report_orders(tie_orders(scores, judged[query_id], measures=measures or DEFAULT_MEASURES), query_id)
+    return report_orders(tie_orders(scores, judged[query_id], measures=measures), query_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from math import hypot, isfinite, isinf
+from math import hypot, isfinite, isinf, nan
 from typing import TypeAlias, TypedDict
 
 import numpy as np
@@ -123,6 +123,10 @@ class Interval:
         Queries that have a value.
     n_clusters : int or None
         Clusters of these queries, if clusters were given.
+    quantile, at : float
+        Of :meth:`Scores.quantile`: which one, as 0.5 for the median, and its estimate; None and NaN of a mean.
+    open_ends : tuple of str
+        Of a quantile: "low" or "high" where there are too few values for that end, which is then the measure's own.
 
     Notes
     -----
@@ -141,6 +145,14 @@ class Interval:
     confidence_level: float
     n_queries: int
     n_clusters: int | None = None
+    quantile: float | None = None
+    at: float = nan
+    open_ends: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> float:
+        """What the ends are around: the mean, or the quantile."""
+        return self.mean if self.quantile is None else self.at
 
     def __repr__(self) -> str:
         """Return the mean with its ends, rounded; a question mark means that these cannot be known."""
@@ -148,7 +160,7 @@ class Interval:
         over = counted(self.n_queries, "query", "queries")
         grouped = "" if self.n_clusters is None else f" in {counted(self.n_clusters, 'cluster')}"
         return (
-            f"<Interval {rounded(self.mean)} {ends}, {100 * self.confidence_level:g}% {self.method}, {over}{grouped}>"
+            f"<Interval {rounded(self.value)} {ends}, {100 * self.confidence_level:g}% {self.method}, {over}{grouped}>"
         )
 
     @property
@@ -159,6 +171,10 @@ class Interval:
     @property
     def unknown(self) -> str:
         """Why the ends are not known, such as "only 3 queries" or "all 25 values are equal"; empty if they are."""
+        if self.quantile is not None:
+            ends = " and ".join(self.open_ends)
+            few = f"only {counted(self.n_queries, 'query', 'queries')}, too few for the {ends} end"
+            return f"{few}: it is that of the measure" if ends else ""
         return why_unknown(self.low, self.high, self.n_queries, self.n_clusters, self.method)
 
     @property

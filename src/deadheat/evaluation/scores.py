@@ -361,6 +361,58 @@ class Scores:
         )
         return intervals([self], options)[0]
 
+    def quantile(self, quantile: float, *, confidence_level: float = 0.95) -> Interval:
+        """Return a quantile over queries, such as the median, with its exact interval.
+
+        Parameters
+        ----------
+        quantile : float
+            Between 0 and 1; 0.5 is the median.
+        confidence_level : float, default 0.95
+
+        Returns
+        -------
+        Interval
+            `value` is the quantile, by linear interpolation; the ends are values of queries, and cover that of all
+            queries with the confidence level at least, whatever the distribution. Where there are too few queries for
+            an end, as for a median of fewer than six, it is the lowest or highest value of the measure, and `unknown`
+            says so.
+
+        Raises
+        ------
+        ParameterError
+            The quantile or the level is not between 0 and 1.
+
+        Examples
+        --------
+        >>> from deadheat import evaluate
+        >>> qrels = {f"q{n}": {"a": 1} for n in range(9)}
+        >>> run = {f"q{n}": {"a": n % 3, "b": 1} for n in range(9)}
+        >>> median = evaluate(qrels, run, "RR")["RR"].quantile(0.5)
+        >>> median.value, median.low, median.high
+        (0.75, 0.5, 1.0)
+        """
+        from deadheat import stats  # slow to import, and only intervals need it
+
+        values = np.exp(self.values) if self.measure.geometric else self.values
+        low, high = stats.quantile_bounds(values, quantile, confidence_level)
+        lowest, highest = self.measure.range
+        kept = values[self.kept]
+        return Interval(
+            mean=self.mean,
+            low=max(low, lowest),
+            high=min(high, highest),
+            standard_error=math.nan,
+            query_standard_error=math.nan,
+            tie_standard_error=math.nan,
+            method="binomial",
+            confidence_level=confidence_level,
+            n_queries=self.n_queries,
+            quantile=quantile,
+            at=float(np.quantile(kept, quantile)) if len(kept) else math.nan,
+            open_ends=("low",) * math.isinf(low) + ("high",) * math.isinf(high),
+        )
+
     def select(self, keep: BoolArray | IntArray) -> Scores:
         """Return the scores of some queries.
 

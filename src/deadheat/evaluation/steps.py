@@ -165,21 +165,12 @@ def _reached(measure: Measure, placements: Placements, value: float) -> tuple[Fl
 
 def _cut(placements: Placements) -> Placements:
     """Return the placements of a query for each of its ties: those of the list that ends there."""
-    starts, n_rows = placements.tie_starts, len(placements.query)
-    stops, n = np.append(starts[1:], n_rows)[: len(starts)], len(starts)
-    rows = np.concatenate([np.arange(stop) for stop in stops]) if n else np.arange(0)
-    judged = len(placements.judged_query)
-    return replace(
-        placements,
-        query_ids=np.arange(n).astype(str).astype(object),
-        n_retrieved=(placements.above + placements.tied)[starts],
-        query=np.repeat(np.arange(n), stops),
-        **{name: getattr(placements, name)[rows] for name in ("doc_ids", "relevance", "above", "tied")},
-        judged_query=np.repeat(np.arange(n), judged),
-        judged_relevance=np.tile(placements.judged_relevance, n),
-        before=None,
-        ends_in_tie=None,
-    )
+    starts = placements.tie_starts
+    stops = np.append(starts[1:], len(placements.query))[: len(starts)]
+    copies = placements.select(np.zeros(len(starts), np.int64))
+    ends = (placements.above + placements.tied)[starts]
+    place = np.tile(np.arange(len(placements.query)), len(starts))
+    return replace(copies.rows(place < stops[copies.query]), n_retrieved=ends, before=None)
 
 
 def _documents(run: Run, query_id: str, conventions: Conventions) -> pl.DataFrame:
@@ -195,7 +186,7 @@ def _ordered(before: Placements, own: pl.DataFrame) -> Placements:
     """Return the placements with the documents in the order of these, without ties."""
     place = {doc: n for n, doc in enumerate(own["doc_id"])}
     above = np.array([place[doc] for doc in before.doc_ids.tolist()], np.int64)
-    return before.moved(above, np.ones_like(above))
+    return before.moved(above)
 
 
 def _with_others(rows: pl.DataFrame, before: Placements, own: pl.DataFrame, ties: str) -> pl.DataFrame:

@@ -8,6 +8,7 @@ from deadheat.stats.corrections import CORRECTIONS, adjust, significant
 from deadheat.stats.equivalence import Equivalence, equivalent, no_worse
 from deadheat.stats.intervals import METHODS, interval_bounds, proportion_bounds, standard_errors
 from deadheat.stats.power import MAX_QUERIES, detectable_difference, power, sample_size
+from deadheat.stats.quantiles import quantile_bounds
 from deadheat.stats.randomization import tukey_p_values
 from deadheat.stats.ranks import ranks, resampled_ranks
 from deadheat.stats.resampling import bootstrap_means, resampled_means, sign_flip_sums
@@ -34,6 +35,7 @@ __all__ = [
     "p_values",
     "power",
     "proportion_bounds",
+    "quantile_bounds",
     "ranks",
     "resampled_means",
     "resampled_ranks",
