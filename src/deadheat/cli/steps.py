@@ -10,7 +10,6 @@ from deadheat.cli.files import INPUT, open_qrels, open_run
 from deadheat.cli.options import LAST, LISTS, READING, conventions_of, examples, measures_of, takes
 from deadheat.cli.output import Output, output_options
 
-PARTS = ("document", "rows", "scores")
 EXAMPLES = examples(
     "deadheat steps qrels.txt bm25.run --query q17 -m AP",
     "deadheat steps qrels.txt bm25.run --query q17 -m nDCG@10 -o q17.html",
@@ -22,7 +21,7 @@ EXAMPLES = examples(
 @click.argument("run", type=INPUT)
 @click.option("--query", "query_id", required=True, metavar="ID", help="The query.")
 @takes("measures", "ties")
-@output_options(*PARTS)
+@output_options("document", "rows", "scores")
 @takes(*LISTS, "then_by", *READING, *LAST)
 def steps(qrels: str, run: str, query_id: str, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show how the value of a measure for one query comes about, document by document, exactly where scores tie.
@@ -38,7 +37,7 @@ def steps(qrels: str, run: str, query_id: str, **options: Any) -> None:  # noqa:
     measure, *others = measures_of(options)
     if others and options["notations"]:
         raise click.UsageError("steps are those of one measure: give -m once")
-    output = Output.of(options, PARTS, [qrels, run])
+    output = Output(options, [qrels, run])
     judged, retrieved = open_qrels(qrels), open_run(run)
     evaluation = evaluate_under(conventions, judged, retrieved, [measure])
     output.print(of_steps(evaluation.steps(measure, query_id, retrieved)))

@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.arguments import as_count
+from deadheat.arguments import as_count, package
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers.grading import LLM, read_grade
-from deadheat.benchmark.retrievers.protocol import SCHEMA, Hits, Retriever, package, retrieve, speaking
+from deadheat.benchmark.retrievers.protocol import SCHEMA, Hits, Retriever, retrieve, speaking
 from deadheat.errors import NoteWarning, ParameterError
 from deadheat.wording import counted, shown
 
