@@ -328,7 +328,7 @@ def _search(
     for (name, system), part in product(systems.items(), parts):
         named = Key(*part.key, name)
         language = None if part.language == NONE else part.language
-        retriever: Retriever = system.in_language(language) if isinstance(system, BM25) else system
+        retriever: Retriever = system.in_language(language) if isinstance(system, BM25 | Reranked) else system
         has_key = key_of(retriever) is not None  # without one we cannot know whether it is still the same
         key = {
             "search": SEARCH,

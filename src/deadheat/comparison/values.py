@@ -150,8 +150,8 @@ def paired_test(
     if len(one) != len(other):
         raise ParameterError(argument="b", given=len(other), allowed=f"as many values as a, {len(one)}")
     measure = Custom("values", float)
-    sides = [_side(measure, numbers) for numbers in (one, other)]
-    return compare_sides(["a", "b"], [measure], [sides], [(0, 1)], design=design, cluster=_codes(cluster, a))[0][0]
+    sides = {"a": _side(measure, one), "b": _side(measure, other)}
+    return compare_sides([measure], [sides], [("a", "b")], design=design, cluster=_codes(cluster, a))[0][0]
 
 
 def _numbers(name: str, values: ArrayLike) -> FloatArray:

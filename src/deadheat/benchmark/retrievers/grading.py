@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 from deadheat.arguments import as_count
-from deadheat.benchmark.retrievers.models import default_folder
+from deadheat.benchmark.retrievers.embedding import default_folder
 from deadheat.errors import DataError, ParameterError
 from deadheat.io.phases import phase
 from deadheat.wording import Plain, counted, shown

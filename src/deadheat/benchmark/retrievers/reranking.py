@@ -12,7 +12,8 @@ import polars as pl
 from deadheat.arguments import as_count, package
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers.grading import LLM, read_grade
-from deadheat.benchmark.retrievers.protocol import SCHEMA, Hits, Retriever, retrieve, speaking
+from deadheat.benchmark.retrievers.lexical import BM25
+from deadheat.benchmark.retrievers.protocol import SCHEMA, Hits, Retriever, retrieve
 from deadheat.errors import NoteWarning, ParameterError
 from deadheat.wording import counted, shown
 
@@ -52,6 +53,7 @@ class Reranked:
         self.depth, self.then_by_first = as_count("rerank_depth", depth), then_by_first
         self.name = f"{first.name} + {name}"
         self._texts: dict[str, str] = {}
+        self._in: dict[int, Reranked] = {}
 
     def __repr__(self) -> str:
         return f"Reranked({self.first!r}, {self.grader!r}, depth={self.depth})"
@@ -65,12 +67,15 @@ class Reranked:
         return {"first": keys[0], "grade": keys[1], "depth": self.depth, "then_by_first": self.then_by_first}
 
     def in_language(self, language: str | None) -> Reranked:
-        """Return the reranker of what the retriever finds in a language."""
-        found = Reranked(
-            speaking(self.first, language), self.grade, self.grader, depth=self.depth, then_by_first=self.then_by_first
-        )
-        found._texts = self._texts
-        return found
+        """Return the reranker of what the retriever finds in a language: itself, if that is the same in all."""
+        first = self.first.in_language(language) if isinstance(self.first, BM25) else self.first
+        if first is self.first:
+            return self
+        if id(first) not in self._in:
+            self._in[id(first)] = Reranked(
+                first, self.grade, self.grader, depth=self.depth, then_by_first=self.then_by_first
+            )
+        return self._in[id(first)]
 
     def index(self, documents: Collection) -> None:
         """Let the retriever take the documents, and keep their texts: name and synonyms."""
