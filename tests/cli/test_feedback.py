@@ -29,6 +29,7 @@ CALLS = {
     "report": ["qrels.txt", "bm25.run", "other.run", "-o", "r.html", "-m", "RR"],
     "gate": ["qrels.txt", "bm25.run", "-c", "RR > 0"],
     "ties": ["bm25.run", "qrels.txt"],
+    "steps": ["qrels.txt", "bm25.run", "--query", "q1"],
     "simulate": ["--queries", "20"],
     "trec_eval": ["qrels.txt", "bm25.run"],
     "measures": ["nDCG"],

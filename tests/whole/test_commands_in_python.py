@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
     "agree": (dh.agree,),
     "gate": (dh.gate,),
     "ties": (dh.tie_profile,),
+    "steps": (dh.Evaluation.steps, dh.evaluate),
     "explain": (dh.explain,),
     "holes": (dh.holes,),
     "items": (dh.item_profile,),
@@ -104,6 +105,9 @@ ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
     **{f"bench {name}": (dh.read_cases, name) for name in ("id_pattern", "language")},
     "bench input_format": (dh.read_cases, "format"),
     "bench columns": (dh.read_cases, "columns"),
+    **{f"bench {name}": (dh.LLM, name) for name in ("endpoint", "model", "api_key_env", "prompt")},
+    "bench yes": (dh.bench, "confirm"),
+    "ties listed": (dh.tie_orders, "scores"),
 }
 ENGINES = {"engine", "spark_master", "spark_conf"}  # functions take the frame of an engine as a run
 

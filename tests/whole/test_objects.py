@@ -116,6 +116,9 @@ MAKE: dict[str, Callable[[Data], Shown]] = {
     ),
     "Agreement": lambda given: dh.agree(*(dh.Run(run, name=name) for name, run in list(given.runs.items())[:2])),
     "Languages": languages,
+    "Steps": lambda given: evaluation(given).steps(
+        "nDCG@3", evaluation(given).query_ids[0], next(iter(given.runs.values()))
+    ),
 }
 SAID: dict[tuple[str, bool], Any] = {}  # objects are made once
 

@@ -486,8 +486,8 @@ def _of_searched_languages(result: BenchResult) -> Iterator[Fact]:
     """Say in which languages the texts are that cases are searched in; a search that crosses languages is a note."""
     spoken, parts = result.settings.spoken, [part for part in result.parts.values() if part.language != NONE]
     if parts and not spoken:
-        text = f"nobody says in which language the texts of {result.settings.collection} are: name it by"
-        yield said("languages", f"{text} --collection-language")
+        text = f"nobody says in which language the texts of {result.settings.collection} are"
+        yield said("languages", f"{text}: name the collection's language")
     if not (parts and spoken):
         return
     known = [part for part in parts if is_code(part.language)]
@@ -546,7 +546,7 @@ def _of_strata(result: BenchResult, groupings: Sequence[Grouping]) -> list[Fact]
     """Name the columns of strata, and the strata of few cases."""
     by, parts = result.settings.by, result.parts.values()
     held = [name for name in STRATA if any(name in part.strata for part in parts)]
-    told = f"cases have a {' and a '.join(held)}: --by {held[0]} shows the means by it" if held else ""
+    told = f"cases have a {' and a '.join(held)}, by which the means can be shown" if held else ""
     lacking = ", ".join(str(part) for part in parts if not set(by) <= set(part.strata))
     small = {
         f"{one.part} {label(stratum)}": len(evaluation.query_ids)

@@ -208,7 +208,9 @@ class Evaluation(Drawn, Shown):
         """
         from deadheat.evaluation.steps import steps_of  # few evaluations are asked for them
 
-        return steps_of(self, self[measure].measure, query_id, None if run is None else Run.of(run))
+        scores, read = self[measure], None if run is None else Run.of(run)
+        placements = self.placements_of(scores.measure)
+        return steps_of(scores, placements, self.conventions, query_id, read, name=self.name)
 
     def by(
         self, columns: str | Sequence[str], queries: Source, *, smallest: int = SMALLEST, pool_languages: bool = False

@@ -24,9 +24,9 @@ from deadheat.placements.placements import Placements
 from deadheat.wording import did_you_mean
 
 if TYPE_CHECKING:
-    from deadheat.data.tables import Run
     from deadheat.evaluation.conventions import Conventions
-    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.data.tables import Run
+    from deadheat.evaluation.scores import Scores
 
 POLICIES = ("expected", "best", "worst")  # whose order, or mean over orders, is known without the run
 EQUAL = 1e-9
@@ -88,18 +88,33 @@ class Steps(Shown):
             yield (self.measure.label, name), getattr(self, name)
 
 
-def steps_of(evaluation: Evaluation, measure: Measure, query_id: str, run: Run | None) -> Steps:
-    """Return how the value of an evaluated measure comes about, as :meth:`Evaluation.steps` says."""
-    scores, ties, ids = evaluation[measure], evaluation.ties, evaluation.query_ids.tolist()
+def steps_of(
+    scores: Scores, placements: Placements, conventions: Conventions, query_id: str, run: Run | None, *, name: str
+) -> Steps:
+    """Return how the value of a measure comes about, as :meth:`Evaluation.steps` says.
+
+    Parameters
+    ----------
+    scores : Scores
+        Of the measure.
+    placements : Placements
+        What it is computed from, before the tie policy.
+    conventions : Conventions
+    query_id : str
+    run : Run or None
+    name : str
+        Of the run.
+    """
+    measure, ties, ids = scores.measure, conventions.ties, scores.query_ids.tolist()
     if query_id not in ids:
         raise DataError(f"query {query_id!r} was not evaluated", hint=did_you_mean(query_id, ids))
     if ties == "random" or (ties not in POLICIES and (run is None or run.by_keys is not None)):
         hint = "with the run, by doc_id and input too" if run is None else None
         raise ParameterError(argument="ties", given=ties, allowed=POLICIES, hint=hint)
-    place, measure = ids.index(query_id), scores.measure
-    before = evaluation.placements_of(measure).select(evaluation.query_ids == query_id)
-    own = None if run is None else _documents(run, query_id, evaluation.conventions)
-    if own is not None and evaluation.conventions.judged_only:
+    place = ids.index(query_id)
+    before = placements.select(scores.query_ids == query_id)
+    own = None if run is None else _documents(run, query_id, conventions)
+    if own is not None and conventions.judged_only:
         own = own.filter(pl.col("doc_id").is_in(before.doc_ids.tolist()))
     placements = policies.apply(before, ties) if ties in POLICIES or own is None else _ordered(before, own)
     value = float(measure.mean(placements)[0])
@@ -134,7 +149,7 @@ def steps_of(evaluation: Evaluation, measure: Measure, query_id: str, run: Run |
         documents = documents.filter(pl.col("first") <= measure.deepest)
     rel: Any = getattr(measure, "rel", LOWEST_POSITIVE)
     return Steps(
-        name=evaluation.name,
+        name=name,
         measure=measure,
         query_id=query_id,
         documents=documents,
