@@ -99,7 +99,7 @@ def on_screen(result: dh.BenchResult) -> str:
 def test_strata_are_shown_on_the_screen_if_they_are_asked_for() -> None:
     plain = dh.bench(CASES, DOCUMENTS, ["bm25", known], "RR", n_resamples=200)
     assert "mine (en) by difficulty" not in on_screen(plain)
-    assert "cases have a difficulty: --by difficulty shows the means by it" in on_screen(plain)
+    assert "cases have a difficulty, by which the means can be shown" in on_screen(plain)
     result = dh.bench(CASES, DOCUMENTS, ["bm25", known], "RR", by="difficulty", method="t")
     shown = on_screen(result)
     assert "mine (en) by difficulty mine (de) by difficulty" in shown
