@@ -24,8 +24,8 @@ from deadheat.placements.placements import Placements
 from deadheat.wording import did_you_mean
 
 if TYPE_CHECKING:
-    from deadheat.evaluation.conventions import Conventions
     from deadheat.data.tables import Run
+    from deadheat.evaluation.conventions import Conventions
     from deadheat.evaluation.scores import Scores
 
 POLICIES = ("expected", "best", "worst")  # whose order, or mean over orders, is known without the run
