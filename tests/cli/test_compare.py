@@ -209,7 +209,7 @@ def test_margins_and_sample_sizes_are_columns_of_csv(queries: Path) -> None:
         ([RUNS[0], "broken.run", "--by", "level"], 2, "--queries FILE"),
         ([RUNS[0], "broken.run", "--cluster", "level"], 2, "--queries FILE"),
         (
-            [RUNS[0], "x.run", "--cluster", "level", "--queries", "x.csv", "--test", "sign"],
+            [RUNS[0], "broken.run", "--cluster", "level", "--queries", "broken.run", "--test", "sign"],
             2,
             "with --cluster, got 'sign'",
         ),

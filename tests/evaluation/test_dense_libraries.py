@@ -78,7 +78,7 @@ def test_pieces_of_any_size_say_the_same(
 ) -> None:
     take_for_a_gpu(kind, monkeypatch)
     size, long, wide = pieces
-    for name in ("IN_CACHE", "IN_ROW", "ON_DEVICE", "PAIRS"):
+    for name in ("IN_CACHE", "IN_ROW", "ON_DEVICE"):
         monkeypatch.setattr(comparing, name, size)
     for name, value in {"LONG": long, "WIDE": wide, "MANY": 2 if size < 1 << 17 else 24}.items():
         monkeypatch.setattr(comparing, name, value)

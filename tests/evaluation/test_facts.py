@@ -212,10 +212,7 @@ def test_real_runs_say_what_they_lack() -> None:
         ends_in_tie(scores) for query, scores in run.items() if query in dh.read_qrels(hpo_qrels("enx.bm25")).to_dict()
     )
     assert f"the last score ties: hpo-enx.bm25 in {n_open} of 546 queries ({n_cut} with 50 documents, the" in text
-    assert (
-        "documents with that score are missing if a run was cut there, and none if it holds all that were scored"
-        in text
-    )
+    assert "if a run was cut there, documents with that score are missing" in text
     assert "unjudged of the top 10 documents: hpo-enx.bm25 94%" in text
     evaluation = dh.evaluate(hpo_qrels("enx.bm25"), hpo_run("enx.bm25"), "RR", missing="empty")
     assert repr(evaluation).startswith(

@@ -78,14 +78,16 @@ def forked(folder: Path, before: str, *after: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-NEED_POLARS = ["tuples", "doc_id", "to_polars", "placements", "qrels_hash", "profile", "compare", "save"]
+NEED_POLARS = ["tuples", "to_polars", "placements", "qrels_hash", "profile", "save"]
 
 
 @pytest.mark.slow
 def test_what_needs_polars_is_refused_and_dicts_are_evaluated(tmp_path: Path) -> None:
-    found = forked(tmp_path, "file", "file", "held", *NEED_POLARS, "dicts", "gate")
+    found = forked(tmp_path, "file", "file", "held", *NEED_POLARS, "dicts", "doc_id", "compare", "gate")
     assert found == [f"{name} DeadheatError True" for name in ("file", "held", *NEED_POLARS)] + [
         "dicts 0.75",
+        "doc_id 0.5",
+        "compare 1",
         "gate True",
     ]
 

@@ -34,15 +34,15 @@ def frame_of(rows: list[tuple[str, str, float]], value: str) -> pl.DataFrame:
 def rows_read(path: Path, kind: Kind) -> list[tuple[str, str, str]]:
     found = scan(path, kind).rows
     if isinstance(found, dict):
-        return [(query, doc, repr(float(value))) for query, docs in found.items() for doc, value in docs.items()]
+        return [(query, doc, repr(float(value) + 0.0)) for query, docs in found.items() for doc, value in docs.items()]
     frame = found.lazy().collect()
-    return [(query, doc, repr(value)) for query, doc, value in frame.iter_rows()]
+    return [(query, doc, repr(value + 0.0)) for query, doc, value in frame.iter_rows()]
 
 
 def expected_rows(rows: list[tuple[str, str, float]], name: str) -> list[tuple[str, str, str]]:
     first_of = {query: n for n, (query, _, _) in reversed(list(enumerate(rows)))}
     ordered = sorted(rows, key=lambda row: first_of[row[0]]) if ".json" in name and ".jsonl" not in name else rows
-    return [(query, doc, repr(value)) for query, doc, value in ordered]
+    return [(query, doc, repr(value + 0.0)) for query, doc, value in ordered]  # -0.0 is 0.0, with which it ties
 
 
 def test_trec_run(tmp_path: Path) -> None:

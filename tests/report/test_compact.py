@@ -110,7 +110,7 @@ def test_letters_are_the_systems_that_one_beats() -> None:
     letters = {row.labels[-1]: row.labels[0] for row in table.rows}
     assert list(letters.values()) == list("abcdefghijkl")
     means = [row.cells[0][0] for row in table.rows]
-    assert means == sorted(means, reverse=True)  # type: ignore[type-var]
+    assert means == sorted(means, key=lambda one: one.value, reverse=True)  # type: ignore[union-attr]
     beaten: dict[tuple[str, str], set[str]] = {}
     for pair in comparison.pairs:
         own = favoured(pair, parse_measure(pair.measure), comparison.design)

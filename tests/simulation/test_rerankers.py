@@ -198,7 +198,7 @@ def test_many_queries_take_no_loop() -> None:
         ({"n_queries": 0}, "n_queries must be a whole number from 1 on"),
         ({"n_queries": 2.5}, "n_queries must be a whole number"),
         ({"presets": "hgih"}, "presets must be names among 'low', .*Did you mean 'high'"),
-        ({"presets": []}, "presets must be .*at least one"),
+        ({"presets": []}, r"presets must be names among .*, got \[\]"),
         ({"presets": 3}, "presets must be names among"),
         ({"presets": [["low"]]}, "presets must be names among"),
         ({"presets": ["low", "low"]}, "two presets would be called 'low'"),

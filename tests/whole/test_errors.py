@@ -32,7 +32,6 @@ CLASSES = [one for one in vars(errors).values() if inspect.isclass(one) and issu
 # where a text of another's exception is looked into, as it has no other handle
 READERS = {
     "data/passes.py": "Spark: the module that its workers lack, in the traceback of one of them",
-    "evaluation/saved.py": "whatever a document that is not whole makes of its reader",
     "io/guarding.py": "PyO3: the first line of a panic of Polars",
     "io/frames.py": "Polars and Narwhals: their first line, or all lines as one",
     "io/objects.py": "json: whether something follows the first value",
@@ -42,7 +41,6 @@ READERS = {
     "benchmark/ontology/graph.py": "graphlib: the cycle, which it documents as the second argument",
     "benchmark/retrievers/embedding.py": "sentence-transformers: its first line",
     "report/page/pictures.py": "the page says in words why there is no figure",
-    "cli/app.py": "the message of click's own, and of an error of the system without one",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain, repeat
@@ -12,7 +13,7 @@ import numpy as np
 
 from deadheat.arguments import check_choice
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import SourceTypeError
+from deadheat.errors import DeadheatWarning, SourceTypeError
 from deadheat.io.mappings import all_numbers, check_ids, check_mapping
 from deadheat.measures import Measure
 from deadheat.placements import policies
@@ -119,14 +120,15 @@ class Evaluator(Generic[Key]):
     def _place(self, run: Nested, queries: list[str], ties: str) -> Placements:
         """Return the placements of some queries after a tie policy; trec_eval's looks at 32 bits of a score."""
         held = {query: run[query] for query in queries if run[query]}
+        of_queries: list[object] = list(held.values())
+        ids = chain.from_iterable(own for own in of_queries if isinstance(own, Mapping))
+        check_ids([*ids], "run")  # numbers are no ids here, as in pytrec_eval
         held = check_mapping(held, "run", "run") if held else {}
         qrels = Qrels.of_checked({query: self._judged[query] for query in queries}, "qrels")
         qrels.subtopics = self._subtopics
-        engine = engine_of(
-            qrels,
-            Run.of_checked({query: held.get(query, {}) for query in queries}, "run"),
-            "float32" if ties == OF_TREC_EVAL else None,
-        )
+        retrieved = Run.of_checked({query: held.get(query, {}) for query in queries}, "run")
+        with warnings.catch_warnings(action="ignore", category=DeadheatWarning):  # pytrec_eval does not warn either
+            engine = engine_of(qrels, retrieved, "float32" if ties == OF_TREC_EVAL else None)
         placements = replace(engine.place(), max_relevance=self._max_relevance)
         placements = policies.apply(placements, ties, engine=engine)
         return condense(placements) if self._judged_only else placements

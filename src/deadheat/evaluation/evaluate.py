@@ -202,7 +202,10 @@ def evaluate(
     for (name, one), source in zip(runs.items(), sources, strict=True):
         keys = keys_of(one, then_by)
         judgments, opened = open_pair(
-            qrels if judged is None else judged, one, check_duplicates=check_duplicates, ascending=ascending
+            qrels if judged is None else judged,
+            one,
+            check_duplicates=check_duplicates,
+            ascending=ascending and not is_several,  # several runs are read already
         )
         if judged is None:
             judged = checked(judgments.normalized(normalize_ids), collection, rel, strict=strict)

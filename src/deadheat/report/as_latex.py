@@ -10,7 +10,7 @@ from itertools import groupby
 from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Cell, Number, Report, Table
 from deadheat.report.numbers import format_cell
-from deadheat.wording import printable
+from deadheat.wording import on_terminal, printable
 
 ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -55,7 +55,9 @@ def as_latex(report: Report, *, digits: int | None = None) -> str:
     and XeTeX, and is an escape elsewhere.
     """
     said = [text for text in (report.heading, report.opening) if text]
-    facts = [f"% {printable(text)}" for text in (*said, *(fact.sentence for fact in report.shown))]  # each is one line
+    facts = [
+        f"% {on_terminal(text)}" for text in (*said, *(fact.sentence for fact in report.shown))
+    ]  # each is one line
     tables = [_float(table.for_people(), digits) for table in report.tables]
     return "\n".join(["% needs \\usepackage{booktabs,textcomp}", *facts, *tables])
 

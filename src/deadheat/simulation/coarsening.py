@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from copy import copy
 
+import numpy as np
 import polars as pl
 
 from deadheat.arguments import as_count, check_choice, whole
@@ -135,11 +136,16 @@ def _at_levels(frame: pl.DataFrame, levels: int, *, per_query: bool) -> pl.Serie
     low, high = finite.min(), finite.max()
     if per_query:
         low, high = low.over("query_id"), high.over("query_id")
+    # NumPy's division: Polars multiplies by the inverse of a number, which of the smallest ones is infinite
+    ends = frame.select(score, low.alias("low"), high.alias("high")).fill_null(0.0)
+    scores, lowest, highest = (ends[name].to_numpy() for name in ("score", "low", "high"))
+    is_moved = np.isfinite(scores) & (highest > lowest)
+    own, start, end = (np.where(is_moved, column, 0.0) for column in (scores, lowest, highest))
     # of large numbers the halves, as their span may be infinite
-    factor = pl.when(pl.max_horizontal(low.abs(), high.abs()) > LARGE).then(0.5).otherwise(1.0)
-    span = high * factor - low * factor
-    share = ((score * factor - low * factor) / span * levels).floor().clip(0, levels - 1) / max(levels - 1, 1)
-    away = pl.min_horizontal(share, 1 - share) * span / factor
-    moved = pl.when(share <= 0.5).then(low + away).otherwise(high - away)  # so that both ends are exact
-    found = pl.when(score.is_finite() & (high > low)).then(moved).otherwise(score) + 0.0
-    return frame.select(found.alias("score")).to_series()
+    factor = np.where(np.maximum(np.abs(start), np.abs(end)) > LARGE, 0.5, 1.0)
+    span = np.where(is_moved, end * factor - start * factor, 1.0)
+    place = (own * factor - start * factor) / span
+    share = np.clip(np.floor(place * levels), 0, levels - 1) / max(levels - 1, 1)
+    away = np.minimum(share, 1 - share) * span / factor
+    moved = np.where(share <= 0.5, start + away, end - away)  # so that both ends are exact
+    return pl.Series("score", np.where(is_moved, moved, scores) + 0.0)

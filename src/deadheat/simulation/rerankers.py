@@ -415,13 +415,13 @@ def chosen(
     is_single = isinstance(given, str | kind) or not isinstance(cast("object", given), Iterable)
     listed: list[Any] = [given] if is_single else list(cast("Iterable[Any]", given))
     found: list[Any] = [of_name.get(one, one) if isinstance(one, str) else one for one in listed]
-    wrong = [one for one in found or [None] if not isinstance(one, kind)]
-    if wrong:
+    wrong = [one for one in found if not isinstance(one, kind)]
+    if wrong or not found:
         raise ParameterError(
             argument=argument,
-            given=wrong[0],
+            given=wrong[0] if wrong else listed,
             allowed=f"names among {', '.join(map(repr, of_name))}, or a {kind.__name__}",
-            hint=did_you_mean(wrong[0], map(str, of_name)),
+            hint=did_you_mean(wrong[0], map(str, of_name)) if wrong else None,
         )
     names = [str(getattr(one, "file_name", one.name)).casefold() for one in found]
     for name, one in zip(names, found, strict=True):

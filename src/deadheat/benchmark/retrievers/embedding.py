@@ -359,14 +359,24 @@ def read_kept(path: Path | None, n_rows: int) -> FloatArray | None:
     return found if is_whole else None
 
 
+def _save(path: Path, vectors: FloatArray, attempts: int = 9) -> None:
+    """Save embeddings in a folder that another process may remove at any time, when it has all parts."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with replacing(path) as file:
+            np.save(file, vectors, allow_pickle=False)
+    except (FileNotFoundError, DataError):
+        if not attempts or path.parent.is_dir():
+            raise
+        _save(path, vectors, attempts - 1)
+
+
 def keep(path: Path | None, vectors: FloatArray) -> None:
     """Keep embeddings; warn if that fails."""
     if path is None:
         return
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as file:
-            np.save(file, vectors, allow_pickle=False)
+        _save(path, vectors)
     except (OSError, DataError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or error
         warnings.warn(
