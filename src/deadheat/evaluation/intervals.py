@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from math import hypot, isfinite, isinf, nan
+from math import hypot, isfinite, isinf
 from typing import TypeAlias, TypedDict
 
 import numpy as np
@@ -124,7 +124,7 @@ class Interval:
     n_clusters : int or None
         Clusters of these queries, if clusters were given.
     quantile, at : float
-        Of :meth:`Scores.quantile`: which one, as 0.5 for the median, and its estimate; None and NaN of a mean.
+        Of :meth:`Scores.quantile`: which one, as 0.5 for the median, and its estimate; None of a mean.
     open_ends : tuple of str
         Of a quantile: "low" or "high" where there are too few values for that end, which is then the measure's own.
 
@@ -146,13 +146,13 @@ class Interval:
     n_queries: int
     n_clusters: int | None = None
     quantile: float | None = None
-    at: float = nan
+    at: float | None = None
     open_ends: tuple[str, ...] = ()
 
     @property
     def value(self) -> float:
         """What the ends are around: the mean, or the quantile."""
-        return self.mean if self.quantile is None else self.at
+        return self.mean if self.at is None else self.at
 
     def __repr__(self) -> str:
         """Return the mean with its ends, rounded; a question mark means that these cannot be known."""

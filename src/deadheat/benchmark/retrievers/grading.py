@@ -177,7 +177,8 @@ class LLM:
                 with urlopen(request, timeout=self.timeout) as answer:  # noqa: S310 - http or https, as was checked
                     return _content(json.load(answer))
             except HTTPError as error:
-                problem = f"{error.code} {error.reason}: {shown(error.read(500).decode('utf-8', 'replace'))}"
+                with error:  # an open answer
+                    problem = f"{error.code} {error.reason}: {shown(error.read(500).decode('utf-8', 'replace'))}"
                 if error.code not in MAY_PASS:
                     raise DataError(f"{self.endpoint} refuses: {problem}", hint=self._advice(error.code)) from None
                 asked = error.headers.get("Retry-After", "")
