@@ -343,9 +343,12 @@ def _search(
             yield named, part, found, True
             continue
         start = time.perf_counter()
-        if id(retriever) not in ready:
-            retriever.index(documents)
-            ready.add(id(retriever))
+        first = retriever.first if isinstance(retriever, Reranked) else retriever
+        if isinstance(retriever, Reranked):
+            retriever.take_texts(documents)
+        if id(first) not in ready:
+            first.index(documents)
+            ready.add(id(first))
             seconds = time.perf_counter() - start
             tell(f"{name} has {len(documents):,} documents of {documents.name} after {seconds:.1f} s")
             start = time.perf_counter()

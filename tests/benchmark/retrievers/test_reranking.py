@@ -229,3 +229,17 @@ def test_the_command_says_how_often_it_calls_and_wants_a_yes(server: ChatServer,
     assert len(server.bodies) == n
     assert "needs --reranker llm" in call(*command[:6], "--model", "small").stderr
     assert "--reranker llm needs --model" in call(*command[:6], "--reranker", "llm", "--endpoint", server.url).stderr
+
+
+def test_a_retriever_takes_the_documents_once_for_all_its_rerankers() -> None:
+    taken: list[Collection] = []
+
+    class First(BM25):
+        def index(self, documents: Collection) -> None:
+            taken.append(documents)
+            super().index(documents)
+
+    with warnings.catch_warnings(action="ignore"):
+        result = dh.bench(CASES, DOCUMENTS, First(), "RR", rerankers={"one": graded, "two": graded}, rerank_depth=3)
+    assert result.retrievers == ("bm25", "bm25 + one", "bm25 + two")
+    assert len(taken) == 1

@@ -80,6 +80,10 @@ class Reranked:
     def index(self, documents: Collection) -> None:
         """Let the retriever take the documents, and keep their texts: name and synonyms."""
         self.first.index(documents)
+        self.take_texts(documents)
+
+    def take_texts(self, documents: Collection) -> None:
+        """Keep the texts of the documents, which the retriever has taken already."""
         texts, owner = documents.strings()
         own: dict[str, list[str]] = {}
         for text, place in zip(texts, owner.tolist(), strict=True):
