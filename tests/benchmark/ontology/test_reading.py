@@ -237,7 +237,9 @@ def test_deeply_nested_json_is_refused_before_it_is_parsed(tmp_path: Path, text:
     path = tmp_path / "deep.json"
     path.write_text(text, encoding="utf-8")
     # since Python 3.14 its parser goes as deep as need be, and says first what is wrong with the text
-    told = r"deep\.json(: JSON with lists and objects nested more than 200 levels|:2: invalid JSON, Expecting value)"
+    told = r"deep\.json: JSON with lists and objects nested more than 200 levels"
+    if sys.version_info >= (3, 14) and text.endswith("["):
+        told = r"deep\.json:2: invalid JSON, Expecting value"
     with pytest.raises(FileFormatError, match=told):
         dh.read_ontology(path)
 
