@@ -13,7 +13,7 @@ from deadheat.arrays import IntArray, TextArray
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError, ParameterError
 from deadheat.io.mappings import BEYOND, are_beyond
-from deadheat.wording import Plain
+from deadheat.wording import Plain, counted
 
 
 def from_arrays(
@@ -131,7 +131,7 @@ def _queries(
         return _repeated(values)
     if argument == "group_sizes":
         allowed = f"whole numbers from 0 on, one for each query, that sum to {n_rows:,} rows"
-        raise ParameterError(argument=argument, given=Plain(f"{values.tolist()!r:.60}"), allowed=allowed)
+        raise ParameterError(argument=argument, given=Plain(_described(values)), allowed=allowed)
     if values.shape != (n_rows,):
         allowed = f"one id for each of {n_rows:,} rows, or sizes that sum to it"
         raise ParameterError(argument=argument, given=Plain(f"shape {values.shape}"), allowed=allowed)
@@ -165,3 +165,13 @@ def _text(values: NDArray[Any], argument: str) -> TextArray:
 
 def _repeated(sizes: IntArray) -> list[str]:
     return np.repeat(np.arange(len(sizes)), sizes).astype(str).tolist()
+
+
+def _described(values: NDArray[Any]) -> str:
+    """Return what is wrong with sizes, in words: there may be thousands."""
+    if values.ndim != 1 or values.dtype.kind not in "iuf":
+        return "text" if values.dtype.kind == "U" else f"shape {values.shape}, dtype {values.dtype}"
+    if wrong := [value for value in values.tolist() if value < 0 or value % 1]:
+        return f"{wrong[0]} among them"
+    many = counted(len(values), "number that sums", "numbers that sum")
+    return f"{many} to {int(values.sum())}" + ", as floats" * (values.dtype.kind == "f")
