@@ -236,10 +236,13 @@ def test_a_missing_pronto_is_named_with_its_extra(tmp_path: Path, monkeypatch: p
 def test_deeply_nested_json_is_refused_before_it_is_parsed(tmp_path: Path, text: str) -> None:
     path = tmp_path / "deep.json"
     path.write_text(text, encoding="utf-8")
-    # since Python 3.14 its parser goes as deep as need be, and says first what is wrong with the text
     told = r"deep\.json: JSON with lists and objects nested more than 200 levels"
-    if sys.version_info >= (3, 14) and text.endswith("["):
+    try:
+        json.loads(text)
+    except ValueError:  # since Python 3.13 its parser goes so deep, and finds first that the text is cut off
         told = r"deep\.json:2: invalid JSON, Expecting value"
+    except RecursionError:
+        pass
     with pytest.raises(FileFormatError, match=told):
         dh.read_ontology(path)
 
