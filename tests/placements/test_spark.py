@@ -203,7 +203,7 @@ def test_no_row_of_the_run_comes_to_the_driver(run: object, monkeypatch: pytest.
         pytest.fail(f"{self} was fetched")
 
     given = dh.Run(run)
-    monkeypatch.setattr(type(given.rows), "to_polars", refuse)
+    monkeypatch.setattr(type(given.rows), "frame", property(refuse))
     judged = dh.Qrels(BATCH.qrels)
     dh.evaluate(judged, given, MEASURES, ties="doc_id")
     dh.tie_profile(given, judged)

@@ -189,7 +189,7 @@ def _said_by_spark(rows: UnreadRows, look: Look, judgments: pl.DataFrame) -> pl.
     raw, packed = rows.unchecked.to_native(), io.BytesIO()
     judgments.write_ipc(packed, compression="zstd")
     sent: bytes | None = packed.getvalue()
-    if packed.tell() > MOST_SENT:
+    if len(judgments) and packed.tell() > MOST_SENT:
         raw, sent = _with_judgments(raw, rows.reading.value, judgments), None
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:
