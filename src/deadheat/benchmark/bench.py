@@ -36,6 +36,7 @@ from deadheat.benchmark.retrievers import (
     Reranked,
     Retriever,
     RunFile,
+    best,
     described,
     identity,
     key_of,
@@ -322,9 +323,10 @@ def _search(
 ) -> Iterator[tuple[Key, Part, pl.DataFrame, bool]]:
     """Yield the run of each retriever on each part, and whether it was finished before.
 
-    A retriever takes the documents when its first run is to be made.
+    A retriever takes the documents when its first run is to be made. It searches once, also for its rerankers.
     """
     ready: set[int] = set()
+    searched: dict[tuple[int, tuple[str, str], int], pl.DataFrame] = {}
     for (name, system), part in product(systems.items(), parts):
         named = Key(*part.key, name)
         language = None if part.language == NONE else part.language
@@ -340,19 +342,25 @@ def _search(
         found = store.read(named, key) if store is not None and has_key else None
         if found is not None:
             tell(f"{name} on {part}: finished before")
+            if not isinstance(retriever, Reranked):
+                searched[id(retriever), part.key, k] = found
             yield named, part, found, True
             continue
         start = time.perf_counter()
-        first = retriever.first if isinstance(retriever, Reranked) else retriever
+        query_ids, texts = [case.case_id for case in part.cases], part.cases.texts()
+        first, deep = (retriever.first, max(k, retriever.depth)) if isinstance(retriever, Reranked) else (retriever, k)
+        if (id(first), part.key, deep) not in searched:
+            if id(first) not in ready:
+                first.index(documents)
+                ready.add(id(first))
+                seconds = time.perf_counter() - start
+                tell(f"{name} has {len(documents):,} documents of {documents.name} after {seconds:.1f} s")
+                start = time.perf_counter()
+            searched[id(first), part.key, deep] = retrieve(first, query_ids, texts, deep)
+        found = searched[id(first), part.key, deep]
         if isinstance(retriever, Reranked):
             retriever.take_texts(documents)
-        if id(first) not in ready:
-            first.index(documents)
-            ready.add(id(first))
-            seconds = time.perf_counter() - start
-            tell(f"{name} has {len(documents):,} documents of {documents.name} after {seconds:.1f} s")
-            start = time.perf_counter()
-        found = retrieve(retriever, [case.case_id for case in part.cases], part.cases.texts(), k)
+            found = best(retriever.regrade(found, query_ids, texts), query_ids, k)
         seconds = time.perf_counter() - start
         if unknown := sorted(set(found["doc_id"].to_list()) - set(documents.ids)):
             text = f"{name} found {len(unknown):,} documents that {documents.name} does not have ({three(unknown)})"

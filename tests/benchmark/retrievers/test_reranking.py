@@ -11,7 +11,7 @@ import pytest
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases
 from deadheat.benchmark.collection import Collection
-from deadheat.benchmark.retrievers import BM25, LLM, Reranked, described, make_retriever, read_grade, retrieve
+from deadheat.benchmark.retrievers import BM25, LLM, Hits, Reranked, described, make_retriever, read_grade, retrieve
 from deadheat.errors import DataError, NoteWarning, ParameterError
 from support.chat_server import ChatServer, chat_server, grade
 from support.command import call, ok
@@ -231,15 +231,41 @@ def test_the_command_says_how_often_it_calls_and_wants_a_yes(server: ChatServer,
     assert "--reranker llm needs --model" in call(*command[:6], "--reranker", "llm", "--endpoint", server.url).stderr
 
 
-def test_a_retriever_takes_the_documents_once_for_all_its_rerankers() -> None:
-    taken: list[Collection] = []
+class Counted(BM25):
+    """Counts how often it takes documents and searches."""
 
-    class First(BM25):
-        def index(self, documents: Collection) -> None:
-            taken.append(documents)
-            super().index(documents)
+    def __init__(self) -> None:
+        super().__init__()
+        self.taken: list[Collection] = []
+        self.asked: list[int] = []
 
+    def index(self, documents: Collection) -> None:
+        self.taken.append(documents)
+        super().index(documents)
+
+    def search(self, texts: Sequence[str], k: int) -> Hits:
+        self.asked.append(k)
+        return super().search(texts, k)
+
+
+@pytest.mark.parametrize(("depth", "asked"), [(3, [50]), (60, [50, 60])])
+def test_a_retriever_takes_the_documents_and_searches_once_for_all_its_rerankers(depth: int, asked: list[int]) -> None:
+    retriever, others = Counted(), {"one": graded, "two": graded}
     with warnings.catch_warnings(action="ignore"):
-        result = dh.bench(CASES, DOCUMENTS, First(), "RR", rerankers={"one": graded, "two": graded}, rerank_depth=3)
+        result = dh.bench(CASES, DOCUMENTS, retriever, "RR", rerankers=others, rerank_depth=depth)
     assert result.retrievers == ("bm25", "bm25 + one", "bm25 + two")
-    assert len(taken) == 1
+    assert len(retriever.taken) == 1
+    assert retriever.asked == asked  # deeper where more is graded than is kept
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_reranker_that_comes_later_goes_on_from_the_finished_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh = dh.bench(CASES, DOCUMENTS, BM25(), "RR", rerankers=graded, rerank_depth=3)
+    dh.bench(CASES, DOCUMENTS, BM25(), "RR", output=tmp_path)
+    for name in ("index", "search"):
+        monkeypatch.setattr(BM25, name, lambda *_: pytest.fail("the run is finished"))
+    result = dh.bench(CASES, DOCUMENTS, BM25(), "RR", rerankers=graded, rerank_depth=3, output=tmp_path)
+    for key, evaluation in fresh.evaluations.items():
+        assert result.evaluations[key]["RR"].values.tolist() == evaluation["RR"].values.tolist()

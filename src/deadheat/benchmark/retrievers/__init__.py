@@ -3,7 +3,7 @@
 from deadheat.benchmark.retrievers.embedding import Embedding
 from deadheat.benchmark.retrievers.grading import LLM, read_grade
 from deadheat.benchmark.retrievers.lexical import BM25, StringSimilarity
-from deadheat.benchmark.retrievers.protocol import Function, Hits, Retriever, RunFile, retrieve
+from deadheat.benchmark.retrievers.protocol import Function, Hits, Retriever, RunFile, best, retrieve
 from deadheat.benchmark.retrievers.reranking import Reranked, reranked
 from deadheat.benchmark.retrievers.specs import described, identity, key_of, make_retriever, make_retrievers
 
@@ -17,6 +17,7 @@ __all__ = [
     "Retriever",
     "RunFile",
     "StringSimilarity",
+    "best",
     "described",
     "identity",
     "key_of",

@@ -138,6 +138,11 @@ def retrieve(retriever: Retriever, query_ids: Sequence[str], texts: Sequence[str
         found = search(query_ids, texts, k)
     else:
         found = _frame(retriever.name, retriever.search(texts, k), query_ids)
+    return best(found, query_ids, k)
+
+
+def best(found: pl.DataFrame, query_ids: Sequence[str], k: int) -> pl.DataFrame:
+    """Return the k best documents of each query, and those that tie with the k-th one, as `retrieve` does."""
     order = pl.DataFrame({"query_id": query_ids, "place": range(len(query_ids))})
     score = pl.col("score")
     return (

@@ -97,7 +97,10 @@ class Reranked:
 
     def retrieve(self, query_ids: Sequence[str], texts: Sequence[str], k: int) -> pl.DataFrame:
         """Return query_id, doc_id and score of the best documents."""
-        found = retrieve(self.first, query_ids, texts, max(k, self.depth))
+        return self.regrade(retrieve(self.first, query_ids, texts, max(k, self.depth)), query_ids, texts)
+
+    def regrade(self, found: pl.DataFrame, query_ids: Sequence[str], texts: Sequence[str]) -> pl.DataFrame:
+        """Return the documents that the retriever found, with their new scores."""
         score = pl.col("score")
         is_first = score.rank("min", descending=True).over("query_id") <= self.depth
         found = found.with_columns(is_first.alias("is_first"), place=pl.int_range(pl.len()))
