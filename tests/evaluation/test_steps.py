@@ -120,7 +120,19 @@ def test_the_last_sum_over_the_divisor_is_the_value_of_every_measure() -> None:
 
 MEASURES = (
     *("P@5", "R@5", "F@5", "Hit@3", "RR", "AP", "AP@5", "AP(norm='min')@5", "AP(norm='retrieved')@5", "AR", "DCG@3"),
-    *("nDCG@10", "nDCG(gain='exp')@5", "nDCG(ideal='retrieved')@5", "RBP", "RBPResidual", "ERR", "nERR@5", "GAP", "Q"),
+    *(
+        "nDCG@10",
+        "nDCG(gain='exp')@5",
+        "nDCG(ideal='retrieved')@5",
+        "IDCG@5",
+        "P(norm='retrieved')@5",
+        "RBP",
+        "RBPResidual",
+        "ERR",
+        "nERR@5",
+        "GAP",
+        "Q",
+    ),
     *("Rprec", "bpref", "MR", "FRP", "FRP@5", "Judged@5", "NumRet", "NumRel", "NumRelRet", "infAP", "INST", "INSQ"),
     *("ERR(stop='sigmoid(1, 1)')", "MTRR", "TMHits@3", "AP11", "IPrec@0.5", "AUC", "ESL", "BPM", "RnDCG", "Utility"),
 )
@@ -156,6 +168,9 @@ def test_example_of_a_chapter_on_discounted_gain() -> None:
     assert [round(one, 3) for one in steps.ideal["part"]] == [3, 1.893, 1.5, 0.861, 0]
     assert round(steps.divisor, 3) == round(steps.ideal["sum"][-1], 3) == 7.254
     assert round(steps.value, 3) == 0.959
+    ideal = steps_of([3, 3, 0, 3, 2], "IDCG@5")
+    assert ideal.ideal is not None
+    assert ideal.value == ideal.ideal["sum"][-1] == steps.divisor
 
 
 def test_example_of_a_chapter_on_expected_reciprocal_rank() -> None:

@@ -104,7 +104,7 @@ def test_the_chance_of_a_match_by_accident_counts_the_numbers_that_ways_print_as
     assert found.chance == pytest.approx(len(printed) / (max(printed) - min(printed) + 1))
 
 
-def test_divisors_that_no_parameter_has() -> None:
+def test_divisors_that_tools_have() -> None:
     """P over min(k, retrieved), R over min(k, R), nDCG with an uncut ideal: from their definitions."""
     qrels, run = {"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 2, "x": 1}}
     ways = {"P@4": ("p_norm", "retrieved", 1 / 2), "R@2": ("r_norm", "min", 1 / 2)}

@@ -20,6 +20,28 @@ READ = {
     "Hit Rate": "Hit",
     "Hit Rate@5": "Hit@5",
     "hit-rate@5": "Hit@5",
+    "Hit-Rate": "Hit",
+    "HitRate@10": "Hit@10",
+    "hitrate@10": "Hit@10",
+    "F1-Score@5": "F@5",
+    "F1 score": "F",
+    "F1Score@5": "F@5",
+    "F-Score(beta=2)@5": "F(beta=2)@5",
+    "Mean Rank": "MR",
+    "Mean Rank@10": "MR@10",
+    "First Relevant Position@10": "FRP@10",
+    "Ideal DCG@5": "IDCG@5",
+    "iDCG@5": "IDCG@5",
+    "Mean Average Recall": "AR",
+    "Mean Expected Reciprocal Rank": "ERR",
+    "Präzision@5": "P@5",
+    "präzision": "P",
+    "F1-Maß@5": "F@5",
+    "F-Maß": "F",
+    "Mittlerer Rang@10": "MR@10",
+    "mittlerer reziproker Rang@10": "RR@10",
+    "Reziproker Rang": "RR",
+    "durchschnittliche Präzision": "AP",
     "hit@5": "Hit@5",
     "hr@10": "Hit@10",
     "accuracy@1": "Hit@1",
@@ -77,9 +99,15 @@ def test_judged_only_is_an_option_of_evaluate() -> None:
 
 def test_names_of_two_measures_are_not_guessed() -> None:
     """Only names that are alike but for their letters' size, and mean one measure, are read."""
-    for name in ("ndgc", "ACC", "hitrate"):
+    for name in ("ndgc", "ACC", "hitrat"):
         with pytest.raises(MeasureError, match="unknown measure"):
             dh.parse_measure(name)
+
+
+@pytest.mark.parametrize(("word", "both"), [("Trefferquote@5", "'R' or 'Hit'"), ("Genauigkeit", "'P' or 'accuracy'")])
+def test_a_german_name_of_two_measures_is_refused_with_both(word: str, both: str) -> None:
+    with pytest.raises(UnknownMeasureError, match=f"Did you mean {both}"):
+        dh.parse_measure(word)
 
 
 @pytest.mark.parametrize(("measure", "word"), [(measure, word) for measure, own in MEANINGS.items() for word in own])

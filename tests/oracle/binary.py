@@ -57,9 +57,12 @@ def _normaliser(norm: str, ranking: Ranking, judged: Judged, rel: float, cutoff:
 # Sets
 
 
-def precision(ranking: Ranking, _judged: Judged, _scale: float, *, rel: float = 1, cutoff: int | None = None) -> float:
-    """Share of relevant documents among the first k, or among all that are retrieved."""
-    return ratio(count_hits(ranking[:cutoff], rel), len(ranking) if cutoff is None else cutoff)
+def precision(
+    ranking: Ranking, _judged: Judged, _scale: float, *, rel: float = 1, norm: str = "k", cutoff: int | None = None
+) -> float:
+    """Share of relevant documents among the first k, or among those that are retrieved."""
+    top = ranking[:cutoff]
+    return ratio(count_hits(top, rel), len(top) if cutoff is None or norm == "retrieved" else cutoff)
 
 
 def recall(

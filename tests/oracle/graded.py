@@ -68,10 +68,24 @@ def normalised_gain(
     cutoff: int | None = None,
 ) -> float:
     """DCG over that of the best possible ranking of all judged documents, or of the retrieved ones: nDCG."""
+    best = ideal_gain(ranking, judged, scale, gain=gain, discount=discount, ideal=ideal, cutoff=cutoff)
+    return ratio(discounted_gain(ranking, judged, scale, gain=gain, discount=discount, cutoff=cutoff), best)
+
+
+def ideal_gain(
+    ranking: Ranking,
+    judged: Judged,
+    scale: float,
+    *,
+    gain: Gain = "linear",
+    discount: str = "log(2)",
+    ideal: str = "judged",
+    cutoff: int | None = None,
+) -> float:
+    """DCG of the best possible ranking of all judged documents, or of the retrieved ones: IDCG."""
     ranked = list(judged.items()) if ideal == "judged" else list(ranking)
     ranked = sorted(ranked, key=lambda item: _gain(item[1], gain), reverse=True)
-    best = discounted_gain(ranked, judged, scale, gain=gain, discount=discount, cutoff=cutoff)
-    return ratio(discounted_gain(ranking, judged, scale, gain=gain, discount=discount, cutoff=cutoff), best)
+    return discounted_gain(ranked, judged, scale, gain=gain, discount=discount, cutoff=cutoff)
 
 
 def rank_biased_precision(

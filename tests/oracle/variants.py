@@ -59,7 +59,7 @@ DISCOUNTS: list[Parameters] = [
 ]
 
 GRID: list[tuple[str, list[Parameters], tuple[float | None, ...]]] = [
-    ("P", RELS, CUTOFFS),
+    ("P", [*RELS, {"norm": "retrieved"}, {"norm": "retrieved", "rel": 2}], CUTOFFS),
     ("R", [*RELS, {"norm": "retrieved_all"}, {"norm": "retrieved_all", "rel": 2}], CUTOFFS),
     ("F", [*RELS, {"beta": 2}, {"beta": 0.5, "norm": "retrieved_all"}], CUTOFFS),
     ("Hit", RELS, CUTOFFS),
@@ -68,6 +68,7 @@ GRID: list[tuple[str, list[Parameters], tuple[float | None, ...]]] = [
     ("AR", cross(RELS[:2], NORMS), CUTOFFS),
     ("DCG", [*GAINS, {"discount": "zipf(2, 0)"}], CUTOFFS),
     ("nDCG", [*GAINS, *DISCOUNTS[1:], {"gain": "exp", "discount": "linear"}], CUTOFFS),
+    ("IDCG", [*GAINS, {"discount": "zipf(2, 0)"}, {"ideal": "retrieved", "gain": UNEVEN_GAIN}], CUTOFFS),
     ("nDCG", [{"ideal": "retrieved"}, {"ideal": "retrieved", "gain": UNEVEN_GAIN}], CUTOFFS),
     ("RBP", [*RELS[:2], {"p": 0.5}, {"graded": True}, {"graded": True, "max_rel": 4, "p": 0.95}], CUTOFFS),
     ("RBP", [{"p": 0.9, "graded": True, "top": "query"}], CUTOFFS),

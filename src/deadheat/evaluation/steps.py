@@ -15,7 +15,7 @@ from deadheat.data.precision import round_scores
 from deadheat.data.shown import Shown
 from deadheat.errors import DataError, ParameterError
 from deadheat.kernels.segments import ratio, segment_sums
-from deadheat.measures import AP, ERR, RR, Hit, Measure, nDCG
+from deadheat.measures import AP, ERR, IDCG, RR, Hit, Measure, nDCG
 from deadheat.measures.base import SumMeasure
 from deadheat.measures.discounted import WeightedMeasure
 from deadheat.measures.gains import LOWEST_POSITIVE, gains_of
@@ -55,7 +55,8 @@ class Steps(Shown):
     ties : str
         The tie policy.
     ideal : polars.DataFrame or None
-        Of nDCG, the ideal ranking: rank, relevance, gain, weight, part, sum; the last sum is the divisor.
+        Of nDCG and IDCG, the ideal ranking: rank, relevance, gain, weight, part, sum; the last sum is the divisor, or
+        the value.
     n_unjudged : int
         Documents of the list that are not judged, and are not listed without the run.
     n_missed : int
@@ -118,6 +119,7 @@ def steps_of(
         own = own.filter(pl.col("doc_id").is_in(before.doc_ids.tolist()))
     placements = policies.apply(before, ties) if ties in POLICIES or own is None else _ordered(before, own)
     value = float(measure.mean(placements)[0])
+    of_ideal = measure.share if isinstance(measure, IDCG) else measure
     reached, divisor, is_sum = _reached(measure, placements, value)
     rows = pl.DataFrame(
         {
@@ -158,7 +160,7 @@ def steps_of(
         tie_min=float(scores.tie_min[place]),
         tie_max=float(scores.tie_max[place]),
         ties=ties,
-        ideal=_ideal(measure, placements) if isinstance(measure, nDCG) else None,
+        ideal=_ideal(of_ideal, placements) if isinstance(of_ideal, nDCG) else None,
         n_unjudged=int(placements.n_retrieved[0]) - n_judged,
         n_missed=int((placements.judged_relevance >= rel).sum() - (placements.relevance >= rel).sum()),
     )

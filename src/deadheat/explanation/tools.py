@@ -157,7 +157,7 @@ def open_settings(measure: Measure) -> list[str]:
         "max_rel": isinstance(measure, ERR) and own["max_rel"],
         "ideal": isinstance(measure, nDCG) and has_cutoff,
         "ap_norm": isinstance(measure, AP) and own["norm"],
-        "p_norm": isinstance(measure, P) and has_cutoff,
+        "p_norm": isinstance(measure, P) and own["norm"] and has_cutoff,
         "r_norm": isinstance(measure, R) and own["norm"] and has_cutoff,
     }
     return [name for name, does in matters.items() if does]
@@ -183,9 +183,10 @@ def under(measure: Measure, settings: Settings, levels: Sequence[float]) -> Meas
         "discount": settings.discount,
         "max_rel": settings.max_rel,
         "ap_norm": settings.ap_norm if settings.ap_norm in {"min", "retrieved"} else None,
+        "p_norm": settings.p_norm,
     }
     changes: dict[str, Any] = {
-        "norm" if name == "ap_norm" else name: known[name]
+        "norm" if name in {"ap_norm", "p_norm"} else name: known[name]
         for name in open_settings(measure)
         if known.get(name) is not None
     }
@@ -210,8 +211,6 @@ def values_of(measure: Measure, settings: Settings, placements: Placements) -> F
         return values
     if isinstance(measure, nDCG) and settings.ideal == "whole":
         return ratio(values * measure.divisor(placements), measure(cutoff=None).divisor(placements))
-    if isinstance(measure, P) and settings.p_norm == "retrieved":
-        return ratio(values * cutoff, np.minimum(cutoff, placements.n_retrieved))
     if isinstance(measure, R) and settings.r_norm == "min":
         n_relevant = placements.n_relevant(measure.rel)
         return ratio(values * n_relevant, np.minimum(cutoff, n_relevant))
@@ -304,7 +303,11 @@ TOOLS: tuple[Tool, ...] = (
     Tool("trec_eval 10", OF_TREC_10, BY_TREC, (*IN_TREC, Hole)),
     Tool("trec_eval 10", OF_TREC_10, BY_TREC, (RBP,), parameters={"graded": True, "top": "query"}),
     Tool("trec_eval 10", OF_TREC_10, BY_TREC, (RBPResidual,), parameters={"tail": "unjudged"}),
-    Tool("deadheat", Settings(ties="expected"), ("missing", "rel", "no_relevant", "gain", "ap_norm", "judged_only")),
+    Tool(
+        "deadheat",
+        Settings(ties="expected"),
+        ("missing", "rel", "no_relevant", "gain", "ap_norm", "p_norm", "judged_only"),
+    ),
 )
 """Likeliest first."""
 

@@ -8,7 +8,7 @@ from deadheat.measures.compatibility import Compat
 from deadheat.measures.counts import NumNonrelJudgedRet, NumQ, NumRel, NumRet, SetAP, Utility
 from deadheat.measures.custom import Custom
 from deadheat.measures.cwl import BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, SDCG
-from deadheat.measures.discounted import DCG, RBP, RBPResidual, nDCG
+from deadheat.measures.discounted import DCG, IDCG, RBP, RBPResidual, nDCG
 from deadheat.measures.diversity import AP_IA, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nERR_IA, nNRBP
 from deadheat.measures.first import ESL, FRP, HR, MRR, MTRR, RR, Hit, Success, TMHits
 from deadheat.measures.geometric import GMAP, GMbpref, yaap
@@ -38,6 +38,7 @@ __all__ = [
     "GAUC",
     "GMAP",
     "HR",
+    "IDCG",
     "INSQ",
     "INST",
     "MAP",

@@ -165,6 +165,54 @@ class nDCG(DCG):
         return remembered(("ideal", type(self), self), find)
 
 
+@register
+class IDCG(GainMeasure, CutMeasure):
+    r"""Discounted cumulative gain of the ideal ranking, which nDCG divides by.
+
+    .. math:: IDCG@k = \max DCG@k
+
+    Parameters are those of `nDCG`. It says what the judgments allow, not how good a ranking is, and no order of ties
+    changes it. Without a positive gain it is 0.
+
+    References
+    ----------
+    Jarvelin and Kekalainen 2002, https://doi.org/10.1145/582415.582418.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 3, "z": 2}}, {"q": {"a": 0.5, "b": 0.5}}, ["IDCG(discount='linear')"]).means()
+    {"IDCG(discount='linear')": 4.0}
+    """
+
+    title = "ideal discounted cumulative gain"
+    formula = "IDCG@k = ∑ gain(d_i) · D(i) over the ranks i = 1..k of the ideal ranking"
+    range = (0.0, np.inf)
+    is_quality = False
+    aliases = ("iDCG", "ideal_DCG")
+
+    discount: str = parameter("log(2)", DISCOUNT, "weight of a rank")
+    ideal: str = parameter("judged", Choice(("judged", "retrieved")), "documents of the ideal ranking")
+
+    @property
+    def share(self) -> nDCG:
+        """The measure that divides by it."""
+        return nDCG(gain=self.gain, discount=self.discount, ideal=self.ideal, cutoff=self.cutoff)
+
+    @property
+    def deepest(self) -> int | None:
+        """Rank below which it makes no difference what was retrieved; None: it does everywhere."""
+        return self.share.deepest
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the DCG of the ideal ranking, by query."""
+        return self.share.divisor(placements)
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return 0."""
+        return np.zeros(placements.n_queries)
+
+
 def scale_top(max_rel: float | None, placements: Placements, name: str) -> float:
     """Return the top of the relevance scale: what was given, else the highest relevance of the whole qrels."""
     highest = placements.max_relevance

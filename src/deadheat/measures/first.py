@@ -113,7 +113,7 @@ class Hit(FirstMeasure):
 
     title = "hit"
     formula = "Hit@k = 1 if C_k > 0, else 0"
-    aliases = ("Success", "HR", "hit_rate", "Hits", "accuracy")
+    aliases = ("Success", "HR", "hit_rate", "HitRate", "Hits", "accuracy")
     trec_eval = ("success_{}",)
 
     @property

@@ -139,6 +139,20 @@ USES: dict[str, Use] = {
             " read",
         ),
         Use(
+            "multi-hop",
+            "questions whose answer needs several passages together",
+            ("R@10", "AP"),
+            "one passage that lacks can spoil the answer, so R counts, at as many as are read; only queries with R = 1"
+            " have all of them (--per-query)",
+        ),
+        Use(
+            "production",
+            "a system that is watched from day to day",
+            ("RR", "Hit@10", "nDCG@10"),
+            "the same lists must give the same values: with ties exact (the default) no order of equal scores moves"
+            " them. Set limits with deadheat gate",
+        ),
+        Use(
             "reranker",
             "a reranker of another system's candidates",
             ("nDCG@10", "RR", "AP"),

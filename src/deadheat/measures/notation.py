@@ -253,7 +253,7 @@ def _known(name: str) -> type[Measure]:
 def _meant(name: str) -> str:
     """Return the question whether another name was meant: of the same meaning, with a cutoff, or spelt nearly so."""
     if name.casefold() in MEANT:
-        return f"Did you mean {MEANT[name.casefold()]!r}?"
+        return f"Did you mean {' or '.join(map(repr, MEANT[name.casefold()].split()))}?"
     cut = GLUED.fullmatch(name)
     if cut is not None and _find(cut["name"]) is not None:
         return f"Did you mean {cut['name'] + '@' + cut['cutoff']!r}?"

@@ -80,8 +80,8 @@ class P(RelevanceMeasure, CutTopMeasure):
 
     .. math:: P@k = C_k / k
 
-    with :math:`C_k` the relevant documents in the top k. The divisor stays k where fewer are retrieved; without a
-    cutoff it is the number of retrieved documents.
+    with :math:`C_k` the relevant documents in the top k. The divisor stays k where fewer are retrieved, unless
+    ``norm="retrieved"`` makes it min(k, retrieved); without a cutoff it is the number of retrieved documents.
 
     References
     ----------
@@ -90,14 +90,21 @@ class P(RelevanceMeasure, CutTopMeasure):
     Examples
     --------
     >>> from deadheat import evaluate
-    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["P@1"]).means()
-    {'P@1': 0.5}
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["P@1", "P@5", "P(norm='retrieved')@5"]).means()
+    {'P@1': 0.5, 'P@5': 0.2, "P(norm='retrieved')@5": 0.5}
     """
 
     title = "precision"
     formula = "P@k = C_k / k"
-    aliases = ("precision", "Precision", "SetP")
+    aliases = ("precision", "Precision", "SetP", "Pr\N{LATIN SMALL LETTER A WITH DIAERESIS}zision")
     trec_eval = ("set_P", "P_{}")
+
+    norm: str = parameter("k", Choice(("k", "retrieved")), "divisor: k, or min(k, retrieved documents)")
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return k, or the documents in the top k."""
+        top = self.k(placements) if self.norm == "k" else self.depth(placements)
+        return top.astype(np.float64)
 
 
 @register
@@ -161,7 +168,7 @@ class F(RelevanceMeasure, CutTopMeasure):
 
     title = "F measure"
     formula = "F@k = (1 + β^2) C_k / (k + β^2 R)"
-    aliases = ("F1", "SetF")
+    aliases = ("F1", "SetF", "F1Score")
     trec_eval = ("set_F",)
 
     beta: float = parameter(1, Number(low=0), "weight of recall against precision")

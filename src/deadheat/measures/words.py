@@ -7,6 +7,13 @@ from collections.abc import Mapping
 
 PHRASES = {
     "hit rate": "hit_rate",
+    "f1 score": "F1",
+    "f score": "F",
+    "mean rank": "MR",
+    "first relevant position": "FRP",
+    "ideal dcg": "IDCG",
+    "mean average recall": "MAR",
+    "mean expected reciprocal rank": "MERR",
     "mean average precision": "MAP",
     "average precision": "AP",
     "mean reciprocal rank": "MRR",
@@ -23,6 +30,12 @@ PHRASES = {
     "map ia": "MAP_IA",
     "ap ia": "AP_IA",
     "p ia": "P_IA",
+    "f1 ma\N{LATIN SMALL LETTER SHARP S}": "F1",
+    "f ma\N{LATIN SMALL LETTER SHARP S}": "F",
+    "mittlerer rang": "MR",
+    "mittlerer reziproker rang": "MRR",
+    "reziproker rang": "RR",
+    "durchschnittliche pr\N{LATIN SMALL LETTER A WITH DIAERESIS}zision": "AP",
 }
 """Names of several words, or with a hyphen as ndeval and papers have them, which would be read as several measures."""
 IN_TEXT = re.compile(
@@ -40,11 +53,16 @@ MEANT = {
     "reciprocal_rank": "RR",
     "prec": "P",
     "rec": "R",
+    "trefferquote": "R Hit",
+    "genauigkeit": "P accuracy",
     "all": "trec",
     "all_trec": "trec",
     "official": "trec",
 }
-"""Names that are not read, and what is nearest in meaning, where the nearest spelling is something else."""
+"""Names that are not read, and what is nearest in meaning, where the nearest spelling is something else.
+
+The German ones each mean two measures, depending on the author.
+"""
 
 GAINS = {"log2": "linear", "exp-log2": "exp"}
 """ir_measures' forms of DCG, and the gain that each has."""

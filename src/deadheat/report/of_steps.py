@@ -41,7 +41,7 @@ def of_steps(steps: Steps) -> Report:
     if steps.ideal is not None:
         ideal = [_column(name) for name in steps.ideal.columns if name != "rank"]
         rank = (Column("rank", "rank", lambda row: f"{row['rank']}"),)
-        title = "The ideal ranking, whose sum is the divisor"
+        title = "The ideal ranking, whose sum is the IDCG"
         tables.append(tabulate("ideal", rank, ideal, steps.ideal.to_dicts(), title=title, main=len(ideal) - 1))
     heading = f"{steps.measure.label} = {format_cell(steps.value)} for query {steps.query_id} of {steps.name}"
     return Report(tuple(tables), tuple(_facts(steps)), heading=heading)
