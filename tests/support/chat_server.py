@@ -30,6 +30,8 @@ class ChatServer:
         The key that it wants; empty: none.
     most : int
         Most calls at a time that were seen.
+    delay : float
+        Seconds before each answer.
     stops_at : int
         The number of the call from which on it does not answer any more.
     """
@@ -38,7 +40,7 @@ class ChatServer:
         self.url = ""
         self.asked: Counter[tuple[str, str]] = Counter()
         self.faults: dict[int, str] = {}
-        self.key = ""
+        self.key, self.delay = "", 0.0
         self.most = self.stops_at = 0
         self.bodies: list[dict[str, Any]] = []
         self.lock, self.now = Lock(), 0
@@ -78,6 +80,7 @@ class Handler(BaseHTTPRequestHandler):
             state.bodies.append(body)
             state.now += 1
             state.most = max(state.most, state.now)
+        time.sleep(state.delay)
         code, text = self.answer(number, body)
         self.send_response(code)
         if code == 429:
