@@ -39,7 +39,8 @@ def write_data(folder: Path) -> tuple[list[dict[str, str]], dict[str, dict[str, 
         {"case_id": one["doc_id"], "text": one["synonyms"].split("|")[0], "expected_ids": one["doc_id"]}
         for one in documents[::5]
     ]
-    names, run = [one["doc_id"] for one in documents], {}
+    names = [one["doc_id"] for one in documents]
+    run: dict[str, dict[str, float]] = {}
     for n, one in enumerate(phrases):
         relevant = one["expected_ids"].split("|")
         others = [doc for doc in names[n:] + names if doc not in relevant]
@@ -95,7 +96,7 @@ class Judging:
 def by_hand(phrases: list[dict[str, str]], run: dict[str, dict[str, float]]) -> dict[str, float]:
     """Grade as the server does, and average over the orders of equal grades."""
     texts = {one["doc_id"]: "; ".join([one["text"], *one["synonyms"].split("|")]) for one in read("documents.csv")}
-    sums = Counter[str]()
+    sums = {"RR": 0.0, "nDCG@10": 0.0}
     for phrase in phrases:
         relevant = phrase["expected_ids"].split("|")
         grades = {doc: grade(phrase["text"], texts[doc]) for doc in run[phrase["case_id"]]}
