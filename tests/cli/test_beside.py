@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import statistics
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ def test_beside_in_every_format() -> None:
     found = document["scores"]["bm25"]["RR"]
     assert (found["value"], found["traditional"], found["difference"]) == (0.3125, 0.25, -0.0625)
     assert (found["mean_difference"], found["max_difference"]) == (0.0625, 0.25)
+    assert found["std_difference"] == pytest.approx(statistics.stdev([0.25, 0, 0, 0]))
 
 
 def test_beside_of_queries() -> None:

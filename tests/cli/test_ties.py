@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def test_ties_recommend_and_show_their_rule() -> None:
     assert "and decides it in 1 of 4 queries" in out
     assert "10% rule 1 of 4 queries (25%) has ties, more than 10%: count ties exactly" in out
     assert "Ties broken by document id, as trec_eval, beside the exact values" in out
-    assert "RR 0.3125 0.2500 -0.0625 0.0625 0.2500 0.3750" in out
+    assert "RR 0.3125 0.2500 -0.0625 0.0625 0.2500 0.1250 0.3750" in out
     assert "RR 1.0000 1.0000 3" in out
     document = json.loads(ok("ties", "bm25.run", "qrels.txt", "-m", "RR", "--format", "json"))
     found = document["recommendation"]
@@ -91,8 +92,8 @@ def test_ties_of_queries_in_every_format() -> None:
     """The same numbers; q9 has no judgments, so it is in the table without them only."""
     arguments = ("ties", "bm25.run", "qrels.txt", "-m", "RR", "--per-query", "--format")
     assert "q1 RR 2 1 1 2 100% 0.7500 0.5000 -0.2500" in " ".join(ok(*arguments, "table").split())
-    assert r"| q1 | RR | 2 | 1 | 1 | 2 | 100% | 0.7500 | 0.5000 | -0.2500 |" in ok(*arguments, "markdown")
-    assert r"q1 & RR & 2 & 1 & 1 & 2 & 100\% & 0.7500 & 0.5000 & -0.2500 \\" in ok(*arguments, "latex")
+    assert r"| q1 | RR | 2 | 1 | 1 | 2 | 100% | 2 | 0.3010 | 0.7500 | 0.5000 | -0.2500 |" in ok(*arguments, "markdown")
+    assert r"q1 & RR & 2 & 1 & 1 & 2 & 100\% & 2 & 0.3010 & 0.7500 & 0.5000 & -0.2500 \\" in ok(*arguments, "latex")
     assert json.loads(ok(*arguments, "json"))["per_query"]["q1"]["RR"] == {
         "n_documents": 2,
         "n_relevant": 1,
@@ -100,6 +101,8 @@ def test_ties_of_queries_in_every_format() -> None:
         "n_tied": 2,
         "largest_tie": 2,
         "tie_ratio": 1.0,
+        "n_orders": 2,
+        "log10_orders": math.log10(2),
         "exact": 0.75,
         "tie_std": 0.25,
         "tie_min": 0.5,
@@ -109,15 +112,16 @@ def test_ties_of_queries_in_every_format() -> None:
         "rule": "doc_id",
     }
     assert ok("ties", "bm25.run", "--per-query", "--format", "csv").splitlines() == [
-        "query_id,n_documents,n_ties,n_tied,largest_tie,tie_ratio",
-        *("q1,2,1,2,2,1.0", "q2,2,0,0,1,0.0", "q3,1,0,0,1,0.0", "q9,1,0,0,1,0.0"),
+        "query_id,n_documents,n_ties,n_tied,largest_tie,tie_ratio,n_orders,log10_orders",
+        f"q1,2,1,2,2,1.0,2,{math.log10(2)}",
+        *(f"{query},{n},0,0,1,0.0,1,0.0" for query, n in (("q2", 2), ("q3", 1), ("q9", 1))),
     ]
 
 
 def test_ties_as_csv_are_those_of_the_measures() -> None:
     lines = ok("ties", "bm25.run", "qrels.txt", "-m", "RR", "--format", "csv").splitlines()
-    assert lines[0].startswith("measure,exact,traditional,difference,mean_difference,max_difference,max_query,std,")
-    assert lines[1].startswith("RR,0.3125,0.25,-0.0625,0.0625,0.25,q1,0.375,")
+    assert lines[0].startswith("measure,exact,traditional,difference,mean_difference,max_difference,std_difference,")
+    assert lines[1].startswith("RR,0.3125,0.25,-0.0625,0.0625,0.25,0.125,q1,0.375,")
     assert ok("ties", "bm25.run", "--at", "1", "--format", "csv").splitlines() == ["cutoff,n_queries,share", "1,1,0.25"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
+from math import factorial, log10, prod
 from statistics import median
 from typing import Any
 
@@ -36,6 +37,13 @@ def test_profile_equals_counting(seed: int) -> None:
     assert profile.n_queries_with_ties == sum(max(counts.values()) > 1 for counts in groups.values())
     assert (profile.n_ties, profile.n_tied) == (len(sizes), sum(sizes))
     assert profile.tie_size == Spread(min(sizes), median(sizes), max(sizes))
+    found = profile.per_query()
+    orders = [prod(factorial(n) for n in groups[query].values()) for query in found["query_id"]]
+    assert found["n_orders"].to_list() == [n if n < 10**18 else None for n in orders]
+    assert found["log10_orders"].to_list() == pytest.approx([log10(n) for n in orders], abs=1e-12)
+    assert profile.mean_ties == pytest.approx(sum(n > 1 for counts in groups.values() for n in counts.values()) / 12)
+    assert profile.mean_largest_tie == pytest.approx(sum(max(counts.values()) for counts in groups.values()) / 12)
+    assert profile.to_flat()["mean_largest_tie"] == profile.mean_largest_tie
     distinct = [len(counts) for counts in groups.values()]
     assert profile.distinct_scores == Spread(min(distinct), median(distinct), max(distinct))
     for cut in profile.cuts:
@@ -44,6 +52,18 @@ def test_profile_equals_counting(seed: int) -> None:
         assert cut == Cut(cut.cutoff, expected, expected / len(run))
     levels = sum(groups.values(), Counter[float]())
     assert profile.levels == tuple(sorted(levels.items(), reverse=True))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "n_orders"),
+    [((19, 3), factorial(19) * 6), ((20,), None), ((19, 4), None), ((1000,), None), ((12, 12), factorial(12) ** 2)],
+)
+def test_numbers_of_orders_are_exact_up_to_18_digits(sizes: tuple[int, ...], n_orders: int | None) -> None:
+    run = {"few": {"a": 1.0}, "many": {f"{tie}-{n}": float(tie) for tie, size in enumerate(sizes) for n in range(size)}}
+    found = tie_profile(run, {"many": {"0-0": 1}, "lacking": {"a": 1}}, measures="RR").per_query()
+    own = dict(zip(found["query_id"], found.select("n_orders", "log10_orders").rows(), strict=True))
+    assert own["many"] == (n_orders, pytest.approx(sum(log10(factorial(size)) for size in sizes), rel=1e-14))
+    assert own["lacking"] == (None, None)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -53,6 +53,14 @@ def test_the_report_on_its_hundred_queries() -> None:
     largest = profile.queries["largest_tie"]
     assert np.where(largest > 1, largest, 0).tolist() == [one["max_tie_size"] for one in by_query]
     assert profile.queries["n_ties"].to_list() == [one["num_tie_groups"] for one in by_query]
+    assert profile.mean_ties == pytest.approx(theirs["mean_num_tie_groups"], abs=1e-12)
+    # the largest tie counts 0 there where none tie, and 1 here
+    none_tie = 1 - profile.n_queries_with_ties / n
+    assert profile.mean_largest_tie == pytest.approx(theirs["mean_max_tie_size"] + none_tie, abs=1e-12)
+    assert profile.queries["n_orders"].to_list() == [one["total_permutations"] for one in by_query]
+    assert of_divisor_n(of_mrr.distance_std, n) == pytest.approx(
+        np.std([abs(one["traditional_mrr"] - one["mtrr"]) for one in by_query]), abs=1e-12
+    )
 
 
 def test_what_it_prints() -> None:
@@ -90,7 +98,9 @@ def test_its_two_hundred_rankings_and_correlations() -> None:
         assert names["metrics"].compute_mtrr(one) == pytest.approx(brute.compute_mtrr(one), abs=1e-12)
         assert names["metrics"].compute_tmhits_k(one, 3) == pytest.approx(brute.compute_tmhits_k(one, 3), abs=1e-12)
     profile = profile_of(results, "RR", "Hit@3")
-    assert profile.n_queries_with_ties == (table["num_ties"] > 0).sum()
+    assert profile.n_queries_with_ties == (table["num_ties"] > 0).sum() == 60  # 30% of them
+    assert profile.mean_largest_tie == pytest.approx(table["max_tie_size"].mean(), abs=1e-12)
+    assert profile.mean_ties == pytest.approx(table["num_ties"].mean(), abs=1e-12)
     queries = profile.per_query()
     for (measure, one), (exact, traditional, apart) in zip(
         queries.group_by("measure", maintain_order=True),
@@ -106,6 +116,7 @@ def test_its_two_hundred_rankings_and_correlations() -> None:
     for one, apart in zip(profile.stability, ("mrr_diff", "hits3_diff"), strict=True):
         assert one.difference.mean == pytest.approx(table[apart].mean(), abs=1e-12)
         assert one.difference.max == pytest.approx(table[apart].max(), abs=1e-12)
+        assert one.difference.distance_std == pytest.approx(table[apart].std(), abs=1e-12)
         assert one.with_tie_ratio.n_queries == 200
         assert one.with_tie_ratio.value == pytest.approx(table["tie_ratio"].corr(table[apart]), abs=1e-12)
         assert one.with_largest_tie.value == pytest.approx(table["max_tie_size"].corr(table[apart]), abs=1e-12)

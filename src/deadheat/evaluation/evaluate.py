@@ -440,6 +440,8 @@ class Difference:
         The mean over queries (of counts the total), exact over all orders of the ties and under the rule.
     mean, max : float
         Mean and largest distance of the two in a query; NaN without queries.
+    distance_std : float
+        Standard deviation over queries of that distance (the divisor is n - 1); NaN for fewer than two queries.
     query_id : str
         The first query with the largest distance; empty without queries, or where no query has any.
     std, traditional_std : float
@@ -454,6 +456,7 @@ class Difference:
     traditional: float
     mean: float
     max: float
+    distance_std: float
     query_id: str
     std: float
     traditional_std: float
@@ -520,6 +523,7 @@ def difference_of(exact: Scores, traditional: Scores, rule: str) -> Difference:
         traditional.reported(),
         float(kept.mean()) if len(kept) else float("nan"),
         float(kept.max()) if len(kept) else float("nan"),
+        float(kept.std(ddof=1)) if len(kept) > 1 else float("nan"),
         str(exact.query_ids[furthest]) if len(kept) and kept.max() > 0 else "",
         exact.std,
         traditional.std,

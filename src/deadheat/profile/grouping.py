@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
@@ -21,6 +22,8 @@ TIE, KIND = "tie", "kind"  # what a worker says
 FEW_LEVELS = 20  # a scale that a person or a language model grades on has fewer
 GRIDS = {"bfloat16": 2.0**-7, "float16": 2.0**-10, "float32": 2.0**-23}  # steps relative to the score, coarsest first
 MAX_DECIMALS = 15
+MOST_DIGITS = 18  # of a number of orders; 64 bits hold it
+FACTORIALS = np.array([math.factorial(n) for n in range(MOST_DIGITS + 2)], np.uint64)
 SAMPLE = 10_000  # scores that settle most questions about all of them
 
 
@@ -54,13 +57,19 @@ class Grouped:
     sizes: IntArray
 
     def by_query(self) -> pl.DataFrame:
-        """Return query_id, n_documents, n_ties, n_tied (documents in ties), largest_tie and tie_ratio of each query.
+        """Return the columns of :meth:`TieProfile.per_query` that are about ties alone.
 
-        The largest tie is 1 where no two documents tie; the ratio is null without documents.
+        The largest tie is 1 where no two documents tie; the ratio is null without documents. The number of orders is
+        the product of the factorials of the sizes; it is null if it is too large for 64 bits, its logarithm never.
         """
         n = len(self.query_ids)
         largest = np.ones(n, np.int64)
         np.maximum.at(largest, self.query, self.size)
+        log_factorials = np.log10(np.arange(1, largest.max(initial=1) + 1)).cumsum()
+        log_orders = np.bincount(self.query, log_factorials[self.size - 1], n)
+        n_orders = np.ones(n, np.uint64)
+        is_small = log_orders[self.query] < MOST_DIGITS
+        np.multiply.at(n_orders, self.query[is_small], FACTORIALS[self.size[is_small]])
         columns = {
             "query_id": self.query_ids,
             "n_documents": self.n_documents,
@@ -68,7 +77,10 @@ class Grouped:
             "n_tied": np.bincount(self.query, self.size, n).astype(np.int64),
             "largest_tie": largest,
         }
-        return pl.DataFrame(columns).with_columns(tie_ratio=pl.col("n_tied") / pl.col("n_documents"))
+        orders = pl.when(pl.Series(log_orders < MOST_DIGITS)).then(pl.Series(n_orders))
+        return pl.DataFrame(columns).with_columns(
+            tie_ratio=pl.col("n_tied") / pl.col("n_documents"), n_orders=orders, log10_orders=pl.Series(log_orders)
+        )
 
 
 def ties_of(ties: pl.DataFrame, query_ids: list[str]) -> pl.DataFrame:

@@ -45,6 +45,11 @@ VISIBLE = 0.0001  # a smaller change of a mean does not show in four decimals
 RULE_OF_THUMB = 10  # percent of the queries: if more have ties, a tutorial on G-RAG's measures says, count ties exactly
 BY_MEASURE = ("mean", "tie_std", "tie_min", "tie_max", "n_queries", "share_of_queries", "share_of_error")
 
+OF_RUN = (
+    *("n_queries", "n_documents", "n_queries_with_ties", "n_ties", "n_tied", "share_tied", "n_levels"),
+    *("mean_ties", "mean_largest_tie"),
+)
+
 
 @dataclass(frozen=True)
 class Spread:
@@ -294,6 +299,16 @@ class TieProfile(Drawn, Shown):
         """Share of the documents that are in a tie."""
         return self.n_tied / self.n_documents
 
+    @property
+    def mean_ties(self) -> float:
+        """Ties of a query, its mean over the queries of the run."""
+        return self.n_ties / self.n_queries
+
+    @property
+    def mean_largest_tie(self) -> float:
+        """Documents in the largest tie of a query, its mean over the queries of the run; 1 where none tie."""
+        return float(self.queries["largest_tie"].to_numpy().mean())
+
     def to_polars(self) -> pl.DataFrame:
         """Return what the order of ties decides: a row for each measure, none without qrels.
 
@@ -310,7 +325,7 @@ class TieProfile(Drawn, Shown):
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
-        for name in ("n_queries", "n_documents", "n_queries_with_ties", "n_ties", "n_tied", "share_tied", "n_levels"):
+        for name in OF_RUN:
             yield (name,), getattr(self, name)
         yield ("largest_tie",), self.largest.n_documents if self.largest else None
         for cut in self.cuts:
@@ -326,11 +341,11 @@ class TieProfile(Drawn, Shown):
         Returns
         -------
         polars.DataFrame
-            query_id, n_documents, n_ties, n_tied (documents in ties), largest_tie (1 where no two documents tie) and
-            tie_ratio (n_tied / n_documents). With qrels there is a row for each evaluated query and measure, and more
-            columns: measure, n_relevant (judgments that count as relevant, retrieved or not), exact, tie_std, tie_min,
-            tie_max, traditional (under `rule`), difference (traditional - exact) and rule; null where a query has no
-            value.
+            query_id, n_documents, n_ties, n_tied (documents in ties), largest_tie (1 where no two documents tie),
+            tie_ratio (n_tied / n_documents), n_orders (of the ties; null from 10^18 on) and log10_orders. With qrels
+            there is a row for each evaluated query and measure, and more columns: measure, n_relevant (judgments that
+            count as relevant, retrieved or not), exact, tie_std, tie_min, tie_max, traditional (under `rule`),
+            difference (traditional - exact) and rule; null where a query has no value.
 
         Examples
         --------

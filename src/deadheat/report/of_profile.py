@@ -36,7 +36,8 @@ FEW_DECIMALS = 3  # with so few, and a thousand documents, ties are to be expect
 SIZES = (
     "share: of the queries, those whose value depends on the order; of error: if ties were broken at random, the part"
     " of the squared standard error of the mean that would be due to it.\n"
-    "difference: {}, less exact; mean size and max size: of the queries' differences; std: over queries (n - 1)."
+    "difference: {}, less exact; mean, max and std size: of the queries' differences; std: of their values."
+    " Divisors are n - 1."
 )
 CORRELATED = "Pearson's correlation over queries of the size of the difference with"
 OF_QUERY = (
@@ -45,6 +46,8 @@ OF_QUERY = (
     Column("n_tied", "tied", is_data=True),
     Column("largest_tie", "largest"),
     Column("tie_ratio", "ratio", lambda row: share(row["tie_ratio"])),
+    Column("n_orders", "orders", spare=1),
+    Column("log10_orders", "log10", spare=2),
 )
 TIES = tuple(Column(key, key.replace("_", " ")) for key in OF_TIES)
 SECOND_KEY = (
@@ -191,6 +194,8 @@ def _facts(profile: TieProfile, missing: str) -> Iterator[Fact]:
     in_ties = f", in {counted(profile.n_ties, 'tie')}" if profile.n_ties else ""
     where = f"with score {largest.score:g} in query {largest.query_id}" if largest else ""
     of_largest = f"{largest.n_documents:,} documents {where}" if largest else ""
+    means = [format_cell(mean, 2) for mean in (profile.mean_ties, profile.mean_largest_tie)]
+    of_query = f"mean {means[0]}; mean size of the largest {means[1]} (1: none tie)" if largest else ""
     yield from (
         Fact("run", profile.name),
         Fact("n_queries", profile.n_queries),
@@ -198,8 +203,10 @@ def _facts(profile: TieProfile, missing: str) -> Iterator[Fact]:
         Fact("n_queries_with_ties", queries, "queries with ties", _part(queries, profile.n_queries)),
         Fact("n_tied", documents, "documents in ties", _part(documents, profile.n_documents) + in_ties),
         Fact("n_ties", profile.n_ties),
+        Fact("mean_ties", profile.mean_ties, "ties a query", of_query),
         Fact("tie_size", asdict(size) if size else None, "documents a tie", _spread(size) if size else ""),
         Fact("largest_tie", asdict(largest) if largest else None, "largest tie", of_largest),
+        Fact("mean_largest_tie", profile.mean_largest_tie),
         Fact("distinct_scores", asdict(distinct), "distinct scores", f"{_spread(distinct)} a query"),
         Fact("n_levels", profile.n_levels),
         Fact("levels", [{"score": score, "n_documents": n} for score, n in profile.levels]),
@@ -280,9 +287,10 @@ def _stability(profile: TieProfile) -> Table:
         ),
         Column("mean_difference", "mean size", lambda one: one.mean, spare=1),
         Column("max_difference", "max size", lambda one: one.max, spare=1),
+        Column("std_difference", "std size", lambda one: one.distance_std, spare=2),
         Column("max_query", "query", lambda one: one.query_id or None, is_data=True),
-        Column("std", "std", spare=2),
-        Column("traditional_std", f"std {rule}", spare=3),
+        Column("std", "std", spare=3),
+        Column("traditional_std", f"std {rule}", spare=4),
         Column("n_queries", "n", is_data=True),
     )
     return tabulate(

@@ -35,6 +35,7 @@ APART = {
     **{name: name for name in FOR_PEOPLE},
     "mean_difference": "mean",
     "max_difference": "max",
+    "std_difference": "distance_std",
     "std": "std",
     "traditional_std": "traditional_std",
 }
