@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -279,6 +280,56 @@ def test_the_best_of_distances_is_the_lowest() -> None:
     run = dh.Run.of_results({"q": CHUNKS}, repeated="best", ascending=True)
     assert dh.evaluate({"q": "p3"}, run, ["RR"]).means() == {"RR": 1.0}  # 0.1, below p1's 0.2 and p2's 0.9
     assert dh.evaluate({"q": "p1"}, run, ["RR"]).means() == {"RR": 1 / 2}
+
+
+CHROMA: dict[str, Any] = {  # as collection.query(query_texts=["first", "second"]) returns it
+    "ids": [["a", "b", "c"], ["b"]],
+    "embeddings": None,
+    "documents": [["text a", "text b", "text c"], ["text b"]],
+    "metadatas": [[{"term": "t1"}, {"term": "t2"}, {"term": "t1"}], [{"term": "t2"}]],
+    "distances": [[0.125, 0.5, 0.5], [0.25]],
+}
+
+
+def test_results_of_chroma(tmp_path: Path) -> None:
+    alone = [{name: found and [found[n]] for name, found in CHROMA.items()} for n in (0, 1)]
+    right = {"0": {"a": -0.125, "b": -0.5, "c": -0.5}, "1": {"b": -0.25}}
+    (tmp_path / "run.json").write_text(json.dumps(CHROMA))
+    (tmp_path / "named.json").write_text(json.dumps(dict(zip("pq", alone, strict=True))))
+    for source in (CHROMA, str(tmp_path / "run.json")):
+        assert dh.Run(source).to_dict() == right
+        assert "distances of Chroma: the score of a result is minus its distance" in dh.Run(source).notes
+    named = dict(zip("pq", right.values(), strict=True))
+    for run in (dh.Run.of_results(dict(zip("pq", alone, strict=True))), dh.Run(tmp_path / "named.json")):
+        assert run.to_dict() == named
+    # b and c are as far, so b is second or third; the term t1 is found first, and again further away
+    assert dh.evaluate({"0": "b", "1": "b"}, CHROMA, "RR").to_dict()["0"]["RR"] == pytest.approx((1 / 2 + 1 / 3) / 2)
+    terms = dh.Run.of_results(CHROMA, id="metadata.term", repeated="best").to_dict()
+    assert terms == {"0": {"t1": -0.125, "t2": -0.5}, "1": {"t2": -0.25}}
+    assert dh.Run.of_results(CHROMA, score="distance", ascending=True).to_dict()["1"] == {"b": -0.25}
+    ranked = dh.Run.of_results({**CHROMA, "distances": None, "documents": None})
+    assert ranked.to_dict()["0"] == {"a": -1, "b": -2, "c": -3}
+
+
+def test_results_of_chroma_are_of_a_query_or_of_a_system_as_the_qrels_say() -> None:
+    one = {name: found and found[:1] for name, found in CHROMA.items()}
+    assert dh.evaluate({"p": "a"}, {"p": one}, "RR").means() == {"RR": 1.0}  # type: ignore[arg-type]  # of JSON
+    both = dh.evaluate({"0": "a", "1": "b"}, {"mine": CHROMA, "theirs": CHROMA}, "RR")  # type: ignore[call-overload]
+    assert [one.means() for one in both.values()] == [{"RR": 1.0}] * 2
+
+
+@pytest.mark.parametrize(
+    ("results", "options", "message"),
+    [
+        ({"q": CHROMA}, {}, "it has the results of several queries: give it alone"),
+        ({**CHROMA, "distances": [[0.1], [0.2]]}, {}, "the lists of ids, distances, metadatas, documents differ"),
+        ({**CHROMA, "distances": [[0.1, 0.2, math.nan], [0.2]]}, {}, "document 'c' for query '0' is NaN"),
+        (CHROMA, {"ascending": True}, "ascending must be False, as the nearest ranks first already"),
+    ],
+)
+def test_results_of_chroma_that_are_refused(results: Any, options: dict[str, Any], message: str) -> None:  # noqa: ANN401
+    with pytest.raises((DataError, ParameterError, SourceTypeError), match=message):
+        dh.evaluate({"0": "a"}, dh.Run.of_results(results, **options), "RR")
 
 
 @pytest.mark.parametrize("make", [dh.Run, dh.Run.of_results])

@@ -93,6 +93,25 @@ def test_haystack() -> None:
     assert list(in_order.values())[:3] == pytest.approx(found[:3], abs=1e-12)
 
 
+def test_chroma() -> None:
+    chromadb = pytest.importorskip("chromadb")
+    collection = chromadb.EphemeralClient().create_collection("phrases", metadata={"hnsw:space": "cosine"})
+    vectors = [[1.0, 0.0], [0.0, 1.0], [2.0, 0.0], [1.0, 1.0]]
+    terms = [{"term": f"t{n % 2}"} for n in range(4)]
+    collection.add(ids=[f"d{n}" for n in range(4)], embeddings=vectors, metadatas=terms, documents=[*"abcd"])
+    results = collection.query(query_embeddings=[[1.0, 0.0], [0.0, 1.0]], n_results=4)
+    run = dh.Run.of_results(results)
+    for query, ids, distances in zip("01", results["ids"], results["distances"], strict=True):
+        assert list(run.to_dict()[query]) == ids
+        assert list(run.to_dict()[query].values()) == [-one for one in distances]
+    # d0 and d2 are parallel, so they tie at 0
+    assert dh.evaluate({"0": "d2", "1": "d1"}, run, "RR").to_dict() == {"0": {"RR": 0.75}, "1": {"RR": 1.0}}
+    by_term = dh.Run.of_results(results, id="metadata.term", repeated="best")
+    assert dh.evaluate({"0": "t0", "1": "t1"}, by_term, "RR").means() == {"RR": 1.0}
+    bare = collection.query(query_embeddings=[[1.0, 0.0]], n_results=2, include=["metadatas"])
+    assert set(dh.Run.of_results({"q": bare}).to_dict()["q"].values()) == {-1, -2}
+
+
 def test_semantic_search() -> None:
     util = pytest.importorskip("sentence_transformers.util")
     corpus = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 0.0], [1.0, 1.0]], np.float32)

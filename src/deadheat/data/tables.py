@@ -32,7 +32,7 @@ from deadheat.io.limits import exceeds
 from deadheat.io.mappings import FORMS, Nested, check_mapping, normalized_keys
 from deadheat.io.naming import path_named
 from deadheat.io.phases import phase
-from deadheat.io.results import RANKED, RANKED_BY_COLUMN, Pick, Reader, Repeated
+from deadheat.io.results import NEAREST, RANKED, RANKED_BY_COLUMN, Pick, Reader, Repeated
 from deadheat.io.sources import CATALOGUE, OF_CASES, file_in, in_catalogue, read_object, read_responses, responses_in
 from deadheat.wording import counted, three
 
@@ -487,13 +487,14 @@ class Run(Table):
 
         Known by their form, without any import: LangChain's documents and ``(document, score)``, LlamaIndex's
         ``NodeWithScore``, Haystack's ``Document``, lists of sentence-transformers' ``semantic_search``, responses and
-        hits of Elasticsearch and OpenSearch, and whatever has an ``id`` and a ``score``.
+        hits of Elasticsearch and OpenSearch, what a query of Chroma returned (minus the distance is the score), and
+        whatever has an ``id`` and a ``score``.
 
         Parameters
         ----------
         results : dict of list, or list of list
-            Results of each query, best first, or what holds them: a response, an iterator. A list of lists has queries
-            "0", "1", and so on.
+            Results of each query, best first, or what holds them: a response, an iterator. Of a list of lists, and of
+            Chroma's results of several queries, they are called "0", "1", and so on.
         id, score : str or callable, optional
             Where they are, if the form of a result does not say: the name of a key or attribute, a dotted path such as
             ``"metadata.doc_id"``, or a function of one result. Results without scores are a ranked list, in strict
@@ -693,6 +694,8 @@ def _check_direction(notes: Collection[str], *, ascending: bool) -> None:
     """Raise if ranks, which have a direction, would be reversed."""
     if ascending and not {RANKED, RANKED_BY_COLUMN}.isdisjoint(notes):
         raise ParameterError(argument="ascending", given=True, allowed="False, as there are ranks and no scores")
+    if ascending and NEAREST in notes:
+        raise ParameterError(argument="ascending", given=True, allowed="False, as the nearest ranks first already")
 
 
 def path_of(source: Source) -> Path | None:

@@ -28,6 +28,7 @@ from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.io.mappings import is_id
 from deadheat.io.phases import phase
+from deadheat.io.results import is_of_chroma
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
 from deadheat.measures.notation import MeasureLike, split_notation
 from deadheat.placements import policies
@@ -234,7 +235,8 @@ def checked(qrels: Qrels, collection: Source | None, rel: float | None, *, stric
 def are_runs(source: Source, qrels: Source | None = None) -> TypeGuard[Mapping[object, Source]]:
     """Tell whether a source is several runs by name: `Run`, paths, frames, or dicts of lists or dicts.
 
-    A list of whole numbers may be ids, or the scores of a document by several keys: then the qrels know the queries.
+    A list of whole numbers may be ids, or the scores of a document by several keys; results of Chroma may be a query's,
+    or a system's: then the qrels know the queries.
     """
     if not isinstance(source, Mapping) or not source:
         return False
@@ -242,7 +244,7 @@ def are_runs(source: Source, qrels: Source | None = None) -> TypeGuard[Mapping[o
     if isinstance(first, Mapping):
         inner = next(iter(first.values()))
         are_scores = isinstance(inner, tuple | list) and bool(inner) and all(isinstance(one, Real) for one in inner)
-        if are_scores and isinstance(inner, list) and all(map(is_id, inner)):
+        if is_of_chroma(first) or (are_scores and isinstance(inner, list) and all(map(is_id, inner))):
             are_scores = qrels is not None and not {*map(str, source)}.isdisjoint(Qrels.of(qrels).to_dict())
         return isinstance(inner, Mapping | list | tuple) and not are_scores
     if isinstance(first, str):  # a document, unless all are files

@@ -1,7 +1,7 @@
 """JSON documents that other tools write, each recognised by its form: one function for each, which `export` registers.
 
 Judgments of OpenSearch's Search Relevance Workbench, predictions of MTEB, ratings of Quepid, requests and responses of
-``_rank_eval``, and responses of ``_search``, of Elasticsearch and OpenSearch.
+``_rank_eval``, and responses of ``_search``, of Elasticsearch and OpenSearch; results of Chroma.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from deadheat.errors import DataError, DuplicateError, FileFormatError, SwappedFilesError
 from deadheat.io.kinds import OTHER_KIND, Kind
 from deadheat.io.mappings import Nested
-from deadheat.io.results import Reader, results_in
+from deadheat.io.results import Reader, is_of_chroma, results_in
 from deadheat.io.values import is_number
 from deadheat.wording import Plain, counted, did_you_mean, three
 
@@ -298,6 +298,12 @@ def _refuse_error(held: Document, where: str) -> Found:
         hint="search again",
         path=where,
     )
+
+
+@export("results of Chroma", "run", lambda held: is_of_chroma(held) or is_of_chroma(next(iter(held.values()), None)))
+def _read_chroma(held: Document, where: str) -> Found:
+    """Read what one call returned for its queries, or ``{query: results}``."""
+    return Reader("run", where).nested(held)
 
 
 def is_response(held: object) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import pairwise
+from itertools import chain, pairwise
 from numbers import Integral, Rational, Real
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -38,12 +38,15 @@ LISTS: dict[Kind, str] = {
     "run": "a dict {document: score}, a ranked list of ids, or a list of (id, score)",
     "qrels": "a dict {document: relevance}, or a set, list or single id of relevant documents",
 }
+NEAREST = "distances of Chroma: the score of a result is minus its distance"
 _MISSING: Any = object()
 _PLAIN = {float, int, bool, str, type(None)}
 # Elasticsearch's response, plain or in its client's object; its hits; Haystack, Solr, LlamaIndex, Qdrant, others.
 _HOLDERS = ("hits.hits", "body.hits.hits", "hits", "documents", "response.docs", "source_nodes", "points", "results")
 _WHERE_IDS_ARE = ("metadata", "meta", "payload", "document", "_source")  # LangChain, Haystack, Qdrant, and others
 _DISTANCE = "distance"  # of Chroma, Milvus and others; as scores, the farthest would rank first
+_CHROMA = {"ids": "id", "distances": _DISTANCE, "metadatas": "metadata", "documents": "document"}
+_NEARNESS = "nearness"  # minus the distance
 _GRADES = ("grade", "rating", "relevance", "confidence")  # of a language model: scores of results that have no other
 _GRADE = re.compile(r"\s*[0-9]+(\.[0-9]+)?\s*(/\s*[0-9]+\s*)?", re.ASCII)  # "8", "8/10"
 _JUDGED = "hit"  # in a response of _rank_eval, beside its rating, which is no score
@@ -59,6 +62,7 @@ class Shape(NamedTuple):
 
 
 SHAPES = (
+    Shape((_NEARNESS,), "id", _NEARNESS),  # Chroma, as lists_of_chroma returns it
     Shape((_JUDGED,), "hit._id", "hit._score", "rating"),  # in a response of _rank_eval
     Shape(("_id",), "_id", "_score", "rating"),  # Elasticsearch, OpenSearch
     Shape(("docId", "rating"), "docId", qrels="rating"),  # OpenSearch's judgments
@@ -123,6 +127,8 @@ class Reader:
             A document comes twice.
         """
         notes: tuple[str, ...] = ()
+        if is_of_chroma(results):
+            results = lists_of_chroma(results, self.where)  # type: ignore[arg-type]  # a dict
         if not isinstance(results, Mapping):
             if not (isinstance(results, list) and results and all(isinstance(one, list) for one in results)):
                 raise SourceTypeError(
@@ -156,6 +162,8 @@ class Reader:
                 path=self.where,
             )
         name = next(iter(self._found), VALUE_COLUMN[self.kind])
+        if any(number == _NEARNESS for _, number in self._paths.values()):
+            return (NEAREST,)
         if not name:
             self._warn_of_numbers()
             return (ASSUMED[self.kind],)
@@ -363,6 +371,8 @@ class Reader:
         hint = ""
         if isinstance(given, Mapping) and given and all(isinstance(one, Real) for one in given.values()):
             hint = f"dh.{self.kind.capitalize()}(...) reads {{query: {{document: {VALUE_COLUMN[self.kind]}}}}}"
+        elif is_of_chroma(given):
+            hint = "it has the results of several queries: give it alone, or query for one at a time"
         elif isinstance(given, Mapping):
             hint = f"its keys are {', '.join(map(repr, list(given)[:6]))}: give the list that is in it"
         return SourceTypeError(
@@ -484,10 +494,11 @@ def results_in(given: object) -> Sequence[Any] | None:
     >>> results_in({"took": 3, "hits": {"hits": [{"_id": "d1"}]}})
     [{'_id': 'd1'}]
     """
-    if isinstance(given, list | tuple):
-        return given
-    if isinstance(given, str | bytes) or given is None:
-        return None
+    if given is None or isinstance(given, str | bytes | list | tuple):
+        return given if isinstance(given, list | tuple) else None
+    if is_of_chroma(given):
+        lists = lists_of_chroma(given, "results")  # type: ignore[arg-type]  # a dict
+        return lists[0] if len(lists) == 1 else None
     for path in _HOLDERS:
         held = value_at(given, path)
         if isinstance(held, list | tuple):
@@ -497,6 +508,39 @@ def results_in(given: object) -> Sequence[Any] | None:
     if (items := _items(given, "run")) is not None:
         return items
     return list(given) if isinstance(given, Iterable) and not isinstance(given, Collection) else None
+
+
+def is_of_chroma(given: object) -> bool:
+    """Tell whether this is what a query of Chroma returned: lists side by side, each with a list for each query."""
+    ids = given.get("ids") if isinstance(given, Mapping) else None
+    is_nested = isinstance(ids, list) and all(isinstance(one, list) for one in ids)
+    return is_nested and isinstance(given, Mapping) and not {"distances", "metadatas"}.isdisjoint(given)
+
+
+def lists_of_chroma(given: Mapping[str, Any], where: str) -> list[list[dict[str, Any]]]:
+    """Return the results of each query in what a query of Chroma returned.
+
+    Raises
+    ------
+    DataError
+        Its lists differ in their lengths.
+
+    Examples
+    --------
+    >>> lists_of_chroma({"ids": [["d1", "d2"]], "distances": [[0.1, 0.25]], "metadatas": None}, "results")
+    [[{'id': 'd1', 'distance': 0.1, 'nearness': -0.1}, {'id': 'd2', 'distance': 0.25, 'nearness': -0.25}]]
+    """
+    columns = {name: given[key] for key, name in _CHROMA.items() if given.get(key) is not None}
+    try:
+        parts = [list(zip(*lists, strict=True)) for lists in zip(*columns.values(), strict=True)]
+    except (TypeError, ValueError):
+        keys = ", ".join(key for key, name in _CHROMA.items() if name in columns)
+        raise DataError(f"the lists of {keys} differ in their lengths", path=where) from None
+    found = [[dict(zip(columns, row, strict=True)) for row in rows] for rows in parts]
+    for one in chain.from_iterable(found):
+        if _is_number(distance := one.get(_DISTANCE)):
+            one[_NEARNESS] = -distance
+    return found
 
 
 def value_at(held: object, path: str) -> Any:  # noqa: ANN401 - whatever is there
