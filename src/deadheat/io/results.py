@@ -538,7 +538,8 @@ def lists_of_chroma(given: Mapping[str, Any], where: str) -> list[list[dict[str,
         raise DataError(f"the lists of {keys} differ in their lengths", path=where) from None
     found = [[dict(zip(columns, row, strict=True)) for row in rows] for rows in parts]
     for one in chain.from_iterable(found):
-        if _is_number(distance := one.get(_DISTANCE)):
+        distance: Any = one.get(_DISTANCE)
+        if _is_number(distance):
             one[_NEARNESS] = -distance
     return found
 
