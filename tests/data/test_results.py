@@ -327,7 +327,7 @@ def test_results_of_chroma_are_of_a_query_or_of_a_system_as_the_qrels_say() -> N
         (CHROMA, {"ascending": True}, "ascending must be False, as the nearest ranks first already"),
     ],
 )
-def test_results_of_chroma_that_are_refused(results: Any, options: dict[str, Any], message: str) -> None:  # noqa: ANN401
+def test_results_of_chroma_that_are_refused(results: Any, options: dict[str, Any], message: str) -> None:  # noqa: ANN401 - of any form
     with pytest.raises((DataError, ParameterError, SourceTypeError), match=message):
         dh.evaluate({"0": "a"}, dh.Run.of_results(results, **options), "RR")
 
