@@ -30,6 +30,7 @@ from deadheat.explanation.explain import Explanation, explain
 from deadheat.gates import GateResult, gate
 from deadheat.io.decimals import decimal
 from deadheat.io.limits import max_decompressed, max_memory
+from deadheat.io.records import encoding
 from deadheat.measures import *  # noqa: F403 - every measure is public
 from deadheat.measures import measures
 from deadheat.placements.place import place
@@ -92,6 +93,7 @@ __all__ = [
     "compare_evaluations",
     "compare_languages",
     "decimal",
+    "encoding",
     "evaluate",
     "evaluate_columns",
     "evaluate_dense",

@@ -140,7 +140,7 @@ def test_long_labels_are_broken_to_fit_the_width(folder: Path) -> None:
 
 def test_the_format_of_a_stream_is_an_option(folder: Path) -> None:
     written(folder, many(200), "cases.txt")
-    advice = "name the file .json, .jsonl, .csv or .tsv, or give --input-format json"
+    advice = "name the file .json, .jsonl, .csv, .tsv or .xlsx, or give --input-format json"
     (found,) = json.loads(call("validate", "cases.txt", "--format", "json").stdout)["files"][0]["findings"]
     assert advice in found["message"]
     assert advice in call("cases", "cases.txt").stderr
@@ -158,3 +158,16 @@ def test_sets_of_one_name_are_told_apart(folder: Path) -> None:
         "english/tiny",
     ]
     assert "--by must be one of 'language', 'difficulty'" in call("cases", "german/tiny.json", "--by", "text").stderr
+
+
+def test_a_spreadsheet_saved_by_excel_needs_one_flag(folder: Path) -> None:
+    table = "Begriff;HPO-ID;Sprache;Schwierigkeit\r\nKrampfanfälle;HP:0001250;deutsch;leicht\r\n"
+    (folder / "c.csv").write_bytes(table.encode("cp1252"))
+    result = call("validate", "c.csv")
+    assert result.exit_code == 3
+    assert "Or give --encoding cp1252" in " ".join(result.stdout.split())
+    assert ok("validate", "c.csv", "--encoding", "cp1252").startswith("c.csv: 1 case, usable")
+    assert "difficulty  easy" in ok("cases", "c.csv", "--encoding", "cp1252")
+    result = call("cases", "c.csv", "--encoding", "cp99999")
+    assert result.exit_code == 2
+    assert "--encoding must be an encoding of text" in result.stderr

@@ -10,16 +10,17 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, DuplicateError, MalformedRowError
+from deadheat.errors import DataError, DuplicateError, FileFormatError, MalformedRowError, ParameterError
 from deadheat.io.formats import FORMATS
 from deadheat.io.records import READERS, Records, Wanted, read_records
+from support.workbook import write_workbook
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 CASES = Wanted(what="cases", keys=("cases", "test_cases"), keeps_misfits=True)
 ROWS = [{"id": "a", "n": 1.5}, {"id": "b", "n": None}]
-LINES = {"csv": [3, 5], "tsv": [3, 5], "jsonl": [1, 3], "json": [2, 4], "parquet": None}
+LINES = {"csv": [3, 5], "tsv": [3, 5], "jsonl": [1, 3], "json": [2, 4], "parquet": None, "xlsx": [3, 5]}
 TEXTS = {
     "csv": 'id,n\n\n"a",1.5\n\nb,\n',
     "tsv": "id\tn\n\na\t1.5\n\nb\t\n",
@@ -32,13 +33,15 @@ def written(folder: Path, form: str, text: str = "") -> Path:
     path = folder / f"x.{form}"
     if form == "parquet":
         pl.DataFrame(ROWS).write_parquet(path)
+    elif form == "xlsx":
+        write_workbook(path, {"A": {1: ["id", "n"], 3: ["a", 1.5], 5: ["b", None]}})
     else:
         path.write_text(text or TEXTS[form], encoding="utf-8")
     return path
 
 
 def test_every_format_that_is_read_is_one_of_files() -> None:
-    assert set(READERS) == set(FORMATS) - {"trec", "letor"}
+    assert set(READERS) == set(FORMATS) - {"trec", "letor"} | {"xlsx"}
 
 
 @pytest.mark.parametrize("form", list(READERS))
@@ -100,3 +103,28 @@ def test_where_two_records_are(tmp_path: Path) -> None:
 def test_a_file_that_is_something_else_is_not_one_of_misfits(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"x.jsonl:1: "):
         read_records(written(tmp_path, "jsonl", "no JSON\nno JSON\n"), wanted=CASES)
+
+
+TABLE = "qid;topic\r\na;Schlüsselbein\r\n"
+
+
+def test_a_table_of_excel_in_another_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(TABLE.encode("cp1252"))
+    found = r"x\.csv:2: the text is not UTF-8 \(byte 0xFC, ü in Windows-1252\)"
+    advice = rf"{found}.* Or give encoding='cp1252'; as with dh\.encoding"
+    with pytest.raises(FileFormatError, match=advice):
+        read_records(path)
+    with dh.encoding("cp1252"):
+        assert dh.Queries(path).column("topic", ["a"]) == ["Schlüsselbein"]
+        path.write_bytes(TABLE.encode())  # and UTF-8 stays UTF-8
+        assert dh.Queries(path).column("topic", ["a"]) == ["Schlüsselbein"]
+    path.write_bytes(TABLE.encode("cp1252") + b"b;\x9d\n")  # which Windows-1252 does not have
+    with dh.encoding("cp1252"), pytest.raises(FileFormatError, match="expected text in UTF-8 or cp1252, got neither"):
+        read_records(path)
+
+
+@pytest.mark.parametrize("name", ["cp99999", "hex", None])
+def test_encodings_that_are_none(name: str) -> None:
+    with pytest.raises(ParameterError, match="encoding must be an encoding of text that Python knows"):
+        dh.encoding(name)

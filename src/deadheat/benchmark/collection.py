@@ -43,7 +43,7 @@ FEWEST_TEXTS = 20  # names of a table: the language of fewer is not guessed
 WANTED = Wanted(
     what="documents",
     expected="a list of documents such as {'id': ..., 'text': ...}, or an ontology as OBO Graphs ('graphs')",
-    formats=("csv", "tsv", "json", "jsonl", "parquet", "obo", "owl"),
+    formats=("csv", "tsv", "json", "jsonl", "parquet", "xlsx", "obo", "owl"),
 )
 
 

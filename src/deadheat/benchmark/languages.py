@@ -47,7 +47,19 @@ NAMES = {
     "tr": "turkish",
     "zh": "chinese",
 }
-NATIVE = {"deutsch": "de", "englisch": "en", "français": "fr", "español": "es", "nederlands": "nl"}
+OTHERS = {  # further names, in the languages of clinicians
+    "de": "deutsch allemand alemán aleman tedesco alemão",
+    "en": "englisch anglais inglés ingles inglese inglês",
+    "es": "español espanol castellano spanisch espagnol spagnolo espanhol",
+    "fr": "français francais französisch francés francese francês",
+    "it": "italiano italienisch italien",
+    "nl": "nederlands niederländisch néerlandais neerlandés olandese",
+    "pl": "polish polski polnisch polonais polaco polacco",
+    "pt": "português portugues portugiesisch portugais portugués portoghese",
+    "ru": "russisch russe ruso russo",
+    "tr": "türkçe türkisch turc turco",
+    "uk": "ukrainian ukrainisch",
+}
 SAMPLE = 300  # texts, from which the language of many is guessed
 CLEAR = 0.95  # probability from which on a text looks like a language
 ALLOWED = "a code of ISO 639 such as 'de', 'fr' or 'pt-br'"
@@ -79,27 +91,28 @@ def base(code: str) -> str:
 
 
 def normalised(language: str | None) -> str | None:
-    """Return a language code in one spelling.
+    """Return a language code in one spelling, also of the name of a language.
 
     Examples
     --------
-    >>> normalised("EN"), normalised("en_GB"), normalised(None)
-    ('en', 'en-gb', None)
+    >>> normalised("EN"), normalised("en_GB"), normalised("Spanisch"), normalised(None)
+    ('en', 'en-gb', 'es', None)
     """
-    return None if language is None else language.strip().lower().replace("_", "-") or None
+    return None if language is None else code_of(language) or language.strip().lower().replace("_", "-") or None
 
 
 def code_of(name: str) -> str | None:
-    """Return the code of a language given by its name, in English or in that language; None for other words.
+    """Return the code of a language given by its name, in English or another language; None for other words.
 
     Examples
     --------
-    >>> code_of("German"), code_of("deutsch"), code_of("DE"), code_of("Latin")
-    ('de', 'de', 'de', None)
+    >>> code_of("German"), code_of("deutsch"), code_of("allemand"), code_of("DE"), code_of("Latin")
+    ('de', 'de', 'de', 'de', None)
     """
     folded = name.strip().casefold()
-    names = {own: code for code, own in NAMES.items()} | NATIVE | {code: code for code in NAMES}
-    return names.get(folded)
+    names = {own: code for code, own in NAMES.items()} | {code: code for code in NAMES}
+    others = {own: code for code, words in OTHERS.items() for own in words.split()}
+    return (names | others).get(folded)
 
 
 def near_code(given: object) -> str:

@@ -239,7 +239,7 @@ def split_cells(parts: Sequence[Part], documents: Collection) -> tuple[tuple[Par
     held = set(documents.ids)
     found = [(part, *part.cases.split(held)) for part in parts]
     notes = [
-        f"{part}: {counted(len(cells), 'cell')} with ; or , in place of | read as several ids: {three(cells)}"
+        f"{part}: {counted(len(cells), 'cell')} with another sign than | read as several ids: {three(cells)}"
         for part, _, cells in found
         if cells
     ]

@@ -270,8 +270,9 @@ def _subjects(result: BenchResult) -> Iterator[tuple[str, Any, dict[str, Any]]]:
 
 def _read(path: str, options: Mapping[str, Any]) -> Cases:
     from deadheat.benchmark.cases import read_cases
+    from deadheat.benchmark.languages import normalised
 
-    given = options["language"]
+    given = normalised(options["language"])
     cases = read_cases(
         path,
         id_pattern=options["id_pattern"],

@@ -195,6 +195,13 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         help="Decimal mark of numbers in CSV and TSV files; the other mark may group thousands [default: a point; with"
         " semicolons also a comma, where it can be nothing else].",
     ),
+    "encoding": click.option(
+        "--encoding",
+        metavar="NAME",
+        expose_value=False,
+        callback=_entering("deadheat.io.records:encoding"),
+        help="The encoding of CSV and TSV files that are not UTF-8: cp1252 for CSV from Excel in Western Europe.",
+    ),
     "columns": click.option(
         "--columns",
         metavar="NAME=COLUMN,...",
@@ -282,7 +289,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     ),
     "input_format": click.option(
         "--input-format",
-        metavar="json|jsonl|csv|tsv",
+        metavar="json|jsonl|csv|tsv|xlsx",
         help="Format of the files, as for standard input; default: by their names.",
     ),
     "fields": click.option(
@@ -302,7 +309,7 @@ COLLECTION = ("collection", "strict")
 ENGINE = ("engine", "spark_master", "spark_conf")
 LIMITS = ("max_decompressed", "max_memory")
 FIGURES = ("figures", "figure_format")
-CASES = ("id_pattern", "language", "input_format", "fields")
+CASES = ("id_pattern", "language", "input_format", "encoding", "fields")
 LAST = ("check_duplicates", *LIMITS, "flags")
 OF_EVALUATING = ("notations", "ties", *LISTS, "check_duplicates", *COLLECTION)  # not for saved evaluations
 

@@ -713,7 +713,7 @@ def label_in_catalogue(source: Source) -> str:
 def label_of(path: Path) -> str:
     """Return the label of a file, its name without the format: ``bm25`` for ``bm25.run.gz``."""
     name = path.name
-    for suffix in (*COMPRESSED, *SUFFIXES):
+    for suffix in (*COMPRESSED, *SUFFIXES, ".xlsx"):
         name = name.removesuffix(suffix)
     return name or path.name or path.resolve().name
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from io import BytesIO
@@ -19,10 +20,14 @@ from deadheat.io.formats import ending, sniff_format
 from deadheat.io.formats.parquet import scan_parquet
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import check_column, has_semicolons
+from deadheat.io.limits import Setting
 from deadheat.io.objects import JsonText, object_of, read_text
 from deadheat.io.rows import Rows
+from deadheat.io.sheets import read_sheet
 from deadheat.io.source import HEAD, decoded, read_all, readable
 from deadheat.wording import Advice, Plain, did_you_mean
+
+_encoding: ContextVar[str | None] = ContextVar("encoding", default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +57,7 @@ class Wanted:
     what: str = "records"
     expected: str = "a list of objects"
     record: str = ""
-    formats: tuple[str, ...] = ("csv", "tsv", "jsonl", "json", "parquet")
+    formats: tuple[str, ...] = ("csv", "tsv", "jsonl", "json", "parquet", "xlsx")
     keys: tuple[str, ...] = ()
     id: str = ""
     as_written: bool = False
@@ -196,8 +201,67 @@ def _of_parquet(path: Path, _: Wanted) -> Records:
         raise FileFormatError(allowed=f"a Parquet file ({error})", path=path) from error
 
 
+def encoding(name: str) -> AbstractContextManager[None]:
+    """Set the encoding of CSV and TSV files of cases, documents, queries and translations that are not UTF-8.
+
+    Files in UTF-8 are read as UTF-8 nevertheless: text in another encoding almost never looks like it.
+
+    Parameters
+    ----------
+    name : str
+        Such as "cp1252", which Excel writes as "CSV" in Western Europe.
+
+    Raises
+    ------
+    ParameterError
+        Python knows no such encoding of text.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> with dh.encoding("cp1252"):
+    ...     pass  # dh.read_cases("phrases.csv")
+    """
+    try:
+        "".encode(name)
+    except (LookupError, TypeError, ValueError) as error:
+        allowed = "an encoding of text that Python knows, such as 'cp1252'"
+        raise ParameterError(argument="encoding", given=name, allowed=allowed) from error
+    return Setting(_encoding, name)
+
+
+def _in_utf8(data: bytes, path: Path) -> bytes:
+    """Return the bytes of a table in UTF-8: as they are, or from the encoding that :func:`encoding` set."""
+    given = _encoding.get()
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        if given is None:
+            how = "as with dh.encoding('cp1252'):"
+            decoded(data, path, advice=Advice("encoding", "cp1252", when="Or "), python=how)
+            return data
+        try:
+            return data.decode(given).encode()
+        except UnicodeDecodeError as error:
+            raise FileFormatError(
+                allowed=f"text in UTF-8 or {given}", given=Plain(f"neither ({error})"), path=path
+            ) from error
+    return data
+
+
+def _of_workbook(path: Path, _: Wanted) -> Records:
+    (_, names), *rows = read_sheet(path)
+    header = [name.strip() for name in names]
+    for name in header:
+        check_column(name, header, path)
+    cells = [row for _, row in rows]
+    return Records(
+        pl.DataFrame(cells, schema=dict.fromkeys(header, pl.String), orient="row"), [line for line, _ in rows]
+    )
+
+
 def _of_table(path: Path, _: Wanted, *, separator: str) -> Records:
-    data = read_all(path, has_lines=True, as_objects=True)
+    data = _in_utf8(read_all(path, has_lines=True, as_objects=True), path)
     if not decoded(data, path).strip():
         raise DataError("empty", allowed="column names and rows", path=path)
     if separator == "," and has_semicolons(data[:HEAD]):
@@ -320,6 +384,7 @@ def _checked_metadata(metadata: object, path: Path, line: int) -> dict[str, Any]
 READERS: dict[str, Callable[[Path, Wanted], Records]] = {
     "csv": partial(_of_table, separator=","),
     "tsv": partial(_of_table, separator="\t"),
+    "xlsx": _of_workbook,
     "jsonl": _of_lines,
     "json": lambda path, wanted: records_of_json(read_text(path, wanted.expected), path, wanted),
     "parquet": _of_parquet,

@@ -190,8 +190,11 @@ def check_lines_of(path: Path) -> None:
             limits.check_lines(data, path, 1)
 
 
-def decoded(data: bytes, path: Path, first_line: int = 1) -> str:
-    """Return the bytes as text, or raise FileFormatError with the line that is not UTF-8, or has a NUL byte."""
+def decoded(data: bytes, path: Path, first_line: int = 1, *, advice: Advice | None = None, python: str = "") -> str:
+    """Return the bytes as text, or raise FileFormatError with the line that is not UTF-8, or has a NUL byte.
+
+    `advice` is what else to do about another encoding, `python` the same for a Python caller.
+    """
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -199,9 +202,11 @@ def decoded(data: bytes, path: Path, first_line: int = 1) -> str:
         line = data[start : data.find(b"\n", error.start) + 1 or None].decode("utf-8", "backslashreplace")
         letter = data[error.start : error.start + 1].decode("cp1252", "ignore")
         found = f"byte 0x{data[error.start]:02X}" + (f", {letter} in Windows-1252" if letter else "")
-        advice = (_EXCEL if {".csv", ".tsv"} & set(path.suffixes) else "") + _CONVERT
+        convert = (_EXCEL if {".csv", ".tsv"} & set(path.suffixes) else "") + _CONVERT
         raise FileFormatError(
-            f"the text is not UTF-8 ({found}): '{printable(line.strip()[:80])}'; {advice}",
+            f"the text is not UTF-8 ({found}): '{printable(line.strip()[:80])}'; {convert}",
+            hint=advice,
+            python=python,
             path=path,
             line=data.count(b"\n", 0, error.start) + first_line,
         ) from error

@@ -30,11 +30,11 @@ def collection(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["cases.csv", "cases.tsv"])
-@pytest.mark.parametrize("cell", ["D1;D2", "D1,D2", "D1; D2", "D2 , D1"])
+@pytest.mark.parametrize("cell", ["D1;D2", "D1,D2", "D1; D2", "D2 , D1", "D1\nD2", "D1 / D2"])
 def test_several_ids_of_the_collection(cell: str, name: str, tmp_path: Path) -> None:
     """They were one unknown id, which no search finds."""
     path = cases_of(tmp_path, cell, name)
-    with pytest.warns(NoteWarning, match=r"1 cell with ; or , in place of \| read as several ids: D"):
+    with pytest.warns(NoteWarning, match=r"1 cell with another sign than \| read as several ids: D"):
         found = dh.bench(path, collection(tmp_path), ["bm25"], measures=["R@5"])
     plain = dh.bench(cases_of(tmp_path, "D1|D2"), collection(tmp_path), ["bm25"], measures=["R@5"])
     ids = [[sorted(case.expected_ids) for case in part.cases] for one in (found, plain) for part in one.parts.values()]
@@ -88,3 +88,23 @@ def test_without_a_collection(tmp_path: Path) -> None:
 
 def test_lists_of_json_are_exact() -> None:
     assert Cases("mine", {}, (Case("a", "owl", ("D1;D2",), (1.0,)),)).qrels().to_dict() == {"a": {"D1;D2": 1.0}}
+
+
+@pytest.mark.parametrize("between", [", ", ",", ";", "; ", "\n", " / ", "/", " ", " + ", " und ", " and ", "|", ",\n"])
+@pytest.mark.parametrize("column", ["expected_ids", "HPO-ID"])
+def test_ids_of_hpo_in_any_usual_form(column: str, between: str, tmp_path: Path) -> None:
+    path = tmp_path / "cases.csv"
+    path.write_text(f'text,{column}\n"x","HP:0001250{between}HP:0001251"\n"y","HP:0000252{between}"\n')
+    several, one = dh.read_cases(path)
+    assert several.expected_ids == ("HP:0001250", "HP:0001251")
+    assert one.expected_ids == ("HP:0000252",)
+
+
+def test_ids_of_a_given_pattern_in_any_usual_form(tmp_path: Path) -> None:
+    path = tmp_path / "cases.csv"
+    path.write_text('text,expected_ids\n"x","M:7 / M:8"\n')
+    (case,) = dh.read_cases(path, id_pattern="M:[0-9]")
+    assert case.expected_ids == ("M:7", "M:8")
+    path.write_text('text,HPO-ID\n"x","HP:0001250, HP:125"\n')
+    with pytest.raises(CasesError, match=r"cases.csv:2: .*'HP:0001250, HP:125' does not match"):
+        dh.read_cases(path)

@@ -92,3 +92,82 @@ def test_names_that_are_said_wrongly(tmp_path: Path) -> None:
         read_cases(path, columns={"text": "symptm"})
     with pytest.raises(ParameterError, match=r"columns must be one of .*, got 'txt'"):
         read_cases(path, columns={"txt": "symptom"})
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Begriff,HPO-ID,Sprache,Schwierigkeit",
+        "Text,Expected IDs,Language,Difficulty",
+        "terme,HPO,langue,difficulté",
+        "Término,hpo_id,Idioma,Dificultad",
+    ],
+)
+def test_columns_of_a_spreadsheet_as_a_clinician_writes_it(header: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text(f"{header}\nKrampf,HP:0001250,Deutsch,mittel\nfits,HP:0001250,englisch,leicht\n")
+    first, second = read_cases(path)
+    assert (first.text, first.expected_ids, first.language, first.difficulty) == (
+        "Krampf",
+        ("HP:0001250",),
+        "de",
+        "medium",
+    )
+    assert (second.language, second.difficulty) == ("en", "easy")
+    assert not [one for one in validate(path).findings if one.kind in {"unread_field", "schema"}]
+
+
+@pytest.mark.parametrize(
+    ("word", "code"),
+    [
+        ("Spanisch", "es"),
+        ("englisch", "en"),
+        ("FRANÇAIS", "fr"),
+        ("allemand", "de"),
+        (" Italienisch ", "it"),
+        ("pt_BR", "pt-br"),
+        ("Klingonisch", "klingonisch"),
+    ],
+)
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_languages_in_words(word: str, code: str, form: str, tmp_path: Path) -> None:
+    path = tmp_path / f"mine.{form}"
+    row = {"text": "x", "expected_ids": "D1", "language": word}
+    in_json = json.dumps([{**row, "expected_ids": ["D1"]}])
+    path.write_text(in_json if form == "json" else f"{','.join(row)}\n{','.join(row.values())}\n")
+    (case,) = read_cases(path)
+    assert case.language == code
+    (bare,) = read_cases(path, columns={"category": "language"}, language=word) if form == "csv" else [case]
+    assert bare.language == code
+
+
+@pytest.mark.parametrize(
+    ("word", "level"),
+    [
+        ("leicht", "easy"),
+        ("Mittel", "medium"),
+        ("SCHWER", "hard"),
+        ("difficile", "hard"),
+        ("fácil", "easy"),
+        ("ok", "ok"),
+    ],
+)
+def test_difficulties_in_words(word: str, level: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text(f"text,expected_ids,difficulty\nx,D1,{word}\n")
+    assert [case.difficulty for case in read_cases(path)] == [level]
+
+
+def test_all_columns_that_lack_are_asked_for_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("Nr,Kode,Symptom\n1,HP:0001250,Krampf\n2,HP:0002315,Kopfweh seit drei Tagen\n")
+    advice = "--columns text=Symptom,expected_ids=Kode"
+    result = call("validate", str(path))
+    assert "without a column 'text' and without 'expected_ids': found 'Nr', 'Kode', 'Symptom'" in " ".join(
+        result.stdout.split()
+    )
+    assert advice in " ".join(result.stdout.split())
+    assert "2 cases, usable" in ok("validate", str(path), *advice.split())
+    path.write_text("Symptom\nKrampf\n")
+    with pytest.raises(ColumnError, match=r"give columns=\{'text': 'Symptom', 'expected_ids': '\.\.\.'\}"):
+        read_cases(path)

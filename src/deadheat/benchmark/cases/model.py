@@ -23,7 +23,7 @@ from deadheat.io.writing import replacing
 from deadheat.wording import counted
 
 LABELS = ("language", "difficulty", "category", "domain")
-_BETWEEN = re.compile(r"\s*[;,]\s*")  # ids in a cell, in the place of |
+_BETWEEN = re.compile(r"\s*[;,\n]\s*|\s+/\s+")  # ids in a cell, in the place of |
 SMALL = 50  # cases: fewer are for a quick look
 
 

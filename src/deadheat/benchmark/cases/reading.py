@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from deadheat.benchmark.cases.model import Case, Cases, is_grade
-from deadheat.benchmark.languages import normalised
+from deadheat.benchmark.languages import code_of, normalised
 from deadheat.data.tables import label_of
 from deadheat.errors import CasesError, ColumnError, DataError, ParameterError
 from deadheat.io.kinds import CASES_KEYS, names_of
@@ -31,11 +31,26 @@ FIELDS = (
 _EXPECTED = tuple(
     name for name in names_of("qrels")["doc_id"] if name.startswith(("expected", "relevant", "reference", "ground"))
 )
-_NAMES: dict[str, tuple[str, ...]] = {
+_NAMES: dict[str, tuple[str, ...]] = {  # upper case and the marks between words do not count
     "case_id": ("query_id", "qid", "question_id"),
-    "text": ("phrase", "query", "question", "user_input", "input", "query_text", "search_term", "utterance"),
+    "text": (
+        *("phrase", "query", "question", "user_input", "input", "query_text", "search_term", "utterance"),
+        *("begriff", "ausdruck", "terme", "expression", "término", "frase"),
+    ),
+    HPO_IDS: ("hpo_id", "hpo_ids", "hpo", "hpo_term", "hpo_code", "code_hpo"),
     "expected_ids": (*_EXPECTED, "gold", "gold_id", "gold_ids", "gold_doc_id", "gold_doc_ids", "target", "target_id"),
-    "language": ("lang",),
+    "language": ("lang", "sprache", "langue", "idioma", "lingua"),
+    "difficulty": ("schwierigkeit", "schwierigkeitsgrad", "difficulté", "dificultad", "difficoltà"),
+    "category": ("kategorie", "catégorie", "categoría", "categoria"),
+}
+_WORDS = {  # of difficulty
+    word: level
+    for level, words in {
+        "easy": "leicht einfach facile fácil",
+        "medium": "mittel mittelschwer moyen moyenne medio media",
+        "hard": "schwer schwierig difficile difícil",
+    }.items()
+    for word in words.split()
 }
 _BEGINNINGS = ("expected_", "gold_")  # of the one column that may hold the ids, if no name is known
 BETWEEN_IDS = "|"
@@ -43,12 +58,13 @@ WANTED = Wanted(
     what="cases",
     record='a case such as {"text": ..., "expected_ids": [...]}',
     expected="a list of cases, or an object with 'cases' (or 'test_cases') and 'metadata'",
-    formats=("json", "jsonl", "csv", "tsv"),
+    formats=("json", "jsonl", "csv", "tsv", "xlsx"),
     keys=CASES_KEYS,
     keeps_misfits=True,
 )
 HPO_PATTERN = re.compile(r"^HP:\d{7}$", re.ASCII)
 _LIKE_HPO = re.compile(r"\s*HPO?\s*[:_]", re.IGNORECASE)  # an id of HPO, in whatever field
+_BETWEEN = re.compile(r"(?:[\s,;/+&|]|\b(?:and|und|et|y)\b)+")  # ids in a cell that are recognised by their pattern
 _DIGITS = re.compile(r"[0-9]{1,7}", re.ASCII)
 _ONE_PER_ID = "Give one positive number for each expected id: a list in their order, or {id: grade}."
 
@@ -255,7 +271,7 @@ def examine(
     path = readable(path)
     records = read_records(path, format, WANTED)
     named = fields_in(records.columns, columns, path)
-    rows = _rows(records, named, path)
+    rows = _rows(records, named, path, pattern or HPO_PATTERN)
     if not rows:
         raise DataError("no case in it", allowed="at least one text with its expected ids", path=path)
     reading = Reading(path, records, rows, named, language)
@@ -287,6 +303,7 @@ def fields_in(
     {'text': 'query', 'expected_ids': 'expected_term'}
     """
     names = [name for name in columns if isinstance(name, str)]
+    written = {_folded(name): name for name in reversed(names)}
     named: object = given or {}
     if not isinstance(named, Mapping):
         raise ParameterError(argument="columns", given=given, allowed="a dict such as {'text': 'phrase'}")
@@ -302,9 +319,9 @@ def fields_in(
                 path=path,
             )
     for own, accepted in _NAMES.items():
-        if own in (*names, *found) or (own == IDS[0] and HPO_IDS in (*names, *found)):
+        if not {own, *(IDS if own in IDS else ())}.isdisjoint((*names, *found)):
             continue
-        known = [name for name in accepted if name in names][:1]
+        known = [written[name] for name in map(_folded, (own, *accepted)) if name in written][:1]
         if not known and own == IDS[0]:
             known = [name for name in names if name.startswith(_BEGINNINGS) and name not in found.values()]
         if len(known) == 1 and known[0] not in found.values():
@@ -312,8 +329,12 @@ def fields_in(
     return found
 
 
-def _rows(records: Records, named: Mapping[str, str], path: Path) -> list[dict[str, Any]]:
-    """Return the rows by the names of fields, as JSON holds them."""
+def _folded(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name.casefold())
+
+
+def _rows(records: Records, named: Mapping[str, str], path: Path, pattern: re.Pattern[str]) -> list[dict[str, Any]]:
+    """Return the rows by the names of fields, as JSON holds them; languages and difficulties in usual words."""
     others = {name: own for own, name in named.items()}
     fields = {name: others.get(name, name) for name in records.columns if name in others or name not in named}
     rows = [
@@ -321,31 +342,57 @@ def _rows(records: Records, named: Mapping[str, str], path: Path) -> list[dict[s
     ]
     if isinstance(records.table, list):
         renamed = [name for name in IDS if name in named]  # a single id in a field of another name is a list of it
-        return [row | {name: [row[name]] for name in renamed if isinstance(row.get(name), str)} for row in rows]
-    _check_columns(records.columns, list(fields.values()), path)
-    return [{name: _cell(name, cell) for name, cell in row.items() if cell and cell.strip()} for row in rows]
+        rows = [row | {name: [row[name]] for name in renamed if isinstance(row.get(name), str)} for row in rows]
+    else:
+        _check_columns(rows, fields, path)
+        rows = [
+            {name: _cell(name, cell, pattern) for name, cell in row.items() if cell and cell.strip()} for row in rows
+        ]
+    return [row | dict(_understood(row)) for row in rows]
 
 
-def _check_columns(columns: Sequence[str], fields: Sequence[str], path: Path) -> None:
-    for names in (("text",), IDS):
-        if set(names).isdisjoint(fields):
-            held = ", ".join(map(repr, columns))
-            unknown = next((name for name in fields if name not in FIELDS), "...")
-            near = next((near for name in columns if name not in FIELDS and (near := did_you_mean(name, names))), "")
-            raise ColumnError(
-                f"cases without a column {names[0]!r}: found {held}; expected case_id, text, expected_ids, ...",
-                hint=Advice("columns", {names[0]: unknown}, when=f"{near} Or " if near else ""),
-                path=path,
-            )
+def _understood(row: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Give language and difficulty of a row where they are in usual words: the code, and one of three levels."""
+    language, difficulty = (row.get(name) for name in ("language", "difficulty"))
+    if isinstance(language, str) and (code := code_of(language)):
+        yield "language", code
+    if isinstance(difficulty, str) and (level := _WORDS.get(difficulty.strip().casefold())):
+        yield "difficulty", level
 
 
-def _cell(name: str, cell: str) -> object:
+def _check_columns(rows: Sequence[Mapping[str, str | None]], fields: Mapping[str, str], path: Path) -> None:
+    """Raise for columns that are needed and not recognised: all of them at once, with what the others may be."""
+    lacking = [names[0] for names in (("text",), IDS) if set(names).isdisjoint(fields.values())]
+    if not lacking:
+        return
+    unknown = [name for name in fields.values() if name not in FIELDS]
+    near = next((near for name in unknown if (near := did_you_mean(name, lacking))), "")
+
+    def look(name: str) -> tuple[bool, int]:
+        cells = [row[name] or "" for row in rows]
+        return any(map(_LIKE_HPO.match, cells)), -sum(map(len, cells))
+
+    found: dict[str, str] = {}
+    for name, most in (("text", min), (IDS[0], max)):  # texts are the longest, ids the shortest or like those of HPO
+        left = [one for one in unknown if one not in found.values()]
+        found |= {name: most(left, key=look) if left else "..."} if name in lacking else {}
+    raise ColumnError(
+        f"cases without a column {' and without '.join(map(repr, lacking))}: found {', '.join(map(repr, fields))};"
+        " expected case_id, text, expected_ids, ...",
+        hint=Advice("columns", found, when=f"{near} Or " if near else ""),
+        path=path,
+    )
+
+
+def _cell(name: str, cell: str, pattern: re.Pattern[str]) -> object:
     """Return what JSON would hold for a cell: ids and grades are lists."""
     if name == "case_id":
         return cell  # ids are exact
     if name not in {*IDS, "relevance"}:
         return cell.strip()
     parts: list[Any] = [part.strip() for part in cell.split(BETWEEN_IDS)]
+    if name in IDS and all(map(pattern.fullmatch, found := list(filter(None, _BETWEEN.split(cell))))):
+        return found
     if cell.strip().startswith("["):
         try:
             found = json.loads(cell)

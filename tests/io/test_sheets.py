@@ -1,0 +1,91 @@
+"""Excel workbooks as tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+import deadheat as dh
+from deadheat.errors import ColumnError, DataError, DeadheatWarning, FileFormatError
+from deadheat.io.records import read_records
+from support.workbook import write_workbook
+
+ROWS = {
+    1: ["text", "expected_ids", None, "language"],
+    3: ["Fieber & <Frost>\nnachts", "D1", "a remark without a column", "de"],
+    4: [None, None, "only a remark"],
+    7: [7, 0.25, None, None],
+}
+
+
+@pytest.mark.parametrize("is_inline", [False, True])
+@pytest.mark.parametrize(
+    "main", ["http://schemas.openxmlformats.org/spreadsheetml/2006/main", "http://purl.oclc.org/x"]
+)
+def test_cells_are_text_with_the_numbers_of_their_rows(tmp_path: Path, main: str, *, is_inline: bool) -> None:
+    records = read_records(write_workbook(tmp_path / "x.xlsx", {"A": ROWS}, is_inline=is_inline, main=main))
+    assert records.columns == ["text", "expected_ids", "language"]
+    assert records.lines == [3, 4, 7]
+    assert list(records.frame.iter_rows()) == [
+        ("Fieber & <Frost>\nnachts", "D1", "de"),
+        ("", "", ""),
+        ("7", "0.25", ""),
+    ]
+
+
+def test_a_workbook_is_what_its_csv_is(tmp_path: Path) -> None:
+    rows = {1: ["text", "expected_ids", "language"], 2: ["Fieber", "D1|D2", "de"], 3: ["Husten", "D2", "de"]}
+    (tmp_path / "x.csv").write_text("".join(",".join(row) + "\n" for row in rows.values()))
+    assert (
+        dh.read_cases(write_workbook(tmp_path / "x.xlsx", {"A": rows})).cases == dh.read_cases(tmp_path / "x.csv").cases
+    )
+    documents = {1: ["doc_id", "text"], 2: ["D1", "fever"]}
+    assert dh.read_collection(write_workbook(tmp_path / "d.xlsx", {"A": documents})).texts == ("fever",)
+    queries = {1: ["qid", "topic"], 2: [7, "x"]}
+    assert dh.Queries(write_workbook(tmp_path / "q.xlsx", {"A": queries})).column("topic", ["7"]) == ["x"]
+
+
+def test_the_first_sheet_with_content_is_read_and_the_others_are_named(tmp_path: Path) -> None:
+    sheets = {"empty": {}, "cases": ROWS, "legend": {1: ["x"]}}
+    with pytest.warns(DeadheatWarning, match=r"x\.xlsx: sheet 'cases' is read, 'legend' not$"):
+        assert read_records(write_workbook(tmp_path / "x.xlsx", sheets)).lines == [3, 4, 7]
+    assert read_records(write_workbook(tmp_path / "y.xlsx", {"empty": {}, "cases": ROWS})).lines == [3, 4, 7]
+
+
+def test_what_is_no_workbook_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.xlsx"
+    for content in (b"text;ids\n", b"PK\x03\x04", b""):
+        path.write_bytes(content)
+        with pytest.raises(
+            FileFormatError, match=r"x\.xlsx: expected an Excel workbook \(\.xlsx\), got something else"
+        ):
+            read_records(path)
+    write_workbook(path, {"A": ROWS})
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(FileFormatError, match="or a damaged one"):
+        read_records(path)
+    with ZipFile(path, "w") as book:
+        book.writestr("word/document.xml", "<x/>")
+    with pytest.raises(FileFormatError, match="or a damaged one"):
+        read_records(path)
+    with pytest.raises(DataError, match=r"x\.xlsx: no sheet has a cell, expected column names and rows"):
+        read_records(write_workbook(path, {"A": {}}))
+    with pytest.raises(ColumnError, match="column 'a' appears 2 times"):
+        read_records(write_workbook(path, {"A": {1: ["a", "a"], 2: ["x", "y"]}}))
+
+
+def test_a_workbook_cannot_fill_the_memory(tmp_path: Path) -> None:
+    path = write_workbook(tmp_path / "x.xlsx", {"A": {line: ["x" * 1000] for line in range(1, 1000)}})
+    with dh.max_decompressed(1_000_000), pytest.raises(FileFormatError, match="takes more than 1,000,000 bytes"):
+        read_records(path)
+    with ZipFile(path) as book:
+        parts = {name: book.read(name) for name in book.namelist()}
+    parts["xl/workbook.xml"] = b'<!DOCTYPE x [<!ENTITY a "aaaa">]>' + parts["xl/workbook.xml"]
+    with ZipFile(path, "w") as book:
+        for name, data in parts.items():
+            book.writestr(name, data)
+    with pytest.raises(FileFormatError, match="it has a document type"):
+        read_records(path)
