@@ -12,7 +12,7 @@ from deadheat.errors import ColumnError, DataError, DeadheatWarning, FileFormatE
 from deadheat.io.records import read_records
 from support.workbook import write_workbook
 
-ROWS = {
+ROWS: dict[int, list[object]] = {
     1: ["text", "expected_ids", None, "language"],
     3: ["Fieber & <Frost>\nnachts", "D1", "a remark without a column", "de"],
     4: [None, None, "only a remark"],
@@ -41,14 +41,14 @@ def test_a_workbook_is_what_its_csv_is(tmp_path: Path) -> None:
     assert (
         dh.read_cases(write_workbook(tmp_path / "x.xlsx", {"A": rows})).cases == dh.read_cases(tmp_path / "x.csv").cases
     )
-    documents = {1: ["doc_id", "text"], 2: ["D1", "fever"]}
+    documents: dict[int, list[object]] = {1: ["doc_id", "text"], 2: ["D1", "fever"]}
     assert dh.read_collection(write_workbook(tmp_path / "d.xlsx", {"A": documents})).texts == ("fever",)
-    queries = {1: ["qid", "topic"], 2: [7, "x"]}
+    queries: dict[int, list[object]] = {1: ["qid", "topic"], 2: [7, "x"]}
     assert dh.Queries(write_workbook(tmp_path / "q.xlsx", {"A": queries})).column("topic", ["7"]) == ["x"]
 
 
 def test_the_first_sheet_with_content_is_read_and_the_others_are_named(tmp_path: Path) -> None:
-    sheets = {"empty": {}, "cases": ROWS, "legend": {1: ["x"]}}
+    sheets: dict[str, dict[int, list[object]]] = {"empty": {}, "cases": ROWS, "legend": {1: ["x"]}}
     with pytest.warns(DeadheatWarning, match=r"x\.xlsx: sheet 'cases' is read, 'legend' not$"):
         assert read_records(write_workbook(tmp_path / "x.xlsx", sheets)).lines == [3, 4, 7]
     assert read_records(write_workbook(tmp_path / "y.xlsx", {"empty": {}, "cases": ROWS})).lines == [3, 4, 7]
