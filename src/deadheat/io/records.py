@@ -249,7 +249,7 @@ def _in_utf8(data: bytes, path: Path) -> bytes:
     return data
 
 
-def _of_workbook(path: Path, _: Wanted) -> Records:
+def _of_workbook(path: Path, _wanted: Wanted) -> Records:
     (_, names), *rows = read_sheet(path)
     header = [name.strip() for name in names]
     for name in header:
