@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases, read_cases
@@ -81,7 +81,7 @@ def test_parts_of_one_name_are_compared_case_by_case() -> None:
         ]
         first, second = (np.array([own[pair] for pair in sorted(of_pair[0])]) for own in of_pair)
         assert np.isclose(one.pair.difference, (first - second).mean(), atol=1e-12)
-        assert np.isclose(one.pair.p_value, stats.ttest_rel(first, second).pvalue, rtol=1e-9)
+        assert np.isclose(one.pair.p_value, scipy.stats.ttest_rel(first, second).pvalue, rtol=1e-9)
     report = result.report()
     assert "### set: the same 12 cases in 3 languages" in report
     assert "### set: differences between languages" in report

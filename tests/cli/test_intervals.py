@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 import deadheat as dh
 from deadheat.evaluation.evaluate import load_evaluation
@@ -48,7 +48,7 @@ def by_t(measure: str, level: float = 0.95) -> tuple[float, float, float]:
     """Return the standard error and the interval of the mean by the textbook."""
     found = np.array(values(measure))
     error = found.std(ddof=1) / math.sqrt(len(found))
-    half = stats.t.ppf((1 + level) / 2, len(found) - 1) * error
+    half = scipy.stats.t.ppf((1 + level) / 2, len(found) - 1) * error
     return error, found.mean() - half, found.mean() + half
 
 
@@ -97,7 +97,7 @@ def test_every_format_names_the_method_of_each_measure_and_the_queries(folder: P
     assert lines[2] == ["measure", "mean", "95%", "CI", "n", "tie", "std", "tie", "min", "tie", "max"]
     assert [line[4] for line in lines[3:7]] == ["24", "24", "24", "23"]
     total = sum(values("P@1"))  # by hand: ties make it a fraction
-    low, high = stats.beta.ppf(0.025, total, 25 - total), stats.beta.ppf(0.975, total + 1, 24 - total)
+    low, high = scipy.stats.beta.ppf(0.025, total, 25 - total), scipy.stats.beta.ppf(0.975, total + 1, 24 - total)
     whole = json.loads(ok(*EVALUATE, "--ci", "-m", "P@1", "--format", "json"))["scores"]["bm25"]["P@1"]
     assert [whole["low"], whole["high"]] == pytest.approx([low, high], rel=1e-9)
     assert total % 1

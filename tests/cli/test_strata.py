@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
+import scipy
 
 import deadheat as dh
 from support.command import call, ok
@@ -83,7 +83,7 @@ def test_several_languages_are_reported_by_language() -> None:
     for (name, measure), part in scores().group_by("language", "measure"):
         cells, values = found["strata"]["bm25"][name][measure], part["value"].to_numpy()
         error = values.std(ddof=1) / math.sqrt(len(values))
-        half = stats.t.ppf(0.975, len(values) - 1) * error
+        half = scipy.stats.t.ppf(0.975, len(values) - 1) * error
         assert (cells["n_queries"], cells["is_small"]) == (len(values), len(values) < 10)
         expected = {
             "value": values.mean(),

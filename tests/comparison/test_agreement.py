@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
-from scipy.stats import kendalltau
+import scipy
 
 import deadheat as dh
 from deadheat.errors import DataError, DuplicateError, ParameterError
@@ -66,7 +66,7 @@ def over_orders(pair: tuple[Scores, Scores], value: Callable[[Order, Order], flo
 
 def tau(one: Order, other: Order) -> float:
     common = [doc for doc in one if doc in other]
-    return float(kendalltau(range(len(common)), [other.index(doc) for doc in common]).statistic)
+    return float(scipy.stats.kendalltau(range(len(common)), [other.index(doc) for doc in common]).statistic)
 
 
 def ap_correlation(one: Order, other: Order) -> float:
@@ -124,7 +124,9 @@ def test_tau_b_is_that_of_scipy(found: list[tuple[tuple[Scores, Scores], dh.Agre
     for pair, one in found:
         common = sorted(pair[0].keys() & pair[1].keys())
         if len(common) >= 2:
-            expected = kendalltau([pair[0][doc] for doc in common], [pair[1][doc] for doc in common]).statistic
+            expected = scipy.stats.kendalltau(
+                [pair[0][doc] for doc in common], [pair[1][doc] for doc in common]
+            ).statistic
             assert one.values["tau_b"][0] == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
@@ -135,7 +137,7 @@ def test_tau_b_of_real_runs_is_that_of_scipy() -> None:
     for query, value in zip(one.query_ids, one.values["tau_b"].tolist(), strict=True):
         common = sorted(runs[0][query].keys() & runs[1][query].keys())
         scores = [[run[query][doc] for doc in common] for run in runs]
-        assert value == pytest.approx(kendalltau(*scores).statistic, abs=1e-12, nan_ok=True)
+        assert value == pytest.approx(scipy.stats.kendalltau(*scores).statistic, abs=1e-12, nan_ok=True)
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
-import scipy.stats
+import scipy
 
 import deadheat as dh
 from deadheat.arrays import FloatArray
@@ -19,7 +19,7 @@ from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
 if TYPE_CHECKING:
     from deadheat.comparison.pairs import Pair
 
-scipy_stats: Any = scipy.stats  # its stubs want literals
+untyped: Any = scipy  # its stubs want literals
 MEASURES = ["nDCG@10", "AP", "RR", "P@3"]
 COLUMNS = (
     *("measure", "system", "baseline", "mean", "baseline_mean", "difference", "low", "high", "p_value", "p_adjusted"),
@@ -74,13 +74,13 @@ def test_p_values_are_those_of_scipy(alternative: str) -> None:
         ).pairs[0]
         for test in ("t", "wilcoxon", "sign", "randomization", "bootstrap")
     }
-    assert pair_of["t"].p_value == pytest.approx(scipy_stats.ttest_rel(good, weak, alternative=alternative).pvalue)
+    assert pair_of["t"].p_value == pytest.approx(untyped.stats.ttest_rel(good, weak, alternative=alternative).pvalue)
     billionths = np.round((good - weak) * 1e9)  # sizes that only rounding tells apart are equal
     assert pair_of["wilcoxon"].p_value == pytest.approx(signed_rank(billionths, alternative))
     wins, losses = int((good - weak > 1e-12).sum()), int((good - weak < -1e-12).sum())
-    expected = scipy_stats.binomtest(wins, wins + losses, alternative=alternative).pvalue
+    expected = untyped.stats.binomtest(wins, wins + losses, alternative=alternative).pvalue
     assert pair_of["sign"].p_value == pytest.approx(expected)
-    sampled = scipy_stats.permutation_test(
+    sampled = untyped.stats.permutation_test(
         (good, weak),
         lambda x, y, axis: np.mean(x - y, axis=axis),
         permutation_type="samples",
@@ -100,7 +100,7 @@ def test_corrections_are_over_the_rows_of_one_measure() -> None:
         for measure in MEASURES:
             p = np.array([pair.p_value for pair in raw[measure]])
             if method:
-                expected = scipy_stats.false_discovery_control(p, method=method)
+                expected = untyped.stats.false_discovery_control(p, method=method)
             elif correction == "bonferroni":
                 expected = np.minimum(1, p * len(p))
             else:
@@ -114,7 +114,7 @@ def test_corrections_are_over_the_rows_of_one_measure() -> None:
 def test_interval_is_that_of_the_differences() -> None:
     (pair,) = dh.compare(QRELS, {"weak": RUNS["weak"], "good": RUNS["good"]}, "AP", method="t").pairs
     difference = values(QRELS, RUNS["good"], "AP") - values(QRELS, RUNS["weak"], "AP")
-    expected = scipy_stats.ttest_1samp(difference, 0).confidence_interval(0.95)
+    expected = untyped.stats.ttest_1samp(difference, 0).confidence_interval(0.95)
     assert (pair.low, pair.high) == pytest.approx((expected.low, expected.high))
 
 
@@ -300,7 +300,7 @@ def test_twelve_real_judges() -> None:
         deviation = math.hypot(means[one].mean_tie_std, means[other].mean_tie_std)
         assert pair.tie_standard_error == pytest.approx(deviation)
         if pair.flip_method == "normal":
-            assert pair.flip_probability == pytest.approx(scipy_stats.norm.cdf(-abs(pair.difference) / deviation))
+            assert pair.flip_probability == pytest.approx(untyped.stats.norm.cdf(-abs(pair.difference) / deviation))
     assert sum(pair.doc_id_reverses for pair in pairs.values()) > 0
 
 

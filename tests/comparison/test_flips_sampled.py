@@ -8,7 +8,7 @@ from types import ModuleType
 import numpy as np
 import polars as pl
 import pytest
-import scipy.stats
+import scipy
 
 import deadheat as dh
 from deadheat.comparison import orders

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import scipy
 from polars.testing import assert_frame_equal
-from scipy import stats
 
 import deadheat as dh
 from deadheat.comparison.languages import Languages, compare_languages
@@ -55,12 +55,12 @@ def values(language: str, system: str, measure: str) -> np.ndarray:
 @pytest.mark.parametrize(
     ("test", "p_value"),
     [
-        ("t", lambda one, other: stats.ttest_rel(one, other).pvalue),
-        ("wilcoxon", lambda one, other: stats.wilcoxon(np.round(one - other, 9), method="approx").pvalue),
+        ("t", lambda one, other: scipy.stats.ttest_rel(one, other).pvalue),
+        ("wilcoxon", lambda one, other: scipy.stats.wilcoxon(np.round(one - other, 9), method="approx").pvalue),
         (
             "sign",
             lambda one, other: (
-                stats.binomtest(int((one - other > 1e-9).sum()), int((np.abs(one - other) > 1e-9).sum())).pvalue
+                scipy.stats.binomtest(int((one - other > 1e-9).sum()), int((np.abs(one - other) > 1e-9).sum())).pvalue
             ),
         ),
     ],
@@ -79,7 +79,7 @@ def test_differences_between_languages_are_tested_as_by_scipy(test: str, p_value
         expected = p_value(first, second)
         # SciPy has Wilcoxon's normal distribution where differences tie, deadheat the exact one
         assert math.isclose(pair.p_value, expected, rel_tol=1e-9, abs_tol=0.02 if test == "wilcoxon" else 0)
-        interval = stats.ttest_rel(first, second).confidence_interval()
+        interval = scipy.stats.ttest_rel(first, second).confidence_interval()
         assert np.allclose([pair.difference, pair.low, pair.high], [(first - second).mean(), *interval], atol=1e-12)
 
 
@@ -105,7 +105,7 @@ def test_interactions_are_differences_of_differences() -> None:
         ]
         assert math.isclose(pair.mean, gaps[0].mean(), abs_tol=1e-12)
         assert math.isclose(pair.baseline_mean, gaps[1].mean(), abs_tol=1e-12)
-        tested: Any = stats.ttest_1samp(gaps[0] - gaps[1], 0)
+        tested: Any = scipy.stats.ttest_1samp(gaps[0] - gaps[1], 0)
         assert math.isclose(pair.p_value, tested.pvalue, rel_tol=1e-9)
         assert np.allclose([pair.low, pair.high], tested.confidence_interval(), atol=1e-12)
     frame = found.interactions_to_polars()
@@ -119,8 +119,8 @@ def test_equivalence_is_two_one_sided_tests() -> None:
             one.pair.baseline, one.system, one.pair.measure
         )
         sides = [
-            stats.ttest_1samp(difference, -margin, alternative="greater").pvalue,
-            stats.ttest_1samp(difference, margin, alternative="less").pvalue,
+            scipy.stats.ttest_1samp(difference, -margin, alternative="greater").pvalue,
+            scipy.stats.ttest_1samp(difference, margin, alternative="less").pvalue,
         ]
         assert math.isclose(p_value, max(sides), rel_tol=1e-9)
         assert is_shown == (max(sides) < 0.05)
@@ -301,7 +301,7 @@ def test_a_shift_between_languages_is_found_with_the_power_that_is_stated() -> N
     assert shift == most
     assert stated[0] <= shift <= stated[1]
     trials = rng.normal(shift, differences.std(ddof=1), (n_trials, pair.n_queries))
-    p_values = np.asarray(stats.ttest_1samp(trials, 0, axis=1).pvalue)
+    p_values = np.asarray(scipy.stats.ttest_1samp(trials, 0, axis=1).pvalue)
     n_found = int((p_values < 0.05).sum())
     assert abs(n_found / n_trials - 0.8) < 0.035
 

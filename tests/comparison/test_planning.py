@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
-import scipy.stats
+import scipy
 
 import deadheat as dh
 from deadheat.errors import ParameterError
@@ -18,7 +18,7 @@ from support.random_runs import QRELS, RUNS, hits, values
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray
 
-scipy_stats: Any = scipy.stats  # its stubs want literals
+untyped: Any = scipy  # its stubs want literals
 COLUMNS = ["target", "std", "n_queries", "n_clusters", "power", "n_needed", "detectable_difference"]
 
 
@@ -30,11 +30,11 @@ def compared(measure: str, system: str, baseline: str, **options: Any) -> tuple[
 
 def power_of(target: float, error: float, freedom: int, alpha: float, alternative: str) -> float:
     """Return the probability that noncentral t falls into the region of rejection, a lower tail by its mirror image."""
-    upper, lower = (scipy_stats.nct(freedom, sign * target / error) for sign in (1, -1))
+    upper, lower = (untyped.stats.nct(freedom, sign * target / error) for sign in (1, -1))
     if alternative == "two-sided":
-        bound = scipy_stats.t.isf(alpha / 2, freedom)
+        bound = untyped.stats.t.isf(alpha / 2, freedom)
         return upper.sf(bound) + lower.sf(bound)
-    return (upper if alternative == "greater" else lower).sf(scipy_stats.t.isf(alpha, freedom))
+    return (upper if alternative == "greater" else lower).sf(untyped.stats.t.isf(alpha, freedom))
 
 
 @pytest.mark.parametrize("measure", ["MR", "AP"])
@@ -46,8 +46,8 @@ def test_margins_are_t_tests_in_the_direction_of_the_measure(measure: str) -> No
     p_of: dict[str, list[float]] = {"no_worse": [], "equivalent": []}
     for margin in np.linspace(0.05, 2.5, 60) * error + abs(better.mean()):
         row = found.equivalence(margin).row(0, named=True)
-        lower = scipy_stats.ttest_1samp(better, -margin, alternative="greater").pvalue
-        upper = scipy_stats.ttest_1samp(better, margin, alternative="less").pvalue
+        lower = untyped.stats.ttest_1samp(better, -margin, alternative="greater").pvalue
+        upper = untyped.stats.ttest_1samp(better, margin, alternative="less").pvalue
         assert (row["difference"], row["margin"]) == (pytest.approx(difference.mean()), margin)
         for name, p_value in (("no_worse", lower), ("equivalent", max(lower, upper))):
             assert row[f"p_{name}"] == pytest.approx(p_value)
@@ -112,7 +112,7 @@ def test_clusters_are_the_units_of_sample_sizes(n_clusters: int) -> None:
     assert row["power"] == pytest.approx(power(0.05, n_clusters))
     assert row["n_needed"] == size * next(n for n in count(2) if power(0.05, n) >= 0.8)
     assert power(row["detectable_difference"], n_clusters) == pytest.approx(0.8)
-    expected = scipy_stats.t.sf((difference.mean() + 0.02) / error, n_clusters - 1)
+    expected = untyped.stats.t.sf((difference.mean() + 0.02) / error, n_clusters - 1)
     assert found.equivalence(0.02)["p_no_worse"].item() == pytest.approx(expected)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 import deadheat as dh
 from deadheat.errors import ParameterError
@@ -62,15 +62,15 @@ def test_intervals_against_scipy() -> None:
     values = np.array([0.2, 0.4, math.nan, 0.4, 0.5, 0.9, 1.0, 3.0])
     kept = values[~np.isnan(values)]
     found = dh.interval(values, "t", confidence_level=0.9)
-    assert (found.low, found.high) == pytest.approx(stats.t.interval(0.9, 6, kept.mean(), stats.sem(kept)))
+    assert (found.low, found.high) == pytest.approx(scipy.stats.t.interval(0.9, 6, kept.mean(), scipy.stats.sem(kept)))
     assert found.n_queries == 7
     zeros = dh.interval([0, 1, 1, 1, 0, 1], "clopper-pearson")
-    exact = stats.binomtest(4, 6).proportion_ci(method="exact")
+    exact = scipy.stats.binomtest(4, 6).proportion_ci(method="exact")
     assert (zeros.low, zeros.high) == pytest.approx((exact.low, exact.high))
     assert dh.interval(values).method == "bootstrap-t"
     assert dh.interval(values).unknown == "only 7 queries"
     assert dh.paired_test([1, 2, 3, 5], [0, 2, 4, 1], "t").p_value == pytest.approx(
-        stats.ttest_rel([1, 2, 3, 5], [0, 2, 4, 1]).pvalue
+        scipy.stats.ttest_rel([1, 2, 3, 5], [0, 2, 4, 1]).pvalue
     )
 
 

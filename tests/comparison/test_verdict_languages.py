@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 import deadheat as dh
 from deadheat.comparison.languages import compare_languages, judge_languages
@@ -33,7 +33,7 @@ def test_a_language_is_worse_where_the_test_says_so() -> None:
     found = compare_languages({"en": ranked(*first), "fr": ranked(*second)}, test="t", correction="none")
     (said,) = judge_languages(found)
     values = [np.array([1 / rank for rank in ranks] * (N // len(ranks))) for ranks in (first, second)]
-    p = stats.ttest_rel(values[1], values[0]).pvalue
+    p = scipy.stats.ttest_rel(values[1], values[0]).pvalue
     difference = (values[1] - values[0]).mean()
     assert p < 0.05
     assert said == (

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binom, binomtest
+import scipy
 
 import deadheat as dh
 from deadheat import stats
@@ -20,7 +20,7 @@ def test_bounds_of_counts_are_scipys(n: int, level: float) -> None:
     counts = np.unique(np.linspace(0, n, 12).astype(int))
     low, high = stats.proportion_bounds(counts, n, level)
     for count, *ends in zip(counts.tolist(), low, high, strict=True):
-        exact = binomtest(count, n).proportion_ci(level, method="exact")
+        exact = scipy.stats.binomtest(count, n).proportion_ci(level, method="exact")
         assert ends == pytest.approx([exact.low, exact.high], abs=1e-12)
 
 
@@ -86,7 +86,7 @@ def test_the_default_covers_proportions(n_queries: int, mean: float) -> None:
     """The sum over all numbers of hits of their probability, where the interval of the evaluation has the mean."""
     found = [hits(n, n_queries)["Hit@1"].interval() for n in range(n_queries + 1)]
     covering = [n for n, one in enumerate(found) if one.low <= mean <= one.high]
-    assert float(np.sum(binom.pmf(covering, n_queries, mean))) >= 0.95
+    assert float(np.sum(scipy.stats.binom.pmf(covering, n_queries, mean))) >= 0.95
 
 
 FRACTIONS: list[tuple[float, Any]] = [

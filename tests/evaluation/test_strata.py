@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
+import scipy
 
 import deadheat as dh
 from deadheat.data.queries import Queries
@@ -89,7 +89,9 @@ def test_the_summary_is_a_group_by(columns: tuple[str, ...]) -> None:
         )
         .with_columns(is_small=pl.col("n_queries") < 10)
     )
-    half = pl.Series([stats.t.ppf(0.95, n - 1) if n > 1 else None for n in expected["n_queries"]], dtype=pl.Float64)
+    half = pl.Series(
+        [scipy.stats.t.ppf(0.95, n - 1) if n > 1 else None for n in expected["n_queries"]], dtype=pl.Float64
+    )
     expected = expected.with_columns(
         low=pl.col("mean") - half * pl.col("standard_error"), high=pl.col("mean") + half * pl.col("standard_error")
     )
@@ -121,7 +123,7 @@ def test_intervals_are_those_of_the_queries_of_a_stratum() -> None:
     strata = case().by("language", table())
     found = strata.intervals(method="bca", n_resamples=2000, rng=1)["en"]["RR"]
     values = joined("language").filter(language="en", measure="RR")["value"].to_numpy()
-    resampled = stats.bootstrap((values,), np.mean, n_resamples=20_000, method="BCa", random_state=3)
+    resampled = scipy.stats.bootstrap((values,), np.mean, n_resamples=20_000, method="BCa", random_state=3)
     low, high = resampled.confidence_interval
     assert math.isclose(found.low, low, abs_tol=0.02)
     assert math.isclose(found.high, high, abs_tol=0.02)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 import deadheat as dh
 from deadheat.errors import DataError, UnknownMeasureError
@@ -45,7 +45,7 @@ def test_equal_values_pass_at_any_size(n: int) -> None:
 def test_a_loss_is_significant_or_not() -> None:
     baseline = ranked(*[1] * 40, name="old")
     evaluation = ranked(*[1] * 30, *[2] * 10, name="new")  # the mean drops from 1 to 0.875, on every fourth query
-    test = stats.ttest_1samp(np.repeat([0.0, -0.5], [30, 10]), 0.0, alternative="less")
+    test = scipy.stats.ttest_1samp(np.repeat([0.0, -0.5], [30, 10]), 0.0, alternative="less")
     for alpha in (0.05, 1e-3, 1e-4):
         check = regression(evaluation, baseline, alpha=alpha)
         assert check.gate == "RR >= baseline"
@@ -62,7 +62,7 @@ def test_a_loss_is_significant_or_not() -> None:
 def test_a_margin_has_to_be_ruled_out(margin: float) -> None:
     baseline = ranked(*[1] * 40, name="old")
     evaluation = ranked(*[1] * 30, *[2] * 10, name="new")
-    test = stats.ttest_1samp(np.repeat([0.0, -0.5], [30, 10]), -margin, alternative="greater")
+    test = scipy.stats.ttest_1samp(np.repeat([0.0, -0.5], [30, 10]), -margin, alternative="greater")
     (check,) = (one for one in gate(evaluation, baseline=baseline, no_worse_than=margin).checks if one.measure == "RR")
     assert check.gate == f"RR > baseline - {margin:g}"
     assert (check.operator, check.threshold, check.question) == (">", -margin, "no_worse_than")
@@ -84,7 +84,7 @@ def test_what_passes_for_want_of_queries_says_so_first() -> None:
     assert found is not None
     # by simulation: a true loss of that size is found in 80 % of the cases
     draws = np.random.default_rng(1).normal(-found, differences.std(ddof=1), (20_000, 12))
-    rate = np.mean(np.asarray(stats.ttest_1samp(draws, 0, axis=1, alternative="less").pvalue) < 0.05)
+    rate = np.mean(np.asarray(scipy.stats.ttest_1samp(draws, 0, axis=1, alternative="less").pvalue) < 0.05)
     assert rate == pytest.approx(0.8, abs=0.012)
     told = (
         f"RR >= baseline proves little: with 12 queries only a loss of {found:.2g} or more would be found (power 80%)"
@@ -172,8 +172,8 @@ def test_clusters_widen_the_test() -> None:
     sums = np.add.reduceat(differences, range(0, 40, 8))
     error = np.sqrt(5 / 4 * ((sums - 8 * differences.mean()) ** 2).sum()) / 40
     check = regression(new, old, cluster=clusters)
-    assert check.p_value == pytest.approx(stats.t.sf(-differences.mean() / error, 4))
-    assert check.bound == pytest.approx(differences.mean() + stats.t.ppf(0.95, 4) * error)
+    assert check.p_value == pytest.approx(scipy.stats.t.sf(-differences.mean() / error, 4))
+    assert check.bound == pytest.approx(differences.mean() + scipy.stats.t.ppf(0.95, 4) * error)
 
 
 def test_counts_are_compared_by_their_totals() -> None:
@@ -183,10 +183,10 @@ def test_counts_are_compared_by_their_totals() -> None:
     old, new = (dh.evaluate(qrels, run, ["NumRelRet", "R"]) for run in (both, fewer))
     check = regression(new, old, "NumRelRet")
     assert (check.mean, check.baseline_mean, check.value) == (18.0, 20.0, -2.0)
-    per_query = stats.ttest_1samp(np.repeat([-1.0, 0.0], [2, 8]), 0.0, alternative="less")
+    per_query = scipy.stats.ttest_1samp(np.repeat([-1.0, 0.0], [2, 8]), 0.0, alternative="less")
     assert check.p_value == pytest.approx(per_query.pvalue)
     assert check.bound == pytest.approx(10 * per_query.confidence_interval(0.95).high)
-    other_side = stats.ttest_1samp(np.repeat([-1.0, 0.0], [2, 8]), 0.0, alternative="greater")
+    other_side = scipy.stats.ttest_1samp(np.repeat([-1.0, 0.0], [2, 8]), 0.0, alternative="greater")
     bound = 10 * float(other_side.confidence_interval(0.95).low)
     for margin in (abs(bound) - 0.01, abs(bound) + 0.01):
         check = regression(new, old, "NumRelRet", no_worse_than=margin)
@@ -251,7 +251,7 @@ def test_a_loss_that_few_queries_show_is_not_ruled_out_in_silence() -> None:
     result = gate(lost, baseline=baseline, no_worse_than=0.03)
     (check,) = (one for one in result.checks if one.measure == "RR")
     # At a true loss of 0.03 (3.2% of the queries lose 0.95) one sample of six has at most one such query.
-    assert stats.binom.cdf(1, 100, 0.03 / 0.95) > 0.15
+    assert scipy.stats.binom.cdf(1, 100, 0.03 / 0.95) > 0.15
     assert check.passed
     assert check.proves_little
     assert "too skewed (-10.0) for 100 queries: a t test rules out losses too easily" in check.reason
@@ -265,7 +265,7 @@ def test_a_loss_is_not_significant_in_silence_where_a_few_queries_gain_much() ->
     after = ranked(*[3] * 9, 1, name="new")
     assert "skewed" not in regression(ranked(*[3, 4] * 5), ranked(*[2] * 10)).reason
     check = regression(after, before)
-    test = stats.ttest_1samp([-1 / 6] * 9 + [0.0], 0.0, alternative="less")
+    test = scipy.stats.ttest_1samp([-1 / 6] * 9 + [0.0], 0.0, alternative="less")
     assert not check.passed
     assert check.p_value == pytest.approx(test.pvalue)
     assert check.reason.endswith("; differences too skewed (+3.2) for 10 queries: a t test finds losses too easily")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 import deadheat as dh
 from deadheat.errors import ColumnError, DataError, ParameterError
@@ -64,10 +64,10 @@ def test_intervals_of_strata_hold_together() -> None:
     values = np.array(evaluation["RR"].values)
     for place, name in enumerate("abc"):
         part = values[10 * place : 10 * place + 10]
-        test = stats.ttest_1samp(part, 0).confidence_interval(1 - 0.05 / 3)
+        test = scipy.stats.ttest_1samp(part, 0).confidence_interval(1 - 0.05 / 3)
         assert found[name].value == pytest.approx(test.low)
         assert found[name].confidence_level == pytest.approx(1 - 0.05 / 3)
-    assert found[""].value == pytest.approx(stats.ttest_1samp(values, 0).confidence_interval(0.95).low)
+    assert found[""].value == pytest.approx(scipy.stats.ttest_1samp(values, 0).confidence_interval(0.95).low)
 
 
 def holm(p_values: list[Any]) -> list[float]:
@@ -86,9 +86,9 @@ def test_p_values_are_corrected_over_the_strata_of_a_check(question: str) -> Non
     differences = np.array(new["RR"].values) - np.array(EV["RR"].values)
     parts = [differences[:10], differences[10:20], differences[20:]]
     if question == "no_regression":
-        p_values = [stats.ttest_1samp(part, 0, alternative="less").pvalue for part in parts]
+        p_values = [scipy.stats.ttest_1samp(part, 0, alternative="less").pvalue for part in parts]
     else:
-        p_values = [stats.ttest_1samp(part, -0.2, alternative="greater").pvalue for part in parts]
+        p_values = [scipy.stats.ttest_1samp(part, -0.2, alternative="greater").pvalue for part in parts]
     found = by_stratum(result, "RR >= baseline" if question == "no_regression" else "RR > baseline - 0.2")
     assert [found[name].p_value for name in "abc"] == pytest.approx(p_values)
     assert [found[name].p_adjusted for name in "abc"] == pytest.approx(holm(p_values))

@@ -5,8 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.stats import mannwhitneyu
-from sklearn.metrics import auc, ndcg_score, precision_recall_curve, roc_auc_score
+import scipy
 
 import deadheat as dh
 from support.other_tools import of_ir_measures
@@ -34,6 +33,8 @@ def columns_of(qrels: Nested, run: Nested, query: str) -> tuple[list[float], lis
 
 
 def assert_auc_is_that_of_scikit_learn(qrels: Nested, run: Nested) -> None:
+    from sklearn.metrics import roc_auc_score
+
     scores = dh.evaluate(qrels, run, ["AUC"])["AUC"]
     for query, value in zip(scores.query_ids, scores.values.tolist(), strict=True):
         relevance, own = columns_of(qrels, run, query) if query in run else ([], [])
@@ -63,7 +64,9 @@ def test_variance_over_ties_is_that_of_mann_and_whitney() -> None:
     qrels: Nested = {"q": {f"d{doc}": doc % 3 == 0 for doc in range(20)}}
     scores = dh.evaluate(qrels, {"q": dict.fromkeys(qrels["q"], 1.0)}, ["AUC"])["AUC"]
     n_relevant, n_others = 7, 13
-    found = mannwhitneyu(range(n_relevant), range(10, 10 + n_others), use_continuity=False, method="asymptotic")
+    found = scipy.stats.mannwhitneyu(
+        range(n_relevant), range(10, 10 + n_others), use_continuity=False, method="asymptotic"
+    )
     assert found.pvalue > 0
     expected = np.sqrt(n_relevant * n_others * 21 / 12) / (n_relevant * n_others)
     assert (scores.values[0], scores.tie_std[0]) == pytest.approx((0.5, expected), abs=1e-12)
@@ -71,6 +74,8 @@ def test_variance_over_ties_is_that_of_mann_and_whitney() -> None:
 
 @pytest.mark.parametrize("weight", ["judged", "relevant"])
 def test_gauc_is_the_weighted_mean(weight: str) -> None:
+    from sklearn.metrics import roc_auc_score
+
     qrels, run = drawn(3, 4)
     total = weights = 0.0
     for query in qrels:
@@ -85,6 +90,8 @@ def test_gauc_is_the_weighted_mean(weight: str) -> None:
 
 def test_area_under_the_curve_that_scikit_learn_draws() -> None:
     """For distinct scores and relevant documents that are all retrieved: it takes others for not relevant."""
+    from sklearn.metrics import auc, precision_recall_curve
+
     qrels, run = drawn(4, 10_000)
     run = {
         query: {doc: float(place) for place, doc in enumerate(sorted(own, key=own.__getitem__))}
@@ -102,6 +109,8 @@ def test_area_under_the_curve_that_scikit_learn_draws() -> None:
 @pytest.mark.parametrize("cutoff", [None, 1, 5])
 def test_the_ideal_of_retrieved_documents_is_that_of_scikit_learn(n_scores: int, cutoff: int | None) -> None:
     """ndcg_score sees the list alone, and averages over ties as deadheat does."""
+    from sklearn.metrics import ndcg_score
+
     qrels, run = drawn(5, n_scores)
     run = {
         query: {doc: score for place, (doc, score) in enumerate(own.items()) if place % 3} for query, own in run.items()

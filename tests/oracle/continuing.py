@@ -6,7 +6,7 @@ Conventions of the arguments stand in `reference`.
 import math
 from collections.abc import Callable
 
-from scipy.special import polygamma
+import scipy
 
 from oracle.binary import Judged, Ranking, ratio
 
@@ -40,7 +40,7 @@ def _per_document(gains: list[float], goes_on: GoesOn, n_ranks: int, rest: Calla
 
 def _squares_from(start: float) -> float:
     """Return 1/start^2 + 1/(start + 1)^2 + ..."""
-    return float(polygamma(1, start))
+    return float(scipy.special.polygamma(1, start))
 
 
 def _wishes(gains: list[float], ranks: int | None) -> int:

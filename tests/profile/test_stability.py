@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
+import scipy
 
 import deadheat as dh
 from deadheat.errors import NothingJudgedWarning, ParameterError
@@ -67,7 +67,7 @@ def test_correlations_are_those_of_scipy_and_pandas() -> None:
         for found, column in ((one.with_tie_ratio, "tie_ratio"), (one.with_largest_tie, "largest_tie")):
             apart, other = rows["difference"].abs().to_numpy(), rows[column].to_numpy()
             assert found.n_queries == 40
-            assert found.value == pytest.approx(stats.pearsonr(apart, other).statistic, abs=1e-12)
+            assert found.value == pytest.approx(scipy.stats.pearsonr(apart, other).statistic, abs=1e-12)
             assert found.value == pytest.approx(pd.Series(apart).corr(pd.Series(other)), abs=1e-12)
 
 

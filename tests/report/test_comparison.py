@@ -7,7 +7,7 @@ from itertools import takewhile
 
 import polars as pl
 import pytest
-import scipy.stats
+import scipy
 
 import deadheat as dh
 from deadheat.report.model import Bar

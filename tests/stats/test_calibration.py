@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-import scipy.stats
-from scipy import special
+import scipy
 
 from deadheat import stats
 from deadheat.arguments import INTERVAL_METHODS
@@ -21,25 +20,25 @@ from deadheat.arguments import INTERVAL_METHODS
 if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray
 
-scipy_stats: Any = scipy.stats
+untyped: Any = scipy
 N_SETS, N_QUERIES, N_RESAMPLES = 2_000, 40, 999
 
 
 def within(outcomes: BoolArray, expected: float, *, slack: float = 0.0) -> bool:
     """Tell whether a share lies within the central 99.9% of the binomial distribution, and `slack`."""
-    low, high = scipy_stats.binom.interval(0.999, len(outcomes), expected)
+    low, high = untyped.stats.binom.interval(0.999, len(outcomes), expected)
     return bool(low - slack * len(outcomes) <= outcomes.sum() <= high + slack * len(outcomes))
 
 
 def at_most(outcomes: BoolArray, bound: float) -> bool:
     """Tell whether a share is no larger than a bound, up to the upper 0.1% of the binomial distribution."""
-    return bool(outcomes.sum() <= scipy_stats.binom.isf(0.001, len(outcomes), bound))
+    return bool(outcomes.sum() <= untyped.stats.binom.isf(0.001, len(outcomes), bound))
 
 
 def level_of_bootstrap(n: int, sides: int) -> float:
     """Return how often normal data exceed the normal quantile, by a standard deviation that divides by n."""
-    quantile = special.ndtri(1 - 0.05 / sides) * math.sqrt((n - 1) / n)
-    return float(sides * special.stdtr(n - 1, -quantile))
+    quantile = scipy.special.ndtri(1 - 0.05 / sides) * math.sqrt((n - 1) / n)
+    return float(sides * scipy.special.stdtr(n - 1, -quantile))
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +60,7 @@ def test_rejection_rates_of_tests_of_the_mean(null: FloatArray, alternative: str
 def test_p_values_are_uniform(null: FloatArray) -> None:
     for test in ("randomization", "t"):
         found = stats.p_values(null, test=test, n_resamples=N_RESAMPLES, rng=2).p_values
-        assert scipy_stats.kstest(found, "uniform").pvalue > 0.001, test
+        assert untyped.stats.kstest(found, "uniform").pvalue > 0.001, test
 
 
 @pytest.mark.parametrize("alternative", stats.ALTERNATIVES)
@@ -78,9 +77,9 @@ def test_levels_of_exact_tests_by_enumeration(test: str, alternative: str) -> No
 
 def test_rejection_rates_of_rank_tests(null: FloatArray) -> None:
     # the sign test rejects at 13 signs or fewer of 40, and not at 14: its level is that of 13
-    assert special.bdtr(13.0, 40, 0.5) * 2 < 0.05 < special.bdtr(14.0, 40, 0.5) * 2
+    assert scipy.special.bdtr(13.0, 40, 0.5) * 2 < 0.05 < scipy.special.bdtr(14.0, 40, 0.5) * 2
     signs = stats.p_values(null, test="sign").p_values <= 0.05
-    assert within(signs, float(2 * special.bdtr(13.0, 40, 0.5)))
+    assert within(signs, float(2 * scipy.special.bdtr(13.0, 40, 0.5)))
     ranks = stats.p_values(null[:, :500], test="wilcoxon").p_values <= 0.05
     assert within(ranks, 0.05)
     assert at_most(ranks, 0.05)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-import scipy.stats
+import scipy
 
 from deadheat import stats
 from deadheat.arguments import INTERVAL_METHODS
@@ -15,7 +15,7 @@ from deadheat.arguments import INTERVAL_METHODS
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray
 
-scipy_stats: Any = scipy.stats  # its stubs want each word as a literal
+untyped: Any = scipy  # its stubs want each word as a literal
 
 
 def columns() -> FloatArray:
@@ -27,7 +27,7 @@ def columns() -> FloatArray:
 def scipy_bootstrap(data: tuple[Any, ...], statistic: Any, means: FloatArray, **options: Any) -> Any:  # noqa: ANN401 - as SciPy types them
     """Return SciPy's bounds from a bootstrap distribution that is handed to it."""
     drawn = SimpleNamespace(bootstrap_distribution=means)
-    found = scipy_stats.bootstrap(data, statistic, n_resamples=0, bootstrap_result=drawn, vectorized=True, **options)
+    found = untyped.stats.bootstrap(data, statistic, n_resamples=0, bootstrap_result=drawn, vectorized=True, **options)
     return found.confidence_interval
 
 
@@ -65,7 +65,7 @@ def test_bounds_are_scipys_within_the_error_of_resampling(method: str) -> None:
     given = columns()[:, :2]
     low, high = stats.interval_bounds(given, method=method, n_resamples=20_000, rng=1)
     for n, column in enumerate(given.T):
-        found = scipy_stats.bootstrap(
+        found = untyped.stats.bootstrap(
             (column,), np.mean, n_resamples=20_000, method=method, rng=np.random.default_rng(2)
         )
         # a quantile of 20,000 means at 2.5% (for BCa up to 7%) is known to about 2% of their standard deviation
@@ -77,15 +77,15 @@ def test_t_bounds_are_scipys(confidence_level: float) -> None:
     given = columns()
     low, high = stats.interval_bounds(given, method="t", confidence_level=confidence_level)
     for n, column in enumerate(given.T):
-        expected = scipy_stats.ttest_1samp(column, 0).confidence_interval(confidence_level)
+        expected = untyped.stats.ttest_1samp(column, 0).confidence_interval(confidence_level)
         assert [low[n], high[n]] == pytest.approx(list(expected), rel=1e-12)
 
 
 def test_standard_errors_are_scipys() -> None:
     given = columns()
-    assert stats.standard_errors(given) == pytest.approx(scipy_stats.sem(given), rel=1e-12)
+    assert stats.standard_errors(given) == pytest.approx(untyped.stats.sem(given), rel=1e-12)
     given[:7, 1] = np.nan
-    assert stats.standard_errors(given) == pytest.approx(scipy_stats.sem(given, nan_policy="omit"), rel=1e-12)
+    assert stats.standard_errors(given) == pytest.approx(untyped.stats.sem(given, nan_policy="omit"), rel=1e-12)
 
 
 def test_standard_errors_with_clusters_are_arithmetic() -> None:
@@ -95,7 +95,7 @@ def test_standard_errors_with_clusters_are_arithmetic() -> None:
     rng = np.random.default_rng(1)
     of_clusters = rng.normal(size=(12, 2))
     equal_sizes = stats.standard_errors(np.repeat(of_clusters, 5, axis=0), cluster=np.repeat(np.arange(12), 5))
-    assert equal_sizes == pytest.approx(scipy_stats.sem(of_clusters), rel=1e-12)
+    assert equal_sizes == pytest.approx(untyped.stats.sem(of_clusters), rel=1e-12)
     alone = rng.normal(size=(12, 2))
     assert stats.standard_errors(alone, cluster=np.arange(12)) == pytest.approx(stats.standard_errors(alone))
 
@@ -106,7 +106,7 @@ def test_t_with_clusters_has_a_degree_of_freedom_less_than_clusters() -> None:
     low, high = stats.interval_bounds(
         np.repeat(of_clusters, 4)[:, None], method="t", cluster=np.repeat(np.arange(9), 4)
     )
-    expected = scipy_stats.ttest_1samp(of_clusters, 0).confidence_interval()
+    expected = untyped.stats.ttest_1samp(of_clusters, 0).confidence_interval()
     assert [low[0], high[0]] == pytest.approx(list(expected), rel=1e-12)
 
 
@@ -196,10 +196,10 @@ def test_the_bootstrap_t_by_definition() -> None:
     values = np.random.default_rng(6).lognormal(size=25)
     rng = np.random.default_rng(7)
     drawn = values[rng.integers(0, 25, (20_000, 25))]
-    t = (drawn.mean(axis=1) - values.mean()) / scipy_stats.sem(drawn, axis=1)
-    low, high = (values.mean() - np.quantile(t, tail) * scipy_stats.sem(values) for tail in (0.975, 0.025))
-    by_t = scipy_stats.ttest_1samp(values, 0).confidence_interval()
+    t = (drawn.mean(axis=1) - values.mean()) / untyped.stats.sem(drawn, axis=1)
+    low, high = (values.mean() - np.quantile(t, tail) * untyped.stats.sem(values) for tail in (0.975, 0.025))
+    by_t = untyped.stats.ttest_1samp(values, 0).confidence_interval()
     found = stats.interval_bounds(values[:, None], method="bootstrap-t", n_resamples=20_000, rng=1)
     expected = [min(low, by_t.low), max(high, by_t.high)]
-    assert [found[0][0], found[1][0]] == pytest.approx(expected, abs=0.1 * scipy_stats.sem(values))
-    assert high > by_t.high + 0.2 * scipy_stats.sem(values)
+    assert [found[0][0], found[1][0]] == pytest.approx(expected, abs=0.1 * untyped.stats.sem(values))
+    assert high > by_t.high + 0.2 * untyped.stats.sem(values)

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.stats
+import scipy
 
 from deadheat import stats
 from deadheat.errors import ParameterError
 
-scipy_stats: Any = scipy.stats  # its stubs want each word as a literal
+untyped: Any = scipy  # its stubs want each word as a literal
 
 # Benjamini and Hochberg 1995, section 4: fifteen hypotheses on treatments of myocardial infarction
 BH_1995 = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344]
@@ -35,7 +35,7 @@ def test_holms_procedure_by_hand() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_bh_is_scipys(seed: int) -> None:
     p_values = np.round(np.random.default_rng(seed).random(25) ** 2, 2)  # with equal ones
-    assert stats.adjust(p_values, "bh") == pytest.approx(scipy_stats.false_discovery_control(p_values), rel=1e-12)
+    assert stats.adjust(p_values, "bh") == pytest.approx(untyped.stats.false_discovery_control(p_values), rel=1e-12)
 
 
 @pytest.mark.parametrize("method", stats.CORRECTIONS)
@@ -74,8 +74,8 @@ def test_significant_is_below_the_level_by_more_than_rounding() -> None:
 def test_margins_are_one_sided_t_tests() -> None:
     given, margin = np.random.default_rng(3).normal(0.02, 0.3, (30, 3)), np.array([0.05, 0.1, 0.3])
     worse, same = stats.no_worse(given, margin), stats.equivalent(given, margin)
-    below = scipy_stats.ttest_1samp(given, -margin, alternative="greater").pvalue
-    above = scipy_stats.ttest_1samp(given, margin, alternative="less").pvalue
+    below = untyped.stats.ttest_1samp(given, -margin, alternative="greater").pvalue
+    above = untyped.stats.ttest_1samp(given, margin, alternative="less").pvalue
     assert worse.p_values == pytest.approx(below, rel=1e-11)
     assert same.p_values == pytest.approx(np.maximum(below, above), rel=1e-11)
     low, high = stats.interval_bounds(given, method="t", confidence_level=0.9)
@@ -136,7 +136,7 @@ def test_margins_that_are_refused(margin: Any, message: str) -> None:  # noqa: A
 @pytest.mark.parametrize(("ratio", "n_queries"), [(0.0, 5), (0.5, 20), (0.5, 34), (-0.3, 50), (0.1, 1_000), (2.0, 3)])
 def test_power_is_noncentral_t(ratio: float, n_queries: int, alternative: str) -> None:
     freedom, centre = n_queries - 1, ratio * math.sqrt(n_queries)
-    t, nct = scipy_stats.t(freedom), scipy_stats.nct(freedom, centre)
+    t, nct = untyped.stats.t(freedom), untyped.stats.nct(freedom, centre)
     expected = {
         "two-sided": nct.sf(t.isf(0.025)) + nct.cdf(t.ppf(0.025)),
         "greater": nct.sf(t.isf(0.05)),
@@ -184,7 +184,7 @@ def test_power_of_large_samples_and_effects_is_finite() -> None:
         assert found[0] == pytest.approx(0.05)
         assert all(low <= high + 1e-12 for low, high in itertools.pairwise(found))
         assert found[-1] == pytest.approx(1)
-    assert stats.power(0.001, 1, 10**7) == pytest.approx(scipy_stats.norm.sf(1.959964 - math.sqrt(10)), abs=1e-6)
+    assert stats.power(0.001, 1, 10**7) == pytest.approx(untyped.stats.norm.sf(1.959964 - math.sqrt(10)), abs=1e-6)
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])

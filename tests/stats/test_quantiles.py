@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats as scipy_stats
+import scipy
 
 import deadheat as dh
 from deadheat.errors import ParameterError
@@ -21,7 +21,7 @@ def test_ends_are_the_innermost_ordered_values_that_are_sure_enough(
 ) -> None:
     values = np.random.default_rng(n).permutation(np.arange(1.0, n + 1))
     low, high = quantile_bounds(np.append(values, math.nan), quantile, confidence_level)
-    tail, binomial = (1 - confidence_level) / 2 + 1e-12, scipy_stats.binom(n, quantile)
+    tail, binomial = (1 - confidence_level) / 2 + 1e-12, scipy.stats.binom(n, quantile)
     below = [k for k in range(1, n + 1) if sum(binomial.pmf(j) for j in range(k)) <= tail]
     above = [k for k in range(1, n + 1) if sum(binomial.pmf(j) for j in range(k, n + 1)) <= tail]
     assert low == (max(below) if below else -math.inf)
@@ -31,7 +31,7 @@ def test_ends_are_the_innermost_ordered_values_that_are_sure_enough(
 @pytest.mark.parametrize("quantile", [0.25, 0.5, 0.8])
 def test_they_cover_as_often_as_they_say(quantile: float) -> None:
     rng = np.random.default_rng(7)
-    true = scipy_stats.expon.ppf(quantile)
+    true = scipy.stats.expon.ppf(quantile)
     found = [quantile_bounds(rng.exponential(size=30), quantile) for _ in range(1000)]
     assert np.mean([low <= true <= high for low, high in found]) > 0.94
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from scipy import stats as scipy_stats
+import scipy
 
 from deadheat import stats
 from deadheat.stats import randomization, resampling
@@ -28,11 +28,11 @@ def test_counts_are_multinomial() -> None:
     # the mean of an indicator column is how often its row was drawn: binomial with 5 draws and probability 1/5
     drawn = 5 * stats.bootstrap_means(np.eye(5), ones(5), n_resamples=20_000, rng=np.random.default_rng(5))
     assert drawn.sum(axis=1) == pytest.approx(np.full(20_000, 5.0))
-    expected = scipy_stats.binom.pmf(range(6), 5, 0.2)
+    expected = scipy.stats.binom.pmf(range(6), 5, 0.2)
     for column in drawn.T:
         observed = np.bincount(np.rint(column).astype(int), minlength=6)
         chi_square = ((observed - 20_000 * expected) ** 2 / (20_000 * expected)).sum()
-        assert chi_square < scipy_stats.chi2.isf(1e-4, 5)
+        assert chi_square < scipy.stats.chi2.isf(1e-4, 5)
     assert np.cov(drawn.T)[0, 1] == pytest.approx(-5 * 0.2 * 0.2, abs=0.03)
 
 
@@ -56,7 +56,7 @@ def test_signs_are_fair_and_independent() -> None:
     assert np.abs(signs.mean(axis=0)).max() < 4 / np.sqrt(20_000)
     assert np.abs(np.corrcoef(signs.T) - np.eye(6)).max() < 4 / np.sqrt(20_000)
     patterns = np.bincount(((signs + 1) / 2 @ 2.0 ** np.arange(6)).astype(int), minlength=64)
-    assert ((patterns - 312.5) ** 2 / 312.5).sum() < scipy_stats.chi2.isf(1e-4, 63)
+    assert ((patterns - 312.5) ** 2 / 312.5).sum() < scipy.stats.chi2.isf(1e-4, 63)
 
 
 @pytest.mark.parametrize("n_units", [1, 7, 33, 64, 500])

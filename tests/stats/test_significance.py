@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-import scipy.stats
+import scipy
 
 from deadheat import stats
 from deadheat.errors import ParameterError
@@ -17,7 +17,7 @@ from oracle.signed_ranks import signed_rank
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray
 
-scipy_stats: Any = scipy.stats  # its stubs want each word as a literal
+untyped: Any = scipy  # its stubs want each word as a literal
 
 
 def p_of(column: Any, test: str, **options: Any) -> float:  # noqa: ANN401 - passed on
@@ -51,7 +51,7 @@ def test_exact_randomization_is_scipys(n_queries: int, alternative: str) -> None
 
     for n, column in enumerate(given.T):
         system, baseline = np.maximum(column, 0), np.maximum(-column, 0)
-        expected = scipy_stats.permutation_test(
+        expected = untyped.stats.permutation_test(
             (system, baseline),
             statistic,
             permutation_type="samples",
@@ -157,7 +157,7 @@ def test_rank_tests_take_no_clusters(test: str) -> None:
 def test_wilcoxon_counts_all_sign_patterns(n_queries: int, alternative: str) -> None:
     for column in np.hstack([columns(n_queries), columns(n_queries + 100)[:n_queries]]).T:
         kept = column[column != 0]
-        ranks = scipy_stats.rankdata(np.abs(kept))
+        ranks = untyped.stats.rankdata(np.abs(kept))
         sums = np.array([ranks @ signs for signs in itertools.product([0.0, 1.0], repeat=len(kept))])
         observed = ranks[kept > 0].sum()
         greater, less = (Fraction(int(n), len(sums)) for n in ((sums >= observed).sum(), (sums <= observed).sum()))
@@ -176,14 +176,14 @@ def test_wilcoxon_is_exact_with_draws_and_ties(n_queries: int, alternative: str)
         found = p_of(column, "wilcoxon", alternative=alternative)
         assert found == pytest.approx(signed_rank(column, alternative), rel=1e-12)
         if len(np.unique(np.abs(column))) == n_queries:  # no draw and no tie: SciPy is exact too
-            expected = scipy_stats.wilcoxon(column, alternative=alternative, method="exact").pvalue
+            expected = untyped.stats.wilcoxon(column, alternative=alternative, method="exact").pvalue
             assert found == pytest.approx(expected, rel=1e-12)
         elif n_queries == 14:
-            sampled = scipy_stats.PermutationMethod(n_resamples=5_000, rng=np.random.default_rng(1))
-            expected = scipy_stats.wilcoxon(column[column != 0], alternative=alternative, method=sampled).pvalue
+            sampled = untyped.stats.PermutationMethod(n_resamples=5_000, rng=np.random.default_rng(1))
+            expected = untyped.stats.wilcoxon(column[column != 0], alternative=alternative, method=sampled).pvalue
             assert found == pytest.approx(expected, abs=4 * np.sqrt(0.25 / 5_000))
         else:  # one is enough for SciPy's normal distribution
-            expected = scipy_stats.wilcoxon(column, alternative=alternative).pvalue
+            expected = untyped.stats.wilcoxon(column, alternative=alternative).pvalue
             assert found != pytest.approx(expected, rel=1e-6)
 
 
@@ -192,10 +192,10 @@ def test_wilcoxon_is_normal_above_so_many_differences() -> None:
     sizes = np.append(rng.permutation(np.arange(1.0, 201)) * rng.choice([-1, 1, 1.0], 200), 0.0)
     found = stats.p_values(np.column_stack([sizes, np.append(sizes[:200], 300)]), test="wilcoxon")
     assert found.is_exact.tolist() == [True, False]  # 200 differences and a draw; 201 differences
-    exact, normal = (scipy_stats.wilcoxon(sizes[:200], method=method).pvalue for method in ("exact", "approx"))
+    exact, normal = (untyped.stats.wilcoxon(sizes[:200], method=method).pvalue for method in ("exact", "approx"))
     assert found.p_values[0] == pytest.approx(exact, rel=1e-11)
     assert exact == pytest.approx(normal, abs=0.001)
-    expected = scipy_stats.wilcoxon(np.append(sizes[:200], 300), method="approx").pvalue
+    expected = untyped.stats.wilcoxon(np.append(sizes[:200], 300), method="approx").pvalue
     assert found.p_values[1] == pytest.approx(expected, rel=1e-11)
 
 
@@ -207,11 +207,11 @@ def test_tests_of_scipy(n_queries: int, alternative: str) -> None:
     for column in given.T:
         system, baseline = np.maximum(column, 0), np.maximum(-column, 0)
         expected = {
-            "t": scipy_stats.ttest_rel(system, baseline, alternative=alternative).pvalue,
+            "t": untyped.stats.ttest_rel(system, baseline, alternative=alternative).pvalue,
             "wilcoxon": signed_rank(column, alternative)
             if n_queries <= 200
-            else scipy_stats.wilcoxon(column, alternative=alternative, method="approx").pvalue,
-            "sign": scipy_stats.binomtest(
+            else untyped.stats.wilcoxon(column, alternative=alternative, method="approx").pvalue,
+            "sign": untyped.stats.binomtest(
                 int((column > 0).sum()), int((column != 0).sum()), alternative=alternative
             ).pvalue,
         }
@@ -236,7 +236,7 @@ def test_wilcoxon_takes_sizes_as_equal_that_only_rounding_tells_apart(unit: floa
 def test_t_with_clusters_of_equal_size_is_the_t_test_of_their_means() -> None:
     of_clusters = columns(14)
     found = stats.p_values(np.repeat(of_clusters, 3, axis=0), test="t", cluster=np.repeat(np.arange(14), 3))
-    expected = scipy_stats.ttest_1samp(of_clusters, 0).pvalue
+    expected = untyped.stats.ttest_1samp(of_clusters, 0).pvalue
     assert found.p_values == pytest.approx(expected, rel=1e-11)
 
 
@@ -272,9 +272,9 @@ def test_bootstrap_t_counts_the_t_of_each_resample(alternative: str) -> None:
     given = columns(12)[:, :3] + 0.1
     found = stats.p_values(given, test="bootstrap-t", alternative=alternative, n_resamples=400, rng=5)
     for column, p_value in zip(given.T, found.p_values, strict=True):
-        observed = scipy_stats.ttest_1samp(column, 0).statistic
+        observed = untyped.stats.ttest_1samp(column, 0).statistic
         resampled = [np.repeat(column, counts) for counts in drawn(12, 400, 5)]
-        t = np.array([scipy_stats.ttest_1samp(one, column.mean()).statistic for one in resampled])
+        t = np.array([untyped.stats.ttest_1samp(one, column.mean()).statistic for one in resampled])
         extreme = {"two-sided": np.abs(t) >= abs(observed), "greater": t >= observed, "less": t <= observed}
         assert p_value == pytest.approx((extreme[alternative].sum() + 1) / 401, rel=1e-12)
     assert not found.is_exact.any()
@@ -303,7 +303,7 @@ def test_bootstrap_t_counts_resamples_without_spread_as_extreme() -> None:
 def test_skewness_is_scipys() -> None:
     given = np.column_stack([columns(30), np.zeros(30), np.full(30, 0.1)])
     found, n_units = stats.skewness(given)
-    assert found[:4] == pytest.approx(scipy_stats.skew(given[:, :4], bias=False), rel=1e-12)
+    assert found[:4] == pytest.approx(untyped.stats.skew(given[:, :4], bias=False), rel=1e-12)
     assert np.isnan(found[4:]).all()
     assert n_units.tolist() == [30] * 6
     with_missing = np.vstack([given[:, :1], [[np.nan]]])

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from deadheat.errors import ParameterError
 from deadheat.stats.spread import order_range, spread_of_means
@@ -40,7 +40,7 @@ def test_the_ends_for_two_columns_are_near_those_of_the_difference() -> None:
     rng = np.random.default_rng(RNG_SEED)
     values = rng.normal([0.0, 0.5], 1, (400, 2))
     found = spread_of_means(values, n_resamples=20_000, rng=1)
-    interval = stats.ttest_rel(values[:, 1], values[:, 0]).confidence_interval()
+    interval = scipy.stats.ttest_rel(values[:, 1], values[:, 0]).confidence_interval()
     assert math.isclose(found.low, interval.low**2 / 4, rel_tol=0.05)
     assert math.isclose(found.high, interval.high**2 / 4, rel_tol=0.05)
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.stats
+import scipy
 
 from deadheat import stats
 from deadheat.errors import ParameterError
 from oracle.tukey import enumerated
 
-scipy_stats: Any = scipy.stats  # its stubs leave out parts of some results
+untyped: Any = scipy  # its stubs leave out parts of some results
 
 
 @pytest.mark.parametrize("n_systems", [2, 3, 4])
@@ -41,7 +41,7 @@ def test_normal_values_with_easy_and_hard_queries_are_near_the_analysis_of_varia
     freedom = (n_queries - 1) * (n_systems - 1)
     error = np.sqrt((residuals**2).sum() / freedom / n_queries)
     means = values.mean(axis=0)
-    expected = scipy_stats.studentized_range.sf(np.abs(means[:, None] - means) / error, n_systems, freedom)
+    expected = untyped.stats.studentized_range.sf(np.abs(means[:, None] - means) / error, n_systems, freedom)
     found = stats.tukey_p_values(values, n_resamples=20_000, rng=1)
     assert found == pytest.approx(expected, abs=0.02)
     assert expected.min() < 0.05 < np.median(expected)
@@ -51,7 +51,7 @@ def test_values_without_hard_queries_are_near_scipy_and_ranx() -> None:
     # ranx hands the systems to SciPy as independent samples: the same answer only where queries do not differ
     values = np.random.default_rng(6).normal([0, 0.2, 0.4], 1, (100, 3))
     found = stats.tukey_p_values(values, n_resamples=20_000, rng=1)
-    assert found == pytest.approx(scipy_stats.tukey_hsd(*values.T).pvalue, abs=0.03)
+    assert found == pytest.approx(untyped.stats.tukey_hsd(*values.T).pvalue, abs=0.03)
     peer = pytest.importorskip(
         "ranx.statistical_tests.tukey_hsd_test", reason="ranx belongs to the extra 'bench'", exc_type=ImportError
     )

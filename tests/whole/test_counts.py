@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import scipy
 from click.testing import CliRunner
-from scipy import stats
 
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases
@@ -136,7 +136,7 @@ def test_compare_reports_totals_and_their_differences() -> None:
     pair = document["pairs"]["other"]["tied"]["NumRelRet@2"]
     tied = by_query()
     differences = np.array(NEVER_TIED) - np.array(tied)
-    expected = stats.ttest_rel(NEVER_TIED, tied)
+    expected = scipy.stats.ttest_rel(NEVER_TIED, tied)
     interval = expected.confidence_interval(0.95)
     assert (pair["mean"], pair["baseline_mean"]) == (None, None)
     assert (pair["total"], pair["baseline_total"]) == pytest.approx((sum(NEVER_TIED), math.fsum(tied)), abs=1e-12)
@@ -158,7 +158,7 @@ def test_a_margin_of_a_count_is_one_of_the_total() -> None:
     """That of 3 for the totals of three queries is that of 1 for their means."""
     pair = json.loads(ok("compare qrels.txt tied.run other.run -m NumRelRet@2 --format json --margin 3 --detect 3"))
     differences = np.array(NEVER_TIED) - np.array(by_query())
-    expected = stats.ttest_1samp(differences, -1, alternative="greater").pvalue
+    expected = scipy.stats.ttest_1samp(differences, -1, alternative="greater").pvalue
     found = pair["equivalence"]["other"]["tied"]["NumRelRet@2"]
     assert found["p_no_worse"] == pytest.approx(expected, abs=1e-9)
     assert found["difference"] == pytest.approx(differences.sum(), abs=1e-12)
