@@ -82,6 +82,7 @@ ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
     "evaluate score_columns": (dh.evaluate_columns, "columns"),
     "evaluate by": (dh.Evaluation.by, "columns"),
     "evaluate pool_languages": (dh.Evaluation.by, "pool_languages"),
+    "evaluate quantiles": (dh.Scores.quantile, "quantile"),
     "evaluate ci": (dh.Evaluation.intervals, "options"),
     **{
         f"evaluate {name}": (dh.Scores.interval, name)

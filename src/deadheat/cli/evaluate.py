@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +29,7 @@ from deadheat.cli.options import (
     measures_of,
     takes,
 )
-from deadheat.cli.output import Output, output_options, with_figures, writing
+from deadheat.cli.output import Output, output_options, table_option, with_figures, writing
 from deadheat.io.phases import phase
 
 if TYPE_CHECKING:
@@ -42,8 +43,17 @@ OF_COLUMNS = ("document", "rows")
 ALL = "all"
 NOT_OF_COLUMNS = (
     *("ci", "save", "queries", "by", "pool_languages", "per_query", "unjudged", "unjudged_max_rel", "then_by"),
-    *("confidence_level", "method", "n_resamples"),
+    *("confidence_level", "method", "n_resamples", "quantiles", "table"),
 )
+
+
+def _parsed(_: click.Context, __: click.Parameter, text: str | None) -> tuple[float, ...]:
+    """Read quantiles such as ``0.25,0.5,0.75``."""
+    parts = (text or "").replace(",", " ").split()
+    found = sorted({float(part) for part in parts if re.fullmatch(r"0?\.[0-9]{1,15}", part)} - {0.0})
+    if text is not None and (not found or len(found) < len(set(parts))):
+        raise click.BadParameter(f"expected numbers between 0 and 1, such as 0.25,0.5,0.75; got {text!r}")
+    return tuple(found)
 
 
 @click.command(
@@ -54,6 +64,7 @@ NOT_OF_COLUMNS = (
         "deadheat evaluate qrels.txt bm25.run --ties doc_id --format trec    # as trec_eval -c does",
         "deadheat evaluate qrels.txt bm25.run --per-query -o scores.csv",
         "deadheat evaluate qrels.txt bm25.run --ci --queries queries.csv --by difficulty",
+        "deadheat evaluate qrels.txt bm25.run --quantiles 0.25,0.5,0.75",
         "deadheat evaluate qrels.txt bm25.run --beside doc_id",
         "deadheat evaluate qrels.txt bm25.run --save results/bm25.json",
         "deadheat evaluate qrels.txt features.parquet --score-columns all",
@@ -71,7 +82,14 @@ NOT_OF_COLUMNS = (
     help="Seed of --ties random (drawn if not given) and of --ci (0 if not given).",
 )
 @click.option("--ci", is_flag=True, help="Add confidence intervals, and how much of the error is due to tie order.")
-@takes(*INTERVALS, "cluster", *STRATA)
+@takes(*INTERVALS, "cluster")
+@click.option(
+    "--quantiles",
+    metavar="Q,...",
+    callback=_parsed,
+    help="Add these quantiles over queries, such as 0.5, the median, each with its exact interval.",
+)
+@takes(*STRATA)
 @click.option("--per-query", is_flag=True, help="Add the scores of each query.")
 @click.option(
     "--save",
@@ -87,6 +105,7 @@ NOT_OF_COLUMNS = (
     help="Evaluate several columns of one table, or features of a LETOR file, each as a run of its own, and list them"
     " by the first measure, the best first. all: each column of numbers but ids, relevance and ranks.",
 )
+@table_option("the scores", "quantiles", "averages")
 @output_options("document", "rows", "scores", "runs")
 @takes(*LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
 def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
@@ -96,7 +115,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     scores alone can give it: standard deviation, smallest and largest value. For counts the total is shown.
 
     With --queries and several languages, or --by, one block per stratum, and averages over strata below; csv holds the
-    first table.
+    first table, or the one that --table names.
 
     --format trec with --ties doc_id prints what trec_eval -c prints, and with --missing skip what it prints without -c;
     but runid is the file name, not the tag in the file. What trec and csv have no place for goes to standard error.
@@ -118,8 +137,15 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     inputs = [qrels, *runs, *filter(None, [strata.path])]
     has_intervals = bool(options["ci"] or options["save"])
     seed = _seed(options["seed"], conventions.ties, has_intervals=has_intervals)
+    quantiles = options["quantiles"]
+    if quantiles and options["cluster"]:
+        raise click.UsageError("the intervals of --quantiles are of independent queries: leave out --cluster")
     intervals = intervals_of(
-        options, seed, for_what="" if has_intervals else "--ci", has_queries=strata.path is not None
+        options,
+        seed,
+        for_what="" if has_intervals else "--ci",
+        also=("confidence_level",) if quantiles else (),
+        has_queries=strata.path is not None,
     )
     for measure in measures:  # the methods for proportions and for bounded values are not for all
         method_of(intervals.method, measure, n_units=0, has_clusters=strata.cluster is not None)
@@ -147,6 +173,8 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         unmatched={name: pair for name, (_, _, pair) in zip(named, found, strict=True) if pair},
         intervals=intervals if options["ci"] else None,
         beside=tuple(beside) if options["beside"] else (),
+        quantiles=quantiles,
+        confidence_level=intervals.confidence_level,
     )
     report = report_evaluations(evaluations, context, per_query=options["per_query"], grouping=grouping)
     has_strata = grouping is not None and bool(grouping.strata)
@@ -180,7 +208,7 @@ def _check_form(form: str, options: Mapping[str, Any]) -> None:
     """Refuse options whose output a format has no place for, and a rule beside values that are not exact."""
     if options["beside"] and options["ties"] != "expected":
         raise click.UsageError(f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}")
-    for name in ("ci", "by", "beside"):
+    for name in ("ci", "by", "beside", "quantiles"):
         if form == "trec" and options[name]:
             raise click.UsageError(f"--format trec has no place for what --{name} adds: choose another format")
 

@@ -62,13 +62,13 @@ def _escaped(text: str) -> str:
 def in_sections(report: Report) -> Report:
     """Return the report with a table for each run, and for each value of the first of several labels.
 
-    Tables without intervals stay as they are.
+    Tables without intervals, and those that have a title, stay as they are.
     """
     return replace(report, tables=tuple(part for table in report.tables for part in _sections(table)))
 
 
 def _sections(table: Table) -> Iterator[Table]:
-    if not any(table.holds(place, Span) for place in range(len(table.columns))):
+    if table.title or not any(table.holds(place, Span) for place in range(len(table.columns))):
         yield table
         return
     # the number of queries, which only strata have, comes last

@@ -45,12 +45,16 @@ from deadheat.report.model import (
 from deadheat.report.numbers import cell_of, few_units, format_cell, tell_counts
 from deadheat.report.score_tables import (
     Part,
+    Quantiles,
     inside,
     list_queries,
     parts_of,
+    quantiles_of,
+    tabulate_quantiles,
     tabulate_scores,
     unexplained,
 )
+from deadheat.settings import SETTINGS
 from deadheat.version import __version__
 from deadheat.wording import NOISE, counted, three
 
@@ -125,6 +129,10 @@ class EvaluationContext:
         Of confidence intervals, if they are to be reported.
     beside : tuple of Evaluation
         Of each run, with ties broken by a rule that is to be shown beside the exact values; empty if none is.
+    quantiles : tuple of float
+        Over queries, which are to be reported with their intervals; empty if none are.
+    confidence_level : float
+        Of these intervals.
     """
 
     qrels: str
@@ -133,6 +141,8 @@ class EvaluationContext:
     unmatched: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     intervals: IntervalOptions | None = None
     beside: tuple[Evaluation, ...] = ()
+    quantiles: tuple[float, ...] = ()
+    confidence_level: float = SETTINGS["confidence_level"].default
 
 
 def report_evaluations(
@@ -154,26 +164,32 @@ def report_evaluations(
     grouping : Grouping, optional
         What is known of the queries; with strata, these are reported instead of the whole.
     """
-    strata = grouping.strata if grouping else ()
+    strata, columns = (grouping.strata, grouping.columns) if grouping else ((), ())
+    names = [evaluation.name for evaluation in evaluations]
     parts = parts_of(evaluations, strata, context.intervals)
     summary = tabulate_scores(
         parts,
-        [evaluation.name for evaluation in evaluations],
+        names,
         evaluations[0].measures,
-        columns=grouping.columns if grouping else (),
+        columns=columns,
         smallest=strata[0].smallest if strata else 0,
         level=None if context.intervals is None else context.intervals.confidence_level,
         beside=context.beside,
     )
     tables = [*([list_queries(evaluations, strata, context.beside)] if per_query else []), summary]
-    facts = list(_facts(evaluations, parts, context))
+    quantiles = quantiles_of(parts, context.quantiles, context.confidence_level)
+    facts = list(_facts(evaluations, parts, context, quantiles))
     if grouping is not None:
         tables += _averages(grouping)
         facts += _grouped(grouping)
+    if quantiles:
+        tables.append(tabulate_quantiles(quantiles, names, level=context.confidence_level, columns=columns))
     return Report(tuple(tables), tuple(facts))
 
 
-def _facts(evaluations: Sequence[Evaluation], parts: Sequence[Part], context: EvaluationContext) -> Iterator[Fact]:
+def _facts(
+    evaluations: Sequence[Evaluation], parts: Sequence[Part], context: EvaluationContext, quantiles: Quantiles
+) -> Iterator[Fact]:
     first = evaluations[0]
     n_queries = len(first.query_ids) + (len(first.missing_queries) if first.conventions.missing == "skip" else 0)
     # the ids of a run that retrieves no judged document may be written in two ways
@@ -196,6 +212,14 @@ def _facts(evaluations: Sequence[Evaluation], parts: Sequence[Part], context: Ev
     yield from _estimated(evaluations, context.digits)
     if context.intervals is not None:
         yield from _intervals(parts, context.intervals, context.digits)
+    if quantiles:
+        how = "of the values of queries, interpolated; intervals: exact (binomial), for independent queries"
+        yield said("quantiles", how)
+        named_ones = (
+            (f"quantile {labels[-1]} of {labels[-2]} of {evaluations[run].name}{inside(labels[:-2])}", one)
+            for (labels, run), one in quantiles.items()
+        )
+        yield from cannot_be_known(named_ones)
     yield from made_under(evaluations)
     yield from doubted_names(first.measures)
     yield from of_runs(evaluations)

@@ -49,6 +49,9 @@ DETAILS = {**{name: name for name in ("standard_error", "query_standard_error", 
 Part = tuple[tuple[str, ...], int, Evaluation, Mapping[str, Interval]]
 """The labels of a stratum, or none; the number of a run, its evaluation there, and its intervals by measure."""
 
+Quantiles = dict[tuple[tuple[str, ...], int], Interval]
+"""By the labels of a stratum, the measure and the quantile; and the number of the run."""
+
 
 def inside(labels: tuple[str, ...]) -> str:
     """Return what follows the name of a run in sentences, if only a stratum is meant."""
@@ -124,6 +127,50 @@ def tabulate_scores(
         names,
         main=1 if columns else 0,
         has_blocks=bool(columns),
+    )
+
+
+def quantiles_of(parts: Sequence[Part], quantiles: Sequence[float], level: float) -> Quantiles:
+    """Return the quantiles over queries with intervals of this level, of each measure that is of single queries."""
+    return {
+        ((*labels, scores.measure.label, f"{quantile:g}"), run): scores.quantile(quantile, confidence_level=level)
+        for labels, run, evaluation, _ in parts
+        for scores in evaluation
+        if not scores.measure.only_total
+        for quantile in quantiles
+    }
+
+
+def tabulate_quantiles(found: Quantiles, names: Sequence[str], *, level: float, columns: Sequence[str] = ()) -> Table:
+    """Return a table with a row a part, measure and quantile, and a group of columns a run.
+
+    Parameters
+    ----------
+    found : Quantiles
+    names : sequence of str
+        Of the runs.
+    level : float
+        Confidence level of the intervals.
+    columns : sequence of str, default ()
+        The stratum columns, if the parts are strata.
+    """
+    counts = {one.n_queries for one in found.values()}
+    shown = (
+        Column("value", "value"),
+        Column("interval", level_heading(level, counts), span_of),
+        Column("n_queries", "n", is_data=len(counts) < 2),
+        *(Column(key, key, lambda one, name=name: getattr(one, name), is_data=True) for key, name in KNOWN.items()),
+    )
+    return tabulate_groups(
+        "quantiles",
+        (*(Column(column, column) for column in columns), MEASURE, Column("quantile", "quantile")),
+        shown,
+        (
+            (labels, [found.get((labels, run)) for run in range(len(names))])
+            for labels in dict.fromkeys(labels for labels, _ in found)
+        ),
+        names,
+        title="Quantiles over queries",
     )
 
 
