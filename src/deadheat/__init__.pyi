@@ -11,6 +11,7 @@ from deadheat.benchmark.retrievers import BM25, LLM, Embedding, Hits, Retriever,
 from deadheat.comparison.agreement import Agreement, agree
 from deadheat.comparison.comparison import Comparison, compare, compare_evaluations
 from deadheat.comparison.holes import Holes, holes
+from deadheat.comparison.judges import JudgeAgreement, judge_agreement
 from deadheat.comparison.languages import Languages, compare_languages
 from deadheat.comparison.pairs import Pair
 from deadheat.comparison.values import interval, paired_test
@@ -66,6 +67,7 @@ __all__ = [
     "Holes",
     "Interval",
     "ItemProfile",
+    "JudgeAgreement",
     "Languages",
     "Ontology",
     "Pair",
@@ -105,6 +107,7 @@ __all__ = [
     "holes",
     "interval",
     "item_profile",
+    "judge_agreement",
     "load_evaluation",
     "max_decompressed",
     "max_memory",

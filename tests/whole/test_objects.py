@@ -115,6 +115,9 @@ MAKE: dict[str, Callable[[Data], Shown]] = {
         dh.Run(next(iter(given.runs.values())), name=EVIL[0] if given is WILD else "one"), given.qrels, cutoff=3
     ),
     "Agreement": lambda given: dh.agree(*(dh.Run(run, name=name) for name, run in list(given.runs.items())[:2])),
+    "JudgeAgreement": lambda given: dh.judge_agreement(
+        given.qrels, dh.Qrels(given.qrels, name=EVIL[0]), runs=given.runs
+    ),
     "Languages": languages,
     "Steps": lambda given: evaluation(given).steps(
         "nDCG@3", evaluation(given).query_ids[0], next(iter(given.runs.values()))

@@ -42,6 +42,7 @@ COMMANDS = (  # the most useful first, as --help lists them
         "steps",
         "explain",
         "holes",
+        "judges",
         "items",
         "simulate",
         "trec_eval",

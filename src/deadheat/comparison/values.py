@@ -14,7 +14,7 @@ from deadheat.comparison.flips import Side
 from deadheat.comparison.pairs import Design, Pair, compare_sides
 from deadheat.errors import ParameterError
 from deadheat.evaluation.intervals import MANY, PROPORTION, Interval, IntervalOptions, cluster_codes
-from deadheat.measures import Custom
+from deadheat.measures import Custom, Measure
 from deadheat.stats import interval_bounds, proportion_bounds, standard_errors
 
 
@@ -150,7 +150,7 @@ def paired_test(
     if len(one) != len(other):
         raise ParameterError(argument="b", given=len(other), allowed=f"as many values as a, {len(one)}")
     measure = Custom("values", float)
-    sides = {"a": _side(measure, one), "b": _side(measure, other)}
+    sides = {"a": side_of_values(measure, one), "b": side_of_values(measure, other)}
     return compare_sides([measure], [sides], [("a", "b")], design=design, cluster=_codes(cluster, a))[0][0]
 
 
@@ -166,7 +166,7 @@ def _codes(cluster: Iterable[object] | None, values: ArrayLike) -> IntArray | No
     return cluster_codes(cluster, None, ids)
 
 
-def _side(measure: Custom, values: FloatArray) -> Side:
+def side_of_values(measure: Measure, values: FloatArray) -> Side:
     """Return values without ties as a side of a comparison."""
     unknown = np.full(len(values), nan)
     has_value = ~np.isnan(values)

@@ -9,6 +9,7 @@ from typing import Any
 from deadheat.comparison.agreement import Agreement
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.holes import Holes
+from deadheat.comparison.judges import JudgeAgreement
 from deadheat.comparison.languages import Languages
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.steps import Steps
@@ -38,6 +39,7 @@ from deadheat.report.of_explanation import report_explanation
 from deadheat.report.of_gate import report_gate
 from deadheat.report.of_holes import report_holes
 from deadheat.report.of_items import of_items
+from deadheat.report.of_judges import report_judges
 from deadheat.report.of_languages import of_languages
 from deadheat.report.of_planning import planned
 from deadheat.report.of_profile import report_profile
@@ -108,6 +110,7 @@ REPORTS: dict[type, Callable[..., Report]] = {
     GateResult: report_gate,
     Holes: report_holes,
     ItemProfile: of_items,
+    JudgeAgreement: report_judges,
     Languages: of_languages,
     Placements: _of_placements,
     Steps: of_steps,

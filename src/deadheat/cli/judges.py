@@ -1,0 +1,66 @@
+"""deadheat judges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from deadheat.cli.files import INPUT, label, named_runs, open_qrels, open_run, unique_names
+from deadheat.cli.options import LAST, READING, examples, need_queries, takes
+from deadheat.cli.output import Output, output_options
+
+
+@click.command(
+    short_help="Show how far a judge's labels agree with human ones.",
+    **examples(
+        "deadheat judges human.qrels gpt4.qrels",
+        "deadheat judges human.qrels gpt4.qrels llama.qrels --run bm25.run --run dense.run -m nDCG@10",
+    ),
+)
+@click.argument("human", type=INPUT)
+@click.argument("judges", type=INPUT, nargs=-1, required=True, metavar="JUDGE...")
+@click.option(
+    "--run", "runs", type=INPUT, multiple=True, help="A system; of two or more: what the judge does to conclusions."
+)
+@click.option("--per-query", is_flag=True, help="Add a table of all queries.")
+@output_options("document", "rows", "scores")
+@takes("measures", "rel", "queries", "by", "confidence_level", "n_resamples", "seed", *READING, *LAST)
+def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  # noqa: ANN401 - click's
+    """Show how far labels of a judge, such as a language model, agree with human ones.
+
+    On the documents that both labelled: kappa, Krippendorff's alpha, what each grade is worth, with intervals. With
+    runs also: which differences between systems the judge reverses, misses or invents, and whether it favours one.
+    """
+    from deadheat.comparison.judges import judge_agreement
+    from deadheat.data.queries import Queries
+    from deadheat.report.of_judges import report_judges
+
+    need_queries(options["queries"], {"--by": options["by"]})
+    output = Output(options, [human, *judges, *runs])
+    named = dict(zip(unique_names(judges, label), judges, strict=True))
+    found = judge_agreement(
+        open_qrels(human),
+        {name: _labels(path, name) for name, path in named.items()},
+        runs={name: open_run(path, name) for name, path in named_runs(runs).items()} or None,
+        measures=options["notations"] or "nDCG@10",
+        rel=1 if options["rel"] is None else options["rel"],
+        confidence_level=options["confidence_level"] or 0.95,
+        n_resamples=options["n_resamples"] or 10_000,
+        rng=options["seed"],
+        check_duplicates=False,
+    )
+    strata = found.by(options["by"], Queries(options["queries"])) if options["by"] else None
+    output.print(report_judges(found, per_query=per_query, strata=strata))
+
+
+def _labels(path: str, name: str) -> Any:  # noqa: ANN401 - qrels or a run
+    """Read what a judge said, which may be written as a run."""
+    from deadheat.errors import SwappedFilesError
+
+    try:
+        found = open_qrels(path)
+    except SwappedFilesError:
+        return open_run(path, name)
+    found.name = name
+    return found

@@ -1,0 +1,234 @@
+"""The report of judges: how far their labels agree with human ones, and what follows from either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from deadheat.comparison.judges import OF_GRADES, STATISTICS, Conclusions, Estimate, JudgeAgreement, LabelAgreement
+from deadheat.report.model import (
+    MEASURE,
+    QUERY,
+    SYSTEM,
+    Column,
+    Fact,
+    Report,
+    Span,
+    Table,
+    note,
+    p_value,
+    said,
+    tabulate,
+)
+from deadheat.wording import counted, three
+
+JUDGE = Column("judge", "judge")
+MEANT = "; ".join(f"{name} {text}" for name, text in STATISTICS.items())
+ENDS = ("low", "high")
+
+
+def report_judges(
+    found: JudgeAgreement, *, per_query: bool = False, strata: Mapping[Any, JudgeAgreement] | None = None
+) -> Report:
+    """Return the report of judges.
+
+    Parameters
+    ----------
+    found : JudgeAgreement
+    per_query : bool, default False
+        Whether a table of all queries comes after.
+    strata : mapping of stratum to JudgeAgreement, optional
+    """
+    tables = [_statistics(found.judges)] if len(found.judges) > 1 else [*_of_one(found)]
+    for name, own in (strata or {}).items():
+        title = " ".join(name) if isinstance(name, tuple) else str(name)
+        tables.append(_statistics(own.judges, f"stratum_{title}", title))
+    for one in found.conclusions:
+        tables += _of_conclusions(one, len(found.judges) > 1)
+    if per_query:
+        frame = found.per_query()
+        columns = [Column(name, name.replace("_", " ")) for name in frame.columns[2:]]
+        tables.append(tabulate("queries", (JUDGE, QUERY), columns, frame.to_dicts(), title="Queries", has_blocks=True))
+    opening = " ".join(verdict_of(one) for one in found.conclusions)
+    return Report(tuple(tables), (*_facts(found),), opening=opening)
+
+
+def verdict_of(one: Conclusions) -> str:
+    """Return for which decisions a judge's labels suffice, of these systems and queries."""
+    n = counted(len(one.query_ids), "query", "queries")
+    by = f"By {one.measure.label} on {n}"
+    if not one.n_separated:
+        added = len(one.false)
+        more = f", and {one.judge} {added}" if added else ""
+        return f"{by} the human labels tell no two of these systems apart{more}: this says little of {one.judge}."
+    kept = one.n_separated - len(one.reversed) - len(one.lost)
+    said_of = f"{by} {one.judge} confirms {kept} of {counted(one.n_separated, 'difference')} that the human labels find"
+    parts = [
+        f"reverses {len(one.reversed)}" if one.reversed else "",
+        f"misses {len(one.lost)}" if one.lost else "",
+        f"finds {len(one.false)} that they do not" if one.false else "",
+    ]
+    other = "".join(f", {part}" for part in parts if part)
+    if one.reversed:
+        end = "do not decide by its labels alone"
+    elif one.favoured:
+        end = f"do not decide on {three(list(one.favoured))} by its labels: it favours what others score lower"
+    elif one.false:
+        end = "its clear differences need a second look, its order of systems is that of the humans"
+    else:
+        end = "what it tells apart, the human labels tell apart too"
+    return f"{said_of}{other}: {end}."
+
+
+def _interval(own: Estimate) -> Span:
+    return Span(own.low, own.high)
+
+
+def _statistics(judges: Mapping[str, LabelAgreement], key: str = "judges", title: str = "") -> Table:
+    """Return a row for each judge, with the intervals of what is most asked for."""
+    spares = {"kappa": 0, "quadratic_kappa": 0, "alpha": 1, "inflation": 1, "tau_b": 2, "agreement": 2}
+    columns: list[Column] = [Column("n_documents", "documents", lambda own: own.n_documents)]
+    for name in STATISTICS:
+        data = name not in spares
+        spare = spares.get(name, 3)
+        columns.append(
+            Column(name, name.replace("_", " "), lambda own, name=name: own.estimates[name], is_data=data, spare=spare)
+        )
+        ends = (f"{name}_low", f"{name}_high")
+        columns.append(
+            Column(
+                f"{name}_ci",
+                "95% CI",
+                lambda own, name=name: _interval(own.estimates[name]),
+                ends=ends,
+                is_data=data,
+                spare=spare + 3,
+            )
+        )
+    label = Column("judge", "judge", lambda own: own.judge)
+    return tabulate(key, (label,), columns, judges.values(), title=title)
+
+
+def _of_one(found: JudgeAgreement) -> Iterator[Table]:
+    """Return the statistics of the only judge, the grades that were given, and how each grade fares."""
+    own = found.only
+    level = f"{own.confidence_level:.0%} CI"
+    rows = [{"statistic": name, "value": one, "ci": _interval(one)} for name, one in own.estimates.items()]
+    columns = (Column("value", own.judge), Column("ci", level, ends=ENDS))
+    yield tabulate("judges", (Column("statistic", "statistic"),), columns, rows)
+    human = Column("human", "human")
+    grades = [f"{grade:g}" for grade in own.grades]
+    counts = [
+        {"human": grade, **dict(zip(grades, row, strict=True))}
+        for grade, row in zip(grades, own.confusion.tolist(), strict=True)
+    ]
+    title = f"Documents by human grade (rows) and grade of {own.judge} (columns)"
+    yield tabulate("confusion", (human,), [Column(one, one) for one in grades], counts, title=title)
+    of_grades = []
+    for n, grade in enumerate(grades):
+        numbers = {name: own.by_grade[name][n] for name in OF_GRADES}
+        spans = {f"{name}_ci": _interval(one) for name, one in numbers.items()}
+        of_grades.append({"human": grade} | numbers | spans)
+    both = [
+        part
+        for name in OF_GRADES
+        for part in (Column(name, name), Column(f"{name}_ci", level, ends=(f"{name}_low", f"{name}_high"), spare=1))
+    ]
+    yield tabulate(
+        "grades", (human,), both, of_grades, title="By grade (inflation: mean grade of the judge - human grade)"
+    )
+
+
+def _of_conclusions(one: Conclusions, is_named: bool) -> Iterator[Table]:  # noqa: FBT001 - whether there are several
+    """Return the systems under both labels, and the pairs on which they differ."""
+    of = f"{one.measure.label}, {one.judge}" if is_named else one.measure.label
+    systems = [
+        {
+            "judge": one.judge,
+            "measure": one.measure.label,
+            "system": bias.system,
+            "human": bias.baseline_mean,
+            "by_judge": bias.mean,
+            "bias": bias.difference,
+            "ci": Span(bias.low, bias.high),
+            "favour": favour.difference,
+            "p": p_value(favour.p_adjusted, is_significant=favour.significant),
+        }
+        for bias, favour in zip(one.biases, one.favours, strict=True)
+    ]
+    columns = (
+        Column("human", "human"),
+        Column("by_judge", one.judge if not is_named else "judge"),
+        Column("bias", "bias"),
+        Column("ci", "95% CI", ends=("bias_low", "bias_high"), spare=1),
+        Column("favour", "against others", spare=2),
+        Column("p", "p", spare=2),
+    )
+    hidden = (JUDGE, MEASURE) if is_named else ()
+    yield tabulate("systems", (*hidden, SYSTEM), columns, systems, title=f"Systems by {of}", has_blocks=bool(hidden))
+    kinds = {"reversed": one.reversed, "lost": one.lost, "false": one.false}
+    pairs = {(pair.system, pair.baseline): (pair, other) for pair, other in zip(one.human, one.by_judge, strict=True)}
+    rows = [
+        {
+            "what": what,
+            "system": system,
+            "baseline": baseline,
+            "human": pairs[system, baseline][0].difference,
+            "human_p": p_value(pairs[system, baseline][0].p_adjusted),
+            "judge": pairs[system, baseline][1].difference,
+            "judge_p": p_value(pairs[system, baseline][1].p_adjusted),
+        }
+        for what, named in kinds.items()
+        for system, baseline in named
+    ]
+    if rows:
+        labels = (Column("what", "judge"), SYSTEM, Column("baseline", "baseline"))
+        of_pairs = (
+            Column("human", "human"),
+            Column("human_p", "p", spare=1),
+            Column("judge", "by judge"),
+            Column("judge_p", "p", spare=1),
+        )
+        yield tabulate("pairs", labels, of_pairs, rows, title=f"Pairs on which they differ by {of}")
+
+
+def _facts(found: JudgeAgreement) -> Iterator[Fact]:
+    for judge, one in found.judges.items():
+        text = f"{one.n_documents:,} of {counted(len(one.query_ids), 'query', 'queries')} that both labelled"
+        left = [
+            f"{number:,} that only {who} labelled"
+            for number, who in ((one.only_human, found.human), (one.only_judge, judge))
+            if number
+        ]
+        text += f"; left out {' and '.join(left)}" if left else ""
+        numbers = {"n_documents": one.n_documents, "n_queries": len(one.query_ids)}
+        numbers |= {"only_human": one.only_human, "only_judge": one.only_judge}
+        heading = "documents" if len(found.judges) == 1 else judge
+        yield Fact(f"of_{judge}" if len(found.judges) > 1 else "documents", numbers, heading, text)
+    if found.together:
+        alphas = {name: {"value": float(one), "low": one.low, "high": one.high} for name, one in found.together.items()}
+        text = ", ".join(f"{name} {one!r}" for name, one in found.together.items())
+        yield Fact("alpha_together", alphas, "alpha of all", f"{text}: humans and all judges at once")
+    for under in found.conclusions:
+        name = f"{under.judge}, {under.measure.label}"
+        told: dict[str, object] = {
+            "tau_b": under.tau_b,
+            "tau_ap": under.tau_ap,
+            "separated": under.n_separated,
+            "pairs": len(under.human),
+            **{kind: [list(pair) for pair in getattr(under, kind)] for kind in ("reversed", "lost", "false")},
+            "favoured": list(under.favoured),
+            "tie_std": list(under.tie_std),
+        }
+        human, judge = (f"{own:.4f}" for own in under.tie_std)
+        text = (
+            f"tau_b {under.tau_b:.4f}, tau_ap {under.tau_ap:.4f} between the orders of {len(under.systems)} systems;"
+            f" standard deviation over tie orders {human} by human labels, {judge} by the judge"
+        )
+        yield Fact(f"conclusions_{name}", told, name, text)
+    for text in found.notes:
+        yield note("labels", text)
+    rel = next(iter(found.judges.values())).rel
+    yield Fact("rel", rel, "relevant", f"from grade {rel:g} on")
+    yield said("statistics", MEANT)
+    yield said("CI", "leaves out one query at a time, with Student's t: documents of a query are not independent")

@@ -1,0 +1,69 @@
+"""deadheat judges."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+import deadheat as dh
+from support.command import call, ok
+
+HUMAN = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 2\nq2 0 d1 0\nq2 0 d3 1\n"
+JUDGE = "q1 0 d1 1\nq1 0 d2 1\nq1 0 d3 2\nq2 0 d1 0\nq2 0 d3 0\n"
+
+
+@pytest.fixture(autouse=True)
+def labels(folder: Path) -> None:
+    (folder / "human.txt").write_text(HUMAN, encoding="utf-8")
+    (folder / "llm.txt").write_text(JUDGE, encoding="utf-8")
+    (folder / "a.run").write_text("q1 Q0 d1 1 3 a\nq1 Q0 d2 2 3 a\nq2 Q0 d3 1 1 a\n", encoding="utf-8")
+    (folder / "b.run").write_text("q1 Q0 d3 1 3 b\nq2 Q0 d1 1 1 b\n", encoding="utf-8")
+    (folder / "queries.csv").write_text("query_id,type\nq1,short\nq2,long\n", encoding="utf-8")
+
+
+def test_one_judge() -> None:
+    out = ok("judges", "human.txt", "llm.txt")
+    assert "kappa" in out
+    assert "Documents by human grade (rows) and grade of llm (columns)" in out
+    assert "5 of 2 queries that both labelled" in " ".join(out.split())
+
+
+def test_the_numbers_are_those_of_python() -> None:
+    document = json.loads(ok("judges", "human.txt", "llm.txt", "--format", "json"))
+    found = dh.judge_agreement("human.txt", "llm.txt")
+    values = {name: row["value"] for name, row in document["judges"].items()}
+    assert values == {name: pytest.approx(float(one), nan_ok=True) for name, one in found.only.estimates.items()}
+    assert [list(row.values()) for row in document["confusion"].values()] == found.confusion.tolist()
+    rows = list(csv.DictReader(io.StringIO(ok("judges", "human.txt", "llm.txt", "--format", "csv"))))
+    assert float(rows[1]["value"]) == pytest.approx(found.kappa)
+    assert float(rows[1]["low"]) == pytest.approx(found.kappa.low)
+
+
+def test_conclusions_strata_and_queries() -> None:
+    out = ok("judges", "human.txt", "llm.txt", "--run", "a.run", "--run", "b.run", "-m", "nDCG@3", "--per-query")
+    assert out.startswith("By nDCG@3 on 2 queries the human labels tell no two of these systems apart")
+    assert "Systems by nDCG@3" in out
+    assert "Queries" in out
+    by = json.loads(
+        ok("judges", "human.txt", "llm.txt", "--queries", "queries.csv", "--by", "type", "--format", "json")
+    )
+    assert by["stratum_short"]["llm"]["n_documents"] == 3
+
+
+def test_several_judges_and_formats() -> None:
+    document = json.loads(ok("judges", "human.txt", "llm.txt", "human.txt", "--format", "json"))
+    assert document["judges"]["human"]["kappa"] == 1
+    assert set(document["alpha_together"]) == {"nominal", "ordinal", "interval"}
+    for form in ("markdown", "latex", "html"):
+        assert "kappa" in ok("judges", "human.txt", "llm.txt", "--format", form)
+
+
+def test_what_does_not_go() -> None:
+    result = call("judges", "human.txt", "llm.txt", "--run", "a.run")
+    assert result.exit_code == 2
+    assert "two runs or more" in result.stderr
+    assert call("judges", "human.txt", "llm.txt", "--by", "type").exit_code == 2

@@ -1,0 +1,160 @@
+"""judge_agreement(): what it counts, and what a judge does to conclusions, against the definitions."""
+
+from __future__ import annotations
+
+import copy
+import math
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+
+import deadheat as dh
+from deadheat.errors import DataError
+from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
+
+HUMAN = {"q1": {"a": 2, "b": 0, "c": 1, "x": 1}, "q2": {"d": 1, "e": 0, "f": 2}, "q3": {"g": 1}}
+JUDGE = {"q1": {"a": 2, "b": 1, "c": 1, "y": 0}, "q2": {"d": 1, "e": 1, "f": 0}, "q4": {"h": 2}}
+
+
+def test_it_is_of_the_documents_that_both_labelled() -> None:
+    found = dh.judge_agreement(HUMAN, JUDGE)
+    assert found.only.grades.tolist() == [0, 1, 2]
+    assert found.confusion.tolist() == [[0, 2, 0], [0, 2, 0], [1, 0, 1]]
+    assert (found.only.only_human, found.only.only_judge) == (2, 2)
+    assert found.only.query_ids.tolist() == ["q1", "q2"]
+
+
+def test_the_numbers_have_their_intervals() -> None:
+    sklearn = pytest.importorskip("sklearn.metrics")
+    found = dh.judge_agreement(HUMAN, JUDGE)
+    human, judge = [2, 0, 1, 1, 0, 2], [2, 1, 1, 1, 1, 0]
+    assert found.kappa == pytest.approx(sklearn.cohen_kappa_score(human, judge), abs=1e-12)
+    for own, weights in ((found.linear_kappa, "linear"), (found.quadratic_kappa, "quadratic")):
+        assert own.value == pytest.approx(sklearn.cohen_kappa_score(human, judge, weights=weights), abs=1e-12)
+    assert found.alpha.low < found.alpha < found.alpha.high
+    assert copy.deepcopy(found.kappa).high == found.kappa.high
+    one_query = dh.judge_agreement({"q": HUMAN["q1"]}, {"q": JUDGE["q1"]})
+    assert math.isnan(one_query.kappa.low)
+
+
+def test_frames_for_people_and_programs() -> None:
+    found = dh.judge_agreement(HUMAN, [dh.Qrels(JUDGE, name="one"), dh.Qrels(HUMAN, name="two")])
+    frame = found.to_polars()
+    assert frame.filter(judge="two", statistic="kappa")["value"].item() == 1
+    tau = scipy_stats.kendalltau([2, 0, 1], [2, 1, 1]).statistic
+    assert found.per_query().filter(judge="one", query_id="q1")["tau_b"].item() == pytest.approx(tau)
+    assert found["two"].kappa.value == 1
+    with pytest.raises(DataError, match=r"there are 2 judges \(one, two\)"):
+        found.kappa  # noqa: B018 - it raises
+    assert "alpha of all" in str(found)
+    assert set(found.together) == {"nominal", "ordinal", "interval"}
+
+
+def test_by_strata_the_counts_add_up() -> None:
+    found = dh.judge_agreement(HUMAN, JUDGE)
+    parts = found.by("type", {"q1": {"type": "x"}, "q2": {"type": "y"}})
+    assert (parts["x"].confusion + parts["y"].confusion).tolist() == found.confusion.tolist()
+
+
+@pytest.mark.parametrize(
+    ("judge", "message"),
+    [
+        ({"q1": {"other": 1}}, "label no document of a query in common"),
+        ({"q1": {"a": 10, "b": 0}}, "grades of qrels are 0 to 2, those of qrels 0 to 10: .* different scales"),
+        ({"q": {str(n): n / 100 for n in range(60)}}, "has 6[0-9] different grades"),
+    ],
+    ids=["no document", "scales", "grades"],
+)
+def test_labels_that_cannot_be_compared(judge: object, message: str) -> None:
+    human = {**HUMAN, "q": {str(n): n % 2 for n in range(60)}}
+    with pytest.raises(DataError, match=message):
+        dh.judge_agreement(human, judge)
+
+
+def test_a_judge_with_one_grade_and_one_beyond_the_scale() -> None:
+    one_grade = dh.judge_agreement(HUMAN, {"q1": {"a": 1, "b": 1, "c": 1}})
+    assert math.isnan(one_grade.only.estimates["tau_b"])
+    assert one_grade.kappa.value == 0
+    beyond = dh.judge_agreement(HUMAN, {"q1": {"a": 3, "b": 1}})
+    assert beyond.notes == ("qrels gives 3, beyond the human grades: are they of one scale?",)
+
+
+def test_a_run_is_taken_for_its_grades() -> None:
+    found = dh.judge_agreement(HUMAN, dh.Run(JUDGE, name="llm"))
+    assert found.notes == ("llm is a run: its scores are taken as grades",)
+    assert found.confusion.tolist() == dh.judge_agreement(HUMAN, JUDGE).confusion.tolist()
+
+
+def drawn(
+    seed: int, n_queries: int = 12
+) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, int]], dict[str, dict[str, dict[str, float]]]]:
+    """Return human labels, those of a judge that is off by one at times, and three systems."""
+    rng = np.random.default_rng(seed)
+    human = {f"q{q}": {f"d{d}": int(rng.integers(0, 3)) for d in range(12)} for q in range(n_queries)}
+    judge = {q: {d: int(np.clip(g + rng.integers(-1, 2), 0, 2)) for d, g in own.items()} for q, own in human.items()}
+    runs = {
+        name: {q: {d: g * skill + float(rng.integers(0, 3)) for d, g in own.items()} for q, own in human.items()}
+        for name, skill in (("good", 2.0), ("fair", 1.0), ("poor", 0.0))
+    }
+    return human, judge, runs
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_conclusions_are_those_of_two_comparisons(seed: int) -> None:
+    human, judge, runs = drawn(seed)
+    found = dh.judge_agreement(human, judge, runs=runs, measures=["nDCG@5", "P@3"]).conclusions
+    for one in found:
+        measure = one.measure.label
+        both = [dh.compare(labels, runs, [measure], rng=0) for labels in (human, judge)]
+        means = [[of.evaluations[name][measure].mean for name in runs] for of in both]
+        assert [(own.baseline_mean, own.mean) for own in one.biases] == [*zip(*means, strict=True)]
+        pairs = [{(p.system, p.baseline): p for p in of.pairs} for of in both]
+        ours = {(p.system, p.baseline): p for p in one.human}
+        assert {key: p.p_adjusted for key, p in ours.items()} == pytest.approx(
+            {key: p.p_adjusted for key, p in pairs[0].items()}
+        )
+        for key, own in ours.items():
+            one_way, other_way = pairs[0][key], pairs[1][key]
+            is_opposite = one_way.difference * other_way.difference < 0
+            assert own.difference == pytest.approx(one_way.difference)
+            assert (key in one.reversed) == (one_way.significant and is_opposite)
+            assert (key in one.lost) == (one_way.significant and not other_way.significant and not is_opposite)
+            assert (key in one.false) == (other_way.significant and not one_way.significant)
+        assert one.tau_b == pytest.approx(scipy_stats.kendalltau(*means).statistic, nan_ok=True)
+        spread = [np.mean([of.evaluations[name][measure].mean_tie_std for name in runs]) for of in both]
+        assert one.tie_std == pytest.approx(spread)
+
+
+def test_a_favourite_is_found_by_its_bias_against_the_others() -> None:
+    human, judge, runs = drawn(1, 30)
+    own = {q: {d: float(g) for d, g in of.items()} for q, of in judge.items()}
+    found = dh.judge_agreement(human, {"llm": dh.Qrels(judge)}, runs={**runs, "llm": own}).conclusions[0]
+    assert found.favoured == ("llm",)
+    assert any(
+        "llm is a judge and a system" in one
+        for one in dh.judge_agreement(human, {"llm": dh.Qrels(judge)}, runs={**runs, "llm": own}).notes
+    )
+    values = {
+        name: [dh.evaluate(labels, run, ["nDCG@10"])["nDCG@10"].values for labels in (human, judge)]
+        for name, run in {**runs, "llm": own}.items()
+    }
+    bias = {name: two[1] - two[0] for name, two in values.items()}
+    others = np.mean([bias[name] for name in runs], axis=0)
+    (favour,) = [one for one in found.favours if one.system == "llm"]
+    assert favour.difference == pytest.approx((bias["llm"] - others).mean())
+
+
+@needs_shared_data
+def test_real_judges_agree_as_was_published() -> None:
+    """As in table 2 of the challenge's overview (arXiv 2408.08896)."""
+    judges = {name: llm_run(name) for name in LLM_RUNS}
+    found = dh.judge_agreement(llm_qrels(), judges)
+    human = dh.Qrels(llm_qrels()).to_polars()
+    for name, path in judges.items():
+        both = human.join(dh.Run(path).to_polars(), on=["query_id", "doc_id"])
+        kappa = pytest.importorskip("sklearn.metrics").cohen_kappa_score(both["relevance"], both["score"])
+        assert found[name].kappa == pytest.approx(kappa, abs=1e-12)
+    published = {"willia-umbrela1": 0.2863, "Olz-gpt4o": 0.2625, "TREMA-4prompts": 0.1829}
+    assert {name: found[name].kappa for name in published} == pytest.approx(published, abs=5e-5)
+    assert found["willia-umbrela1"].alpha == pytest.approx(0.4918, abs=5e-5)
