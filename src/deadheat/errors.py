@@ -133,6 +133,26 @@ class CasesError(DataError):
         self.findings = tuple(findings)
 
 
+class NotKeptError(DataError):
+    """What a saved evaluation keeps of its ranking is too little to score it again.
+
+    Attributes
+    ----------
+    queries : dict of str to tuple of str
+        The measures that cannot be known, and for which queries.
+    """
+
+    def __init__(
+        self,
+        problem: str | None = None,
+        *,
+        queries: Mapping[str, tuple[str, ...]] | None = None,
+        **parts: Any,  # noqa: ANN401 - those of its base
+    ) -> None:
+        super().__init__(problem, **parts)
+        self.queries = dict(queries or {})
+
+
 class FigureError(DataError):
     """A figure cannot show these data: the message says why, and what would."""
 

@@ -69,5 +69,10 @@ SETTINGS = {
         " clopper-pearson: exact for proportions.",
         ("auto", "bca", "bootstrap-t", "percentile", "t", "gaffke", "clopper-pearson"),
     ),
+    "save_depth": Setting(
+        100,
+        "Documents of each list that --save keeps, to score it again under other judgments; more where a measure needs"
+        " it, 0 for none.",
+    ),
     "n_resamples": Setting(10_000, "Resamples of bootstraps and tests, 99 or more."),
 }

@@ -325,7 +325,8 @@ def test_a_file_of_someone_else_is_not_replaced(tmp_path: Path, content: str) ->
     assert [one.name for one in tmp_path.iterdir()] == ["x.json"]
 
 
-def test_what_may_be_replaced(tmp_path: Path) -> None:
+def test_what_may_be_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     evaluation, path = dh.evaluate(*data(), ["RR"], missing="empty"), tmp_path / "x.json"
     path.touch()  # as mktemp leaves it
     evaluation.save(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from deadheat.arguments import check_choice
 from deadheat.data.precision import ScorePrecision, check_precision
@@ -19,6 +19,20 @@ BOUNDED: dict[str, tuple[Any, ...]] = {
     "no_relevant": ("zero",),
 }
 """What allows bounds over unjudged documents: lists and queries that stay the same whatever their labels are."""
+
+
+class ConventionArguments(TypedDict, total=False):
+    """The conventions as arguments of :func:`evaluate`; `missing` is None where nobody confirmed its default."""
+
+    ties: str
+    missing: str | None
+    no_relevant: str
+    score_precision: ScorePrecision
+    rel: float | None
+    judged_only: bool
+    depth: int | None
+    unjudged: str
+    unjudged_max_rel: float | None
 
 
 @dataclass(frozen=True)

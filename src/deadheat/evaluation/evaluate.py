@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
 from pathlib import Path
-from typing import TypeAlias, TypedDict, TypeGuard, Unpack, cast, overload
+from typing import TypeAlias, TypeGuard, Unpack, cast, overload
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import UnreadRows
 from deadheat.data.tables import Qrels, Run, Source, Table
 from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.conventions import Conventions
+from deadheat.evaluation.conventions import ConventionArguments, Conventions
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
 from deadheat.evaluation.warned import warn, warn_of_one_table
@@ -41,22 +41,13 @@ from deadheat.wording import NOISE, Advice, Plain, counted, three
 DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
 
 
-class Options(TypedDict, total=False):
+class Options(ConventionArguments, total=False):
     """The options of :func:`evaluate`."""
 
-    ties: str
     rng: Rng
-    missing: str | None
-    no_relevant: str
-    score_precision: ScorePrecision
     check_duplicates: bool
     ascending: bool
     then_by: Source | Sequence[Source] | None
-    rel: float | None
-    judged_only: bool
-    depth: int | None
-    unjudged: str
-    unjudged_max_rel: float | None
     collection: Source | None
     strict: bool
     normalize_ids: str | None
@@ -320,6 +311,7 @@ def evaluate_under(
         placements=placements,
         qrels=qrels,
         notes=(*qrels.notes, *run.notes, *alike(qrels, run, lacking, placements.unjudged_queries)),
+        run=run,
     )
 
 

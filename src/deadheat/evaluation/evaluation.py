@@ -7,22 +7,24 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import fields, replace
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import Rng
+from deadheat.arguments import Rng, as_count
 from deadheat.arrays import BoolArray, IntArray, TextArray
 from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Drawn, Shown
 from deadheat.data.tables import Qrels, Run, Source, hash_of_ids
 from deadheat.errors import DataError, MeasureError, ParameterError, UnknownMeasureError
-from deadheat.evaluation.conventions import Conventions
-from deadheat.evaluation.facts import Facts, facts_of
+from deadheat.evaluation.conventions import ConventionArguments, Conventions
+from deadheat.evaluation.facts import TOP, Facts, facts_of
 from deadheat.evaluation.intervals import KNOWN, Cluster, Interval, IntervalArguments, IntervalOptions, cluster_codes
+from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import (
     AVERAGES,
@@ -40,11 +42,15 @@ from deadheat.evaluation.strata import (
 from deadheat.io.forking import check_threads
 from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
+from deadheat.placements.kept import kept
 from deadheat.placements.placements import Placements
+from deadheat.settings import SETTINGS
 from deadheat.wording import did_you_mean
 
 if TYPE_CHECKING:
     from deadheat.evaluation.steps import Steps
+
+SAVE_DEPTH: int = SETTINGS["save_depth"].default
 
 
 class Evaluation(Drawn, Shown):
@@ -71,6 +77,13 @@ class Evaluation(Drawn, Shown):
         The same by an ontology's judgments, for MaxRel alone.
     notes : tuple of str
         What was assumed or skipped to read qrels and run, for people.
+    run : Run or None
+        What was evaluated; of a saved evaluation the documents that were kept, None if none were, or if these are some
+        queries of an evaluation.
+    origin : Origin or None
+        Time, label and commit of a saved evaluation; None of one that was just made.
+    known_depth : int or None
+        The rank to which lists were known when the evaluation was scored again; None if it was not.
     """
 
     def __init__(
@@ -86,6 +99,9 @@ class Evaluation(Drawn, Shown):
         graded: Placements | None = None,
         qrels: Qrels | str = "",
         notes: tuple[str, ...] = (),
+        run: Run | None = None,
+        origin: Origin | None = None,
+        known_depth: int | None = None,
     ) -> None:
         self._scores = {of_measure.measure: of_measure for of_measure in scores}
         self.name = name
@@ -98,6 +114,9 @@ class Evaluation(Drawn, Shown):
         self.graded = graded
         self._qrels = qrels
         self.notes = notes
+        self.run = run
+        self.origin = origin
+        self.known_depth = known_depth
 
     def __repr__(self) -> str:
         means = ", ".join(f"{measure.label}={scores.mean:.4f}" for measure, scores in self._scores.items())
@@ -145,12 +164,12 @@ class Evaluation(Drawn, Shown):
 
     @property
     def qrels(self) -> Qrels | None:
-        """The judgments; None for a saved evaluation."""
+        """The judgments; None if they were not saved."""
         return None if isinstance(self._qrels, str) else self._qrels
 
     @property
     def qrels_name(self) -> str:
-        """What the qrels are called: their file, or a name; a saved evaluation does not know it."""
+        """What the qrels are called: their file, or a name."""
         return "the qrels" if isinstance(self._qrels, str) else self._qrels.where
 
     @cached_property
@@ -250,24 +269,101 @@ class Evaluation(Drawn, Shown):
         masks = groups(self.query_ids.tolist(), names, table, pool_languages=pool_languages, stacklevel=3)
         return Strata(self, masks, names, table, smallest)
 
-    def save(self, path: str | Path, **options: Unpack[IntervalArguments]) -> None:
+    def save(
+        self,
+        path: str | Path,
+        *,
+        save_depth: int = SAVE_DEPTH,
+        label: str | None = None,
+        commit: str | None = None,
+        **options: Unpack[IntervalArguments],
+    ) -> None:
         """Write one JSON file: readable means, intervals and conventions, then scores and placements of all queries.
+
+        It holds the judgments and the first documents of each list too, so that it can be scored again
+        (:meth:`rescored`).
 
         Parameters
         ----------
         path : path
             Of the file, ``.json``; an earlier save there is replaced, any other file is an error.
+        save_depth : int, default 100
+            Documents of each list to keep, more where a measure has a larger cutoff; 0: none. The tie of the last one
+            is kept whole if it has at most ten times as many documents. Nothing is kept of runs that are too large to
+            hold, or in a cluster; of a loaded evaluation, what it has stays.
+        label, commit : str, optional
+            By default branch and commit, as the environment of a CI system or git say.
         **options
             Of the intervals, as for :meth:`Scores.interval`.
         """
         from deadheat.evaluation.saved import write  # few evaluations are saved
 
-        write(path, list(self), IntervalOptions(**options), self.parts() | {"qrels": self.qrels_hash})
+        origin = self.origin or Origin.here()
+        given = {name: one for name, one in (("label", label), ("commit", commit)) if one is not None}
+        parts = self.keeping(save_depth).parts() | {"origin": replace(origin, **given)}
+        write(path, list(self), IntervalOptions(**options), parts)
+
+    def keeping(self, save_depth: int) -> Evaluation:
+        """Return the evaluation with the first documents of each list alone, as they are saved.
+
+        Parameters
+        ----------
+        save_depth : int
+            As for :meth:`save`.
+        """
+        if as_count("save_depth", save_depth, low=0):
+            save_depth = max(save_depth, TOP, *(one.deepest or 0 for one in self.measures))
+        found = copy(self)
+        found.run = self.run and kept(self.run, save_depth, self.conventions.score_precision)
+        return found
+
+    def rescored(
+        self,
+        qrels: Source | None = None,
+        measures: MeasureLike | Iterable[MeasureLike] | None = None,
+        **conventions: Unpack[ConventionArguments],
+    ) -> Evaluation:
+        """Return the evaluation of the same ranking under other judgments, measures or conventions.
+
+        Equal to evaluating the run itself, as far as it was kept: where ties at the cutoff of a measure are kept whole,
+        where lists are whole, and where all judged documents are among those that were kept.
+
+        Parameters
+        ----------
+        qrels : path, dict of dict, dataframe or Qrels, optional
+            By default those of the evaluation.
+        measures : measure or iterable of measures, optional
+            By default those of the evaluation.
+        **conventions
+            As for :func:`evaluate`, by default those of the evaluation.
+
+        Raises
+        ------
+        NotKeptError
+            The value of a measure for some query depends on documents that were not kept; it names both.
+        DataError
+            The evaluation has no ranking, or no judgments.
+        ParameterError
+            Ties are broken at random.
+
+        Examples
+        --------
+        >>> from deadheat import evaluate
+        >>> ev = evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["RR"])
+        >>> ev.rescored({"q": {"a": 1, "b": 1}}).means(), ev.rescored(measures="P@1").means()
+        ({'RR': 1.0}, {'P@1': 0.5})
+        """
+        # it evaluates, and what evaluates makes evaluations
+        found: Evaluation = import_module("deadheat.evaluation.rescoring").rescored(self, qrels, measures, conventions)
+        return found
 
     def parts(self) -> dict[str, Any]:
         """Return the arguments that make the evaluation, but for the scores."""
-        names = ("name", "query_ids", "conventions", "missing_queries", "unjudged_queries", "placements", "graded")
-        return {"qrels": self._qrels, "notes": self.notes, **{name: getattr(self, name) for name in names}}
+        names = (
+            *("name", "query_ids", "conventions", "missing_queries", "unjudged_queries", "placements", "graded"),
+            *("notes", "run", "origin", "known_depth"),
+        )
+        return {"qrels": self._qrels, **{name: getattr(self, name) for name in names}}
 
     def select(self, keep: BoolArray | IntArray, name: str | None = None) -> Evaluation:
         """Return the evaluation of some queries; the highest relevance remains that of the whole qrels.
@@ -287,6 +383,7 @@ class Evaluation(Drawn, Shown):
             "unjudged_queries": (),
             "placements": self.placements.select(keep),
             "graded": self.graded and self.graded.select(keep),
+            "run": None,
         }
         return Evaluation([scores.select(keep) for scores in self], **self.parts() | of_queries)
 
@@ -317,6 +414,7 @@ class Evaluation(Drawn, Shown):
             "missing_queries": tuple(sorted(names[one] for one in some.missing_queries)),
             "placements": replace(some.placements, query_ids=ids),
             "graded": some.graded and replace(some.graded, query_ids=ids),
+            "qrels": self.qrels_hash,
         }
         return Evaluation([replace(one, query_ids=ids) for one in some], **some.parts() | renamed)
 

@@ -20,10 +20,12 @@ from typing import Any, TypeVar
 import numpy as np
 import polars as pl
 
-from deadheat.data.tables import hash_of_ids
+from deadheat.data.rows import MappingRows
+from deadheat.data.tables import Qrels, Run, hash_of_ids
 from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError
 from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
+from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import Scores, TieSpread, intervals
 from deadheat.io.forking import check_threads
 from deadheat.io.naming import path_named
@@ -32,6 +34,7 @@ from deadheat.io.source import decoded, read_all, readable
 from deadheat.io.writing import replacing
 from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.stored import StoredMeasure
+from deadheat.placements.kept import KeptRows
 from deadheat.placements.placements import Placements, Subtopics
 from deadheat.version import __version__
 from deadheat.wording import as_given
@@ -167,6 +170,10 @@ RETRIEVED: dict[str, type[pl.DataType]] = {
     "above": pl.Int64,
     "tied": pl.Int64,
 }
+JUDGMENTS: dict[str, type[pl.DataType]] = {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
+TOPICS: dict[str, type[pl.DataType]] = {**JUDGMENTS, "subtopic": pl.String}
+LISTS: dict[str, type[pl.DataType]] = {"query_id": pl.String, "n_retrieved": pl.Int64, "next_score": pl.Float64}
+RANKING: dict[str, type[pl.DataType]] = {"query": pl.UInt32, "doc_id": pl.String, "score": pl.Float64}
 JUDGED: dict[str, type[pl.DataType]] = {"query": pl.Int64, "relevance": pl.Float64}
 SUBTOPICS: dict[str, type[pl.DataType]] = {  # only of qrels that have some
     "query": pl.Int64,
@@ -186,7 +193,7 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
     scores : sequence of Scores
     options : IntervalOptions
     parts : mapping
-        The other arguments of `Evaluation`; of the qrels the hash.
+        The other arguments of `Evaluation`, with its origin, and of the run what is to be kept.
 
     Raises
     ------
@@ -203,8 +210,10 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
             given=str(path),
             hint=f"Did you mean {str(path.with_suffix(SUFFIX))!r}?",
         )
+    qrels, run, origin = (parts[name] for name in ("qrels", "run", "origin"))
     head = {
         "name": parts["name"],
+        **asdict(origin),
         "conventions": asdict(parts["conventions"]),
         "n_queries": len(parts["query_ids"]),
         "measures": {
@@ -212,9 +221,11 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
             for one, interval in zip(scores, intervals(scores, options), strict=True)
         },
         "intervals": options.to_dict(),
-        "qrels_hash": parts["qrels"],
+        "qrels_hash": qrels if isinstance(qrels, str) else qrels.fingerprint,
         "queries_hash": hash_of_ids(parts["query_ids"].tolist()),
         **{name: list(parts[name]) for name in ("missing_queries", "unjudged_queries", "notes")},
+        "save_depth": run.rows.depth if run else 0,
+        "known_depth": parts["known_depth"],
     }
     data: dict[str, object] = {
         "encoding": ENCODING,
@@ -222,6 +233,8 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
         **_tables_of(parts["placements"]),
         # the placements once more, by an ontology's judgments; only with MaxRel on one
         **({} if parts["graded"] is None else {"graded": _tables_of(parts["graded"])}),
+        **({} if isinstance(qrels, str) else {"judgments": _judgments(qrels)}),
+        **({"ranking": _ranking(run, run.rows)} if run else {}),
     }
     SAVED.write(path, head, data)
 
@@ -306,6 +319,28 @@ def _tables_of(placed: Placements) -> dict[str, object]:
     }
 
 
+def _judgments(qrels: Qrels) -> dict[str, object]:
+    topics = qrels.subtopics
+    return {
+        "name": qrels.name,
+        "notes": list(qrels.notes),
+        "without": list(qrels.bare),
+        "rows": packed(qrels.to_polars().select(*JUDGMENTS), JUDGMENTS),
+        **({} if topics is None else {"subtopics": packed(topics.select(*TOPICS), TOPICS)}),
+    }
+
+
+def _ranking(run: Run, rows: KeptRows) -> dict[str, object]:
+    codes = rows.queries.select("query_id").with_row_index("query")
+    coded = rows.frame.join(codes, on="query_id", how="left", maintain_order="left")
+    return {
+        "notes": list(run.notes),
+        "by_keys": run.by_keys and list(run.by_keys),
+        "lists": packed(rows.queries, LISTS),
+        "rows": packed(coded.select(*RANKING), RANKING),
+    }
+
+
 def _packed(rows: Placements | Subtopics, schema: Mapping[str, type[pl.DataType]]) -> str:
     return packed({name: rows.doc_ids.tolist() if name == "doc_id" else getattr(rows, name) for name in schema}, schema)
 
@@ -329,9 +364,31 @@ def _parts(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
         "unjudged_queries": unjudged,
         "placements": placements,
         "graded": graded,
-        "qrels": document["qrels_hash"],
+        "qrels": _qrels(data["judgments"], document["qrels_hash"]) if "judgments" in data else document["qrels_hash"],
         "notes": tuple(document["notes"]),
+        "run": _run(document, data["ranking"]) if "ranking" in data else None,
+        "origin": Origin(*(document.get(name, "") for name in ("time", "label", "commit"))),
+        "known_depth": document.get("known_depth"),
     }
+
+
+def _qrels(held: Mapping[str, Any], fingerprint: str) -> Qrels:
+    found = Qrels.of_checked(unpacked(held["rows"]), held["name"])
+    if held["without"]:
+        mapping = {**found.to_dict(), **{query: {} for query in held["without"]}}
+        found.rows = MappingRows(mapping, "qrels", held["name"])
+    found.notes, found.fingerprint = tuple(held["notes"]), fingerprint
+    found.subtopics = unpacked(held["subtopics"]) if "subtopics" in held else None
+    return found
+
+
+def _run(document: Mapping[str, Any], held: Mapping[str, Any]) -> Run:
+    lists, coded = unpacked(held["lists"]), unpacked(held["rows"])
+    frame = coded.select(lists["query_id"].gather(coded["query"]), "doc_id", "score")
+    found = Run.of_checked(frame, document["name"])
+    found.rows = KeptRows(frame, lists, document["save_depth"])
+    found.notes, found.by_keys = tuple(held["notes"]), held["by_keys"] and tuple(held["by_keys"])
+    return found
 
 
 def _measure(notation: str, stated: Mapping[str, Any]) -> Measure:

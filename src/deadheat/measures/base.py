@@ -275,6 +275,11 @@ class Measure(ABC, metaclass=MeasureType):
         counts_all = getattr(self, "norm", None) == "retrieved_all"
         return None if counts_all else getattr(self, "cutoff", None)
 
+    def looked_at(self, placements: Placements) -> IntArray:
+        """Return how many documents of each list it looks at: the others change no value, wherever they are."""
+        n_retrieved = placements.n_retrieved
+        return n_retrieved if self.deepest is None else np.minimum(n_retrieved, self.deepest)
+
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a document that counts as relevant for this measure."""
         return np.ones(placements.n_queries, np.bool_)

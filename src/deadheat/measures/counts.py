@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
-from deadheat.arrays import FloatArray
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels.segments import ratio
 from deadheat.measures.base import Measure, register
 from deadheat.measures.parameters import Number, parameter
@@ -13,11 +15,22 @@ from deadheat.placements.placements import Placements
 
 
 class Count(Measure):
-    """A number that no tie order changes."""
+    """A number that no tie order changes.
+
+    Attributes
+    ----------
+    looks_inside : bool
+        Whether it looks at the documents of a list, and not only at how many there are.
+    """
 
     range = (0.0, np.inf)
     total = True
     is_quality = False
+    looks_inside: ClassVar[bool] = True
+
+    def looked_at(self, placements: Placements) -> IntArray:
+        """Return all documents of each list, or none."""
+        return super().looked_at(placements) * self.looks_inside
 
     def variance(self, placements: Placements) -> FloatArray:
         """Return 0."""
@@ -36,6 +49,7 @@ class NumQ(Count):
     """
 
     title = "queries"
+    looks_inside = False
     formula = "NumQ = 1 for each query"
     trec_eval = ("num_q",)
     only_total = True
@@ -57,6 +71,7 @@ class NumRet(Count):
     """
 
     title = "documents retrieved"
+    looks_inside = False
     formula = "NumRet = documents retrieved"
     trec_eval = ("num_ret",)
 
@@ -77,6 +92,7 @@ class NumRel(Count, RelevanceMeasure):
     """
 
     title = "relevant documents"
+    looks_inside = False
     formula = "NumRel = documents of relevance rel or more in the qrels"
     trec_eval = ("num_rel",)
 

@@ -41,6 +41,13 @@ class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):
         above, tied = found.above[start], found.tied[start]
         return np.stack((found.query[start], above, tied, self.inside(above, tied), found.count[start]))
 
+    def looked_at(self, placements: Placements) -> IntArray:
+        """Return the documents up to the first tie with a relevant one, or to the cutoff."""
+        query, above, tied, *_ = self.first_ties(placements)
+        found = super().looked_at(placements).copy()
+        found[query] = np.minimum(found[query], above + tied)
+        return found
+
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Compute mean and variance over all tie orders."""
         query, above, tied, inside, count = self.first_ties(placements)
@@ -177,6 +184,12 @@ class PaperMeasure(FirstMeasure):
         Choice(("permutations", "mid_rank")),
         "mean over all tie orders, or the paper's formula on the tie itself, under every tie policy",
     )
+
+    def looked_at(self, placements: Placements) -> IntArray:
+        """Return the same; the paper's formula looks at all relevant documents."""
+        if self.definition == "permutations":
+            return super().looked_at(placements)
+        return placements.n_retrieved
 
     @abstractmethod
     def of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:

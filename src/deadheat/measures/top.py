@@ -213,6 +213,10 @@ class Rprec(RelevanceMeasure, TopMeasure):
         """Return R."""
         return placements.n_relevant(self.rel)
 
+    def looked_at(self, placements: Placements) -> IntArray:
+        """Return k, or the number of retrieved documents."""
+        return np.minimum(self.k(placements), placements.n_retrieved)
+
 
 @register
 class NumRelRet(RelevanceMeasure, CutTopMeasure):
@@ -328,6 +332,10 @@ class RprecMult(RelevanceMeasure, TopMeasure):
     def k(self, placements: Placements) -> IntArray:
         """Return m R, rounded."""
         return np.floor(self.multiple * placements.n_relevant(self.rel) + 0.9).astype(np.int64)
+
+    def looked_at(self, placements: Placements) -> IntArray:
+        """Return k, or the number of retrieved documents."""
+        return np.minimum(self.k(placements), placements.n_retrieved)
 
 
 @register

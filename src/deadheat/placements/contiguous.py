@@ -239,6 +239,12 @@ def _rising_blocks(scores: FloatArray, bounds: IntArray) -> BoolArray:
     return found
 
 
+def descending(scores: FloatArray, bounds: IntArray) -> FloatArray:
+    """Return scores that are sorted from the highest to the lowest within each block."""
+    unsorted = _rising_blocks(scores, bounds)
+    return _sorted(scores, bounds, unsorted) if unsorted.any() else scores
+
+
 def _sorted(scores: FloatArray, bounds: IntArray, wanted: BoolArray) -> FloatArray:
     """Return the scores with the wanted blocks sorted, those of one length in one call."""
     ordered = scores.copy()
@@ -329,7 +335,7 @@ def _first_by_sorting(docs: pl.Series, sizes: IntArray, own: pl.Series, tie: Int
 
 def are_tied(scores: FloatArray, bounds: IntArray) -> BoolArray:
     """Tell of each score, sorted within its block, whether another one of the block is the same."""
-    ordered = _sorted(scores, bounds, np.diff(bounds) > 0)
+    ordered = descending(scores, bounds)
     is_same = ordered[1:] == ordered[:-1]
     is_same[bounds[1:-1] - 1] = False  # the next one is in another block
     found = np.zeros(len(scores), np.bool_)

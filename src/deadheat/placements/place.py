@@ -14,6 +14,7 @@ from deadheat.data.tables import Qrels, Run, Source, Table
 from deadheat.errors import DeadheatWarning, ParameterError
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.placements.contiguous import Contiguous
+from deadheat.placements.kept import Kept, KeptRows
 from deadheat.placements.mapping import Mapping
 from deadheat.placements.placements import Placements
 
@@ -135,6 +136,8 @@ def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> Engin
         precision = None
     if isinstance(run.rows, MappingRows):
         return Mapping(qrels, run, precision)
+    if isinstance(run.rows, KeptRows):
+        return Kept(qrels, run, precision)
     if isinstance(run.rows, UnreadRows):
         from deadheat.placements.by_query import ByQuery  # few runs are too large to hold
 
