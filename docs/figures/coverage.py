@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 import deadheat as dh
 from deadheat import stats
-from deadheat.comparison.pairs import Design
 from deadheat.evaluation.intervals import method_of, why_unknown
+from deadheat.settings import Design
 
 SIZES = (3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
 METHODS = ("t", "bca", "bootstrap-t", "percentile", "gaffke")

@@ -1,4 +1,7 @@
-"""Checks of numbers and seeds that several layers take; an error says what was given and what is allowed."""
+"""Checks of arguments that several layers take; an error says what was given and what is allowed.
+
+Options of commands need them, and help must not wait for NumPy: it is imported where it is needed.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,26 @@ import ast
 import math
 import operator
 import re
+import sys
 from collections.abc import Collection, Iterable
 from importlib import import_module
-from typing import Any, TypeAlias, TypeVar
+from numbers import Real
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-import numpy as np
-
-from deadheat.arrays import AnyArray, ArrayLike
 from deadheat.errors import MissingDependencyError, ParameterError
-from deadheat.wording import Plain
+from deadheat.wording import Plain, as_given, did_you_mean
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from deadheat.arrays import AnyArray, ArrayLike
 
 K = TypeVar("K")
 T = TypeVar("T")
 Rng: TypeAlias = "np.random.Generator | int | None"
-INTERVAL_METHODS = ("bca", "bootstrap-t", "percentile", "t")  # of any means
-BOUNDED = "gaffke"  # of means of values with a lowest and a highest one
+MOST = 2**53  # from here on a float has no fraction, and as an integer up to 309 digits
+FORMATS = ("float32", "float16", "bfloat16")  # that scores may be rounded to
+MAX_DECIMALS = 15
 FEWEST_RESAMPLES = (
     99  # the smallest p-value is then 0.01, and two resampled means lie beyond either end of a 95% interval
 )
@@ -95,6 +103,8 @@ def array_of(argument: str, given: ArrayLike) -> AnyArray:
     >>> array_of("groups", [1, "1"]).tolist(), array_of("groups", ["a", "b"]).dtype.kind
     ([1, '1'], 'U')
     """
+    import numpy as np
+
     if np.ma.is_masked(given):  # NumPy would drop the mask
         hint = "select what is not masked, or give array.data"
         raise ParameterError(
@@ -117,19 +127,23 @@ def generator(rng: Rng, *keys: int) -> np.random.Generator:
     *keys : int
         Tell apart generators that share a seed.
     """
-    check_rng(rng)
-    number = whole(rng)
+    import numpy as np
+
+    number = whole(as_rng("rng", rng))
     return np.random.default_rng(rng if number is None else [number, *keys])
 
 
-def check_rng(rng: Rng) -> None:
-    """Raise `ParameterError` unless `generator` takes the argument; to check a seed loads no generators of NumPy."""
-    number = whole(rng)
-    is_allowed = rng is None or isinstance(rng, np.random.Generator) if number is None else number >= 0
+def as_rng(name: str, given: Rng) -> Rng:
+    """Return what `generator` takes; to check a seed loads no generators of NumPy."""
+    import numpy as np
+
+    number = whole(given)
+    is_allowed = given is None or isinstance(given, np.random.Generator) if number is None else number >= 0
     if not is_allowed:
         raise ParameterError(
-            argument="rng", given=rng, allowed="a whole number from 0 on, a numpy.random.Generator or None"
+            argument=name, given=given, allowed="a whole number from 0 on, a numpy.random.Generator or None"
         )
+    return given
 
 
 def whole(given: object) -> int | None:
@@ -141,21 +155,55 @@ def whole(given: object) -> int | None:
 
 
 def is_number(given: object) -> bool:
-    """Tell whether an argument is a single real number."""
-    return isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool)
+    """Tell whether an argument is a single real number, Python's or NumPy's."""
+    return isinstance(given, Real) and not isinstance(given, bool)
 
 
 def as_count(name: str, given: int, low: int = 1) -> int:
     """Return an argument as a count: a whole number of at least `low`."""
     number = whole(given)
-    if number is None or number < low:
+    if number is None or not low <= number <= MOST:
         raise ParameterError(argument=name, given=given, allowed=f"a whole number from {low} on")
     return number
 
 
-def resamples(given: int) -> int:
+def resamples(name: str, given: int) -> int:
     """Return a number of resamples, if it is large enough for intervals and p-values."""
-    return as_count("n_resamples", given, FEWEST_RESAMPLES)
+    return as_count(name, given, FEWEST_RESAMPLES)
+
+
+def as_flag(name: str, given: object) -> bool:
+    """Return True or False, Python's or NumPy's, as a bool."""
+    import numpy as np
+
+    if not isinstance(given, bool | np.bool_):
+        raise ParameterError(argument=name, given=given, allowed="True or False")
+    return bool(given)
+
+
+def as_number(name: str, given: float, low: float = -math.inf) -> float:
+    """Return a finite number of at least `low`; one without a fraction as an int."""
+    if not is_number(given) or not low <= given or abs(given) > sys.float_info.max:
+        allowed = "a number" + (f" from {low:g} on" if low > -math.inf else "")
+        raise ParameterError(argument=name, given=given, allowed=allowed)
+    number = float(given)
+    return int(number) if number.is_integer() and abs(number) < MOST else number
+
+
+def as_precision(name: str, given: str | int) -> str | int:
+    """Return what scores are rounded to: a floating-point format, or a number of decimals, also one given as text."""
+    if isinstance(given, str) and given in FORMATS:
+        return given
+    is_text = isinstance(given, str) and re.fullmatch("[0-9]{1,2}", given)
+    decimals = int(given) if is_text else whole(given)
+    if decimals is None or not 0 <= decimals <= MAX_DECIMALS:
+        raise ParameterError(
+            argument=name,
+            given=given,
+            allowed=f"one of {', '.join(map(repr, FORMATS))} or a number of decimals from 0 to {MAX_DECIMALS}",
+            hint=did_you_mean(as_given(given), FORMATS),
+        )
+    return decimals
 
 
 def positive(name: str, given: float) -> float:

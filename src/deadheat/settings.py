@@ -1,78 +1,339 @@
-"""What several functions and commands take: each setting's default, what it allows and what it means, said once.
+"""What functions and commands take: each class says once the name, type, default, check and help of its settings.
 
-Classes such as `Conventions` have these defaults and check against these words; the options of the command line are
-made of them.
+A function takes them as keywords and makes the class of them, which checks them; the options of commands, the words of
+errors and what is saved follow from the fields.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
+from typing import Any, Self, TypedDict
+
+from deadheat.arguments import (
+    Rng,
+    as_count,
+    as_flag,
+    as_number,
+    as_precision,
+    as_rng,
+    check_choice,
+    level,
+    positive,
+    resamples,
+)
+from deadheat.errors import ParameterError
+from deadheat.wording import Advice, Plain
+
+TIES = ("expected", "best", "worst", "doc_id", "input", "random")
+TUKEY = "tukey"  # of several systems
+CLUSTERED = ("randomization", "bootstrap-t", "bootstrap", "t")  # the tests that take clusters
+TESTS = (*CLUSTERED, "wilcoxon", "sign")
+CORRECTIONS = ("none", "bonferroni", "holm", "bh")
+ALTERNATIVES = ("two-sided", "greater", "less")
+OF_ANY_MEANS = ("bca", "bootstrap-t", "percentile", "t")
+BOUNDED = "gaffke"  # of means of values with a lowest and a highest one
+PROPORTION = "clopper-pearson"
+METHODS = ("auto", *OF_ANY_MEANS, BOUNDED, PROPORTION)
+
+
+def setting(
+    default: object,
+    allowed: tuple[str, ...] | Callable[[str, Any], object],
+    meaning: str = "",
+    *,
+    option: str = "",
+    metavar: str = "",
+) -> Any:  # noqa: ANN401 - typed by its field
+    """Return a dataclass field that knows its check and its option.
+
+    Parameters
+    ----------
+    default : object
+        If it is None, the setting may be None.
+    allowed : tuple of str, or callable
+        The words that it can be; or a function of the argument's name and of what was given, which returns the value
+        in its normal form or raises `ParameterError`, as those of `arguments`.
+    meaning : str, default ""
+        The help of the option; without it a command has none.
+    option : str, default ""
+        The option as it is typed, such as ``"-l --rel"``, if it is not the name of the field.
+    metavar : str, default ""
+        What help calls its value; by default the words.
+    """
+    metadata = {"allowed": allowed, "help": meaning, "option": option, "metavar": metavar}
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True)
-class Setting:
-    """A setting.
+class Settings:
+    """Settings that check themselves when they are created."""
+
+    def __post_init__(self) -> None:
+        """Bring every setting to its normal form; raise `ParameterError` for what is not allowed."""
+        for name in self.__dataclass_fields__:
+            object.__setattr__(self, name, self.checked(name, getattr(self, name)))
+
+    @classmethod
+    def checked(cls, name: str, given: Any) -> Any:  # noqa: ANN401 - whatever a setting may be
+        """Return the value of one setting in its normal form; raise `ParameterError` if it is not allowed."""
+        own = cls.__dataclass_fields__[name]
+        allowed = own.metadata.get("allowed")
+        if allowed is None or given is own.default is None:
+            return given
+        if isinstance(allowed, tuple):
+            check_choice(name, given, allowed)
+            return given
+        return allowed(name, given)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], **changed: Any) -> Self:  # noqa: ANN401 - checked as it is made
+        """Return the settings that are among named values, such as the arguments of a function: ``locals()``.
+
+        Parameters
+        ----------
+        given : mapping of str to object
+            Other names are left out; a setting that it lacks has its default.
+        **changed
+            Settings to have in place of those given.
+
+        Examples
+        --------
+        >>> Conventions.of({"ties": "best", "run": "x.run"}, rel=2).rel
+        2
+        """
+        found = {**given, **changed}
+        return cls(**{one.name: found[one.name] for one in fields(cls) if one.name in found})
+
+
+@dataclass(frozen=True)
+class Conventions(Settings):
+    """How an evaluation treats ties, queries without documents, unjudged documents, and scores that nearly tie.
 
     Attributes
     ----------
-    default : object
-    help : str
-        What it means, for the help of a command.
-    allowed : tuple of str
-        The words that it can be; empty if it is none.
+    ties, missing, no_relevant, score_precision, rel, judged_only, depth, unjudged, unjudged_max_rel
+        As given to :func:`evaluate`.
     """
 
-    default: Any
-    help: str
-    allowed: tuple[str, ...] = ()
-
-
-SETTINGS = {
-    "ties": Setting(
+    ties: str = setting(
         "expected",
+        TIES,
         "What a tie counts: expected (the exact mean over its orders), best, worst, doc_id (by document id, as"
         " trec_eval), input (the order of the file) or random.",
-        ("expected", "best", "worst", "doc_id", "input", "random"),
-    ),
-    "missing": Setting(
+        metavar="POLICY",
+    )
+    missing: str = setting(
         "empty",
-        "Queries that a run lacks count as empty rankings, are left out, or are an error.",
         ("empty", "skip", "error"),
-    ),
-    "no_relevant": Setting("zero", "Queries without a relevant document score 0, or are left out.", ("zero", "skip")),
-    "score_precision": Setting(None, "Round all scores first: float32, float16, bfloat16 or a number of decimals."),
-    "rel": Setting(None, "Lowest relevance that counts as relevant, for all measures that name no other."),
-    "judged_only": Setting(default=False, help="Take unjudged documents out of the lists first."),
-    "depth": Setting(None, "Look at the first N documents of each list."),
-    "unjudged": Setting(
+        "Queries that a run lacks count as empty rankings, are left out, or are an error.",
+    )
+    no_relevant: str = setting(
+        "zero", ("zero", "skip"), "Queries without a relevant document score 0, or are left out."
+    )
+    score_precision: str | int | None = setting(
+        None,
+        as_precision,
+        "Round all scores first: float32, float16, bfloat16 or a number of decimals.",
+        metavar="PRECISION",
+    )
+    rel: float | None = setting(
+        None,
+        as_number,
+        "Lowest relevance that counts as relevant, for all measures that name no other.",
+        option="-l --rel",
+        metavar="LEVEL",
+    )
+    judged_only: bool = setting(
+        default=False,
+        allowed=as_flag,
+        meaning="Take unjudged documents out of the lists first.",
+        option="-J --judged-only",
+    )
+    depth: int | None = setting(
+        None, as_count, "Look at the first N documents of each list.", option="-M --depth", metavar="N"
+    )
+    unjudged: str = setting(
         "zero",
-        "Unjudged documents have no gain; or also give the least and greatest value for any relevance of theirs.",
         ("zero", "bounds"),
-    ),
-    "unjudged_max_rel": Setting(None, "The highest relevance of --unjudged bounds; default: the highest in the qrels."),
-    "test": Setting(
-        "randomization",
-        "randomization, bootstrap-t, bootstrap, t, wilcoxon, sign or tukey.",
-        ("randomization", "bootstrap-t", "bootstrap", "t", "wilcoxon", "sign", "tukey"),
-    ),
-    "correction": Setting(
-        "holm", "Correction of p values for the number of rows of a measure.", ("none", "bonferroni", "holm", "bh")
-    ),
-    "alternative": Setting("two-sided", "Of the difference, system - baseline.", ("two-sided", "greater", "less")),
-    "confidence_level": Setting(0.95, "Level of the intervals; 1 - LEVEL is the level of significance of tests."),
-    "method": Setting(
+        "Unjudged documents have no gain; or also give the least and greatest value for any relevance of theirs.",
+    )
+    unjudged_max_rel: float | None = setting(
+        None,
+        partial(as_number, low=0),
+        "The highest relevance of --unjudged bounds; default: the highest in the qrels.",
+        metavar="LEVEL",
+    )
+
+    def __post_init__(self) -> None:
+        """Check each setting, and what bounds over unjudged documents go with."""
+        super().__post_init__()
+        if self.unjudged != "bounds":
+            if self.unjudged_max_rel is not None:
+                problem, hint = "requires bounds over unjudged documents", Advice("unjudged", "bounds")
+                raise ParameterError(problem, argument="unjudged_max_rel", given=self.unjudged_max_rel, hint=hint)
+            return
+        # labels of unjudged documents must change gains alone, neither lists nor which queries count
+        if self.judged_only:
+            raise ParameterError("cannot be combined with bounds over unjudged documents", argument="judged_only")
+        beside = {"unjudged": "bounds"}
+        if self.ties in {"best", "worst"}:
+            allowed = [one for one in TIES if one not in {"best", "worst"}]
+            raise ParameterError(argument="ties", given=self.ties, allowed=allowed, beside=beside)
+        if self.no_relevant == "skip":
+            raise ParameterError(argument="no_relevant", given="skip", allowed="'zero'", beside=beside)
+
+    def highest_label(self, max_relevance: float) -> float:
+        """Return the highest relevance that an unjudged document can have, given the highest in the qrels."""
+        return max(max_relevance, 0.0) if self.unjudged_max_rel is None else float(self.unjudged_max_rel)
+
+
+class ConventionArguments(TypedDict, total=False):
+    """The fields of `Conventions` as keyword arguments, for type checkers; `missing` is None if it was not given."""
+
+    ties: str
+    missing: str | None
+    no_relevant: str
+    score_precision: str | int | None
+    rel: float | None
+    judged_only: bool
+    depth: int | None
+    unjudged: str
+    unjudged_max_rel: float | None
+
+
+@dataclass(frozen=True)
+class Saving(Settings):
+    """What a saved evaluation holds, as :meth:`Evaluation.save` takes it."""
+
+    save_depth: int = setting(
+        100,
+        partial(as_count, low=0),
+        "Documents of each list that --save keeps, to score it again under other judgments; more where a measure needs"
+        " it, 0 for none.",
+        metavar="N",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimation(Settings):
+    """How confidence intervals are computed, whatever they are of.
+
+    Attributes
+    ----------
+    method : {"auto", "bca", "bootstrap-t", "percentile", "t", "gaffke", "clopper-pearson"}
+    confidence_level : float
+    n_resamples : int
+    rng : numpy.random.Generator, int or None
+    """
+
+    confidence_level: float = setting(
+        0.95,
+        level,
+        "Level of the intervals; 1 - LEVEL is the level of significance of tests.",
+        metavar="LEVEL",
+    )
+    method: str = setting(
         "auto",
+        METHODS,
         "auto (default): for means clopper-pearson of measures that are 0 or 1 (Hit, P@1; not with --cluster),"
         " bootstrap-t of those without limits (DCG), gaffke of others, bca from 50 queries on; for differences t."
         " bca, bootstrap-t, percentile: bootstrap; t: Student's t; gaffke: of few values between two limits;"
         " clopper-pearson: exact for proportions.",
-        ("auto", "bca", "bootstrap-t", "percentile", "t", "gaffke", "clopper-pearson"),
-    ),
-    "save_depth": Setting(
-        100,
-        "Documents of each list that --save keeps, to score it again under other judgments; more where a measure needs"
-        " it, 0 for none.",
-    ),
-    "n_resamples": Setting(10_000, "Resamples of bootstraps and tests, 99 or more."),
-}
+        option="--ci-method",
+        metavar="METHOD",
+    )
+    n_resamples: int = setting(
+        10_000,
+        resamples,
+        "Resamples of bootstraps and tests, 99 or more.",
+        metavar="N",
+    )
+    rng: Rng = setting(0, as_rng)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design(Estimation):
+    """How systems are compared, as :func:`compare` takes it.
+
+    Attributes
+    ----------
+    baseline : str or None
+        None: every pair of systems.
+    test, correction, alternative : str
+    method, confidence_level, n_resamples, rng
+        Of the intervals and tests; the method "auto" is "t" for differences.
+    """
+
+    baseline: str | None = None
+    test: str = setting(
+        "randomization",
+        (*TESTS, TUKEY),
+        "randomization, bootstrap-t, bootstrap, t, wilcoxon, sign or tukey.",
+        metavar="TEST",
+    )
+    correction: str = setting("holm", CORRECTIONS, "Correction of p values for the number of rows of a measure.")
+    alternative: str = setting("two-sided", ALTERNATIVES, "Of the difference, system - baseline.")
+
+    def __post_init__(self) -> None:
+        """Check each setting, and that methods and tests fit differences."""
+        super().__post_init__()
+        if self.method in {BOUNDED, PROPORTION}:
+            of = "are 0 or 1" if self.method == PROPORTION else "have a lowest and a highest value"
+            raise ParameterError(
+                f"method={self.method!r} is of means",
+                given=Plain("a comparison, which has differences"),
+                hint=f"'auto' takes it for the means of measures that {of}; 'bca', 'bootstrap-t', 'percentile' and 't'"
+                " are for both",
+            )
+        if self.test == TUKEY and self.alternative != "two-sided":
+            raise ParameterError(
+                argument="alternative", given=self.alternative, allowed="'two-sided'", beside={"test": TUKEY}
+            )
+
+    @property
+    def difference_method(self) -> str:
+        """The method of the intervals of differences, whose limits are too far apart to be of use."""
+        return "t" if self.method == "auto" else self.method
+
+    def check_systems(self, names: Sequence[str], *, has_clusters: bool) -> None:
+        """Raise `ParameterError` if systems of these names, with or without clusters, cannot be compared so."""
+        if len(names) < 2:
+            raise ParameterError("a comparison needs two runs or more", given=len(names))
+        if self.baseline is not None and self.baseline not in names:
+            raise ParameterError(argument="baseline", given=self.baseline, allowed=names)
+        if has_clusters and self.test not in {*CLUSTERED, TUKEY}:
+            raise ParameterError(
+                argument="test", given=self.test, allowed=(*CLUSTERED, TUKEY), beside={"cluster": None}
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateOptions(Estimation):
+    """How gates are checked, as :func:`gate` takes it.
+
+    Attributes
+    ----------
+    no_regression : bool
+        Whether a significant loss against the baseline fails.
+    no_worse_than : float or None
+        The loss against the baseline that has to be ruled out, if one has.
+    alpha : float
+        Level of both tests.
+    method, confidence_level, n_resamples, rng
+        Of the intervals.
+    cluster : str or None
+        The column of the clusters, "given" if they came otherwise, None without clusters.
+    by : tuple of str
+        The columns of the strata that every gate is checked in as well.
+    pool_languages, allow_unknown : bool
+    """
+
+    no_regression: bool = setting(default=False, allowed=as_flag)
+    no_worse_than: float | None = setting(None, positive)
+    alpha: float = setting(0.05, partial(level, high=0.5, example="0.05"))
+    cluster: str | None = None
+    by: tuple[str, ...] = ()
+    pool_languages: bool = setting(default=False, allowed=as_flag)
+    allow_unknown: bool = setting(default=False, allowed=as_flag)

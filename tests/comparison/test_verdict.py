@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deadheat as dh
-from deadheat.comparison.pairs import Design, Pair
+from deadheat.comparison.pairs import Pair
 from deadheat.comparison.verdict import Judge, Lacking, Verdict, Within, doubt, favoured, judge_strata, number
 from deadheat.measures import parse_measure
 from deadheat.report.model import p_value
 from deadheat.report.numbers import format_cell
+from deadheat.settings import Design
 from support.demo import DEMO
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.data.precision import check_precision, round_scores
+from deadheat.arguments import as_precision
+from deadheat.data.precision import round_scores
 from deadheat.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -93,11 +94,9 @@ def test_bfloat16_at_its_ends() -> None:
     assert round_scores(np.array(given), "bfloat16").tolist() == expected
 
 
-@pytest.mark.parametrize(
-    ("given", "taken"), [(np.int64(2), 2), ("2", 2), (15, 15), ("float16", "float16"), (None, None)]
-)
+@pytest.mark.parametrize(("given", "taken"), [(np.int64(2), 2), ("2", 2), (15, 15), ("float16", "float16")])
 def test_precisions_that_are_taken(given: Any, taken: ScorePrecision) -> None:  # noqa: ANN401 - NumPy's number too
-    checked = check_precision(given)
+    checked = as_precision("score_precision", given)
     assert (checked, type(checked)) == (taken, type(taken))
 
 

@@ -12,8 +12,8 @@ import pytrec_eval
 import deadheat as dh
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import difference_of, differences, evaluate_beside
+from deadheat.settings import Conventions
 from oracle.random_cases import BATCHES, Batch
 from support.random_runs import QRELS, RUNS
 

@@ -21,7 +21,7 @@ from deadheat.errors import (
     SourceTypeError,
 )
 from deadheat.evaluation.columns import evaluate_each, open_scorings
-from deadheat.evaluation.conventions import Conventions
+from deadheat.settings import Conventions
 from oracle.orders import moments, pick_order, rank
 from oracle.random_cases import BATCHES, Case
 from oracle.variants import Variant

@@ -13,9 +13,9 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DataError, MeasureError, NotKeptError, ParameterError
-from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.origin import BRANCHES, COMMITS, Origin
 from deadheat.evaluation.rescoring import rescore
+from deadheat.settings import Conventions
 from oracle.variants import VARIANTS
 from support.shared_data import HPO_RUNS, LLM_RUNS, hpo_qrels, hpo_run, llm_qrels, llm_run, needs_shared_data
 from support.tampering import seal

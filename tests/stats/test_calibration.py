@@ -15,7 +15,7 @@ import pytest
 import scipy
 
 from deadheat import stats
-from deadheat.arguments import INTERVAL_METHODS
+from deadheat.settings import OF_ANY_MEANS
 
 if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray
@@ -154,7 +154,7 @@ def test_skewed_differences_without_a_mean_difference() -> None:
     assert not stats.is_doubtful(*stats.skewness(differences), "bootstrap-t").mean() > 0.1
 
 
-@pytest.mark.parametrize("method", INTERVAL_METHODS)
+@pytest.mark.parametrize("method", OF_ANY_MEANS)
 def test_coverage_on_normal_values(null: FloatArray, method: str) -> None:
     low, high = covered(null, 0.0, method)
     expected = 1 - level_of_bootstrap(N_QUERIES, 2) if method in {"bca", "percentile"} else 0.95
@@ -172,7 +172,7 @@ def test_bca_covers_better_than_the_percentiles_on_skewed_values() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", INTERVAL_METHODS)
+@pytest.mark.parametrize("method", OF_ANY_MEANS)
 def test_clusters_are_covered_where_queries_alone_are_not(method: str) -> None:
     # 40 topics with one to nine queries each, which are alike
     rng = np.random.default_rng(108)

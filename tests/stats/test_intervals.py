@@ -10,7 +10,7 @@ import pytest
 import scipy
 
 from deadheat import stats
-from deadheat.arguments import INTERVAL_METHODS
+from deadheat.settings import OF_ANY_MEANS
 
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray
@@ -110,7 +110,7 @@ def test_t_with_clusters_has_a_degree_of_freedom_less_than_clusters() -> None:
     assert [low[0], high[0]] == pytest.approx(list(expected), rel=1e-12)
 
 
-@pytest.mark.parametrize("method", INTERVAL_METHODS)
+@pytest.mark.parametrize("method", OF_ANY_MEANS)
 def test_equal_values_give_their_value(method: str) -> None:
     given = np.column_stack([np.full(30, 0.1), np.zeros(30), np.full(30, 1 / 3), np.full(30, 1e-200)])
     for cluster in (None, np.arange(30) // 4):
@@ -120,7 +120,7 @@ def test_equal_values_give_their_value(method: str) -> None:
         assert (stats.standard_errors(given, cluster=cluster) == 0).all()
 
 
-@pytest.mark.parametrize("method", INTERVAL_METHODS)
+@pytest.mark.parametrize("method", OF_ANY_MEANS)
 def test_fewer_than_two_units_have_no_interval(method: str) -> None:
     nan = float("nan")
     low, high = stats.interval_bounds([[nan, 1.0, 1.0], [nan, nan, 2.0]], method=method, n_resamples=99, rng=1)

@@ -152,7 +152,6 @@ LATE = {
     "io.formats.nested imports io in _of_records": "Narwhals",
     "io.formats.parquet imports io in _read": "few files are Parquet",
     "io.formats.parquet imports io in _read_score_columns": "Narwhals",
-    "io.limits imports arguments in _checked": "NumPy, without which a command begins to read",
     "io.sources imports io in _of_frame": "Narwhals",
     "placements.place imports placements in engine_of": "Narwhals",
     "report.as_trec imports measures in _run": "help names the format, and needs no NumPy",

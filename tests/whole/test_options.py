@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.comparison.pairs import Design
 from deadheat.errors import ParameterError
-from deadheat.evaluation.conventions import Conventions
+from deadheat.evaluation.evaluate import EvaluationArguments
 from deadheat.evaluation.intervals import IntervalArguments, IntervalOptions
 from deadheat.gates import GateOptions
+from deadheat.settings import Conventions, Design
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,8 +47,16 @@ def test_arguments_have_the_defaults_of_their_options(
     assert {name: defaults[name] for name in shared} == {name: of_options[name] for name in shared}
 
 
-def test_type_checkers_know_the_options_of_intervals() -> None:
+def test_type_checkers_know_the_options_of_evaluations_and_intervals() -> None:
     assert IntervalArguments.__annotations__.keys() == {one.name for one in fields(IntervalOptions)}
+    named = [one.name for one in inspect.signature(dh.evaluate).parameters.values() if one.kind is one.KEYWORD_ONLY]
+    assert EvaluationArguments.__annotations__.keys() == set(named)
+
+
+@pytest.mark.parametrize("function", [dh.evaluate, dh.compare])
+def test_every_convention_is_an_argument(function: Callable[..., object]) -> None:
+    """It is missing where a function takes `locals()` and lacks it, and nothing else would notice."""
+    assert {one.name for one in fields(Conventions)} <= inspect.signature(function).parameters.keys()
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,6 @@ from deadheat.benchmark.retrievers import (
 )
 from deadheat.benchmark.store import Store, summarise
 from deadheat.comparison.comparison import Comparison, assemble
-from deadheat.comparison.pairs import Design
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import (
     DeadheatWarning,
@@ -55,7 +54,6 @@ from deadheat.errors import (
     SourceTypeError,
     UnknownExpectedWarning,
 )
-from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import Measures, evaluate_under, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Scores, TieSpread
@@ -63,6 +61,7 @@ from deadheat.evaluation.strata import NONE
 from deadheat.measures import AP, RR, Hit, MaxRel, Measure, P, R, nDCG
 from deadheat.placements.placements import sort_rows
 from deadheat.report.shown import PAGES, REPORTS
+from deadheat.settings import Conventions, Design
 from deadheat.wording import Plain, counted, three
 
 # a screen has room for the short report
@@ -192,16 +191,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         systems = make_retrievers(retrievers)
     if rerankers:
         systems = reranked(systems, rerankers, rerank_depth, then_by_first=rerank_then_by_first)
-    design = Design(
-        baseline=baseline,
-        test=test,
-        correction=correction,
-        alternative=alternative,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        method=method,
-        rng=_seed(rng),
-    )
+    design = Design.of(locals(), rng=_seed(rng))
     names = list(systems)
     if baseline is not None:
         check_choice("baseline", baseline, names)

@@ -17,7 +17,7 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.languages import judge_languages
 from deadheat.comparison.verdict import judge_strata
 from deadheat.data.queries import Queries
-from deadheat.evaluation.intervals import Interval, cluster_name
+from deadheat.evaluation.intervals import Interval, IntervalOptions, cluster_name
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import NONE, SMALLEST, Stratum, keys_of, label
 from deadheat.measures import AP, MaxRel, Measure
@@ -612,7 +612,7 @@ def _widened(result: BenchResult, key: tuple[str, str]) -> float | None:
     """Return how many times as wide clusters make the intervals of the first measure, the mean over retrievers."""
     ratios, measure = [], result.measures[0]
     for name, evaluation in result.of_part(result.parts[key]).items():
-        (alone,) = intervals([evaluation[measure]], result.settings.design.with_clusters(None))
+        (alone,) = intervals([evaluation[measure]], IntervalOptions.of(vars(result.settings.design)))
         own = result.intervals[Key(*key, name)][measure.label]
         if alone.high > alone.low:
             ratios.append((own.high - own.low) / (alone.high - alone.low))

@@ -15,7 +15,6 @@ from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.parts import Family, Part, check_by, families_of
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.languages import Languages, languages_of
-from deadheat.comparison.pairs import Design
 from deadheat.data.flat import Numbers
 from deadheat.data.shown import Shown
 from deadheat.errors import ParameterError
@@ -24,6 +23,7 @@ from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.strata import NONE, NUMBERS, Stratum, strata_of
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
+from deadheat.settings import Design
 from deadheat.wording import NOISE, Plain, counted
 
 if TYPE_CHECKING:
@@ -317,7 +317,7 @@ class BenchResult(Shown):
 
     def interval_options(self, part: Part) -> IntervalOptions:
         """Return the options of the intervals of a part."""
-        return self.settings.design.with_clusters(part.clusters(self.settings.cluster))
+        return IntervalOptions.of(vars(self.settings.design), cluster=part.clusters(self.settings.cluster))
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each set, language, retriever and measure.

@@ -25,7 +25,6 @@ from deadheat.benchmark.result import BenchResult, Key
 from deadheat.benchmark.retrievers import Retriever, identity
 from deadheat.comparison.comparison import compare_evaluated
 from deadheat.comparison.languages import Languages, languages_of
-from deadheat.comparison.pairs import Design
 from deadheat.data.tables import Run
 from deadheat.errors import DataError, DeadheatError, FileFormatError
 from deadheat.evaluation.evaluate import load_evaluation
@@ -38,6 +37,7 @@ from deadheat.io.writing import replacing
 from deadheat.report.model import notation_of
 from deadheat.report.numbers import plain
 from deadheat.report.page import Subject
+from deadheat.settings import Design
 
 ACROSS: dict[str, Callable[[Languages, float | None], pl.DataFrame]] = {
     "across_languages": lambda found, _: found.to_polars(),

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from deadheat.comparison.languages import Languages
     from deadheat.data.queries import Queries
     from deadheat.data.tables import Run
-    from deadheat.evaluation.conventions import Conventions
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.measures import Measure
     from deadheat.report.model import Fact, Report
+    from deadheat.settings import Conventions
 
 TABLES = ("systems", "across_languages", "language_differences", "language_interactions")
 OWN_TABLES = ("detect", "queries_worst", "ranks")  # options whose results are tables
@@ -264,6 +264,7 @@ def _subjects(
     comparison: Comparison, queries: Queries | None, columns: Sequence[str], languages: Languages | None
 ) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
     """Yield what figures are drawn of: the comparison, its languages, and its strata if there are any."""
+    from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.evaluation.strata import strata_of
 
     yield "", comparison, {}
@@ -273,7 +274,7 @@ def _subjects(
         of_each = {name: strata_of(one, columns, queries) for name, one in comparison.evaluations.items()}
         codes = comparison.cluster
         cluster = None if codes is None else dict(zip(comparison.query_ids.tolist(), codes.tolist(), strict=True))
-        yield "", of_each, {"options": comparison.design.with_clusters(cluster)}
+        yield "", of_each, {"options": IntervalOptions.of(vars(comparison.design), cluster=cluster)}
 
 
 def _of_strata(queries: Queries | None, parts: Mapping[Any, Comparison]) -> list[Fact]:

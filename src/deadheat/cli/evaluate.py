@@ -33,11 +33,11 @@ from deadheat.cli.output import Output, output_options, table_option, with_figur
 from deadheat.io.phases import phase
 
 if TYPE_CHECKING:
-    from deadheat.evaluation.conventions import Conventions
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.measures import Measure
     from deadheat.report.model import Fact
+    from deadheat.settings import Conventions
 
 OF_COLUMNS = ("document", "rows")
 ALL = "all"

@@ -11,6 +11,7 @@ from deadheat.cli.app import say
 from deadheat.cli.files import INPUT, PATH, named_runs, open_qrels, open_run
 from deadheat.cli.options import LAST, READING, complete_from, examples, takes
 from deadheat.cli.output import Output, output_options
+from deadheat.settings import Conventions
 from deadheat.wording import counted
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -66,12 +67,11 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
     two runs.
     """
     from deadheat.comparison.holes import holes as find
-    from deadheat.data.precision import check_precision
     from deadheat.io.writing import replacing
     from deadheat.report.of_holes import report_holes
 
     output = Output(options, [qrels, *runs])
-    options["score_precision"] = check_precision(options["score_precision"])
+    Conventions(score_precision=options["score_precision"])  # a typo is reported before files are read
     suffix = "" if judge is None else Path(judge).suffix.lower()
     if judge is not None and suffix not in SEPARATORS:
         raise click.UsageError(f"--judge writes .csv or .tsv, got {judge}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import Field, fields
 from functools import reduce
 from importlib import import_module
 from textwrap import wrap
@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadheat.arguments import check_choice
 from deadheat.cli.app import flags, spelled
 from deadheat.cli.files import INPUT, PATH, shown_path
-from deadheat.settings import SETTINGS
+from deadheat.settings import PROPORTION, TIES, Conventions, Design, Estimation, Saving, Settings
 
 if TYPE_CHECKING:
-    from deadheat.comparison.pairs import Design
     from deadheat.data.queries import Queries
-    from deadheat.evaluation.conventions import Conventions
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.measures import Measure
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
 SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(?:([kmgt])(i?)b?|b)?", re.IGNORECASE)
 POWERS = {"k": 1, "m": 2, "g": 3, "t": 4}
+TYPES = {"float": float, "float | None": float, "int": int, "int | None": int}  # of a field; others are text
 SCREEN = 76  # columns of an example, which is indented by four
 
 
@@ -103,18 +103,35 @@ def parsed_conf(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -
     return {name: value for name, _, value in pairs}
 
 
-def _setting(name: str, *words: str, metavar: str | None = None, shown: bool = True, **more: Any) -> Any:  # noqa: ANN401 - click's
-    """Return the option of a setting; `shown`: with its default, else None, so that it is known what was given."""
-    setting = SETTINGS[name]
-    more |= {"default": setting.default, "show_default": setting.default is not None} if shown else {}
-    more |= {"is_flag": True, "show_default": False} if setting.default is False else {}
-    if setting.allowed:
-        metavar = metavar or "|".join(setting.allowed)
-        more["shell_complete"] = lambda _, __, word: [one for one in setting.allowed if one.startswith(word)]
-    help_text = setting.help if shown or setting.allowed else f"{setting.help} Default: {setting.default}."
-    return click.option(*(words or (f"--{name.replace('_', '-')}",)), metavar=metavar, help=help_text, **more)
+def _options(of: type[Settings], *, shown: bool = True) -> dict[str, Callable[[Any], Any]]:
+    """Return the options of a class of settings, each by the name of its field.
+
+    Parameters
+    ----------
+    of : type
+    shown : bool, default True
+        Whether an option has its default; else it is None, so that it is known what was given.
+    """
+    return {one.name: _option(one, shown=shown) for one in fields(of) if one.metadata.get("help")}
 
 
+def _option(field: Field[Any], *, shown: bool) -> Callable[[Any], Any]:
+    told, allowed = field.metadata, field.metadata["allowed"]
+    words = allowed if isinstance(allowed, tuple) else ()
+    typed = told["option"].split() or [f"--{field.name.replace('_', '-')}"]
+    more: dict[str, Any] = {"metavar": told["metavar"] or "|".join(words) or None}
+    if field.type == "bool":
+        more["is_flag"] = True
+    else:
+        more |= {"type": TYPES.get(str(field.type))}
+        more |= {"default": field.default, "show_default": field.default is not None} if shown else {}
+    if words:
+        more["shell_complete"] = lambda _, __, begun: [word for word in words if word.startswith(begun)]
+    default = "" if shown or words else f" Default: {field.default}."
+    return click.option(*typed, field.name, help=told["help"] + default, **more)
+
+
+_OF_CONVENTIONS, _OF_INTERVALS = _options(Conventions), _options(Estimation, shown=False)
 COLUMN: dict[str, Any] = {"metavar": "COLUMN"}
 FILE: dict[str, Any] = {"type": INPUT, "metavar": "FILE"}
 OPTIONS: dict[str, Callable[[Any], Any]] = {
@@ -128,7 +145,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         help="A measure such as nDCG@10, 'P(rel=2)@5' or ndcg_cut_10, or several with spaces between; may be repeated."
         " 'trec' is most of what trec_eval prints.",
     ),
-    "ties": _setting("ties", metavar="POLICY"),
+    **_OF_CONVENTIONS,
     "beside": click.option(
         "--beside",
         type=click.Choice(["doc_id", "input"]),
@@ -136,20 +153,9 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         help="Show the values with ties broken by document id, as trec_eval, or in the order of the file too: another"
         " column.",
     ),
-    "missing": _setting("missing"),
-    "no_relevant": _setting("no_relevant"),
-    "rel": _setting("rel", "-l", "--rel", type=float, metavar="LEVEL"),
-    "judged_only": _setting("judged_only", "-J", "--judged-only"),
-    "depth": _setting("depth", "-M", "--depth", type=click.IntRange(1), metavar="N"),
-    "unjudged": _setting("unjudged"),
-    "unjudged_max_rel": _setting("unjudged_max_rel", type=float, metavar="LEVEL"),
-    "score_precision": _setting("score_precision", metavar="PRECISION"),
-    "test": _setting("test", metavar="TEST"),
-    "correction": _setting("correction"),
-    "alternative": _setting("alternative"),
-    "confidence_level": _setting("confidence_level", type=float, metavar="LEVEL", shown=False),
-    "method": _setting("method", "--ci-method", "method", metavar="METHOD", shown=False),
-    "n_resamples": _setting("n_resamples", type=int, metavar="N", shown=False),
+    **_options(Design),
+    **_options(Saving),
+    **_OF_INTERVALS,
     "cluster": click.option(
         "--cluster",
         **COLUMN,
@@ -300,9 +306,9 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     ),
     "flags": flags,
 }
-LISTS = ("missing", "no_relevant", "rel", "judged_only", "depth", "unjudged", "unjudged_max_rel", "score_precision")
-TESTS = ("test", "correction", "alternative")
-INTERVALS = ("confidence_level", "method", "n_resamples")
+LISTS = tuple(name for name in _OF_CONVENTIONS if name != "ties")
+INTERVALS = tuple(_OF_INTERVALS)
+TESTS = tuple(name for name in _options(Design) if name not in INTERVALS)
 STRATA = ("queries", "by", "pool_languages")
 READING = ("decimal", "columns", "ascending", "normalize_ids")
 COLLECTION = ("collection", "strict")
@@ -328,11 +334,8 @@ def need_queries(path: object, needing: Mapping[str, object]) -> None:
 
 def conventions_of(options: Mapping[str, Any], *, without: Collection[str] = ()) -> Conventions:
     """Return how to evaluate, checked before anything is read; `without` names ties that are refused too."""
-    from deadheat.arguments import check_choice
-    from deadheat.evaluation.conventions import Conventions
-
-    check_choice("ties", options["ties"], [one for one in SETTINGS["ties"].allowed if one not in without])
-    return Conventions(**{one.name: options[one.name] for one in fields(Conventions)})
+    check_choice("ties", options["ties"], [one for one in TIES if one not in without])
+    return Conventions.of(options)
 
 
 def intervals_of(
@@ -357,7 +360,7 @@ def intervals_of(
     has_queries : bool, default True
         Whether there is a table that may have the column of clusters.
     """
-    from deadheat.evaluation.intervals import PROPORTION, IntervalOptions
+    from deadheat.evaluation.intervals import IntervalOptions
 
     given = {name: options[name] for name in (*INTERVALS, "cluster") if options[name] is not None}
     alone = [name for name in given if name not in also]
@@ -374,16 +377,11 @@ def intervals_of(
 
 def design_of(options: Mapping[str, Any], *, has_queries: bool = True) -> Design:
     """Return how to compare."""
-    from deadheat.comparison.pairs import Design
-    from deadheat.evaluation.intervals import Estimation
     from deadheat.report.of_comparison import RESAMPLED
 
     also = ("n_resamples",) if options["test"] in RESAMPLED else ()  # a test may need resamples too
     intervals = intervals_of(options, options["seed"], also=also, has_queries=has_queries)
-    return Design(
-        **{one.name: getattr(intervals, one.name) for one in fields(Estimation)},
-        **{name: options[name] for name in ("baseline", "test", "correction", "alternative")},
-    )
+    return Design.of({**options, **vars(intervals)})
 
 
 class StratumOptions:

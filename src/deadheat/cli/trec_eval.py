@@ -65,7 +65,7 @@ from deadheat.cli.output import emit
 @click.option(
     "--ties",
     metavar="POLICY",
-    shell_complete=complete_from("deadheat.placements.policies:POLICIES"),
+    shell_complete=complete_from("deadheat.settings:TIES"),
     help="doc_id: by document id, as trec_eval. expected: exact means over the orders of ties, from all bits of the"
     " scores [default: DEADHEAT_TIES in the environment, else doc_id]",
 )

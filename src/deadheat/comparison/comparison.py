@@ -18,7 +18,7 @@ from deadheat.arguments import Rng, as_count, by_name, generator, positive
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
 from deadheat.comparison.flips import gap_of, side_of
 from deadheat.comparison.outer import OuterBound, bounded, difference_bounds, outer_bounds
-from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_sides, n_units, pairs_of
+from deadheat.comparison.pairs import Pair, compare_sides, n_units, pairs_of
 from deadheat.comparison.ranking import rank_intervals
 from deadheat.comparison.verdict import QUERY, Judge, Lacking, Verdict, Within
 from deadheat.data.flat import Numbers
@@ -27,7 +27,6 @@ from deadheat.data.queries import Queries
 from deadheat.data.shown import Drawn, Shown
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import (
     checked,
     engine_under,
@@ -38,7 +37,7 @@ from deadheat.evaluation.evaluate import (
 )
 from deadheat.evaluation.evaluation import Evaluation, check_alike
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
-from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, Interval, cluster_codes
+from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, Interval, IntervalOptions, cluster_codes
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import Stratum, groups
 from deadheat.evaluation.warned import warn, warn_of_one_table
@@ -47,6 +46,7 @@ from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.placements import policies
 from deadheat.placements.place import engine_of
+from deadheat.settings import TUKEY, Conventions, Design
 from deadheat.stats.power import check_power
 from deadheat.wording import counted
 
@@ -157,7 +157,9 @@ class Comparison(Drawn, Shown):
         labels = {str(own): own.label for own in self.measures}  # evaluations may have been asked for other names
         for query_ids, named in alike.items():
             own = members(self.query_ids, np.array(query_ids, dtype=object))
-            options = self.design.with_clusters(None if self.cluster is None else self.cluster[own].tolist())
+            options = IntervalOptions.of(
+                vars(self.design), cluster=None if self.cluster is None else self.cluster[own].tolist()
+            )
             of_scores = intervals([scores for _, scores in named], options)
             keys = [(name, labels[str(scores.measure)]) for name, scores in named]
             found.update(zip(keys, of_scores, strict=True))
@@ -706,28 +708,9 @@ def compare(
     >>> pair.difference, round(pair.p_value, 4), pair.wins, pair.can_flip
     (0.25, 0.0039, 9, False)
     """
-    design = Design(
-        baseline=baseline,
-        test=test,
-        correction=correction,
-        alternative=alternative,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        method=method,
-        rng=rng,
-    )
+    design = Design.of(locals())
     margin, detect = _sizes(margin=margin, detect=detect)
-    conventions = Conventions(
-        ties,
-        "empty" if missing is None else missing,
-        no_relevant,
-        score_precision,
-        rel,
-        judged_only,
-        depth,
-        unjudged,
-        unjudged_max_rel,
-    )
+    conventions = Conventions.of(locals(), missing="empty" if missing is None else missing)
     read = named_runs(runs, ascending=ascending, then_by=then_by, score_precision=conventions.score_precision)
     named = {name: run.normalized(normalize_ids) for name, run in read.items()}
     design.check_systems(list(named), has_clusters=cluster is not None)
@@ -821,16 +804,7 @@ def compare_evaluations(
     given = evaluations.items() if isinstance(evaluations, Mapping) else ((None, one) for one in evaluations)
     read = [(name, opened(one)) for name, one in given]
     named = by_name((one.name if name is None else name, one) for name, one in read)
-    design = Design(
-        baseline=baseline,
-        test=test,
-        correction=correction,
-        alternative=alternative,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        method=method,
-        rng=rng,
-    )
+    design = Design.of(locals())
     margin, detect = _sizes(margin=margin, detect=detect)
     return replace(compare_evaluated(design, named, cluster, queries), margin=margin, detect=detect)
 

@@ -19,7 +19,6 @@ from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Shown
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import MeasureError, ParameterError
-from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.scores import PlacedBounds
 from deadheat.io.phases import phase
@@ -33,6 +32,7 @@ from deadheat.placements.unjudged import (
     left_after,
     unjudged_documents,
 )
+from deadheat.settings import Conventions
 from deadheat.wording import counted
 
 BY = ("range", "decision")

@@ -22,13 +22,13 @@ from deadheat.data.queries import Queries
 from deadheat.data.shown import Shown
 from deadheat.data.tables import Qrels, Run, Source, Table
 from deadheat.errors import DataError, SwappedFilesError
-from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import Measures, evaluate_under, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.strata import groups
 from deadheat.io.phases import phase
 from deadheat.kernels import agreement as order
 from deadheat.measures import Measure
+from deadheat.settings import Conventions
 from deadheat.stats import labels
 from deadheat.stats.intervals import jackknife_bounds
 from deadheat.wording import NOISE, Plain, counted, three

@@ -18,7 +18,7 @@ from deadheat.arguments import Rng, positive
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.comparison.comparison import Comparison, planned, within_margins
 from deadheat.comparison.flips import Side, gap_of, side_of
-from deadheat.comparison.pairs import TUKEY, Design, Pair, compare_sides, least_p, n_units, pairs_of
+from deadheat.comparison.pairs import Pair, compare_sides, least_p, n_units, pairs_of
 from deadheat.comparison.verdict import QUERY, doubt, favoured, number, probability, signed
 from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
@@ -29,6 +29,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, cluster_codes
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
+from deadheat.settings import TUKEY, Design
 from deadheat.stats.joining import joined_groups
 from deadheat.stats.spread import order_range, spread_of_means
 from deadheat.wording import NOISE, counted
@@ -602,16 +603,7 @@ def compare_languages(
     >>> found.across[0].worst, round(found.across[0].variance, 4)
     ('fr', 0.0625)
     """
-    design = Design(
-        baseline=baseline,
-        test=test,
-        correction=correction,
-        alternative=alternative,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        method=method,
-        rng=rng,
-    )
+    design = Design.of(locals())
     if queries is not None:
         evaluations, pairs = split_by_language(evaluations, Queries.of(queries))
     named = {

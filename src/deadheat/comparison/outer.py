@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
-from deadheat.comparison.pairs import Design, pairs_of
+from deadheat.comparison.pairs import pairs_of
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedBounds, Scores
 from deadheat.measures import Measure
 from deadheat.measures.unjudged import ends, has_ends
 from deadheat.placements.unjudged import as_placed
+from deadheat.settings import Design
 
 if TYPE_CHECKING:
     import polars as pl

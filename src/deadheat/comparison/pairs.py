@@ -1,4 +1,4 @@
-"""Pair and Design: one row of a comparison, and how it is made; all rows at once, as columns of one matrix."""
+"""Pair: one row of a comparison; all rows at once, as columns of one matrix."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from deadheat.arguments import BOUNDED, check_choice
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.comparison.flips import Flip, Side, TieSums, flip, gap_of, normal_error_of
 from deadheat.errors import ParameterError
-from deadheat.evaluation.intervals import PROPORTION, Estimation, why_unknown
+from deadheat.evaluation.intervals import why_unknown
 from deadheat.io.phases import phase
 from deadheat.measures import Measure
-from deadheat.settings import SETTINGS
+from deadheat.settings import TUKEY, Design
 from deadheat.stats import (
-    CLUSTERED,
     adjust,
     interval_bounds,
     is_doubtful,
@@ -30,67 +28,13 @@ from deadheat.stats import (
     tukey_p_values,
 )
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
-from deadheat.wording import Plain, rounded
+from deadheat.wording import rounded
 
 K = TypeVar("K", bound=Hashable)
 
-TUKEY = "tukey"
 NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
 OF_SIGNS = ("randomization", "wilcoxon", "sign")  # k differences that are not 0 have 2^k patterns of signs
 LEAST_P = 0.0001  # a smaller one is shown as a bound
-
-
-@dataclass(frozen=True, kw_only=True)
-class Design(Estimation):
-    """How systems are compared, the arguments of :func:`compare`; checked when it is made.
-
-    Attributes
-    ----------
-    baseline : str or None
-        None: every pair of systems.
-    test, correction, alternative : str
-    method, confidence_level, n_resamples, rng
-        Of the intervals and tests; the method "auto" is "t" for differences.
-    """
-
-    baseline: str | None = None
-    test: str = SETTINGS["test"].default
-    correction: str = SETTINGS["correction"].default
-    alternative: str = SETTINGS["alternative"].default
-
-    def __post_init__(self) -> None:
-        """Raise `ParameterError` for what is not allowed."""
-        for name in ("test", "correction", "alternative"):
-            check_choice(name, getattr(self, name), SETTINGS[name].allowed)
-        if self.method in {BOUNDED, PROPORTION}:
-            of = "are 0 or 1" if self.method == PROPORTION else "have a lowest and a highest value"
-            raise ParameterError(
-                f"method={self.method!r} is of means",
-                given=Plain("a comparison, which has differences"),
-                hint=f"'auto' takes it for the means of measures that {of}; 'bca', 'bootstrap-t', 'percentile' and 't'"
-                " are for both",
-            )
-        super().__post_init__()
-        if self.test == TUKEY and self.alternative != "two-sided":
-            raise ParameterError(
-                argument="alternative", given=self.alternative, allowed="'two-sided'", beside={"test": TUKEY}
-            )
-
-    @property
-    def difference_method(self) -> str:
-        """The method of the intervals of differences, whose limits are too far apart to be of use."""
-        return "t" if self.method == "auto" else self.method
-
-    def check_systems(self, names: Sequence[str], *, has_clusters: bool) -> None:
-        """Raise `ParameterError` if systems of these names, with or without clusters, cannot be compared so."""
-        if len(names) < 2:
-            raise ParameterError("a comparison needs two runs or more", given=len(names))
-        if self.baseline is not None and self.baseline not in names:
-            raise ParameterError(argument="baseline", given=self.baseline, allowed=names)
-        if has_clusters and self.test not in {*CLUSTERED, TUKEY}:
-            raise ParameterError(
-                argument="test", given=self.test, allowed=(*CLUSTERED, TUKEY), beside={"cluster": None}
-            )
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.arguments import BOUNDED, Rng, array_of
+from deadheat.arguments import Rng, array_of
 from deadheat.arrays import ArrayLike, FloatArray, IntArray
 from deadheat.comparison.flips import Side
-from deadheat.comparison.pairs import Design, Pair, compare_sides
+from deadheat.comparison.pairs import Pair, compare_sides
 from deadheat.errors import ParameterError
-from deadheat.evaluation.intervals import MANY, PROPORTION, Interval, IntervalOptions, cluster_codes
+from deadheat.evaluation.intervals import MANY, Interval, IntervalOptions, cluster_codes
 from deadheat.measures import Custom, Measure
+from deadheat.settings import BOUNDED, PROPORTION, Design
 from deadheat.stats import interval_bounds, proportion_bounds, standard_errors
 
 
@@ -137,14 +138,7 @@ def paired_test(
     >>> round(found.difference, 3), round(found.p_value, 3), found.wins
     (0.133, 0.156, 5)
     """
-    design = Design(
-        test=test,
-        alternative=alternative,
-        method=method,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        rng=rng,
-    )
+    design = Design.of(locals())
     design.check_systems(["a", "b"], has_clusters=cluster is not None)
     one, other = _numbers("a", a), _numbers("b", b)
     if len(one) != len(other):

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from deadheat.comparison.pairs import TUKEY, Design, Pair, least_p, n_differing, n_units
+from deadheat.comparison.pairs import Pair, least_p, n_differing, n_units
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
+from deadheat.settings import TUKEY, Design
 from deadheat.stats import adjust, significant
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.wording import BY_DOC_ID, counted, percentage, rounded, three

@@ -20,6 +20,7 @@ from deadheat.placements import policies
 from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
 from deadheat.placements.shortened import condense
+from deadheat.settings import TIES
 from deadheat.wording import NOISE, Plain
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def tie_policy(given: str | None, default: str) -> str:
         There is no such policy.
     """
     chosen = given or os.environ.get(VARIABLE) or default
-    check_choice("ties" if given else f"{VARIABLE} in the environment", chosen, policies.POLICIES)
+    check_choice("ties" if given else f"{VARIABLE} in the environment", chosen, TIES)
     return chosen
 
 

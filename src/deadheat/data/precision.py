@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.arguments import whole
+from deadheat.arguments import as_precision
 from deadheat.arrays import FloatArray
-from deadheat.errors import DeadheatWarning, ParameterError
-from deadheat.wording import as_given, did_you_mean
+from deadheat.errors import DeadheatWarning
 
 ScorePrecision: TypeAlias = str | int | None
-FORMATS = ("float32", "float16", "bfloat16")
-MAX_DECIMALS = 15
 ALL_WHOLE = 2.0**53  # from here on a float64 has no neighbour less than 1 away
-
-
-def check_precision(precision: ScorePrecision) -> ScorePrecision:
-    """Return `precision` if it is allowed; a number of decimals may be given as text."""
-    if precision is None or (isinstance(precision, str) and precision in FORMATS):
-        return precision
-    is_text = isinstance(precision, str) and re.fullmatch("[0-9]{1,2}", precision)
-    decimals = int(precision) if is_text else whole(precision)
-    if decimals is not None and 0 <= decimals <= MAX_DECIMALS:
-        return decimals
-    raise ParameterError(
-        argument="score_precision",
-        given=precision,
-        allowed=f"one of {', '.join(map(repr, FORMATS))} or a number of decimals from 0 to {MAX_DECIMALS}",
-        hint=did_you_mean(as_given(precision), FORMATS),
-    )
 
 
 def round_scores(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
@@ -60,7 +40,7 @@ def round_scores(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
     """
     if precision is None:
         return scores
-    precision = check_precision(precision)
+    precision = as_precision("score_precision", precision)
     if isinstance(precision, int):
         return _to_decimals(scores, precision) + 0.0
     with np.errstate(over="ignore"):

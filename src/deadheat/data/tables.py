@@ -17,9 +17,9 @@ from typing import Any, ClassVar, Self, TypeAlias, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import check_choice
+from deadheat.arguments import as_precision, check_choice
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.data.precision import ScorePrecision, check_precision, round_and_warn
+from deadheat.data.precision import ScorePrecision, round_and_warn
 from deadheat.data.ranks import warn_of_order, warn_of_ranks
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows, UnreadRows
 from deadheat.data.second_keys import ordered_by, rank_tuples
@@ -576,7 +576,8 @@ class Run(Table):
         >>> run.notes
         ('3 tied documents ordered by bm25, 1 of them is not in it: it comes last',)
         """
-        check_precision(score_precision)
+        if score_precision is not None:
+            as_precision("score_precision", score_precision)
         keys = [self._key(other) for other in others]
         names = [key.name for key in keys]
         labels = [name if names.count(name) == 1 else f"{name} ({n})" for n, name in enumerate(names, 1)]

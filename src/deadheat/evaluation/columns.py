@@ -17,7 +17,6 @@ from deadheat.data.precision import ScorePrecision, round_and_warn
 from deadheat.data.rows import blocks_of
 from deadheat.data.tables import LOWER_FIRST, Qrels, Run, Source, Table, label_of, path_of
 from deadheat.errors import ColumnError, ParameterError, SourceTypeError
-from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import Measures, evaluate_under, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.warned import warn
@@ -28,6 +27,7 @@ from deadheat.io.kinds import KEYS, check_given
 from deadheat.io.sources import file_in
 from deadheat.measures import Custom, Measure
 from deadheat.placements.contiguous import Contiguous, are_tied, find_judged
+from deadheat.settings import Conventions
 
 MOST = 10_000  # columns that are evaluated without being named: a column takes about a millisecond
 N_THREADS = 2  # columns at a time: NumPy sorts and adds without the interpreter's lock
@@ -105,9 +105,7 @@ def evaluate_columns(
     >>> {name: one.means() for name, one in evaluate_columns(table, measures="RR").items()}
     {'bm25': {'RR': 0.5}, 'clicks': {'RR': 0.75}}
     """
-    conventions = Conventions(
-        ties, "empty" if missing is None else missing, no_relevant, score_precision, rel, judged_only, depth
-    )
+    conventions = Conventions.of(locals(), missing="empty" if missing is None else missing)
     chosen = parse_measures(measures)
     judged, scorings = open_scorings(qrels, table, columns, ascending=ascending)
     if check_duplicates:

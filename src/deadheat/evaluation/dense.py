@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from deadheat.arguments import Rng, as_count, check_choice, generator, whole
 from deadheat.data.tables import Qrels
 from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
-from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import parse_measures, score_of
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import ENCODING, RETRIEVED, Kind, columns_of, packed
@@ -25,6 +24,7 @@ from deadheat.measures.notation import MeasureLike
 from deadheat.placements import policies
 from deadheat.placements.dense import Counted, count_dense, ids_at
 from deadheat.placements.embeddings import SIMILARITIES, count_embeddings
+from deadheat.settings import Conventions
 from deadheat.wording import Plain, as_given, counted
 
 TIES = ("expected", "best", "worst", "random")  # others look at ids or at the order of rows, which a matrix lacks
@@ -115,7 +115,7 @@ def evaluate_dense(
     {'RR': 0.75}
     """
     check_choice("ties", ties, TIES)
-    conventions = Conventions(ties, no_relevant=no_relevant)
+    conventions = Conventions.of(locals())
     chosen = parse_measures(measures)
     counted = count_dense(scores, relevant, exclude=exclude, mask=mask, query_ids=query_ids, doc_ids=doc_ids)
     _refuse_no_judgment(counted)
@@ -200,7 +200,7 @@ def evaluate_embeddings(
     """
     check_choice("ties", ties, TIES)
     check_choice("similarity", similarity, SIMILARITIES)
-    conventions = Conventions(ties, no_relevant=no_relevant)
+    conventions = Conventions.of(locals())
     chosen = parse_measures(measures)
     counted = count_embeddings(
         queries,
@@ -300,7 +300,7 @@ class Accumulator:
         check_choice("ties", ties, TIES)
         check_choice("repeated", repeated, REPEATED)
         self.measures = parse_measures(measures)
-        self.conventions = Conventions(ties, no_relevant=no_relevant)
+        self.conventions = Conventions.of(locals())
         self.repeated = repeated
         self.name = name
         self._rng: Rng = _seed(rng) if ties == "random" else None

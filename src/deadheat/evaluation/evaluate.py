@@ -22,8 +22,8 @@ from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import UnreadRows
 from deadheat.data.tables import Qrels, Run, Source, Table
 from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.conventions import ConventionArguments, Conventions
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.levels import at_level
 from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.io.mappings import is_id
@@ -36,13 +36,14 @@ from deadheat.placements.place import Engine, engine_of, open_pair
 from deadheat.placements.placements import Placements
 from deadheat.placements.shortened import Shortened
 from deadheat.placements.unjudged import as_placed, unjudged_documents, with_ties
+from deadheat.settings import Conventions
 from deadheat.wording import NOISE, Advice, Plain, counted, three
 
 DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
 
 
-class Options(ConventionArguments, total=False):
-    """The options of :func:`evaluate`."""
+class EvaluationArguments(ConventionArguments, total=False):
+    """The keyword arguments of :func:`evaluate`, for type checkers."""
 
     rng: Rng
     check_duplicates: bool
@@ -58,12 +59,14 @@ Measures: TypeAlias = MeasureLike | Iterable[MeasureLike] | None
 
 @overload
 def evaluate(  # type: ignore[overload-overlap]  # a dict of runs is a source too, for who has only `object`
-    qrels: Source, run: Mapping[str, Run | Path], measures: Measures = None, **options: Unpack[Options]
+    qrels: Source, run: Mapping[str, Run | Path], measures: Measures = None, **options: Unpack[EvaluationArguments]
 ) -> dict[str, Evaluation]: ...
 
 
 @overload
-def evaluate(qrels: Source, run: Source, measures: Measures = None, **options: Unpack[Options]) -> Evaluation: ...
+def evaluate(
+    qrels: Source, run: Source, measures: Measures = None, **options: Unpack[EvaluationArguments]
+) -> Evaluation: ...
 
 
 def evaluate(
@@ -172,17 +175,7 @@ def evaluate(
     >>> evaluate(qrels, run, "RR", then_by={"q1": {"d1": 7, "d2": 9}}).means()
     {'RR': 0.5}
     """
-    conventions = Conventions(
-        ties,
-        "empty" if missing is None else missing,
-        no_relevant,
-        score_precision,
-        rel,
-        judged_only,
-        depth,
-        unjudged,
-        unjudged_max_rel,
-    )
+    conventions = Conventions.of(locals(), missing="empty" if missing is None else missing)
     chosen, given = parse_measures(measures), qrels
     sources, runs = [run], {"": run}
     if is_several := are_runs(run, qrels):
@@ -296,7 +289,8 @@ def evaluate_under(
     ranked = policies.apply(placements, ties, rng, engine)
     with phase(f"evaluating {run.name}"):
         scores = [
-            score_of(measure, placements, ranked, conventions.no_relevant) for measure in conventions.measures(measures)
+            score_of(measure, placements, ranked, conventions.no_relevant)
+            for measure in at_level(measures, conventions.rel)
         ]
         if conventions.unjudged == "bounds":
             bounds = _bounds(conventions, qrels, run, placements, ranked)

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import Rng, as_count
+from deadheat.arguments import Rng
 from deadheat.arrays import BoolArray, IntArray, TextArray
 from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Drawn, Shown
 from deadheat.data.tables import Qrels, Run, Source, hash_of_ids
 from deadheat.errors import DataError, MeasureError, ParameterError, UnknownMeasureError
-from deadheat.evaluation.conventions import ConventionArguments, Conventions
 from deadheat.evaluation.facts import TOP, Facts, facts_of
 from deadheat.evaluation.intervals import KNOWN, Cluster, Interval, IntervalArguments, IntervalOptions, cluster_codes
+from deadheat.evaluation.levels import leveled
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import (
@@ -44,13 +44,11 @@ from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.placements.kept import kept
 from deadheat.placements.placements import Placements
-from deadheat.settings import SETTINGS
+from deadheat.settings import ConventionArguments, Conventions, Saving
 from deadheat.wording import did_you_mean
 
 if TYPE_CHECKING:
     from deadheat.evaluation.steps import Steps
-
-SAVE_DEPTH: int = SETTINGS["save_depth"].default
 
 
 class Evaluation(Drawn, Shown):
@@ -132,7 +130,7 @@ class Evaluation(Drawn, Shown):
         # looked up first, as a custom measure's name cannot be parsed
         wanted = held[measure] if isinstance(measure, str) and measure in held else parse_measure(measure)
         if wanted not in self._scores:
-            wanted = self.conventions.leveled(wanted)
+            wanted = leveled(wanted, self.conventions.rel)
         if wanted not in self._scores:
             raise UnknownMeasureError(
                 f"{wanted.label} was not evaluated; this evaluation holds {', '.join(held)}",
@@ -273,7 +271,7 @@ class Evaluation(Drawn, Shown):
         self,
         path: str | Path,
         *,
-        save_depth: int = SAVE_DEPTH,
+        save_depth: int = Saving.save_depth,
         label: str | None = None,
         commit: str | None = None,
         **options: Unpack[IntervalArguments],
@@ -311,7 +309,7 @@ class Evaluation(Drawn, Shown):
         save_depth : int
             As for :meth:`save`.
         """
-        if as_count("save_depth", save_depth, low=0):
+        if Saving.checked("save_depth", save_depth):
             save_depth = max(save_depth, TOP, *(one.deepest or 0 for one in self.measures))
         found = copy(self)
         found.run = self.run and kept(self.run, save_depth, self.conventions.score_precision)

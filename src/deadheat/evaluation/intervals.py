@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from math import hypot, isfinite, isinf
 from typing import TypeAlias, TypedDict
 
 import numpy as np
 
 from deadheat import arguments
-from deadheat.arguments import BOUNDED, Rng, check_choice
+from deadheat.arguments import Rng
 from deadheat.arrays import IntArray, TextArray
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Source
 from deadheat.errors import DataError, ParameterError
 from deadheat.measures import Measure
-from deadheat.settings import SETTINGS
+from deadheat.settings import BOUNDED, PROPORTION, Estimation
 from deadheat.wording import Advice, Plain, counted, rounded
 
 Cluster: TypeAlias = "str | Mapping[str, object] | Iterable[object] | None"
 """A column of the queries table, a dict of query_id to cluster, or one label for each query in the order of the ids."""
-PROPORTION = "clopper-pearson"
-METHODS = SETTINGS["method"].allowed
 FEWEST = 5  # queries or clusters: fewer do not show how much others would differ
 FEWEST_UNBOUNDED = 20  # of values without a highest one, of which auto takes the bootstrap-t: see docs/statistics.md
 MANY = 50  # queries or clusters from which BCa of values from 0 to 1 covers 93% or more: auto takes it
@@ -40,35 +38,6 @@ class IntervalArguments(TypedDict, total=False):
     rng: Rng
     cluster: Cluster
     queries: Source | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Estimation:
-    """How confidence intervals are computed, whatever they are of; checked when it is created.
-
-    Attributes
-    ----------
-    method : {"auto", "bca", "bootstrap-t", "percentile", "t", "gaffke", "clopper-pearson"}
-    confidence_level : float
-    n_resamples : int
-    rng : numpy.random.Generator, int or None
-    """
-
-    method: str = SETTINGS["method"].default
-    confidence_level: float = SETTINGS["confidence_level"].default
-    n_resamples: int = SETTINGS["n_resamples"].default
-    rng: Rng = 0
-
-    def __post_init__(self) -> None:
-        """Raise `ParameterError` for what is not allowed."""
-        check_choice("method", self.method, METHODS)
-        object.__setattr__(self, "confidence_level", arguments.level("confidence_level", self.confidence_level))
-        object.__setattr__(self, "n_resamples", arguments.resamples(self.n_resamples))
-        arguments.check_rng(self.rng)
-
-    def with_clusters(self, cluster: Cluster) -> IntervalOptions:
-        """Return the same options with these clusters."""
-        return IntervalOptions(**{one.name: getattr(self, one.name) for one in fields(Estimation)}, cluster=cluster)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,6 @@ import polars as pl
 from deadheat.arrays import BoolArray
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import DataError, NotKeptError, ParameterError
-from deadheat.evaluation.conventions import ConventionArguments, Conventions
 from deadheat.evaluation.evaluate import evaluate_under, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.measures import MaxRel, Measure, NumRet
@@ -21,6 +20,7 @@ from deadheat.measures.stored import StoredMeasure
 from deadheat.measures.unjudged import deepest_counted, has_ends
 from deadheat.placements.kept import Kept, KeptRows
 from deadheat.placements.place import engine_of
+from deadheat.settings import ConventionArguments, Conventions
 from deadheat.wording import counted, three
 
 Unknown: TypeAlias = dict[str, tuple[str, ...]]

@@ -23,7 +23,6 @@ import polars as pl
 from deadheat.data.rows import MappingRows
 from deadheat.data.tables import Qrels, Run, hash_of_ids
 from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError
-from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import Scores, TieSpread, intervals
@@ -36,6 +35,7 @@ from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.stored import StoredMeasure
 from deadheat.placements.kept import KeptRows
 from deadheat.placements.placements import Placements, Subtopics
+from deadheat.settings import Conventions
 from deadheat.version import __version__
 from deadheat.wording import as_given
 

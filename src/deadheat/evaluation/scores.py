@@ -15,12 +15,13 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.data.flat import Numbers
 from deadheat.data.tables import Source
 from deadheat.errors import MeasureError, ParameterError
-from deadheat.evaluation.intervals import PROPORTION, Cluster, Interval, IntervalOptions, cluster_codes, method_of
+from deadheat.evaluation.intervals import Cluster, Interval, IntervalOptions, cluster_codes, method_of
 from deadheat.io.phases import phase
 from deadheat.measures import Measure
 from deadheat.measures.unjudged import ends, has_ends
 from deadheat.placements.placements import Placements
 from deadheat.placements.unjudged import Unjudged
+from deadheat.settings import PROPORTION
 from deadheat.wording import counted
 
 if TYPE_CHECKING:
@@ -351,14 +352,7 @@ class Scores:
         >>> few["DCG"].interval().unknown
         'only 2 queries'
         """
-        options = IntervalOptions(
-            method=method,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            cluster=cluster,
-            queries=queries,
-            rng=rng,
-        )
+        options = IntervalOptions.of(locals())
         return intervals([self], options)[0]
 
     def quantile(self, quantile: float, *, confidence_level: float = 0.95) -> Interval:

@@ -25,8 +25,8 @@ from deadheat.wording import did_you_mean
 
 if TYPE_CHECKING:
     from deadheat.data.tables import Run
-    from deadheat.evaluation.conventions import Conventions
     from deadheat.evaluation.scores import Scores
+    from deadheat.settings import Conventions
 
 POLICIES = ("expected", "best", "worst")  # whose order, or mean over orders, is known without the run
 EQUAL = 1e-9

@@ -13,7 +13,7 @@ import polars as pl
 
 from deadheat import stats
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.pairs import TUKEY, Design, Pair
+from deadheat.comparison.pairs import Pair
 from deadheat.errors import FigureError, ParameterError
 from deadheat.evaluation.scores import Scores
 from deadheat.figures.base import figure
@@ -41,6 +41,7 @@ from deadheat.figures.style import (
 from deadheat.figures.systems import best_first, measure_of
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
+from deadheat.settings import TUKEY, Design
 from deadheat.wording import NOISE, counted, percentage
 
 RESAMPLED = ("randomization", "bootstrap", "bootstrap-t")

@@ -153,9 +153,8 @@ def interval_options(options: Mapping[str, Any] | IntervalOptions | None, system
     """Return the options of intervals, from their names and values or as they are; by default those of a comparison."""
     if options is None and isinstance(systems, Comparison):
         codes = systems.cluster
-        return systems.design.with_clusters(
-            None if codes is None else dict(zip(systems.query_ids.tolist(), codes.tolist(), strict=True))
-        )
+        cluster = None if codes is None else dict(zip(systems.query_ids.tolist(), codes.tolist(), strict=True))
+        return IntervalOptions.of(vars(systems.design), cluster=cluster)
     return options if isinstance(options, IntervalOptions) else IntervalOptions(**(options or {}))
 
 

@@ -12,7 +12,8 @@ from deadheat.gates.notation import (
     preset_gates,
     read_settings,
 )
-from deadheat.gates.result import Check, GateOptions, GateResult
+from deadheat.gates.result import Check, GateResult
+from deadheat.settings import GateOptions
 
 __all__ = [
     "PRESETS",

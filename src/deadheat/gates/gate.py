@@ -19,13 +19,14 @@ from deadheat.data.tables import Source, Table
 from deadheat.errors import DataError, ParameterError, UnknownMeasureError, UnlabelledQueriesWarning
 from deadheat.evaluation.evaluate import checked, opened
 from deadheat.evaluation.evaluation import Evaluation, check_alike
-from deadheat.evaluation.intervals import FEWEST, Cluster, Interval, cluster_codes, cluster_name
+from deadheat.evaluation.intervals import FEWEST, Cluster, Interval, IntervalOptions, cluster_codes, cluster_name
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import columns_of, groups, is_assigned, label, names_of
 from deadheat.gates.notation import EQUAL, LOWER_IS_BETTER, Gates, Threshold, parse_all
-from deadheat.gates.result import QUESTIONS, Check, GateOptions, GateResult, check_flag
+from deadheat.gates.result import QUESTIONS, Check, GateResult
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.stored import StoredMeasure
+from deadheat.settings import GateOptions
 from deadheat.wording import Advice, Plain, counted, printable
 
 BEYOND = 10  # resampled means beyond either end of an interval, at least, in strata
@@ -163,18 +164,8 @@ def gate(
         )
     thresholds = parse_all(checks)
     asked = _asked(thresholds, baseline, no_regression, no_worse_than)
-    options = GateOptions(
-        no_regression=asked,
-        no_worse_than=no_worse_than,
-        alpha=alpha,
-        confidence_level=confidence_level,
-        method=method,
-        n_resamples=n_resamples,
-        rng=rng,
-        cluster=cluster_name(cluster),
-        by=tuple(names_of(by)) if by else (),
-        pool_languages=pool_languages,
-        allow_unknown=allow_unknown,
+    options = GateOptions.of(
+        locals(), no_regression=asked, cluster=cluster_name(cluster), by=tuple(names_of(by)) if by else ()
     )
     own = opened(evaluation)
     if collection is not None and own.qrels is None:
@@ -228,7 +219,7 @@ def _asked(
                 raise ParameterError(
                     "needs a baseline, and there is none", argument=name, given=given, hint=Advice("baseline")
                 )
-    chosen = no_worse_than is None if no_regression is None else check_flag("no_regression", no_regression)
+    chosen = no_worse_than is None if no_regression is None else GateOptions.checked("no_regression", no_regression)
     asked = baseline is not None and chosen
     if not thresholds and not asked and no_worse_than is None:
         raise ParameterError(
@@ -357,7 +348,7 @@ def check_family(
     names = list(dict.fromkeys(one.measure for one in thresholds if one.quantity in ENDS))
     for subset in family:
         own = evaluation.select(subset.keep)
-        of_subset = raised.with_clusters(None if cluster is None else cluster[subset.keep])
+        of_subset = IntervalOptions.of(vars(raised), cluster=None if cluster is None else cluster[subset.keep])
         ends = dict(zip(names, intervals([own[name] for name in names], of_subset), strict=True)) if names else {}
         for one in thresholds:
             interval = ends[one.measure] if one.quantity in ENDS else None

@@ -12,12 +12,12 @@ from typing import Any, TypeAlias, cast
 
 from deadheat.arguments import check_choice
 from deadheat.errors import FileFormatError, MeasureError, ParameterError
-from deadheat.gates.result import CHECKS
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.io.values import is_number
 from deadheat.measures import parse_measure
 from deadheat.measures.base import ALIASES, REGISTRY
 from deadheat.measures.notation import LONGEST
+from deadheat.settings import GateOptions
 from deadheat.wording import Asked, Plain, as_given, did_you_mean, joined
 
 QUANTITIES = {
@@ -41,7 +41,8 @@ TABLE = "tool.deadheat.gates"
 FILES = ("baseline", "queries")
 LISTS = {"checks": "gates, such as ['nDCG@10 >= 0.8']", "by": "columns, such as ['language']"}
 MOST_POINTS = 1000  # in a line
-KEYS = (*LISTS, "preset", *FILES, *CHECKS)
+PLAIN = ("no_regression", "pool_languages", "allow_unknown", "no_worse_than", "alpha", "confidence_level")
+KEYS = (*LISTS, "preset", *FILES, *PLAIN)
 
 
 PRESETS: dict[str, tuple[str, ...]] = {
@@ -252,7 +253,7 @@ def read_settings(path: str | Path) -> tuple[tuple[str, ...], dict[str, Any]]:
             parse_gate(check)
         options: dict[str, Any] = {"by": tuple(_texts(table, "by"))}
         options |= {name: str(path.parent / own) for name in FILES for own in _texts(table, name)}
-        options |= {name: check(table[name]) for name, check in CHECKS.items() if name in table}
+        options |= {name: GateOptions.checked(name, table[name]) for name in PLAIN if name in table}
     except ParameterError as error:
         raise ParameterError(f"[{TABLE}]: {error}", path=path) from None
     return tuple(checks), options

@@ -2,75 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from functools import partial
-from typing import Any
 
 import polars as pl
 
-from deadheat import arguments
 from deadheat.data.flat import Numbers
 from deadheat.data.shown import Shown
-from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import Estimation
+from deadheat.settings import GateOptions
 from deadheat.wording import counted, rounded
 
 QUESTIONS = ("no_regression", "no_worse_than")
-
-
-def check_flag(name: str, given: object) -> bool:
-    """Return True or False; raise `ParameterError` for anything else."""
-    if not isinstance(given, bool):
-        raise ParameterError(argument=name, given=given, allowed="True or False")
-    return given
-
-
-# what each option may be, which a file may set too
-CHECKS: dict[str, Callable[[Any], Any]] = {
-    **{name: partial(check_flag, name) for name in ("no_regression", "pool_languages", "allow_unknown")},
-    "no_worse_than": partial(arguments.positive, "no_worse_than"),
-    "alpha": partial(arguments.level, "alpha", high=0.5, example="0.05"),
-    "confidence_level": partial(arguments.level, "confidence_level"),
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class GateOptions(Estimation):
-    """How gates are checked, the arguments of :func:`gate`; checked when it is made.
-
-    Attributes
-    ----------
-    no_regression : bool
-        Whether a significant loss against the baseline fails.
-    no_worse_than : float or None
-        The loss against the baseline that has to be ruled out, if one has.
-    alpha : float
-        Level of both tests.
-    method, confidence_level, n_resamples, rng
-        Of the intervals.
-    cluster : str or None
-        The column of the clusters, "given" if they came otherwise, None without clusters.
-    by : tuple of str
-        The columns of the strata that every gate is checked in as well.
-    pool_languages, allow_unknown : bool
-    """
-
-    no_regression: bool = False
-    no_worse_than: float | None = None
-    alpha: float = 0.05
-    cluster: str | None = None
-    by: tuple[str, ...] = ()
-    pool_languages: bool = False
-    allow_unknown: bool = False
-
-    def __post_init__(self) -> None:
-        """Raise `ParameterError` for what is not allowed."""
-        super().__post_init__()
-        for name, check in CHECKS.items():
-            if (given := getattr(self, name)) is not None:
-                object.__setattr__(self, name, check(given))
 
 
 @dataclass(frozen=True, repr=False)

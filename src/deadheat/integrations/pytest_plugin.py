@@ -86,9 +86,9 @@ def assert_ranking() -> AssertRanking:
 def _evaluate(qrels: Source, run: Source, checks: Sequence[Threshold], options: dict[str, Any]) -> Evaluation:
     """Evaluate the measures that are wanted; take the options of that out of `options`."""
     from deadheat.errors import ParameterError
-    from deadheat.evaluation.conventions import Conventions
     from deadheat.evaluation.evaluate import evaluate, opened
     from deadheat.gates import measures_of
+    from deadheat.settings import Conventions
 
     if options.get("baseline") is not None:
         options["baseline"] = opened(options["baseline"])

@@ -25,6 +25,7 @@ from deadheat.errors import DataError, MissingDependencyError, ParameterError
 from deadheat.measures import AP, RR, Hit, Measure, P, R, nDCG
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements, sort_rows
+from deadheat.settings import TIES
 
 try:
     import torch
@@ -44,7 +45,7 @@ ScoreFunction: TypeAlias = Callable[[Any, Any], Tensor]
 Keys: TypeAlias = NDArray[np.float64] | NDArray[np.int64]
 
 DEFAULT = "expected"
-WITHOUT_IDS = tuple(policy for policy in policies.POLICIES if policy != "doc_id")
+WITHOUT_IDS = tuple(policy for policy in TIES if policy != "doc_id")
 AT_ONCE = 1 << 16  # relevant documents, each compared with as many scores as the largest cutoff
 
 OF_RETRIEVAL: dict[str, tuple[str, Callable[[int], Measure]]] = {
@@ -61,7 +62,7 @@ OF_RETRIEVAL: dict[str, tuple[str, Callable[[int], Measure]]] = {
 class WithTies:
     """Takes a tie policy, and says in a model card which."""
 
-    allowed_ties = policies.POLICIES
+    allowed_ties: tuple[str, ...] = TIES
 
     def __init__(self, *args: Any, ties: str | None = None, **kwargs: Any) -> None:  # noqa: ANN401 - of the parent
         super().__init__(*args, **kwargs)

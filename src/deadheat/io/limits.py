@@ -9,6 +9,7 @@ from mmap import mmap
 from pathlib import Path
 from typing import Generic, TypeVar, cast
 
+from deadheat.arguments import as_count
 from deadheat.errors import DeadheatWarning, FileFormatError, MalformedRowError
 from deadheat.wording import Advice
 
@@ -83,8 +84,6 @@ def max_memory(n_bytes: float) -> AbstractContextManager[None]:
 
 
 def _checked(limit: ContextVar[int | None], n_bytes: float) -> int:
-    from deadheat.arguments import as_count  # it needs NumPy, without which a command begins to read
-
     whole = int(n_bytes) if type(n_bytes) is float and n_bytes.is_integer() else n_bytes  # 1e9 is a usual way
     return as_count(limit.name, cast("int", whole))
 

@@ -10,10 +10,10 @@ from typing import Any, Protocol, TypeVar, dataclass_transform
 
 import numpy as np
 
+from deadheat.arguments import as_count, as_number
 from deadheat.errors import ParameterError
 from deadheat.wording import did_you_mean
 
-ALL_WHOLE = 2.0**53  # from here on a float has no fraction, and as an integer up to 309 digits
 M = TypeVar("M")
 CALL = re.compile(r"(\w+)(?:\((.*)\))?")
 
@@ -77,18 +77,14 @@ class Number:
         """Return a plain int or float."""
         if value is None and self.optional:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-            raise ValueError  # noqa: TRY004 - the caller makes one message of it
-        try:
-            number = float(value)
-        except OverflowError:  # an integer beyond float64
-            raise ValueError from None
-        low = number > self.low if self.open_low else number >= self.low
-        high = number < self.high if self.open_high else number <= self.high
-        if not (low and high and math.isfinite(number)):
+        number = as_number(self.name, value, self.low)
+        if (
+            not number <= self.high
+            or (self.open_low and number == self.low)
+            or (self.open_high and number == self.high)
+        ):
             raise ValueError
-        is_short = number.is_integer() and abs(number) < ALL_WHOLE
-        return int(number) if is_short else number
+        return number
 
 
 @dataclass(frozen=True)
@@ -142,9 +138,7 @@ class Cutoff:
         """Return the cutoff as int."""
         if value is None and self.optional:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 1 <= value <= 2**53:
-            raise ValueError
-        return int(value)
+        return as_count("cutoff", value)
 
 
 @dataclass(frozen=True)

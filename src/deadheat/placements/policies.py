@@ -12,9 +12,7 @@ from deadheat.data.tables import Run
 from deadheat.errors import DataError
 from deadheat.placements.place import Engine
 from deadheat.placements.placements import Placements
-from deadheat.settings import SETTINGS
 
-POLICIES = SETTINGS["ties"].allowed
 LOOK_AT_RUN = ("doc_id", "input")
 
 

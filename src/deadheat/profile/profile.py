@@ -18,7 +18,6 @@ from deadheat.data.flat import Numbers
 from deadheat.data.shown import Drawn, Shown
 from deadheat.data.tables import Run, Source
 from deadheat.errors import ParameterError
-from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import (
     Difference,
     check_rule,
@@ -36,6 +35,7 @@ from deadheat.measures.notation import MeasureLike
 from deadheat.placements.place import open_pair
 from deadheat.placements.placements import Placements
 from deadheat.profile.grouping import Grouped, find_decimals, find_grid, find_levels, grouped, ties_of
+from deadheat.settings import Conventions
 from deadheat.wording import NOISE, Plain, counted, short_repr
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
@@ -442,7 +442,7 @@ def tie_profile(
     qrels, run = open_pair(qrels, run, check_duplicates=False)  # the run has been checked
     if check_duplicates:
         qrels.check_duplicates()
-    conventions = Conventions("expected", missing, no_relevant, None)
+    conventions = Conventions(missing=missing, no_relevant=no_relevant)
     exact, traditional = evaluate_beside(conventions, qrels, run, parse_measures(measures), beside)
     warn({run.where: exact}, qrels, {run.where: run})
     ties = ties_of(profile.queries, exact.query_ids.tolist())

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from deadheat.arguments import BOUNDED
 from deadheat.evaluation.facts import NOTABLE, TOP
 from deadheat.evaluation.intervals import MANY, Interval
 from deadheat.measures import Measure
@@ -20,6 +19,7 @@ from deadheat.report.model import (
     share,
 )
 from deadheat.report.numbers import DOUBT, format_cell
+from deadheat.settings import BOUNDED
 from deadheat.wording import BY_DOC_ID, counted, three
 
 if TYPE_CHECKING:

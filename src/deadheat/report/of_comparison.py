@@ -10,7 +10,7 @@ import numpy as np
 
 from deadheat import arguments
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.pairs import TUKEY, Design, Pair, least_p, n_differing, n_units
+from deadheat.comparison.pairs import Pair, least_p, n_differing, n_units
 from deadheat.comparison.verdict import ENOUGH, Verdict, judge_strata
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval
@@ -55,6 +55,7 @@ from deadheat.report.numbers import (
     totals_of_row,
 )
 from deadheat.report.score_tables import inside, level_heading, unexplained
+from deadheat.settings import TUKEY, Design
 from deadheat.version import __version__
 from deadheat.wording import BY_DOC_ID, counted, joined, three
 

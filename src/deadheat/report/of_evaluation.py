@@ -54,7 +54,7 @@ from deadheat.report.score_tables import (
     tabulate_scores,
     unexplained,
 )
-from deadheat.settings import SETTINGS
+from deadheat.settings import Estimation
 from deadheat.version import __version__
 from deadheat.wording import NOISE, counted, three
 
@@ -142,7 +142,7 @@ class EvaluationContext:
     intervals: IntervalOptions | None = None
     beside: tuple[Evaluation, ...] = ()
     quantiles: tuple[float, ...] = ()
-    confidence_level: float = SETTINGS["confidence_level"].default
+    confidence_level: float = Estimation.confidence_level
 
 
 def report_evaluations(

@@ -9,7 +9,6 @@ from dataclasses import replace
 import polars as pl
 
 from deadheat.comparison.languages import Across, Languages, judge_languages
-from deadheat.comparison.pairs import TUKEY
 from deadheat.measures import Measure
 from deadheat.report.conventions import cannot_be_known, tell_ties
 from deadheat.report.model import (
@@ -30,6 +29,7 @@ from deadheat.report.numbers import QUERY, format_cell
 from deadheat.report.of_comparison import cells_of, tell_intervals, tell_tests
 from deadheat.report.of_planning import doubt_margin
 from deadheat.report.score_tables import level_heading
+from deadheat.settings import TUKEY
 from deadheat.version import __version__
 from deadheat.wording import counted
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import Rng, check_rng
+from deadheat.arguments import Rng, as_rng
 from deadheat.arrays import members
 from deadheat.comparison.comparison import named_runs
 from deadheat.comparison.flips import (
@@ -27,13 +27,13 @@ from deadheat.comparison.sums import ROUNDING
 from deadheat.data.shown import Drawn
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
-from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import are_runs, evaluate_beside, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.warned import warn
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
+from deadheat.settings import Conventions
 from deadheat.simulation.coarsening import check_coarse, check_one_way, coarse_name, coarsen
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.wording import counted
@@ -239,9 +239,9 @@ def coarsening_profile(
     [('as given', 0.0, 1.0, 0.0), ('2 levels', 1.0, 0.75, -0.5), ('9 levels', 0.0, 1.0, 0.0)]
     """
     check_threads()
-    check_rng(rng)
+    as_rng("rng", rng)
     ways = _ways(per_query=per_query, levels=levels, decimals=decimals, dtypes=dtypes)
-    conventions = Conventions("expected", "empty" if missing is None else missing, no_relevant, None)
+    conventions = Conventions(missing="empty" if missing is None else missing, no_relevant=no_relevant)
     chosen, judged, named = parse_measures(measures), Qrels.of(qrels), _named(runs, ascending=ascending)
     if baseline is not None and baseline not in named:
         raise ParameterError(argument="baseline", given=baseline, allowed=list(named))

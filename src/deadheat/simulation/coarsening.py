@@ -8,8 +8,8 @@ from copy import copy
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import as_count, check_choice, whole
-from deadheat.data.precision import FORMATS, MAX_DECIMALS, round_and_warn
+from deadheat.arguments import FORMATS, MAX_DECIMALS, as_count, check_choice, whole
+from deadheat.data.precision import round_and_warn
 from deadheat.data.rows import MemoryRows
 from deadheat.data.tables import Run, Source
 from deadheat.errors import ParameterError

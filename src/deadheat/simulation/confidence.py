@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import Rng, as_count, check_rng, generator, is_number
+from deadheat.arguments import Rng, as_count, as_rng, generator, is_number
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError, UnknownMeasureError
-from deadheat.evaluation.evaluate import Options, evaluate, keys_of, parse_measures
+from deadheat.evaluation.evaluate import EvaluationArguments, evaluate, keys_of, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import TieSpread
 from deadheat.io.forking import check_threads
@@ -198,7 +198,7 @@ def evaluate_with_confidence(
     if not is_number(scale) or not scale >= 0:
         raise ParameterError(argument="scale", given=scale, allowed="a number from 0 on; infinity for plain ties")
     n_draws = as_count("n_draws", n_draws, FEWEST_DRAWS)
-    check_rng(rng)
+    as_rng("rng", rng)
     chosen = parse_measures(measures)
     keys = keys_of(run, then_by)
     if len(keys) != 1:
@@ -206,7 +206,7 @@ def evaluate_with_confidence(
     judged, first, other = Qrels.of(qrels), Run.of(run), Run.of(keys[0])
     if check_duplicates:
         other.check_duplicates()
-    options = Options(missing=missing, no_relevant=no_relevant, check_duplicates=check_duplicates)
+    options = EvaluationArguments(missing=missing, no_relevant=no_relevant, check_duplicates=check_duplicates)
     plain = evaluate(judged, first, chosen, **options | {"then_by": other if scale == 0 else None})
     found = partial(ConfidenceEvaluation, name=first.name, then_by=other.name, query_ids=plain.query_ids)
     if scale in {0, math.inf}:

@@ -16,17 +16,17 @@ from typing import IO, Any, TypeAlias, TypeVar, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import Rng, as_count, check_rng, generator, is_number, whole
+from deadheat.arguments import Rng, as_count, as_rng, generator, is_number, whole
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import ParameterError
-from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluate import difference_of, evaluate_beside
 from deadheat.io.forking import check_threads
 from deadheat.io.formats import write
 from deadheat.io.naming import LONGEST, file_name, path_named
 from deadheat.io.writing import write_files
 from deadheat.measures import RR, Hit
+from deadheat.settings import Conventions
 from deadheat.simulation.coarsening import check_coarse
 from deadheat.wording import counted, did_you_mean
 
@@ -294,7 +294,7 @@ def simulate_rerankers(
     """
     check_threads()
     n_queries = as_count("n_queries", n_queries)
-    check_rng(rng)
+    as_rng("rng", rng)
     rerankers = chosen("presets", presets, PRESETS, PRESETS)
     kinds = chosen("query_types", query_types, (*QUERY_TYPES, PLAIN), QUERY_TYPES)
     made = _make_queries(n_queries, kinds, generator(rng, OF_QUERIES))

@@ -3,8 +3,8 @@
 A column is a measure of one system, or a difference of two. All columns are computed together, and share resamples.
 """
 
-from deadheat.stats.checks import ALTERNATIVES
-from deadheat.stats.corrections import CORRECTIONS, adjust, significant
+from deadheat.settings import ALTERNATIVES, CLUSTERED, CORRECTIONS, TESTS
+from deadheat.stats.corrections import adjust, significant
 from deadheat.stats.equivalence import Equivalence, equivalent, no_worse
 from deadheat.stats.intervals import METHODS, interval_bounds, proportion_bounds, standard_errors
 from deadheat.stats.power import MAX_QUERIES, detectable_difference, power, sample_size
@@ -12,7 +12,7 @@ from deadheat.stats.quantiles import quantile_bounds
 from deadheat.stats.randomization import tukey_p_values
 from deadheat.stats.ranks import ranks, resampled_ranks
 from deadheat.stats.resampling import bootstrap_means, resampled_means, sign_flip_sums
-from deadheat.stats.significance import CLUSTERED, TESTS, Significance, is_doubtful, p_values, skewness
+from deadheat.stats.significance import Significance, is_doubtful, p_values, skewness
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 
 __all__ = [

@@ -9,11 +9,10 @@ import numpy as np
 from deadheat.arguments import array_of, check_choice
 from deadheat.arrays import ArrayLike, FloatArray, IntArray
 from deadheat.errors import ParameterError
-from deadheat.settings import SETTINGS
+from deadheat.settings import ALTERNATIVES
 from deadheat.wording import Plain
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
-ALTERNATIVES = SETTINGS["alternative"].allowed
 
 
 def matrix(name: str, given: ArrayLike) -> FloatArray:

@@ -7,10 +7,9 @@ import numpy as np
 from deadheat.arguments import array_of, check_choice
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray
 from deadheat.errors import ParameterError
-from deadheat.settings import SETTINGS
+from deadheat.settings import CORRECTIONS
 from deadheat.wording import Plain
 
-CORRECTIONS = SETTINGS["correction"].allowed
 EQUAL = 1e-15  # 1 - 0.95 is no 0.05: what rounding takes from a level, or from a p-value of that size
 
 

@@ -6,11 +6,12 @@ import numpy as np
 
 from deadheat import arguments
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray
+from deadheat.settings import BOUNDED, OF_ANY_MEANS
 from deadheat.stats import checks
 from deadheat.stats.resampling import BATCH_CELLS, batches, bootstrap_t, check_means, resampled_means
 from deadheat.stats.units import ROUNDING, Units, units_of
 
-METHODS = (*arguments.INTERVAL_METHODS, arguments.BOUNDED)
+METHODS = (*OF_ANY_MEANS, BOUNDED)
 POLE = 1e-9  # in the far tail of very skewed values BCa's denominator reaches 0: beyond lies the extreme mean
 
 
@@ -89,7 +90,7 @@ def interval_bounds(
     """
     arguments.check_choice("method", method, METHODS)
     level = arguments.level("confidence_level", confidence_level)
-    n_resamples = arguments.resamples(n_resamples)
+    n_resamples = arguments.resamples("n_resamples", n_resamples)
     values = checks.matrix("values", values)
     codes = checks.clusters(cluster, len(values))
     bounds = np.full((2, values.shape[1]), np.nan)
@@ -101,9 +102,9 @@ def interval_bounds(
             bounds[:, units.columns] = _resampled_bounds(units, resampled[:, units.columns], method, level)
         return bounds[0], bounds[1]
     seed = int(arguments.generator(rng).integers(1 << 63))  # as `resampled_means`: columns share the resamples
-    for units in units_of(values, codes, fewest=1 if method == arguments.BOUNDED else 2):
+    for units in units_of(values, codes, fewest=1 if method == BOUNDED else 2):
         drawn = np.random.default_rng(seed)
-        if method == arguments.BOUNDED:
+        if method == BOUNDED:
             bounds[:, units.columns] = _bounded(units, level, n_resamples, limits, drawn)
         else:
             bounds[:, units.columns] = t_bounds(units, level)

@@ -148,7 +148,7 @@ def tukey_p_values(
         raise ParameterError(
             "must have a column for each of two or more systems", argument="values", given=Plain(values.shape[1])
         )
-    n_resamples = arguments.resamples(n_resamples)
+    n_resamples = arguments.resamples("n_resamples", n_resamples)
     codes = checks.clusters(cluster, len(values))
     complete = ~np.isnan(values).any(axis=1)
     units, _ = unit_sums(values[complete], None if codes is None else codes[complete])

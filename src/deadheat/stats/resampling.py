@@ -161,7 +161,7 @@ def resampled_means(
     (99, 1)
     """
     values = matrix("values", values)
-    codes, n_resamples = clusters(cluster, len(values)), resamples(n_resamples)
+    codes, n_resamples = clusters(cluster, len(values)), resamples("n_resamples", n_resamples)
     seed = int(generator(rng).integers(1 << 63))  # one for all: a column's resamples do not depend on the others
     means = np.full((n_resamples, values.shape[1]), np.nan)
     for units in units_of(values, codes, fewest=1):

@@ -11,19 +11,16 @@ import numpy as np
 from deadheat import arguments
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray
 from deadheat.errors import ParameterError
-from deadheat.settings import SETTINGS
+from deadheat.settings import CLUSTERED, TESTS
 from deadheat.stats import checks
 from deadheat.stats.randomization import count_extreme, randomization_p_values
 from deadheat.stats.resampling import bootstrap_t, check_means, resampled_means
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, ROUNDING, Units, units_of
 
-TESTS = tuple(one for one in SETTINGS["test"].allowed if one != "tukey")  # that of several systems
 EXACT_RANKS = 200  # of so many differences the distribution of Wilcoxon's statistic takes 2 ms; the normal is 0.001 off
 T_ROUNDING = 1e-9  # resampled t that differ by less are equal in theory
 BEARABLE = {"randomization": 0.2, "tukey": 0.2, "bootstrap": 0.2, "t": 0.2, "bootstrap-t": 0.5}  # |G1| / sqrt(n)
 VISIBLE = 1.0  # |G1| of 10 normal values is above it in one sample of seven
-
-CLUSTERED = ("randomization", "bootstrap-t", "bootstrap", "t")  # the tests that take clusters
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +98,7 @@ def p_values(
     """
     arguments.check_choice("test", test, TESTS)
     side = checks.alternative(alternative)
-    n_resamples = arguments.resamples(n_resamples)
+    n_resamples = arguments.resamples("n_resamples", n_resamples)
     differences = checks.matrix("differences", differences)
     codes = checks.clusters(cluster, len(differences))
     if codes is not None and test not in CLUSTERED:

@@ -106,7 +106,12 @@ def spread_of_means(
         return Spread(variance, np.nan, np.nan, np.nan, _lowest(units.means[None]), units.n_units)
     if means is None:
         rows = np.where(whole[:, None], given, np.nan)
-        means = resampled_means(rows, n_resamples=arguments.resamples(n_resamples), cluster=codes, rng=rng)
+        means = resampled_means(
+            rows,
+            n_resamples=arguments.resamples("n_resamples", n_resamples),
+            cluster=codes,
+            rng=rng,
+        )
     resampled = check_means(means, n_columns)
     errors = resampled - units.means
     errors = (errors - errors.mean(axis=1, keepdims=True)) * np.sqrt(units.n_units / (units.n_units - 1))

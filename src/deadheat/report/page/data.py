@@ -16,10 +16,10 @@ import polars as pl
 from deadheat.arrays import FloatArray
 from deadheat.comparison.orders import MAX_ORDERS, listed_values
 from deadheat.data.precision import round_scores
-from deadheat.evaluation.conventions import Conventions
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.measures import Measure
 from deadheat.report.page.subject import Subject
+from deadheat.settings import Conventions
 from deadheat.wording import NOISE, printable
 
 N_RANKS = 100  # of each ranking
