@@ -15,7 +15,7 @@ from deadheat.arguments import Rng, by_name, level
 from deadheat.arrays import FloatArray, TextArray
 from deadheat.comparison.comparison import named_runs
 from deadheat.comparison.flips import Side
-from deadheat.comparison.pairs import Design, Pair, compare_sides, pairs_of
+from deadheat.comparison.pairs import Pair, compare_sides, pairs_of
 from deadheat.comparison.values import side_of_values
 from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
@@ -28,7 +28,7 @@ from deadheat.evaluation.strata import groups
 from deadheat.io.phases import phase
 from deadheat.kernels import agreement as order
 from deadheat.measures import Measure
-from deadheat.settings import Conventions
+from deadheat.settings import Conventions, Design
 from deadheat.stats import labels
 from deadheat.stats.intervals import jackknife_bounds
 from deadheat.wording import NOISE, Plain, counted, three

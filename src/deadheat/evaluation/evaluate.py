@@ -36,7 +36,7 @@ from deadheat.placements.place import Engine, engine_of, open_pair
 from deadheat.placements.placements import Placements
 from deadheat.placements.shortened import Shortened
 from deadheat.placements.unjudged import as_placed, unjudged_documents, with_ties
-from deadheat.settings import Conventions
+from deadheat.settings import ConventionArguments, Conventions
 from deadheat.wording import NOISE, Advice, Plain, counted, three
 
 DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
