@@ -93,6 +93,27 @@ def test_the_command_searches_translated_names_and_says_what_is_translated(tmp_p
     assert "1 in t (fr)" in only
 
 
+def test_candidate_translations_count_where_they_are_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "t.obo").write_text(OBO)
+    table = tmp_path / "t-fr.tsv"
+    table.write_text("id\tkind\ttext\tstatus\nT:0001\tlabel\tfièvre\tOFFICIAL\nT:0002\tlabel\tcrise\tCANDIDATE\n")
+    cases = tmp_path / "cases.csv"
+    cases.write_text("text,expected_ids,language\ncrise,T:0002,fr\n")
+    command = ("bench", cases, "--collection", tmp_path / "t.obo", "--collection-texts", table, "-m", "RR")
+    for option, value, said in (
+        ((), 0.0, "1 candidate left out (--candidates counts them)"),
+        (("--candidates",), 1.0, "1 candidate among their names"),
+    ):
+        (row,) = csv.DictReader(ok(*command, *option, "--n-resamples", "99", "--format", "csv").splitlines())
+        assert float(row["mean"]) == value
+        assert said in " ".join(ok(*command, *option, "--n-resamples", "99").split())
+    with pytest.warns(NoteWarning):
+        found = dh.bench(cases, tmp_path / "t.obo", "bm25", "RR", texts=table, candidates=True, n_resamples=99)
+    assert [one.means() for one in found.evaluations.values()] == [{"RR": 1.0}]
+    with pytest.raises(ParameterError, match="candidates=True is only for a collection that is read here"):
+        dh.bench(cases, DOCUMENTS, "bm25", "RR", candidates=True)
+
+
 @pytest.mark.filterwarnings("ignore::deadheat.errors.NoteWarning")
 def test_a_table_of_another_language_than_its_name_says_is_doubted(tmp_path: Path) -> None:
     ids = [f"T:{n:04d}" for n in range(30)]

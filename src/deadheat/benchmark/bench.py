@@ -93,6 +93,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     synonyms: str = "exact",
     texts: str | Path | Sequence[str | Path] = (),
     original: str = "fallback",
+    candidates: bool = False,
     collection_language: str | None = None,
     baseline: str | None = None,
     limit: int | None = None,
@@ -143,9 +144,10 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         The kind of similarity.
     synonyms : {"exact", "all", "none"}, default "exact"
         Which synonyms count, as for :func:`read_collection`; a `Collection` has made the choice already.
-    texts, original, collection_language
-        Tables of translated names, what becomes of the names of the ontology, and the language of the documents, as
-        `texts`, `original` and `language` of :func:`read_collection`.
+    texts, original, candidates, collection_language
+        Tables of translated names, what becomes of the names of the ontology, whether names that nobody has accepted
+        yet count, and the language of the documents, as `texts`, `original`, `candidates` and `language` of
+        :func:`read_collection`.
     baseline : str, optional
         Name of the retriever that all others are compared with; by default, every pair is compared.
     limit : int, optional
@@ -202,7 +204,13 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     _check_parts(parts, systems, cluster)
     _confirm(parts, systems, confirm)
     tell = progress or (lambda _: None)
-    of_collection = {"synonyms": synonyms, "texts": texts, "original": original, "language": collection_language}
+    of_collection = {
+        "synonyms": synonyms,
+        "texts": texts,
+        "original": original,
+        "candidates": candidates,
+        "language": collection_language,
+    }
     documents, terms = _read(collection, ontology, of_collection, tell)
     parts, cells = split_cells(parts, documents)
     graded = [one for one in chosen if terms is not None and isinstance(one, MaxRel)]
@@ -478,7 +486,7 @@ def _read(
         raise SourceTypeError(
             argument="collection", given=Plain(type(source).__name__), allowed="a Collection or a path"
         )
-    defaults = {"synonyms": "exact", "texts": (), "original": "fallback", "language": None}
+    defaults = {"synonyms": "exact", "texts": (), "original": "fallback", "candidates": False, "language": None}
     late = [name for name, default in defaults.items() if options[name] != default]
     if isinstance(collection, Collection) and late:
         raise ParameterError(

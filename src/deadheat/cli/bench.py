@@ -117,6 +117,11 @@ MOST_DRAWN = 2  # measures that figures are drawn of
     help="The collection's own names beside --collection-texts: for terms without a translation, for all, or for none.",
 )
 @click.option(
+    "--candidates",
+    is_flag=True,
+    help="Names in --collection-texts that nobody has accepted yet, as those of a machine, count too.",
+)
+@click.option(
     "--collection-language",
     metavar="CODE",
     help="The language of the collection; by default a guess. The report says which languages meet.",
@@ -205,6 +210,7 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
             synonyms=options["synonyms"],
             texts=options["texts"],
             original=options["original"],
+            candidates=options["candidates"],
             collection_language=options["collection_language"],
             limit=options["limit"],
             cluster=options["cluster"],

@@ -71,7 +71,7 @@ def test_every_label_counts_once_and_terms_without_one_keep_theirs(tmp_path: Pat
     of_table, of_others = found.notes
     assert of_table == (
         "hp-fr.babelon.tsv (fr): 1 of 3 terms have a name in it; 1 of them several labels, all of which count;"
-        " 1 candidate left out; 1 id not of this release"
+        " 1 candidate left out (--candidates counts them); 1 id not of this release"
     )
     assert of_others == "2 terms without a translation keep the names of the ontology"
     assert found.ids == TERMS.ids

@@ -373,12 +373,13 @@ def _notes(
         own = [rows for term, rows in found.items() if term in known]
         labels = [sum(row.scope == "LABEL" for row in rows) for rows in own]
         several = sum(n > 1 for n in labels)
-        n_candidates = 0 if candidates else sum(row.is_candidate for row in table.rows)
+        n_candidates = sum(row.is_candidate for row in table.rows)
+        fate = "among their names" if candidates else "left out (--candidates counts them)"
         n_unknown = len({row.term for row in table.rows} - known)
         told = [
             f"{len(own):,} of {counted(len(ids), 'term')} have a name in it",
             f"{several:,} of them several labels, all of which count" if several else "",
-            f"{counted(n_candidates, 'candidate')} left out" if n_candidates else "",
+            f"{counted(n_candidates, 'candidate')} {fate}" if n_candidates else "",
             f"{counted(n_unknown, 'id')} not of this release" if n_unknown else "",
         ]
         yield f"{table.path.name} ({table.language}): {'; '.join(filter(None, told))}"
