@@ -32,12 +32,14 @@ def test_a_case_of_several_sets_counts_once_across_languages() -> None:
 
 
 def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
-    for folder in ("german", "english"):
+    for folder in ("north", "south", "german", "english"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "tiny.csv").write_text("text,expected_ids\nfever,D1\n")
-    paths = [tmp_path / folder / "tiny.csv" for folder in ("german", "english")]
+    paths = [tmp_path / folder / "tiny.csv" for folder in ("north", "south")]
     result = dh.bench(paths, DOCUMENTS, "bm25", "RR", n_resamples=99)
-    assert [name for name, _ in result.parts] == ["german/tiny", "english/tiny"]
+    assert [name for name, _ in result.parts] == ["north/tiny", "south/tiny"]
+    languages = [tmp_path / folder / "tiny.csv" for folder in ("german", "english")]
+    assert list(dh.bench(languages, DOCUMENTS, "bm25", "RR", n_resamples=99).parts) == [("tiny", "de"), ("tiny", "en")]
     with pytest.raises(ParameterError, match=r"two sets of cases are named 'tiny': .* or give a dict of name to cases"):
         dh.bench([*paths, paths[0]], DOCUMENTS)
 

@@ -147,12 +147,12 @@ def test_strata_in_every_format(tmp_path: Path) -> None:
 
 
 def test_files_of_one_name_in_two_folders(tmp_path: Path) -> None:
-    for folder in ("german", "english"):
+    for folder in ("north", "south"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "tiny.csv").write_text("text,expected_ids\nRepair a flat tyre,H001\n")
-    files = [str(tmp_path / folder / "tiny.csv") for folder in ("german", "english")]
+    files = [str(tmp_path / folder / "tiny.csv") for folder in ("north", "south")]
     found = document("bench", *files, *BENCH[2:], "-m", "RR")
-    assert list(found["means"]) == ["german/tiny", "english/tiny"]
+    assert list(found["means"]) == ["north/tiny", "south/tiny"]
 
 
 def test_a_set_that_is_given_twice_is_refused_in_words_of_the_command() -> None:

@@ -232,7 +232,8 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         margin=margin,
         words={name: found for name, one in systems.items() if (found := _words(one, parts))},
     )
-    said = [*cells, *documents.notes, *check_expected(parts, documents, terms if graded else None)]
+    of_cases = dict.fromkeys(note for part in parts for note in part.cases.notes)
+    said = [*of_cases, *cells, *documents.notes, *check_expected(parts, documents, terms if graded else None)]
     notes: list[Warning | str] = [*confused, *map(NoteWarning, said)]
     if terms is not None and not graded:
         fit = MaxRel(cutoff=max(map(cutoff_of, chosen)) or min(k, 10))  # as deep as the others

@@ -44,4 +44,4 @@ def cases(files: tuple[str, ...], *, by: tuple[str, ...], **options: Any) -> Non
         key: summarise(one, by or [name for name in LABELS if any(getattr(case, name) for case in one)])
         for key, one in zip(keys, sets, strict=True)
     }
-    output.print(report_cases(parts))
+    output.print(report_cases(parts, [note for one in sets for note in one.notes]))

@@ -11,8 +11,9 @@ import pytest
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases, summarise
 from deadheat.data.queries import Queries
-from deadheat.errors import CasesError, ParameterError
+from deadheat.errors import CasesError, NoteWarning, ParameterError
 from support.case_files import FIRST, METADATA, SECOND, written
+from support.command import ok
 from support.shared_data import BENCHMARKS, COUNTS, needs_shared_data
 
 if TYPE_CHECKING:
@@ -105,6 +106,43 @@ def test_a_language_is_spelled_in_one_way(tmp_path: Path) -> None:
     cases = dh.read_cases(written(tmp_path, rows))
     assert {language: len(part) for language, part in cases.by_language().items()} == {"en": 2, "en-gb": 3}
     assert dh.read_cases(written(tmp_path, [SECOND]), language="DE").languages == ("de",)
+
+
+@pytest.mark.parametrize(
+    ("folder", "language", "option", "found", "is_said"),
+    [
+        ("german", None, None, "de", True),
+        ("Deutsch", None, None, "de", True),
+        ("es", None, None, "es", True),
+        ("german", "en", None, "en", False),
+        ("german", None, "fr", "fr", False),
+        ("cases", None, None, None, False),
+        ("german-layperson", None, None, None, False),
+    ],
+)
+def test_the_folder_says_the_language_that_nobody_else_says(
+    folder: str, language: str | None, option: str | None, found: str | None, *, is_said: bool, tmp_path: Path
+) -> None:
+    (tmp_path / folder).mkdir()
+    metadata = {"dataset_id": "d"} | ({"language": language} if language else {})
+    path = written(tmp_path / folder, {"metadata": metadata, "cases": [FIRST, SECOND]})
+    cases = dh.read_cases(path, language=option)
+    assert {case.language for case in cases} == {found}
+    said = f"d: 2 cases of language {found}, as the folder {folder} says"
+    assert cases.notes == ((said,) if is_said else ())
+    assert (said in " ".join(ok("cases", path).split())) == (is_said and option is None)
+
+
+def test_cases_keep_their_own_language_in_a_folder_of_another(tmp_path: Path) -> None:
+    (tmp_path / "german").mkdir()
+    cases = dh.read_cases(written(tmp_path / "german", [FIRST | {"language": "en"}, SECOND]))
+    assert [case.language for case in cases] == ["en", "de"]
+    assert cases.notes == ("cases: 1 case of language de, as the folder german says",)
+    texts = tmp_path / "terms.csv"
+    texts.write_text("id,text\n" + "".join(f"{one},seizure\n" for case in cases for one in case.expected_ids))
+    with pytest.warns(NoteWarning):
+        report = dh.bench(cases, texts, "bm25", "RR", n_resamples=99).report()
+    assert cases.notes[0] in " ".join(report.split())
 
 
 def test_a_quick_look(tmp_path: Path) -> None:

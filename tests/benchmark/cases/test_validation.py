@@ -194,8 +194,11 @@ def test_labels_that_are_missing(tmp_path: Path) -> None:
 
 def test_the_folder_may_know_the_language(tmp_path: Path) -> None:
     (tmp_path / "german").mkdir()
-    found = validate(written(tmp_path / "german", [SECOND]))
-    assert "as the folder's name suggests: de" in of_kind(found, "missing_label")[0].advice
+    path = written(tmp_path / "german", [SECOND])
+    found = only(validate(path), "language_of_folder")
+    assert found.message == "1 case of language de, as the folder german says"
+    assert not of_kind(validate(path, language="fr"), "language_of_folder")
+    assert "language_of_folder" not in {one.kind for one in validate(written(tmp_path, [SECOND])).findings}
 
 
 def test_texts_that_repeat(tmp_path: Path) -> None:

@@ -124,6 +124,8 @@ class Cases:
     path : pathlib.Path or None
     has_cells : bool
         Whether they are from a table, where several ids in a cell may have another sign than ``|`` between them.
+    notes : tuple of str
+        What was assumed of them, as that their folder says their language.
 
     Raises
     ------
@@ -142,6 +144,7 @@ class Cases:
     cases: tuple[Case, ...]
     path: Path | None = None
     has_cells: bool = False
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         ids = [case.case_id for case in self.cases]

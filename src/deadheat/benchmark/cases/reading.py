@@ -155,7 +155,27 @@ class Reading:
     @cached_property
     def cases(self) -> Cases:
         """Those that can be used."""
-        return Cases(self.name, self.records.metadata, tuple(self.found), self.path, self.is_table)
+        notes = (f"{self.name}: {self.said_by_folder}",) if self.said_by_folder else ()
+        return Cases(self.name, self.records.metadata, tuple(self.found), self.path, self.is_table, notes)
+
+    def language_of(self, row: Mapping[str, Any]) -> str | None:
+        """Return the language that a row says, or else the file, the user, or the name of the folder."""
+        own = label(row.get("language")) or label(self.records.metadata.get("language")) or self.language
+        return normalised(own or self.of_folder)
+
+    @cached_property
+    def of_folder(self) -> str | None:
+        """The language that the file's folder is named after, as ``german`` or ``de``."""
+        return code_of(self.path.absolute().parent.name)
+
+    @cached_property
+    def said_by_folder(self) -> str:
+        """How many cases have the language of their folder, as nobody else says one; empty if none has."""
+        if self.of_folder is None or self.language or label(self.records.metadata.get("language")):
+            return ""
+        n = sum(label(row.get("language")) is None for row in self.rows)
+        folder = self.path.absolute().parent.name
+        return f"{counted(n, 'case')} of language {self.of_folder}, as the folder {folder} says" if n else ""
 
     @property
     def is_table(self) -> bool:
@@ -214,7 +234,8 @@ def read_cases(
     format : {"json", "jsonl", "csv", "tsv"}, optional
         Default: what the name says.
     language : str, optional
-        The language of cases for which neither they nor the metadata say one.
+        The language of cases for which neither they nor the metadata say one; by default that of the folder, if it is
+        named after one, as ``german/cases.json`` or ``de/cases.json`` (then `Cases.notes` say so).
     columns : dict of str to str, optional
         Names of fields that are not recognised, such as ``{"text": "symptom"}``.
 
@@ -423,9 +444,7 @@ def _examine(reading: Reading, place: int, pattern: re.Pattern[str] | None, seen
         if given is not None and not is_id:
             wrong.append(("malformed_case_id", ("case_id",), f"case_id must be text, got {quoted(given)}", ""))
         labels = {name: label(row.get(name)) for name in ("difficulty", "category", "pair_id")}
-        language = normalised(
-            label(row.get("language")) or label(reading.records.metadata.get("language")) or reading.language
-        )
+        language = reading.language_of(row)
         ids, grades, unexpected = _expected(row, pattern)
         wrong += _repeated(reading, place, seen, (case_id, labels["pair_id"], language))
         wrong += [*_wrong_text(row), *unexpected]

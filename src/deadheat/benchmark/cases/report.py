@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from deadheat.benchmark.cases import Summary, Validation
-from deadheat.report.model import Column, Fact, Report, said, tabulate
+from deadheat.report.model import Column, Fact, Report, note, said, tabulate
 from deadheat.wording import counted
 
 NONE = "(none)"
@@ -61,13 +61,15 @@ def _verdict(validation: Validation) -> str:
     return f"{validation.path}: {cases}{errors}{warnings}"
 
 
-def report_cases(parts: Mapping[str, Sequence[Summary]]) -> Report:
+def report_cases(parts: Mapping[str, Sequence[Summary]], notes: Sequence[str] = ()) -> Report:
     """Return the report of sets of cases, summarised by their labels.
 
     Parameters
     ----------
     parts : mapping of str to sequence of Summary
         What `summarise` makes of each set, by its name.
+    notes : sequence of str, default ()
+        What was assumed of them.
     """
     rows = [
         {
@@ -80,4 +82,5 @@ def report_cases(parts: Mapping[str, Sequence[Summary]]) -> Report:
         for one in own
     ]
     labels = (Column("set", "set"), Column("by", "by"), Column("value", "value"))
-    return Report((tabulate("sets", labels, COUNTS, rows),), closing=NOT_INDEPENDENT)
+    facts = [Fact("notes", list(notes)), *(note("note", one) for one in notes)]
+    return Report((tabulate("sets", labels, COUNTS, rows),), tuple(facts), closing=NOT_INDEPENDENT)

@@ -212,13 +212,17 @@ def missing_labels(file: Reading) -> Iterator[Finding]:
 
 
 def _how_to_name_language(file: Reading, cases: Sequence[Case]) -> str:
-    example = ", such as de"
-    if of_folder := code_of(file.path.absolute().parent.name):
-        example = f", as the folder's name suggests: {of_folder}"
-    elif likely := guess(". ".join(case.text for case in cases)):
-        example = f"; the texts look like {likely!r}"
+    likely = guess(". ".join(case.text for case in cases))
+    example = f"; the texts look like {likely!r}" if likely else ", such as de"
     how = "Add a column language" if file.is_table else "Write it once, as metadata.language"
     return f"{how}, or give --language{example}. Languages are never evaluated together."
+
+
+def languages_of_folders(file: Reading) -> Iterator[Finding]:
+    """Tell that a folder's name is all that says the language."""
+    if file.said_by_folder:
+        advice = "Write it in the file, so that it is known in other folders too."
+        yield file.warning("language_of_folder", file.said_by_folder, advice)
 
 
 def nothing_expected(file: Reading) -> Iterator[Finding]:
@@ -360,6 +364,7 @@ RULES = (
     nothing_expected,
     low_grades,
     repeated_texts,
+    languages_of_folders,
     other_languages,
     few_cases,
     shared_ids,
