@@ -195,7 +195,7 @@ def test_what_cannot_be_scored_again(tmp_path: Path) -> None:
         loaded.rescored(QRELS)
     assert list(refused.value.queries) == ["mine"]
     assert loaded.rescored({"q0": {"d59": 1, "d3": 1}}, ["P@5"]).means() == {"P@5": 0.2}
-    with pytest.raises(ParameterError, match="ties cannot be scored again"):
+    with pytest.raises(ParameterError, match="ties must be another policy"):
         loaded.rescored(QRELS, "P@5", ties="random")
     with pytest.raises(DataError, match="share no query"):
         loaded.rescored({"other": {"d1": 1}}, "P@5")
@@ -254,6 +254,36 @@ def test_queries_without_judgments_second_keys_subtopics_and_the_order_are_kept(
     assert bare.rescored().query_ids.tolist() == ["new", "none"]
     assert bare.qrels is not None
     assert bare.qrels.fingerprint == dh.Qrels({"new": {"a": 1}, "none": {}}).fingerprint
+
+
+def test_documents_that_were_renamed_since(tmp_path: Path) -> None:
+    loaded = kept_through(tmp_path / "x.json", dh.evaluate(QRELS, RUN, ["P@5", "RR"]))
+    new = {doc: f"new{doc}" for own in RUN.values() for doc in own if doc != "d3"}
+    other = {query: {new.get(doc, doc): grade for doc, grade in own.items()} for query, own in QRELS.items()}
+    run = {query: {new.get(doc, doc): score for doc, score in own.items()} for query, own in RUN.items()}
+    assert_equal(loaded.rescored(other, ids=new), dh.evaluate(other, run, ["P@5", "RR"]))
+    assert_equal(
+        dh.evaluate(QRELS, RUN, ["P@5", "RR"]).rescored(other, ids=new), dh.evaluate(other, run, ["P@5", "RR"])
+    )
+    table = tmp_path / "ids.csv"
+    table.write_text("old,new\n" + "".join(f"{old},{one}\n" for old, one in new.items()))
+    assert_equal(loaded.rescored(other, ids=table), dh.evaluate(other, run, ["P@5", "RR"]))
+    wrong: list[tuple[Any, str]] = [
+        ({"newd1": "d1"}, "none of the 1 old ids is in the ranking"),
+        ({"d1": ""}, "renames an id twice, or lacks one"),
+    ]
+    table.write_text("old,new\nd1,a\nd1,b\n")
+    wrong.append((table, "renames an id twice"))
+    names = tmp_path / "names.csv"
+    names.write_text("d1,a\nd2,b\n")
+    wrong.append((names, "expected columns old and new"))
+    for ids, told in wrong:
+        with pytest.raises(DataError, match=told):
+            loaded.rescored(other, ids=ids)
+    with pytest.raises(DataError, match="document 'd1' is retrieved 2 times"):
+        loaded.rescored(other, ids={"d2": "d1"})
+    with pytest.raises(ParameterError, match="ids needs the judgments"):
+        loaded.rescored(ids=new)
 
 
 def test_ties_larger_than_the_bound_are_left_out_and_the_rest_is_known(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
     "compare": (dh.compare,),
     "agree": (dh.agree,),
     "gate": (dh.gate,),
+    "rescore": (dh.Evaluation.rescored, dh.evaluate),
     "ties": (dh.tie_profile,),
     "steps": (dh.Evaluation.steps, dh.evaluate),
     "explain": (dh.explain,),
@@ -54,6 +55,7 @@ RENAMED = {
     "train": "popularity",
     "similarity": "kind",
     "files": "evaluation",
+    "saved": "self",
     "presets": "rerankers",
     "coarsen": "runs",
 }
@@ -79,6 +81,7 @@ ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
     "normalize_ids": (dh.Run.normalized, "form"),
     "max_decompressed": (dh.max_decompressed, "n_bytes"),
     "max_memory": (dh.max_memory, "n_bytes"),
+    **{f"evaluate {name}": (dh.Evaluation.save, name) for name in ("save_depth", "label", "commit")},
     "evaluate beside": (dh.tie_profile, "beside"),
     "evaluate score_columns": (dh.evaluate_columns, "columns"),
     "evaluate by": (dh.Evaluation.by, "columns"),

@@ -38,6 +38,7 @@ COMMANDS = (  # the most useful first, as --help lists them
         "agree",
         "report",
         "gate",
+        "rescore",
         "ties",
         "steps",
         "explain",

@@ -21,6 +21,7 @@ from deadheat.cli.options import (
     LAST,
     LISTS,
     READING,
+    SAVED,
     STRATA,
     StratumOptions,
     conventions_of,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 OF_COLUMNS = ("document", "rows")
 ALL = "all"
 NOT_OF_COLUMNS = (
-    *("ci", "save", "queries", "by", "pool_languages", "per_query", "unjudged", "unjudged_max_rel", "then_by"),
+    *("ci", "save", *SAVED, "queries", "by", "pool_languages", "per_query", "unjudged", "unjudged_max_rel", "then_by"),
     *("confidence_level", "method", "n_resamples", "quantiles", "table"),
 )
 
@@ -98,6 +99,7 @@ def _parsed(_: click.Context, __: click.Parameter, text: str | None) -> tuple[fl
     help="Save the evaluation in one file for deadheat gate and dh.load_evaluation; for several runs, name a folder."
     " Replaces an earlier save, but no other file.",
 )
+@takes(*SAVED)
 @takes(*FIGURES)
 @click.option(
     "--score-columns",
@@ -150,13 +152,16 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     for measure in measures:  # the methods for proportions and for bounded values are not for all
         method_of(intervals.method, measure, n_units=0, has_clusters=strata.cluster is not None)
     named = named_runs(runs)
+    if options["save"] is None:
+        refuse(SAVED, "is of a saved evaluation: give --save FILE.json too")
     targets = save_paths(options["save"], list(named), inputs, options["output"])
     output = Output(options, inputs)
     _check_form(output.form, options)
     queries = strata.read()
     by_id = "doc_id" if options["figures"] and conventions.ties == "expected" else None  # as trec_eval: a tick
     rule = options["beside"] or by_id
-    found = list(_evaluate(qrels, named, measures, conventions, seed, rule))
+    save_depth = options["save_depth"] if targets else 0
+    found = list(_evaluate(qrels, named, measures, conventions, seed, rule, save_depth))
     evaluations = [one for one, _, _ in found]
     beside = [by_rule for _, by_rule, _ in found if by_rule is not None]
     grouping = None if queries is None else strata.group(evaluations, queries)
@@ -179,7 +184,9 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     report = report_evaluations(evaluations, context, per_query=options["per_query"], grouping=grouping)
     has_strata = grouping is not None and bool(grouping.strata)
     if targets:
-        report = replace(report, facts=(*report.facts, _save(evaluations, targets, intervals, is_by_strata=has_strata)))
+        report = replace(
+            report, facts=(*report.facts, _save(evaluations, targets, intervals, options, is_by_strata=has_strata))
+        )
     drawn = [evaluations, *([grouping.strata] if grouping is not None and has_strata else [])]
     own = {"options": intervals, "beside": dict(zip(named, beside, strict=True)) if rule == "doc_id" else None}
     subjects = [("", dict(zip(named, some, strict=True)), own) for some in drawn]
@@ -192,15 +199,23 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
 
 
 def _save(
-    evaluations: Sequence[Evaluation], targets: Sequence[str], intervals: IntervalOptions, *, is_by_strata: bool
+    evaluations: Sequence[Evaluation],
+    targets: Sequence[str],
+    intervals: IntervalOptions,
+    options: Mapping[str, Any],
+    *,
+    is_by_strata: bool,
 ) -> Fact:
     """Save the evaluations, and return what the report says of it."""
     from deadheat.report.model import Fact
 
+    own = {name: options[name] for name in SAVED}
     for evaluation, target in zip(evaluations, targets, strict=True):
         with writing(target):
-            evaluation.save(target, **vars(intervals))
+            evaluation.save(target, **own, **vars(intervals))
     of_what = "; the means in it are over all queries" if is_by_strata else ""
+    if options["save_depth"] and any(one.run is None for one in evaluations):
+        of_what += "; without the ranking, which is too large to hold"
     return Fact("saved", list(targets), "saved", ", ".join(targets) + of_what)
 
 
@@ -229,10 +244,12 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     conventions: Conventions,
     seed: int | None,
     rule: str | None,
+    save_depth: int,
 ) -> Iterator[tuple[Evaluation, Evaluation | None, tuple[str, str] | None]]:
     """Yield the evaluation of each run, and that with ties broken by a rule if there is one.
 
-    The third is a document of the run and one of the qrels, if they share none. The qrels are read and checked once.
+    The third is a document of the run and one of the qrels, if they share none. The qrels are read and checked once; of
+    each run what is to be saved stays in memory.
     """
     from deadheat.evaluation.evaluate import evaluate_beside, evaluate_under
     from deadheat.evaluation.warned import warn_of_form
@@ -250,7 +267,7 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
             if not len(evaluation.placements.query):
                 shared = next(iter(evaluation.query_ids[evaluation.placements.n_retrieved > 0]))
                 unmatched = (run.rows.a_document(shared), judgments.rows.a_document(shared))
-            yield evaluation, by_rule, unmatched
+            yield evaluation.keeping(save_depth), by_rule and by_rule.keeping(0), unmatched
             advance(1)
 
 

@@ -155,6 +155,10 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     ),
     **_options(Design),
     **_options(Saving),
+    "label": click.option("--label", metavar="TEXT", help="A label in the saved file [default: the branch]."),
+    "commit": click.option(
+        "--commit", metavar="HASH", help="The commit in the saved file [default: as git or the CI's environment say]."
+    ),
     **_OF_INTERVALS,
     "cluster": click.option(
         "--cluster",
@@ -307,6 +311,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     "flags": flags,
 }
 LISTS = tuple(name for name in _OF_CONVENTIONS if name != "ties")
+SAVED = ("save_depth", "label", "commit")
 INTERVALS = tuple(_OF_INTERVALS)
 TESTS = tuple(name for name in _options(Design) if name not in INTERVALS)
 STRATA = ("queries", "by", "pool_languages")

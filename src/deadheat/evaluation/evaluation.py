@@ -319,6 +319,8 @@ class Evaluation(Drawn, Shown):
         self,
         qrels: Source | None = None,
         measures: MeasureLike | Iterable[MeasureLike] | None = None,
+        *,
+        ids: Mapping[str, str] | str | Path | None = None,
         **conventions: Unpack[ConventionArguments],
     ) -> Evaluation:
         """Return the evaluation of the same ranking under other judgments, measures or conventions.
@@ -332,6 +334,8 @@ class Evaluation(Drawn, Shown):
             By default those of the evaluation.
         measures : measure or iterable of measures, optional
             By default those of the evaluation.
+        ids : mapping of str to str, or path, optional
+            The new id of each document that was renamed since: a dict, or a table with columns old and new.
         **conventions
             As for :func:`evaluate`, by default those of the evaluation.
 
@@ -352,8 +356,10 @@ class Evaluation(Drawn, Shown):
         ({'RR': 1.0}, {'P@1': 0.5})
         """
         # it evaluates, and what evaluates makes evaluations
-        found: Evaluation = import_module("deadheat.evaluation.rescoring").rescored(self, qrels, measures, conventions)
-        return found
+        again: Evaluation = import_module("deadheat.evaluation.rescoring").rescored(
+            self, qrels, measures, ids, conventions
+        )
+        return again
 
     def parts(self) -> dict[str, Any]:
         """Return the arguments that make the evaluation, but for the scores."""

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from deadheat.arrays import BoolArray
+from deadheat.data.rows import MemoryRows
 from deadheat.data.tables import Qrels, Run, Source
-from deadheat.errors import DataError, NotKeptError, ParameterError
+from deadheat.errors import ColumnError, DataError, NotKeptError, ParameterError
 from deadheat.evaluation.evaluate import evaluate_under, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.warned import warn
+from deadheat.io.naming import path_named
+from deadheat.io.records import Wanted, read_records
 from deadheat.measures import MaxRel, Measure, NumRet
 from deadheat.measures.notation import MeasureLike
 from deadheat.measures.stored import StoredMeasure
@@ -21,32 +27,83 @@ from deadheat.measures.unjudged import deepest_counted, has_ends
 from deadheat.placements.kept import Kept, KeptRows
 from deadheat.placements.place import engine_of
 from deadheat.settings import ConventionArguments, Conventions
-from deadheat.wording import counted, three
+from deadheat.wording import Plain, counted, three
 
+OLD_NEW = ("old", "new")
+CUT = "of the ranking the first {:,} documents of each list are known"
 Unknown: TypeAlias = dict[str, tuple[str, ...]]
+
+
+RENAMED = Wanted(what="renamed ids", expected="a list of objects with old and new", as_written=True)
 
 
 def rescored(
     evaluation: Evaluation,
     qrels: Source | None,
     measures: MeasureLike | Iterable[MeasureLike] | None,
+    ids: Mapping[str, str] | str | Path | None,
     conventions: ConventionArguments,
 ) -> Evaluation:
     """Do what :meth:`Evaluation.rescored` does."""
     judgments = evaluation.qrels if qrels is None else Qrels.of(qrels)
     if judgments is None:
-        raise DataError(f"{evaluation.name} was saved without its judgments", hint="give them")
+        raise DataError(f"{evaluation.name} was saved without its judgments", hint="give qrels")
+    if ids is not None and qrels is None:
+        raise ParameterError("needs the judgments that have the new ids: give them too", argument="ids")
+    run = evaluation.run if ids is None or evaluation.run is None else renamed(evaluation.run, ids)
+    given: dict[str, Any] = {name: one for name, one in conventions.items() if (name, one) != ("missing", None)}
     if qrels is not None:
         judgments.check_duplicates()
-    given: dict[str, Any] = {name: one for name, one in conventions.items() if (name, one) != ("missing", None)}
     changed = replace(evaluation.conventions, **given)
     asked = evaluation.measures if measures is None else parse_measures(measures)
-    found, unknown = rescore(evaluation, judgments, asked, changed)
+    found, unknown = rescore(evaluation, judgments, asked, changed, run)
     if unknown:
         told = ", ".join(f"{name} ({of_queries(ids)})" for name, ids in unknown.items())
         problem = f"{evaluation.name} was saved with too little of its ranking for {told}"
         hint = "leave these measures out, or evaluate the run again"
         raise NotKeptError(problem, queries=unknown, hint=hint)
+    if run is not None and qrels is not None and found.known_depth is None:  # what was cut may be judged
+        warn({run.where: found}, judgments, {run.where: run}, missing=conventions.get("missing"))
+    return found
+
+
+def renamed(run: Run, ids: Mapping[str, str] | str | Path) -> Run:
+    """Return a ranking with other ids of documents.
+
+    Parameters
+    ----------
+    run : Run
+    ids : mapping of str to str, or path
+        The new id of each old one: of a file the columns old and new.
+
+    Raises
+    ------
+    DataError
+        An id is not there, has two new ones, or none of them is in the ranking.
+    """
+    path = None
+    if isinstance(ids, Mapping):
+        pairs = pl.DataFrame({"old": list(ids), "new": list(ids.values())}, schema=dict.fromkeys(OLD_NEW, pl.String))
+    else:
+        path = path_named(ids)
+        table = read_records(path, wanted=RENAMED).frame
+        if not {*OLD_NEW} <= {*table.columns}:
+            raise ColumnError(given=", ".join(table.columns), allowed="columns old and new", path=path)
+        pairs = table.select(pl.col(OLD_NEW).cast(pl.String)).unique(maintain_order=True)
+    wrong = pairs.filter(pairs["old"].is_duplicated() | pl.any_horizontal(pl.col(OLD_NEW).fill_null("") == ""))
+    if len(wrong):
+        told = ", ".join(f"{old!r}: {new!r}" for old, new in wrong.head(3).rows())
+        raise DataError("renames an id twice, or lacks one", given=Plain(told), allowed="one new id of each", path=path)
+    frame = run.to_polars()
+    n_found = len(pairs.filter(pairs["old"].is_in(frame["doc_id"].implode())))
+    if not n_found:
+        hint = "each row has the id in the ranking first, then that in the qrels"
+        raise DataError(f"none of the {len(pairs):,} old ids is in the ranking of {run.name}", hint=hint, path=path)
+    found, rows = copy(run), run.rows
+    frame = frame.with_columns(pl.col("doc_id").replace(pairs["old"], pairs["new"]))
+    found.rows = KeptRows(frame, rows.queries, rows.depth) if isinstance(rows, KeptRows) else MemoryRows(frame)
+    found.notes = (*run.notes, f"documents renamed in the ranking: {n_found:,} of {len(pairs):,}")
+    found.check_duplicates()
     return found
 
 
@@ -88,16 +145,18 @@ def rescore(
         hint = "evaluate the run again; to save keeps its ranking unless the depth is 0"
         raise DataError(f"{evaluation.name} was saved without its ranking, and cannot be scored again", hint=hint)
     if conventions.ties == "random":
-        problem = "cannot be scored again: the order that was drawn is not known"
-        raise ParameterError(problem, argument="ties", given="random")
+        allowed = "another policy: the order that was drawn is not known"
+        raise ParameterError(argument="ties", given="random", allowed=allowed)
     is_lost = {one: _is_lost(evaluation, one) for one in measures}
     engine = engine_of(qrels, run, conventions.score_precision)
     found = evaluate_under(conventions, qrels, run, [one for one in measures if not is_lost[one]], engine=engine)
     lacking = _lacking(found, engine.known) if isinstance(engine, Kept) else {}
     unknown = {one: np.full(len(found.query_ids), fill_value=True) for one in measures if is_lost[one]} | lacking
     kept = [scores for scores in found if scores.measure not in unknown]
-    depth = run.rows.depth if isinstance(run.rows, KeptRows) else None
-    again = Evaluation(kept, **found.parts() | {"origin": evaluation.origin, "known_depth": depth})
+    parts: dict[str, Any] = {"origin": evaluation.origin, "known_depth": evaluation.known_depth}
+    if isinstance(engine, Kept) and not engine.known["is_whole"].all():
+        parts |= {"known_depth": engine.depth, "notes": (*found.notes, CUT.format(engine.depth))}
+    again = Evaluation(kept, **found.parts() | parts)
     return again, {one.label: tuple(found.query_ids[which].tolist()) for one, which in unknown.items()}
 
 

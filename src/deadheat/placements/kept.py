@@ -97,6 +97,7 @@ class Kept(Contiguous):
         queries = rows.queries.join(pl.DataFrame(own), on="query_id", how="left", maintain_order="left")
         following = round_scores(queries["next_score"].to_numpy(), precision)  # it may tie with the last one kept
         is_cut = (pl.Series(following) == pl.col("lowest")) & pl.col("next_score").is_not_null()
+        self.depth = rows.depth
         self.known = queries.select(
             "query_id",
             "n_retrieved",

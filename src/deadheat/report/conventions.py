@@ -233,7 +233,8 @@ def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
 def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     """Count the relevant documents that no run retrieved: ids that are out of date are among them."""
     first = evaluations[0]
-    is_partial = first.conventions.depth is not None or (len(evaluations) > 1 and first.conventions.missing == "skip")
+    is_cut = first.conventions.depth is not None or any(one.known_depth is not None for one in evaluations)
+    is_partial = is_cut or (len(evaluations) > 1 and first.conventions.missing == "skip")
     if is_partial:
         return
     level = LOWEST_POSITIVE if first.conventions.rel is None else first.conventions.rel

@@ -1,0 +1,63 @@
+"""deadheat rescore."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import click
+
+from deadheat.cli.files import INPUT, PATH, open_qrels, save_paths, shown_path
+from deadheat.cli.options import LIMITS, LISTS, examples, measures_of, takes
+from deadheat.cli.output import Output, format_option, writing
+from deadheat.settings import Conventions
+
+
+@click.command(
+    short_help="Score a saved evaluation again, under other judgments.",
+    **examples(
+        "deadheat rescore results/main.json qrels-new.txt -o results/main-new.json",
+        "deadheat rescore results/main.json -m nDCG@20 --rel 2    # the same judgments",
+        "deadheat rescore results/main.json qrels-new.txt --ids renamed.csv",
+    ),
+)
+@click.argument("saved", type=INPUT)
+@click.argument("qrels", type=INPUT, required=False)
+@click.option(
+    "-o", "--save", type=PATH, metavar="FILE.json", help="Save the new evaluation; replaces an earlier save, no other."
+)
+@click.option(
+    "--ids",
+    type=INPUT,
+    metavar="OLD_NEW.csv",
+    help="Documents that were renamed since: a table with columns old and new.",
+)
+@takes("measures", "ties", *LISTS)
+@format_option("document", "rows", "scores", "runs")
+@takes("decimal", "columns", "normalize_ids", "check_duplicates", *LIMITS, "flags")
+def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
+    """Score the ranking of a saved evaluation again: under other judgments, measures or conventions.
+
+    What is not given is as in SAVED. The values are those of evaluating the run anew, as far as --save-depth of
+    deadheat evaluate kept it; measures that look at more are refused, with their queries.
+    """
+    from deadheat.evaluation.evaluate import load_evaluation
+    from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
+
+    inputs = [saved, qrels, options["ids"]]
+    output = Output(options, inputs)
+    given = click.get_current_context().get_parameter_source
+    named = [one.name for one in fields(Conventions) if given(one.name) is click.core.ParameterSource.COMMANDLINE]
+    measures = measures_of(options) if options["notations"] else None
+    targets = save_paths(options["save"], [saved], list(filter(None, inputs[1:])))
+    found = load_evaluation(saved).rescored(
+        None if qrels is None else open_qrels(qrels),
+        measures,
+        ids=options["ids"],
+        **{name: options[name] for name in named},
+    )
+    for target in targets:
+        with writing(target):
+            found.save(target)
+    of_what = found.qrels_name if qrels is None else shown_path(qrels, "the qrels")
+    output.print(report_evaluations([found], EvaluationContext(of_what)))
