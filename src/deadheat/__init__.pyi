@@ -42,7 +42,7 @@ from deadheat.profile.profile import TieProfile, tie_profile
 from deadheat.simulation.coarse_profile import CoarseningProfile, coarsening_profile
 from deadheat.simulation.coarsening import coarsen
 from deadheat.simulation.confidence import ConfidenceEvaluation, evaluate_with_confidence
-from deadheat.simulation.rerankers import QueryType, Reranker, Simulation, simulate_rerankers
+from deadheat.simulation.rerankers import QueryType, Reranker, Simulation, simulate_rerankers, simulate_scenarios
 
 __version__: str
 
@@ -121,6 +121,7 @@ __all__ = [
     "read_qrels",
     "read_run",
     "simulate_rerankers",
+    "simulate_scenarios",
     "tie_complexity",
     "tie_orders",
     "tie_profile",

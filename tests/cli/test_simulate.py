@@ -10,7 +10,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.simulation.coarse_profile import LEVELS, coarsening_profile
-from deadheat.simulation.rerankers import simulate_rerankers
+from deadheat.simulation.rerankers import simulate_rerankers, simulate_scenarios
 from support.command import call, ok
 from support.demo import DEMO
 
@@ -31,10 +31,35 @@ def test_the_summary_fits_a_screen_and_has_the_numbers_of_python() -> None:
     document = json.loads(ok("simulate", "--format", "json"))
     for row in simulate_rerankers().summary().iter_rows(named=True):
         shown = document["rerankers"][row["measure"]][row["reranker"]]
-        for name in ("tie_ratio", "tie_ratio_std", "input_order", "exact", "mean_difference", "max_difference"):
+        for name in set(row) - {"reranker", "measure"}:
             assert shown[name] == row[name], name
         assert shown["n_queries"] == 100
     assert (document["seed"], document["n_queries"]) == (0, 100)
+
+
+def test_scenarios_show_what_ties_do_to_them(folder: Path) -> None:
+    out = " ".join(ok("simulate", "--scenarios", "200", "--figures", "pictures", "-o", "made").split())
+    profile = simulate_scenarios(200).profiles["chance"]
+    assert f"queries with ties {profile.n_queries_with_ties} of 200 (30%)" in out
+    rr = profile.stability[0].difference
+    assert f"{rr.mean:.4f} {rr.max:.4f} {rr.distance_std:.4f}" in out
+    assert (folder / "pictures" / "overview.svg").is_file()
+    assert sorted(path.name for path in (folder / "made").iterdir()) == ["chance.run", "qrels.txt", "queries.csv"]
+    again = dh.tie_profile("made/chance.run", "made/qrels.txt", measures=["RR", "Hit@3"], beside="input")
+    assert again.stability[0].difference.mean == pytest.approx(rr.mean, abs=1e-15)
+    rows = list(csv.DictReader(ok("simulate", "--scenarios", "30", "-m", "AP", "--format", "csv").splitlines()))
+    assert [row["measure"] for row in rows] == ["AP"]
+    assert float(rows[0]["std_difference"]) > 0
+
+
+def test_rerankers_are_drawn(folder: Path) -> None:
+    out = ok(
+        "simulate", "--queries", "20", "-m", "RR", "-m", "nDCG@3", "--figures", "pictures", "--figure-format", "json"
+    )
+    assert "traditional-nDCG@3.json" in " ".join(out.split())
+    names = {path.stem for path in (folder / "pictures").iterdir()}
+    assert names >= {"traditional-RR", "mean_tie_ratio", "overview", "tie_correlation", "tie_histogram-nDCG@3"}
+    assert len(json.loads((folder / "pictures" / "overview.json").read_text())["concat"]) == 4
 
 
 def test_csv_has_a_row_for_each_reranker_and_measure() -> None:
@@ -170,7 +195,11 @@ def test_the_report_may_go_to_a_file(folder: Path) -> None:
         (["bm25.run", "qrels.txt"], 2, "files are for --coarsen"),
         (["--coarsen", "bm25.run"], 2, "--coarsen RUN... QRELS"),
         (["--levels", "2"], 2, "--levels is for --coarsen"),
-        (["-m", "RR"], 2, "-m is for --coarsen"),
+        (["--missing", "skip"], 2, "--missing is for --coarsen"),
+        (["--scenarios", "9", "--queries", "7"], 2, "--queries is not for --scenarios"),
+        (["--scenarios", "9", "--preset", "low"], 2, "--preset is not for --scenarios"),
+        (["--scenarios", "0"], 2, "--scenarios"),
+        (["--coarsen", "bm25.run", "qrels.txt", "--scenarios", "7"], 2, "--scenarios is not for --coarsen"),
         (["--coarsen", "bm25.run", "qrels.txt", "--queries", "7"], 2, "--queries is not for --coarsen"),
         (["--coarsen", "bm25.run", "qrels.txt", "--force"], 2, "--force is not for --coarsen"),
         (["--coarsen", "bm25.run", "qrels.txt", "--levels", "2", "--dtypes", "float16"], 2, "one of them"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,15 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DataError, ParameterError
-from deadheat.simulation.rerankers import PLAIN, PRESETS, QUERY_TYPES, QueryType, Reranker, simulate_rerankers
+from deadheat.simulation.rerankers import (
+    PLAIN,
+    PRESETS,
+    QUERY_TYPES,
+    QueryType,
+    Reranker,
+    simulate_rerankers,
+    simulate_scenarios,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,6 +72,64 @@ def test_plain_queries_are_those_of_the_source(one: Reranker) -> None:
     assert found == pytest.approx(expected, abs=0.04)
 
 
+def scenarios_of_source(n_scenarios: int, rng: np.random.Generator) -> tuple[dh.Qrels, dh.Run]:
+    """Make up scenarios as source 1 does, one after the other."""
+    qrels: dict[str, dict[str, int]] = {}
+    run: dict[str, dict[str, float]] = {}
+    for scenario in range(n_scenarios):
+        n = int(rng.integers(5, 15))
+        scores = rng.choice(rng.uniform(0.1, 1, int(rng.integers(3, n + 1))), n)
+        if rng.random() > 0.3:
+            scores += rng.normal(0, 0.01, n)
+        relevant = set(rng.choice(n, int(rng.integers(1, 4)), replace=False).tolist())
+        qrels[f"q{scenario}"] = {f"d{place:02}": int(place in relevant) for place in range(n)}
+        run[f"q{scenario}"] = {f"d{place:02}": float(score) for place, score in enumerate(scores)}
+    return dh.Qrels(qrels), dh.Run(run)
+
+
+@pytest.mark.slow
+def test_scenarios_are_those_of_the_source() -> None:
+    """Shares and means of both differ by no more than chance: standard errors are below 0.008 each."""
+    qrels, run = scenarios_of_source(4000, np.random.default_rng(7))
+    simulation = simulate_scenarios(20_000, rng=7)
+    found = simulation.profiles["chance"]
+    theirs = dh.tie_profile(run, qrels, measures=["RR", "Hit@3"], beside="input")
+    for numbers in zip(*(map(told_of, (found, theirs))), strict=True):
+        assert numbers[0] == pytest.approx(numbers[1], abs=0.03)
+
+
+def told_of(profile: dh.TieProfile) -> list[float]:
+    """Shares and means that describe scenarios."""
+    differences = [one.difference for one in profile.stability]
+    correlations = [one.with_tie_ratio.value or 0.0 for one in profile.stability]
+    own = [number for one in differences for number in (one.exact, one.mean, one.distance_std)]
+    shares = [one.share_of_queries for one in profile.decided]
+    tied = [profile.n_queries_with_ties / profile.n_queries, float(profile.queries["tie_ratio"].to_numpy().mean())]
+    return [*own, *shares, *tied, *correlations]
+
+
+def test_scenarios_are_small_and_three_in_ten_have_ties() -> None:
+    simulation = simulate_scenarios(2000, rng=1)
+    qrels, run = simulation.qrels.to_dict(), simulation.runs["chance"].to_dict()
+    assert {len(one) for one in run.values()} == set(range(5, 15))
+    assert {sum(one.values()) for one in qrels.values()} == {1, 2, 3}
+    with_ties = [len(set(one.values())) < len(one) for one in run.values()]
+    # of the three in ten, few have as many scores as documents and each once
+    assert 0.25 < np.mean(with_ties) < 0.33
+    assert {len(set(one.values())) for one, tied in zip(run.values(), with_ties, strict=True) if tied} >= {
+        2,
+        3,
+        4,
+        5,
+        6,
+    }
+    assert simulation.queries["query_type"].unique().to_list() == ["scenario"]
+    assert simulation.summary()["share_with_ties"].to_list() == [np.mean(with_ties)] * 2
+    assert simulate_scenarios(20, measures="AP").summary()["measure"].to_list() == ["AP"]
+    with pytest.raises(ParameterError, match="n_scenarios must be a whole number from 1 on"):
+        simulate_scenarios(0)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("query_types", [None, "plain"])
 def test_more_ties_larger_differences(query_types: str | None) -> None:
@@ -96,6 +163,12 @@ def test_the_summary_is_that_of_evaluations() -> None:
         assert (row["exact"], row["input_order"]) == pytest.approx((exact.mean, usual.mean))
         assert (row["exact_std"], row["input_order_std"]) == pytest.approx((exact.std, usual.std))
         assert (row["mean_difference"], row["max_difference"]) == pytest.approx((apart.mean(), apart.max()))
+        assert row["std_difference"] == pytest.approx(apart.std(ddof=1))
+        assert row["share_affected"] == np.mean(exact.tie_max - exact.tie_min > 1e-12)
+        sizes = [Counter(own.values()).values() for own in run.to_dict().values()]
+        assert row["mean_largest_tie"] == pytest.approx(np.mean([max(own) for own in sizes]))
+        assert row["mean_ties"] == pytest.approx(np.mean([sum(n > 1 for n in own) for own in sizes]))
+        assert row["share_with_ties"] == np.mean([max(own) > 1 for own in sizes])
         assert row["tie_ratio"] == pytest.approx(spread(run, simulation.qrels)["tied"])
         assert row["levels"] == {"low": 20, "high": 5}[row["reranker"]]
 
@@ -225,6 +298,7 @@ def test_bad_arguments(options: dict[str, Any], message: str) -> None:
         (lambda: QueryType("q", 2), "performance must be a probability"),
         (lambda: QueryType("q", 0.5, raised=(0.4, 0.2)), "raised must be a tuple of two numbers from 0 to 1"),
         (lambda: QueryType("q", 0.5, n_documents=(0, 3)), "n_documents must be a tuple of two whole numbers"),
+        (lambda: QueryType("q", 0.5, repeated=-0.1), "repeated must be a probability"),
         (lambda: QueryType("q", 0.5, n_relevant=3), "n_relevant must be a tuple of two whole numbers"),  # type: ignore[arg-type]
     ],
 )

@@ -25,25 +25,25 @@ EVIL = (
 )
 
 
-def rows_of(chart: alt.LayerChart) -> list[dict[str, Any]]:
+def rows_of(chart: alt.TopLevelMixin) -> list[dict[str, Any]]:
     """Return the data that the layers of a chart share, as its specification has them."""
     spec = chart.to_dict()
     found: list[dict[str, Any]] = spec["datasets"][spec["data"]["name"]]
     return found
 
 
-def row_of(chart: alt.LayerChart, **wanted: object) -> dict[str, Any]:
+def row_of(chart: alt.TopLevelMixin, **wanted: object) -> dict[str, Any]:
     """Return the only row of the data that has some values."""
     (found,) = (row for row in rows_of(chart) if all(row[name] == value for name, value in wanted.items()))
     return found
 
 
-def title_of(chart: alt.LayerChart) -> str:
+def title_of(chart: alt.TopLevelMixin) -> str:
     """Return the title as one line."""
     return " ".join(chart.to_dict()["title"]["text"])
 
 
-def notes_of(chart: alt.LayerChart) -> str:
+def notes_of(chart: alt.TopLevelMixin) -> str:
     """Return what is below the title as one line."""
     return " ".join(chart.to_dict()["title"]["subtitle"])
 

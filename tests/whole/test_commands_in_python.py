@@ -36,7 +36,7 @@ COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
     "holes": (dh.holes,),
     "judges": (dh.judge_agreement,),
     "items": (dh.item_profile,),
-    "simulate": (dh.coarsening_profile, dh.simulate_rerankers),
+    "simulate": (dh.coarsening_profile, dh.simulate_rerankers, dh.simulate_scenarios),
     "bench": (dh.bench,),
 }
 WITHOUT = {  # commands that are no function, and what they are in Python

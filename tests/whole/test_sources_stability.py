@@ -54,6 +54,10 @@ def test_the_report_on_its_hundred_queries() -> None:
     assert np.where(largest > 1, largest, 0).tolist() == [one["max_tie_size"] for one in by_query]
     assert profile.queries["n_ties"].to_list() == [one["num_tie_groups"] for one in by_query]
     assert profile.mean_ties == pytest.approx(theirs["mean_num_tie_groups"], abs=1e-12)
+    groups = [one.get_tied_groups() for one in results]
+    for scores, tied in zip((one.scores for one in results), groups, strict=True):
+        of_ties = tutorial()["OptimizedTiedMetrics"].analyze_computational_complexity(tied)
+        assert dh.tie_complexity(scores).samples_by_rule_of_thumb == of_ties["recommended_sampling"]
     # the largest tie counts 0 there where none tie, and 1 here
     none_tie = 1 - profile.n_queries_with_ties / n
     assert profile.mean_largest_tie == pytest.approx(theirs["mean_max_tie_size"] + none_tie, abs=1e-12)
@@ -99,6 +103,11 @@ def test_its_two_hundred_rankings_and_correlations() -> None:
         assert names["metrics"].compute_tmhits_k(one, 3) == pytest.approx(brute.compute_tmhits_k(one, 3), abs=1e-12)
     profile = profile_of(results, "RR", "Hit@3")
     assert profile.n_queries_with_ties == (table["num_ties"] > 0).sum() == 60  # 30% of them
+    told = [(one.difference.mean, one.difference.distance_std, one.difference.max) for one in profile.stability]
+    assert [tuple(round(number, 4) for number in numbers) for numbers in told] == [
+        (0.0252, 0.0779, 0.5092),  # as docs/simulate.md says
+        (0.0291, 0.1221, 0.75),
+    ]
     assert profile.mean_largest_tie == pytest.approx(table["max_tie_size"].mean(), abs=1e-12)
     assert profile.mean_ties == pytest.approx(table["num_ties"].mean(), abs=1e-12)
     queries = profile.per_query()

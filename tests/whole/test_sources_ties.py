@@ -68,7 +68,7 @@ COMPLEXITY = {
     "Small ties": ([2, 2], 2 * 2, True),
     "Medium ties": ([3, 3, 2], 6 * 6 * 2, True),
     "Large tie": ([5], 120, True),
-    "Very large tie": ([8], 40_320, False),
+    "Very large tie": ([8], 40_320, False),  # it would draw 4,032 of them
     "Multiple large ties": ([4, 4, 3], 24 * 24 * 6, True),
 }
 
@@ -83,6 +83,7 @@ def test_notebook_complexity_counts_orders(sizes: list[int], n_orders: int, feas
     assert complexity.feasible is feasible
     assert complexity.n_groups == len(complexity.groups) == len(sizes)
     assert complexity.max_size == max(sizes)
+    assert complexity.samples_by_rule_of_thumb == (4_032 if sizes == [8] else 1_000)
     assert dh.tie_complexity(scores, max_orders=n_orders).feasible
     assert not dh.tie_complexity(scores, max_orders=n_orders - 1).feasible
 
@@ -101,6 +102,7 @@ def test_complexity_counts_orders_exactly_however_many() -> None:
     complexity = dh.tie_complexity([0.5] * 1_000)
     assert complexity.n_orders == math.factorial(1_000)
     assert not complexity.feasible
+    assert complexity.samples_by_rule_of_thumb == 10_000
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)

@@ -435,7 +435,7 @@ class BenchResult(Shown):
         cases: str | None = None,
         language: str | None = None,
         **options: Any,  # noqa: ANN401 - of the figure
-    ) -> alt.LayerChart:
+    ) -> alt.LayerChart | alt.ConcatChart:
         """Draw a figure of one set of cases in one language, or of one set across its languages ("slopes").
 
         Parameters

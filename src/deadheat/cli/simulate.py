@@ -24,10 +24,10 @@ from deadheat.cli.options import (
 from deadheat.cli.output import Output, format_option, with_figures, writing
 
 OF_COARSENING = (
-    *("levels", "decimals", "dtypes", "per_query", "baseline", "notations", "missing", "no_relevant"),
-    *("check_duplicates", "figures"),
+    *("levels", "decimals", "dtypes", "per_query", "baseline", "missing", "no_relevant", "check_duplicates"),
 )
-OF_SIMULATION = ("n_queries", "presets", "query_types", "force")
+OF_RERANKERS = ("n_queries", "presets", "query_types")
+OF_SIMULATION = (*OF_RERANKERS, "n_scenarios", "force")
 
 
 def _parsed_words(_: click.Context, __: click.Parameter, text: str | None) -> tuple[str, ...] | None:
@@ -40,6 +40,7 @@ def _parsed_words(_: click.Context, __: click.Parameter, text: str | None) -> tu
     **examples(
         "deadheat simulate",
         "deadheat simulate --queries 1000 --preset low --preset high -o made-up",
+        "deadheat simulate --scenarios 200 --figures pictures",
         "deadheat simulate --coarsen dense.run qrels.txt --levels 2,4,10,100",
         "deadheat simulate --coarsen a.run b.run qrels.txt --dtypes bfloat16 -m nDCG@10",
     ),
@@ -61,6 +62,13 @@ def _parsed_words(_: click.Context, __: click.Parameter, text: str | None) -> tu
     metavar="NAME",
     help="'simple factual', 'complex reasoning', multi-hop, ambiguous or plain; may be repeated. Default: the first"
     " four in turn.",
+)
+@click.option(
+    "--scenarios",
+    "n_scenarios",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Make up N small rankings instead, with ties in three of ten.",
 )
 @takes("seed")
 @click.option(
@@ -93,7 +101,8 @@ def _parsed_words(_: click.Context, __: click.Parameter, text: str | None) -> tu
 def simulate(files: tuple[str, ...], *, coarsen: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Make up queries and rerankers that tie more or less often; or make the scores of real runs coarser.
 
-    Without --coarsen: what ties do to each reranker, traditional and exact; -o writes qrels, runs and queries. With
+    Without --coarsen: what ties do to each reranker, traditional and exact, by RR and Hit@5; or, with --scenarios, what
+    they do to small rankings of all sorts, by RR and Hit@3; -o writes qrels, runs and queries. With
     --coarsen RUN... QRELS: what the exact value, the range over tie orders, and the error of breaking ties by document
     id are for each number of levels; with two runs and more also how likely it is that ties name the wrong winner.
     """
@@ -106,8 +115,8 @@ def simulate(files: tuple[str, ...], *, coarsen: bool, **options: Any) -> None: 
 
 
 def _simulate(files: Sequence[str], options: dict[str, Any]) -> None:
-    from deadheat.report.of_simulation import report_simulation
-    from deadheat.simulation.rerankers import simulate_rerankers
+    from deadheat.report.of_simulation import report_scenarios, report_simulation
+    from deadheat.simulation.rerankers import simulate_rerankers, simulate_scenarios
 
     if files:
         raise click.UsageError(f"files are for --coarsen RUN... QRELS, got {files[0]!r} without it")
@@ -117,18 +126,25 @@ def _simulate(files: Sequence[str], options: dict[str, Any]) -> None:
     if folder is None and options["force"]:
         raise click.UsageError("--force replaces existing files: give -o FOLDER too")
     output = Output(options | {"output": None})
-    found = simulate_rerankers(
-        options["n_queries"],
-        options["presets"] or None,
-        options["seed"],
-        query_types=options["query_types"] or None,
-    )
+    own = {"measures": measures_of(options)} if options["notations"] else {}
+    if options["n_scenarios"] is not None:
+        refuse(OF_RERANKERS, "is not for --scenarios, which makes up no rerankers")
+        found, report_of = simulate_scenarios(options["n_scenarios"], options["seed"], **own), report_scenarios
+    else:
+        found = simulate_rerankers(
+            options["n_queries"],
+            options["presets"] or None,
+            options["seed"],
+            query_types=options["query_types"] or None,
+            **own,
+        )
+        report_of = report_simulation
     written: list[Path] = []
     if folder is not None:
         with writing(folder):
             written = found.write(folder, force=options["force"])
-    report = report_simulation(found, seed=options["seed"], files=[str(path) for path in written])
-    output.print(report)
+    report = report_of(found, seed=options["seed"], files=[str(path) for path in written])
+    output.print(with_figures(report, [("", found, {})], [one.label for one in found.measures]))
 
 
 def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Drawn:
     """The base of what has figures, which are on a higher floor, loaded at the first picture."""
 
-    def plot(self, kind: str | None = None, **options: Any) -> alt.LayerChart:  # noqa: ANN401 - of the figure
+    def plot(self, kind: str | None = None, **options: Any) -> alt.LayerChart | alt.ConcatChart:  # noqa: ANN401 - of the figure
         """Draw a figure.
 
         Parameters
@@ -32,7 +32,8 @@ class Drawn:
         Returns
         -------
         altair.LayerChart
-            Which notebooks show, and :func:`deadheat.figures.save` writes to a file.
+            Which notebooks show, and :func:`deadheat.figures.save` writes to a file; "overview" is an
+            altair.ConcatChart.
 
         Raises
         ------
@@ -43,7 +44,7 @@ class Drawn:
         FigureError
             The figure cannot show this object; the message says why.
         """
-        chart: alt.LayerChart = import_module("deadheat.figures").plot_of(self, kind, **options)
+        chart: alt.LayerChart | alt.ConcatChart = import_module("deadheat.figures").plot_of(self, kind, **options)
         return chart
 
 

@@ -2,8 +2,9 @@
 
 from deadheat.figures.base import Drawing, Figure, drawings, figures_of, plot_of
 from deadheat.figures.draw_lines import coarsening, cutoffs, precision_recall, slopes
+from deadheat.figures.draw_overview import overview
 from deadheat.figures.draw_pairs import differences, matrix, power, scatter
-from deadheat.figures.draw_rows import forest, ranks, strata, traditional
+from deadheat.figures.draw_rows import forest, mean_tie_ratio, ranks, strata, traditional
 from deadheat.figures.draw_ties import largest_tie, tie_correlation, tie_histogram, tie_ratio
 from deadheat.figures.saving import rendered, save
 
@@ -18,6 +19,8 @@ __all__ = [
     "forest",
     "largest_tie",
     "matrix",
+    "mean_tie_ratio",
+    "overview",
     "plot_of",
     "power",
     "precision_recall",

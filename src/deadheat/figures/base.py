@@ -15,6 +15,7 @@ from deadheat.errors import FigureError, ParameterError, SourceTypeError
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.profile.profile import TieProfile
 from deadheat.simulation.coarse_profile import CoarseningProfile
+from deadheat.simulation.rerankers import Simulation
 from deadheat.wording import Plain
 
 Subject: TypeAlias = (
@@ -24,11 +25,15 @@ Subject: TypeAlias = (
     | Strata
     | TieProfile
     | CoarseningProfile
+    | Simulation
     | pl.DataFrame
     | Mapping[str, object]
     | Sequence[object]
 )
-"""What can be drawn: an evaluation or several, a comparison, strata of one system or several, a table of ties."""
+"""What can be drawn: an evaluation or several, a comparison, strata of one system or several, ties, a simulation."""
+
+Chart: TypeAlias = alt.LayerChart | alt.ConcatChart
+"""A figure as Altair has it: one of several pictures is a ConcatChart."""
 
 Kind: TypeAlias = Literal["systems", "comparison", "languages", "strata", "ties", "coarsening"]
 KINDS: dict[type, Kind] = {
@@ -37,12 +42,13 @@ KINDS: dict[type, Kind] = {
     Strata: "strata",
     Evaluation: "systems",
     TieProfile: "ties",
+    Simulation: "ties",
     pl.DataFrame: "ties",
     CoarseningProfile: "coarsening",
 }
 SEVERAL = {"systems", "strata", "ties"}  # kinds of objects of which a figure takes several too
 
-Draw = TypeVar("Draw", bound=Callable[..., alt.LayerChart])
+Draw = TypeVar("Draw", bound=Callable[..., Chart])
 
 REGISTRY: dict[str, Figure] = {}
 
@@ -66,7 +72,7 @@ class Figure:
     """
 
     name: str
-    draw: Callable[..., alt.LayerChart]
+    draw: Callable[..., Chart]
     of: tuple[Kind, ...]
     measures: str
     place: int
@@ -81,13 +87,13 @@ class Drawing:
     name : str
         Of its file, without an ending.
     figure : str
-    chart : altair.LayerChart or None
+    chart : altair.LayerChart, altair.ConcatChart or None
     error : FigureError or None
     """
 
     name: str
     figure: str
-    chart: alt.LayerChart | None
+    chart: Chart | None
     error: FigureError | None = None
 
 
@@ -122,7 +128,7 @@ def figures_of(kind: str) -> dict[str, Figure]:
     return {one.name: one for one in sorted(REGISTRY.values(), key=lambda one: (one.place, one.name)) if kind in one.of}
 
 
-def plot_of(subject: Subject, kind: str | None = None, **options: object) -> alt.LayerChart:
+def plot_of(subject: Subject, kind: str | None = None, **options: object) -> Chart:
     """Draw a figure of an object; what ``.plot(kind)`` calls.
 
     Parameters

@@ -399,6 +399,54 @@ def traditional(
     )
 
 
+@figure("ties", measures="all", place=45)
+def mean_tie_ratio(ties: Ties) -> alt.LayerChart:
+    """Draw the share of a query's documents that tie, its mean over queries, as a bar for each run.
+
+    Parameters
+    ----------
+    ties : TieProfile, several by name, the table `per_query()` of one, or a Simulation
+
+    Returns
+    -------
+    altair.LayerChart
+        In the order of the runs.
+
+    Raises
+    ------
+    FigureError
+        A profile was made without qrels.
+
+    Examples
+    --------
+    >>> from deadheat import simulate_rerankers
+    >>> chart = mean_tie_ratio(simulate_rerankers(50, ["low", "very-high"]))
+    >>> [(row["run"], round(row["ratio"], 2)) for row in chart.data.values]
+    [('low', 0.63), ('very-high', 0.98)]
+    """
+    queries = table_of(ties).unique(["run", "query_id"], maintain_order=True).drop_nulls("tie_ratio")
+    of_runs = queries.group_by("run", maintain_order=True).agg(ratio=pl.col("tie_ratio").mean(), n_queries=pl.len())
+    found = of_runs.to_dicts()
+    order = labels(row["run"] for row in found[:MOST])
+    rows = [
+        {"label": label, **row, "text": percentage(row["ratio"])}
+        for label, row in zip(order, found[:MOST], strict=True)
+    ]
+    base = alt.Chart().encode(row_axis(order), tooltip=["label:N", "ratio:Q", "n_queries:Q"])
+    x = quantity(alt.X, "share of a query's documents that tie, mean", alt.Axis(format="%"), domain=[0, 1])("ratio")
+    bar, text = base.mark_bar(color=ORANGE).encode(x), base.mark_text(align="left", dx=4).encode(x, text="text:N")
+    ends = sorted(found, key=lambda row: row["ratio"])
+    told = [f"{percentage(row['ratio'])} in {short(row['run'])}" for row in (ends[0], ends[-1])]
+    over = n_queries(*(row["n_queries"] for row in found))
+    return finished(
+        [bar, text],
+        rows,
+        height=row_height(len(rows)) * len(rows),
+        title=f"Of a query's documents tie {', '.join(dict.fromkeys(told))} (mean over {over})",
+        notes=[left_out(len(rows), len(found), "runs", "first")],
+    )
+
+
 def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems | None) -> tuple[str, list[Row]]:
     found = best_first(systems, measure)
     of = next(iter(found.values())).measure

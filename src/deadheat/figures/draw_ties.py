@@ -15,12 +15,15 @@ from deadheat.figures.base import figure
 from deadheat.figures.style import (
     BLUE,
     ORANGE,
+    SERIES,
     Row,
     finished,
     gathered,
+    labels,
     n_queries,
     number,
     quantity,
+    series,
     short,
     signed,
     zero_line,
@@ -28,10 +31,13 @@ from deadheat.figures.style import (
 from deadheat.figures.systems import name_among, several_by_name
 from deadheat.measures.notation import MeasureLike
 from deadheat.profile.profile import Correlation, TieProfile, correlate
+from deadheat.simulation.rerankers import Simulation
 from deadheat.wording import BROKEN_BY, NOISE
 
-Ties: TypeAlias = "TieProfile | pl.DataFrame | Mapping[str, TieProfile | pl.DataFrame] | Sequence[TieProfile]"
-"""The ties of one run by :func:`deadheat.tie_profile`, or of several by name; or their table, `per_query()`."""
+Ties: TypeAlias = (
+    "TieProfile | Simulation | pl.DataFrame | Mapping[str, TieProfile | pl.DataFrame] | Sequence[TieProfile]"
+)
+"""The ties of one run by :func:`deadheat.tie_profile`, or of several by name; their table, `per_query()`; simulated."""
 
 NEEDED = ("query_id", "measure", "tie_ratio", "largest_tie", "exact", "traditional", "difference")
 MOST_POINTS = 500
@@ -121,7 +127,7 @@ def _against(table: pl.DataFrame, measure: MeasureLike | None, column: str, word
         )
     note = f"r: of the {words} with the size of the difference" + (f": {found.undefined}." if found.undefined else ".")
     return _points(
-        own.select(x=column, y="difference"),
+        own.select("run", x=column, y="difference"),
         x,
         quantity(alt.Y, f"difference in {of} from exact", zero=True)("y"),
         height=210,
@@ -166,7 +172,7 @@ def tie_correlation(ties: Ties, measure: MeasureLike | None = None, other: Measu
     found, of_sizes = (correlate(one, two, names) for one, two in (points.T, np.abs(points.T)))
     title = f"What ties broken {rule_of(table)}, change in {first} and in {second}: {r_text(found)} ({_cases(pairs)})"
     return _points(
-        pairs.select("x", "y"),
+        pairs,
         quantity(alt.X, f"difference in {first} from exact", zero=True)("x"),
         quantity(alt.Y, f"difference in {second} from exact", zero=True)("y"),
         height=260,
@@ -181,9 +187,10 @@ def _cases(rows: pl.DataFrame) -> str:
 
 
 def _points(points: pl.DataFrame, x: alt.X, y: alt.Y, *, height: int, title: str, note: str) -> alt.LayerChart:
-    """Draw a point for each query, larger where several are; many of them are gathered on a grid."""
-    is_grid = points.n_unique() > MOST_POINTS
-    rows = gathered(points, CELLS if is_grid else None).to_dicts()
+    """Draw a point for each query, larger where several are, in the colour of its run; many are gathered on a grid."""
+    points, runs = _runs_of(points)
+    by, is_grid = ["run"] if runs else [], points.n_unique() > MOST_POINTS
+    rows = gathered(points.select("x", "y", *by), CELLS if is_grid else None, by).to_dicts()
     most = max((row["n_queries"] for row in rows), default=1)
     legend = None if most == 1 else alt.Legend(values=sorted({1, (most + 1) // 2, most}), format="d")
     size = alt.Size(
@@ -202,13 +209,27 @@ def _points(points: pl.DataFrame, x: alt.X, y: alt.Y, *, height: int, title: str
             zero_line(),
             alt.Chart()
             .mark_circle(color=BLUE, opacity=0.6, stroke="#00304d", strokeWidth=0.5)
-            .encode(x, y, size=size, tooltip=["n_queries:Q", "x:Q", "y:Q"]),
+            .encode(x, y, size=size, tooltip=["n_queries:Q", "x:Q", "y:Q"], **_colour_of(runs)),
         ],
         rows,
         height=height,
         title=title,
         notes=notes,
     )
+
+
+def _runs_of(table: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Return a table with labels of its runs, and these where colours tell them apart: of one run, or many, none."""
+    runs = table["run"].unique(maintain_order=True).to_list()
+    if not 1 < len(runs) <= len(SERIES):
+        return table, []
+    names = labels(runs)
+    return table.with_columns(run=pl.col("run").replace_strict(runs, names)), names
+
+
+def _colour_of(runs: Sequence[str]) -> dict[str, alt.Color]:
+    """Return the channel of the colours of runs; of none nothing."""
+    return {"color": series("run", runs)[0]} if runs else {}
 
 
 @figure("ties", place=30)
@@ -242,22 +263,30 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
     """
     table = table_of(ties)
     of, own = of_measure(table, measure)
+    own, runs = _runs_of(own.drop_nulls("difference"))
     differences = own["difference"].to_numpy().astype(np.float64)
-    rows = _bins(differences)
+    most = float(np.abs(differences).max(initial=0.0))
+    width = most / BINS if most > NOISE else 0.0
+    rows = [
+        {"run": part["run"][0], **row}
+        for part in (own.partition_by("run", maintain_order=True) if runs else [own])
+        for row in _bins(part["difference"].to_numpy().astype(np.float64), width)
+    ]
     rule = rule_of(table)
     title = f"difference in {of} from exact, ties {rule}"
     colour = alt.Color("kind:N", scale=alt.Scale(domain=["equal", "apart"], range=[ORANGE, BLUE]), legend=None)
     base = alt.Chart().encode(
         alt.X("middle:Q", title=title, scale=alt.Scale(nice=True, padding=10)),
-        alt.Y("n_queries:Q", title="queries", axis=alt.Axis(format="d", tickMinStep=1)),
+        alt.Y("sum(n_queries):Q", title="queries", axis=alt.Axis(format="d", tickMinStep=1)),
     )
+    n_bins = len({row["middle"] for row in rows})
     layers = [
-        base.mark_bar(width=8 if len(rows) == 1 else 360 / len(rows) * 0.9).encode(
-            color=colour, tooltip=["low:Q", "high:Q", "n_queries:Q"]
+        base.mark_bar(width=8 if n_bins == 1 else 360 / n_bins * 0.9).encode(
+            tooltip=["low:Q", "high:Q", "n_queries:Q"], **({"color": colour} | _colour_of(runs))
         ),
         base.transform_filter("datum.n_queries > 0")
         .mark_text(dy=-6, fontSize=9, color="#222")
-        .encode(text="n_queries:Q"),
+        .encode(text="sum(n_queries):Q"),
     ]
     n_moved = int((np.abs(differences) > NOISE).sum())
     title = f"Ties broken {rule}, give the exact {of} on all of {_cases(own)}"
@@ -268,18 +297,21 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
             f" up to {signed(float(differences[most]))} ({short(str(own['query_id'][most]))})"
         )
     return finished(
-        layers, rows, height=190, title=title, notes=["number: queries; orange: those without a difference."]
+        layers,
+        rows,
+        height=190,
+        title=title,
+        notes=[f"number: queries; {'at 0' if runs else 'orange'}: those without a difference."],
     )
 
 
-def _bins(differences: FloatArray) -> list[Row]:
-    """Return bins of equal width on both sides of zero, and one of no width for those without a difference."""
+def _bins(differences: FloatArray, width: float) -> list[Row]:
+    """Return bins of a width on both sides of zero, none if it is 0, and one for queries without a difference."""
     apart = differences[np.abs(differences) > NOISE]
     n_equal = len(differences) - len(apart)
     rows: list[Row] = [{"low": 0.0, "high": 0.0, "middle": 0.0, "n_queries": n_equal, "kind": "equal"}]
-    if not len(apart):
+    if not width:
         return rows
-    width = float(np.abs(apart).max()) / BINS
     codes = np.clip(np.floor(apart / width), -BINS, BINS - 1).astype(np.int64) + BINS
     for n, count in enumerate(np.bincount(codes, minlength=2 * BINS).tolist(), -BINS):
         # half a bin away from zero, to leave room for the bar of no difference
@@ -296,6 +328,7 @@ def table_of(ties: Ties) -> pl.DataFrame:
     FigureError
         A profile was made without qrels.
     """
+    ties = ties.profiles if isinstance(ties, Simulation) else ties
     if isinstance(ties, pl.DataFrame) and "run" in ties.columns:
         named: dict[str, TieProfile | pl.DataFrame] = {"": ties}
     else:

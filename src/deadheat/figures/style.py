@@ -147,7 +147,7 @@ def quantity(
     return partial(channel, type="quantitative", title=title, scale=alt.Scale(**scale), **own)
 
 
-def gathered(points: pl.DataFrame, cells: tuple[int, int] | None = None) -> pl.DataFrame:
+def gathered(points: pl.DataFrame, cells: tuple[int, int] | None = None, by: Sequence[str] = ()) -> pl.DataFrame:
     """Return the means of points that are equal, or in one cell of a grid, and n_queries, how many they are.
 
     Parameters
@@ -156,12 +156,15 @@ def gathered(points: pl.DataFrame, cells: tuple[int, int] | None = None) -> pl.D
         A point for each query; the first two columns are its place.
     cells : tuple of two int, optional
         Of the grid, along both axes.
+    by : sequence of str, default ()
+        Columns that points of one place have to share.
     """
     codes = [pl.col(name).alias(f"of {name}") for name in points.columns[:2]]
     if cells is not None:
         codes = [_cell(code, n) for code, n in zip(codes, cells, strict=True)]
-    found = points.group_by(codes).agg(pl.col(points.columns).mean(), n_queries=pl.len())
-    return found.sort(found.columns[:2]).select(*points.columns, "n_queries")
+    values = [name for name in points.columns if name not in by]
+    found = points.group_by(*codes, *by).agg(pl.col(values).mean(), n_queries=pl.len())
+    return found.sort(found.columns[: 2 + len(by)]).select(*points.columns, "n_queries")
 
 
 def _cell(place: pl.Expr, n_cells: int) -> pl.Expr:

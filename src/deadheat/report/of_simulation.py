@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from deadheat.report.conventions import nothing_judged, of_runs
 from deadheat.report.model import (
@@ -17,6 +18,7 @@ from deadheat.report.model import (
     share,
     tabulate,
 )
+from deadheat.report.of_profile import report_profile
 from deadheat.simulation.coarse_profile import CoarseningProfile, CoarseScores
 from deadheat.simulation.rerankers import Simulation
 from deadheat.wording import BY_DOC_ID, counted
@@ -66,11 +68,17 @@ SIMULATED = (
     Column("exact_std", "std", is_data=True),
     Column("mean_difference", "mean diff"),
     Column("max_difference", "max diff"),
+    Column("std_difference", "std diff", spare=5),
+    Column("share_with_ties", "with ties", lambda row: share(row["share_with_ties"]), spare=4),
+    Column("share_affected", "affected", lambda row: share(row["share_affected"]), spare=3),
+    Column("mean_ties", "ties", spare=6),
+    Column("mean_largest_tie", "largest", spare=7),
 )
 OF_SIMULATED = (
     "tied: share of a query's documents that share their score, mean over queries. input: ties are broken by"
     " the order of the documents, as traditional measures do. exact: mean over all orders of the ties. diff: absolute"
-    " difference of the two in a query."
+    " difference of the two in a query. with ties: share of the queries; affected: of those whose value depends on the"
+    " order. ties, largest: of a query, means."
 )
 
 
@@ -135,6 +143,21 @@ def _facts(found: CoarseningProfile) -> Iterator[Fact]:
     yield said("wrong winner", f"{sampled} {max(errors):.1%}" if errors else "")
 
 
+def report_scenarios(simulation: Simulation, *, seed: object = None, files: Sequence[str] = ()) -> Report:
+    """Return the report of the ties of simulated scenarios; arguments are as for :func:`report_simulation`."""
+    (profile,) = simulation.profiles.values()
+    report = report_profile(profile)
+    tables = sorted(report.tables, key=lambda table: table.key != "stability")  # CSV holds the first
+    return replace(report, tables=tuple(tables), facts=(*report.facts, *_made(seed, files)), subject=simulation)
+
+
+def _made(seed: object, files: Sequence[str]) -> tuple[Fact, ...]:
+    return (
+        Fact("seed", seed, "seed", "" if seed is None else str(seed)),
+        Fact("files", list(files), "written", ", ".join(files)),
+    )
+
+
 def report_simulation(simulation: Simulation, *, seed: object = None, files: Sequence[str] = ()) -> Report:
     """Return the report of a simulation.
 
@@ -146,11 +169,12 @@ def report_simulation(simulation: Simulation, *, seed: object = None, files: Seq
     files : sequence of str
         What was written.
     """
+    rows = simulation.summary().to_dicts()
     table = tabulate(
         "rerankers",
         (MEASURE, Column("reranker", "reranker")),
         SIMULATED,
-        simulation.summary().sort("measure", descending=True, maintain_order=True).to_dicts(),
+        [row for measure in simulation.measures for row in rows if row["measure"] == measure.label],
         main=7,
         has_blocks=True,
     )
@@ -164,7 +188,6 @@ def report_simulation(simulation: Simulation, *, seed: object = None, files: Seq
         Fact("n_queries", n_queries),
         Fact("n_documents", n_documents),
         Fact("query_types", types, "queries", ", ".join(types)),
-        Fact("seed", seed, "seed", "" if seed is None else str(seed)),
-        Fact("files", list(files), "written", ", ".join(files)),
+        *_made(seed, files),
     )
     return Report((table,), facts, heading=heading, closing=OF_SIMULATED, subject=simulation)

@@ -1,6 +1,7 @@
 """simulate_rerankers(): rerankers that tie more or less often, and queries that are more or less hard, made up.
 
 What is simulated, the simulation of many queries at once, and what it returns: judgments, runs, and what their ties do.
+simulate_scenarios() simulates small rankings of which some tie, and no reranker.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import IO, Any, TypeAlias, TypeVar, cast
 
@@ -18,15 +19,17 @@ import polars as pl
 
 from deadheat.arguments import Rng, as_count, as_rng, generator, is_number, whole
 from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.data.shown import Drawn
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import ParameterError
-from deadheat.evaluation.evaluate import difference_of, evaluate_beside
+from deadheat.evaluation.evaluate import parse_measures
 from deadheat.io.forking import check_threads
 from deadheat.io.formats import write
 from deadheat.io.naming import LONGEST, file_name, path_named
 from deadheat.io.writing import write_files
-from deadheat.measures import RR, Hit
-from deadheat.settings import Conventions
+from deadheat.measures import RR, Hit, Measure
+from deadheat.measures.notation import MeasureLike
+from deadheat.profile.profile import TieProfile, tie_profile
 from deadheat.simulation.coarsening import check_coarse
 from deadheat.wording import counted, did_you_mean
 
@@ -34,8 +37,10 @@ Named = TypeVar("Named", "Reranker", "QueryType")
 
 ROOM = 60  # bytes of a file name that endings and temporary names may take
 TIED_AT_LEAST, TIED_AT_MOST = 2, 4  # documents of one tie of a query
+FEWEST_SCORES = 3  # that the documents of a query share
 OF_QUERIES, OF_RERANKERS = 1, 2  # streams of random numbers
-MEASURES = (RR(), Hit() @ 5)
+MEASURES, OF_SCENARIOS = (RR(), Hit() @ 5), (RR(), Hit() @ 3)
+CUTOFFS = (1, 3, 5, 10)
 
 
 def _check_name(name: object) -> None:
@@ -118,6 +123,9 @@ class QueryType:
         By how much a score is raised: at least and at most.
     n_documents, n_relevant : tuple of int
         At least and at most.
+    repeated : float, default 0
+        Probability that the documents of the query share a few scores: three, or more up to as many as documents, of
+        which each document has one at random.
     """
 
     name: str
@@ -126,12 +134,14 @@ class QueryType:
     raised: tuple[float, float] = (0.2, 0.4)
     n_documents: tuple[int, int] = (10, 19)
     n_relevant: tuple[int, int] = (1, 3)
+    repeated: float = 0.0
 
     def __post_init__(self) -> None:
         """Raise `ParameterError` for what cannot be simulated."""
         _check_name(self.name)
         _check_share("performance", self.performance)
         _check_share("tie_probability", self.tie_probability)
+        _check_share("repeated", self.repeated)
         _check_span("raised", self.raised, _is_share, "a tuple of two numbers from 0 to 1")
         _check_span("n_documents", self.n_documents, _is_count, "a tuple of two whole numbers from 1 on")
         _check_span("n_relevant", self.n_relevant, _is_count, "a tuple of two whole numbers from 1 on")
@@ -153,13 +163,16 @@ QUERY_TYPES = (
 )
 # Those that it tries its rerankers on, which are all alike.
 PLAIN = QueryType("plain", 0.9, 0.0, (0.1, 0.3), (8, 19), (1, 4))
+# The small rankings that it begins with, whose scores say nothing about relevance.
+SCENARIO = QueryType("scenario", 0.0, n_documents=(5, 14), n_relevant=(1, 3), repeated=0.3)
+CHANCE = Reranker("chance", lowest=0.1, highest=1.0)
 Rerankers: TypeAlias = Iterable[str | Reranker] | str | Reranker | None
 QueryTypes: TypeAlias = Iterable[str | QueryType] | str | QueryType | None
 
 
 @dataclass(frozen=True, eq=False)
-class Simulation:
-    """Simulated queries, judgments and runs. Made by :func:`simulate_rerankers`.
+class Simulation(Drawn):
+    """Simulated queries, judgments and runs. Made by :func:`simulate_rerankers` and :func:`simulate_scenarios`.
 
     Attributes
     ----------
@@ -171,6 +184,8 @@ class Simulation:
         query_id and query_type.
     rerankers : tuple of Reranker
     query_types : tuple of QueryType
+    measures : tuple of Measure
+        By which it is told what ties do.
     """
 
     qrels: Qrels
@@ -178,45 +193,61 @@ class Simulation:
     queries: pl.DataFrame
     rerankers: tuple[Reranker, ...]
     query_types: tuple[QueryType, ...]
+    measures: tuple[Measure, ...] = MEASURES
 
     def __repr__(self) -> str:
         return f"<Simulation of {', '.join(self.runs)}: {counted(self.queries.height, 'query', 'queries')}>"
 
+    @cached_property
+    def profiles(self) -> dict[str, TieProfile]:
+        """The ties of each run by the name of its reranker, with the order of the input beside the exact values."""
+        return {
+            name: tie_profile(run, self.qrels, CUTOFFS, self.measures, beside="input", check_duplicates=False)
+            for name, run in self.runs.items()
+        }
+
     def summary(self) -> pl.DataFrame:
-        """Return what ties do to each reranker, as a row for each and for RR and Hit@5.
+        """Return what ties do to each reranker, as a row for each and for each measure.
 
         Returns
         -------
         polars.DataFrame
             reranker, levels, tie_probability, measure, n_queries; tie_ratio (share of the documents of a query that
-            tie, its mean over queries) and tie_ratio_std; input_order (the mean if ties keep the order of the input,
-            as "traditional" measures do), exact (over all orders), and their standard deviations over queries; mean
-            and largest absolute difference of the two over queries.
+            tie, its mean over queries) and tie_ratio_std; mean_ties and mean_largest_tie (of a query); share_with_ties
+            (of the queries) and share_affected (queries whose value depends on the order of ties); input_order (the
+            mean if ties keep the order of the input, as "traditional" measures do), exact (over all orders), and their
+            standard deviations over queries; mean, maximum and standard deviation over queries of the absolute
+            difference of the two.
         """
         check_threads()
         rows = []
         for one in self.rerankers:
-            is_tied = pl.struct("query_id", "score").is_duplicated()
-            of_query = self.runs[one.name].to_polars().select("query_id", tied=is_tied)
-            ratio = of_query.group_by("query_id", maintain_order=True).agg(pl.col("tied").mean())["tied"]
-            exact, usual = evaluate_beside(Conventions(), self.qrels, self.runs[one.name], MEASURES, "input")
+            profile = self.profiles[one.name]
+            ratio = profile.queries["tie_ratio"]
             rows += [
                 {
                     "reranker": one.name,
                     "levels": one.levels,
                     "tie_probability": float(one.tie_probability),
-                    "measure": str(found.measure),
+                    "measure": found.measure.label,
                     "n_queries": found.n_queries,
                     "tie_ratio": ratio.mean(),
                     "tie_ratio_std": ratio.std(),
+                    "mean_ties": profile.mean_ties,
+                    "mean_largest_tie": profile.mean_largest_tie,
+                    "share_with_ties": profile.n_queries_with_ties / profile.n_queries,
+                    "share_affected": decided.share_of_queries,
                     "input_order": found.traditional,
                     "input_order_std": found.traditional_std,
                     "exact": found.exact,
                     "exact_std": found.std,
                     "mean_difference": found.mean,
                     "max_difference": found.max,
+                    "std_difference": found.distance_std,
                 }
-                for found in (difference_of(*both, "input") for both in zip(exact, usual, strict=True))
+                for decided, found in zip(
+                    profile.decided, (beside.difference for beside in profile.stability), strict=True
+                )
             ]
         return pl.DataFrame(rows, schema_overrides={"levels": pl.Int64}, infer_schema_length=None).with_columns(
             pl.col(pl.Float64).fill_nan(None)
@@ -255,7 +286,12 @@ class Simulation:
 
 
 def simulate_rerankers(
-    n_queries: int = 100, presets: Rerankers = None, rng: Rng = 0, *, query_types: QueryTypes = None
+    n_queries: int = 100,
+    presets: Rerankers = None,
+    rng: Rng = 0,
+    *,
+    query_types: QueryTypes = None,
+    measures: MeasureLike | Iterable[MeasureLike] = MEASURES,
 ) -> Simulation:
     """Simulate queries with judged documents, and the runs of rerankers that tie more or less often.
 
@@ -272,12 +308,16 @@ def simulate_rerankers(
         With the same seed a reranker gives the same scores, whatever other rerankers there are.
     query_types : names or QueryType, or several of them, optional
         "simple factual", "complex reasoning", "multi-hop" and "ambiguous", which follow each other in turn (the
-        default); "plain": all alike, easier, with ties of the reranker alone.
+        default); "plain": all alike, easier, with ties of the reranker alone; "scenario": as
+        :func:`simulate_scenarios`.
+    measures : measure or iterable of measures, default RR and Hit@5
+        By which ``profiles`` and ``summary()`` tell what ties do.
 
     Returns
     -------
     Simulation
-        ``qrels``, ``runs`` by name, ``queries``, ``summary()`` and ``write(folder)``.
+        ``qrels``, ``runs`` by name, ``queries``, ``profiles`` of ties, ``summary()``, ``plot()`` and
+        ``write(folder)``.
 
     Raises
     ------
@@ -296,7 +336,7 @@ def simulate_rerankers(
     n_queries = as_count("n_queries", n_queries)
     as_rng("rng", rng)
     rerankers = chosen("presets", presets, PRESETS, PRESETS)
-    kinds = chosen("query_types", query_types, (*QUERY_TYPES, PLAIN), QUERY_TYPES)
+    kinds = chosen("query_types", query_types, (*QUERY_TYPES, PLAIN, SCENARIO), QUERY_TYPES)
     made = _make_queries(n_queries, kinds, generator(rng, OF_QUERIES))
     query_ids = _numbered("q", n_queries)
     query, place = np.nonzero(made.has_document)
@@ -312,7 +352,43 @@ def simulate_rerankers(
         )
     queries = pl.DataFrame({"query_id": query_ids, "query_type": [kinds[n].name for n in made.kind.tolist()]})
     qrels = Qrels.of_checked(frame.with_columns(relevance=relevance), "simulated")
-    return Simulation(qrels, runs, queries, rerankers, kinds)
+    return Simulation(qrels, runs, queries, rerankers, kinds, parse_measures(measures))
+
+
+def simulate_scenarios(
+    n_scenarios: int = 200, rng: Rng = 0, *, measures: MeasureLike | Iterable[MeasureLike] = OF_SCENARIOS
+) -> Simulation:
+    """Simulate small rankings, with ties in about three of ten, to see what the order of ties does.
+
+    Each has 5 to 14 documents, of which 1 to 3 are relevant, in an order that is chance. In three of ten the documents
+    share a few scores; in the others no two scores are equal.
+
+    Parameters
+    ----------
+    n_scenarios : int, default 200
+    rng : int, numpy.random.Generator or None, default 0
+    measures : measure or iterable of measures, default RR and Hit@3
+
+    Returns
+    -------
+    Simulation
+        Of one run, "chance", whose queries are the scenarios.
+
+    Raises
+    ------
+    ParameterError
+        A number is not allowed.
+
+    Examples
+    --------
+    >>> found = simulate_scenarios(200)
+    >>> found.profiles["chance"].n_queries_with_ties
+    60
+    >>> found.summary().select("measure", pl.col("mean_difference", "max_difference").round(2)).rows()
+    [('RR', 0.04, 0.54), ('Hit@3', 0.02, 0.67)]
+    """
+    n_scenarios = as_count("n_scenarios", n_scenarios)
+    return simulate_rerankers(n_scenarios, CHANCE, rng, query_types=SCENARIO, measures=measures)
 
 
 @dataclass(frozen=True, eq=False)
@@ -373,12 +449,22 @@ def _draw_scores(one: Reranker, made: MadeQueries, rng: np.random.Generator) -> 
     """Draw the scores of a reranker, of shape (n_queries, most_documents)."""
     shape = made.has_document.shape
     scores: FloatArray = rng.uniform(one.lowest, one.highest, shape)
+    if made.of_kind("repeated").any():  # else the random numbers of the others are not moved
+        scores = _share_some(scores, made, rng)
     low, high = np.hsplit(made.of_kind("raised"), 2)
     scores += (made.is_relevant & (rng.random(shape) < made.of_kind("performance"))) * rng.uniform(low, high, shape)
     scores = np.clip(_tie_some(scores, made, rng), 0.0, 1.0)
     if one.levels is not None:  # the nearest of equally spaced levels, of two the lower one
         scores = np.ceil(scores * (one.levels - 1) - 0.5) / max(one.levels - 1, 1) + 0.0
     return _give_scores(scores, made, one.tie_probability, rng)
+
+
+def _share_some(scores: FloatArray, made: MadeQueries, rng: np.random.Generator) -> FloatArray:
+    """Let the documents of some queries have one of a few scores each, as often as the kind of the query says."""
+    n_documents = made.n_documents[:, None]
+    n_scores = rng.integers(np.minimum(FEWEST_SCORES, n_documents), n_documents, endpoint=True)
+    is_hit = rng.random(n_documents.shape) < made.of_kind("repeated")
+    return np.where(is_hit, np.take_along_axis(scores, rng.integers(n_scores, size=scores.shape), axis=1), scores)
 
 
 def _tie_some(scores: FloatArray, made: MadeQueries, rng: np.random.Generator) -> FloatArray:

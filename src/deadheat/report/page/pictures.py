@@ -13,7 +13,7 @@ from deadheat.errors import MissingDependencyError
 from deadheat.report.page.subject import Subject
 
 ID = re.compile(r'(\bid="|url\(#|xlink:href="#|\bhref="#)')
-OF_SYSTEMS = ("traditional",)  # figures that are drawn of systems too, and of their ties once more
+TWICE = ("traditional", "overview")  # of ties: what is drawn of systems too, and what holds the other figures
 TAG = re.compile(r"<\w[^<>]*>")
 LABELS = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')
 PLACES = re.compile(r' (?:d|transform)="[^"]*"')
@@ -78,7 +78,7 @@ def draw(part: str, of: Any, measure: str, numbers: Iterator[int]) -> Iterator[P
     from deadheat.figures import drawings, rendered  # figures need Altair
 
     for one in drawings(of, [measure]):
-        if part == "ties" and one.figure in OF_SYSTEMS:
+        if part == "ties" and one.figure in TWICE:
             continue
         if one.chart is None:
             yield Picture(one.name, part, why_not=str(one.error))
