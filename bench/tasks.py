@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 Means = dict[str, float]
 
 FIVE = ("nDCG@10", "AP", "RR", "P@10", "R@100")
+THREE = ("RR", "nDCG@10", "AP")
 TREC_EVAL = {"nDCG@10": "ndcg_cut_10", "AP": "map", "RR": "recip_rank", "P@10": "P_10", "R@100": "recall_100"}
 RANX = {"nDCG@10": "ndcg@10", "AP": "map", "RR": "mrr", "P@10": "precision@10", "R@100": "recall@100"}
 FORTY = (
