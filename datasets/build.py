@@ -4,8 +4,8 @@
 
 Nothing is written here but what the sources hold: English texts are labels and synonyms of HPO, letter for letter;
 German texts and their English descriptions are those of the benchmark files of phentrieve; the texts of parallel sets,
-of Italian and Portuguese ones, and German layperson's terms are those of HPO's translations. What the cases say of
-themselves is computed:
+of French, Italian, Portuguese and Spanish ones, and German layperson's terms are those of HPO's translations. What the
+cases say of themselves is computed:
 
 difficulty
     How much of the expected term's label can be read in the text, and nothing else: no person rated anything. Words
@@ -87,7 +87,7 @@ PARALLEL = {
     "parallel-six": ("de", "en", "es", "fr", "it", "pt"),
 }
 ALL_OF = ("parallel-six",)  # one file, of all terms: there are too few for more
-MONOLINGUAL = {"italian": "it", "portuguese": "pt"}
+MONOLINGUAL = {"french": "fr", "italian": "it", "portuguese": "pt", "spanish": "es"}
 LAYPERSON = ("german-layperson", "de")
 OFFICIAL = "OFFICIAL"
 LANGUAGES = {

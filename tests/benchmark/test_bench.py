@@ -247,7 +247,7 @@ def test_max_rel_stands_on_the_ontology_beside_chance() -> None:
 
 def test_an_ontology_that_no_measure_is_on_is_said() -> None:
     for measures, added in ((["RR", "Hit@5", "P@3"], "MaxRel@5"), ("RR", "MaxRel@10")):
-        with pytest.warns(DeadheatWarning, match=f"changes nothing: only MaxRel uses it; add {added} to the measures"):
+        with pytest.warns(DeadheatWarning, match=f"changes no value: only MaxRel uses it; add {added} to the measures"):
             result = dh.bench(CASES, DOCUMENTS, known, measures, ontology=TREE, n_resamples=99)
         assert f"add {added} to the measures" in on_screen(result)
     assert dh.bench(CASES, DOCUMENTS, known, ["RR", added], ontology=TREE, n_resamples=99).notes == ()

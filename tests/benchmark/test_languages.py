@@ -8,7 +8,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases
-from deadheat.errors import NoteWarning, ParameterError
+from deadheat.errors import ParameterError
 from support.small_bench import CASES, DOCUMENTS
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> No
     result = dh.bench(paths, DOCUMENTS, "bm25", "RR", n_resamples=99)
     assert [name for name, _ in result.parts] == ["north/tiny", "south/tiny"]
     languages = [tmp_path / folder / "tiny.csv" for folder in ("german", "english")]
-    with pytest.warns(NoteWarning, match="as the folder (german|english) says"):
-        found = dh.bench(languages, DOCUMENTS, "bm25", "RR", n_resamples=99)
+    found = dh.bench(languages, DOCUMENTS, "bm25", "RR", n_resamples=99)
     assert list(found.parts) == [("tiny", "de"), ("tiny", "en")]
+    assert "as the folder german says" in " ".join(found.report().split())
     with pytest.raises(ParameterError, match=r"two sets of cases are named 'tiny': .* or give a dict of name to cases"):
         dh.bench([*paths, paths[0]], DOCUMENTS)
 

@@ -31,9 +31,11 @@ PARALLEL = {
     "parallel-six": (("de", "en", "es", "fr", "it", "pt"), {"comprehensive": 142}),
 }
 ALONE = {
+    "french": ("fr", "hpo-fr", SIZES),
     "german-layperson": ("de", "hpo-de-layperson", SIZES | {"comprehensive": 392}),
     "italian": ("it", "hpo-it", SIZES | {"comprehensive": 502}),
     "portuguese": ("pt", "hpo-pt", SIZES),
+    "spanish": ("es", "hpo-es", SIZES),
 }
 FILES = [
     FOLDER / folder / language / f"{name}_v1.json"

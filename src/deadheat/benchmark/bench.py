@@ -25,6 +25,7 @@ from deadheat.benchmark.parts import (
     check_cluster,
     check_expected,
     count_verbatim,
+    labelled,
     parts_of,
     split_cells,
 )
@@ -137,6 +138,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         Cutoffs of the default measures: 1, 3, 5 and 10.
     by : str or sequence of str, optional
         Columns of strata that the reports show: "difficulty", "category" or "domain"; of several, every combination.
+        Where cases have no domain or category, `ontology` gives them (:meth:`Cases.labelled`).
         By default the report in `output` shows each column that has labels, and the screen none.
     ontology : Ontology or path, optional
         MaxRel then uses its judgments: the highest similarity of a retrieved document to an expected one.
@@ -200,7 +202,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     # a single retriever is not compared
     design.check_systems(names if len(names) > 1 else [*names, ""], has_clusters=cluster is not None)
     parts = parts_of(cases, limit)
-    strata = check_by(by, parts) if by else ()
+    check_by(by if ontology is None else (), parts)  # an ontology may have labels
     _check_parts(parts, systems, cluster)
     _confirm(parts, systems, confirm)
     tell = progress or (lambda _: None)
@@ -213,12 +215,14 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     }
     documents, terms = _read(collection, ontology, of_collection, tell)
     parts, cells = split_cells(parts, documents)
+    parts, assumed = labelled(parts, terms)
     graded = [one for one in chosen if terms is not None and isinstance(one, MaxRel)]
     spoken, is_guess = _spoken(documents, parts)
     settings = Settings(
         collection=documents.name,
         spoken=spoken,
         is_guess=is_guess,
+        assumed=assumed,
         n_documents=len(documents.ids),
         k=k,
         measures=chosen,
@@ -227,17 +231,16 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         limit=limit,
         ontology=None if terms is None else repr(terms).strip("<>"),
         kind=kind,
-        by=strata,
+        by=check_by(by, parts),
         systems={name: described(one) for name, one in systems.items()},
         margin=margin,
         words={name: found for name, one in systems.items() if (found := _words(one, parts))},
     )
-    of_cases = dict.fromkeys(note for part in parts for note in part.cases.notes)
-    said = [*of_cases, *cells, *documents.notes, *check_expected(parts, documents, terms if graded else None)]
+    said = [*cells, *documents.notes, *check_expected(parts, documents, terms if graded else None)]
     notes: list[Warning | str] = [*confused, *map(NoteWarning, said)]
     if terms is not None and not graded:
         fit = MaxRel(cutoff=max(map(cutoff_of, chosen)) or min(k, 10))  # as deep as the others
-        notes.append(NoteWarning(f"the ontology changes nothing: only MaxRel uses it; add {fit} to the measures"))
+        notes.append(NoteWarning(f"the ontology changes no value: only MaxRel uses it; add {fit} to the measures"))
     chance = _chance(parts, terms, graded, kind)
     store = None if output is None else Store(output, limit)
     with nullcontext() if store is None else store.held(parts, systems, k):

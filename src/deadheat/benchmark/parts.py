@@ -202,8 +202,9 @@ def check_cluster(column: object) -> None:
 
 
 def check_by(columns: str | Sequence[str], parts: Iterable[Part]) -> tuple[str, ...]:
-    """Return the columns of strata; raise `ParameterError` if no case has a label in one."""
-    names, held = names_of(columns), sorted({name for part in parts for name in part.strata})
+    """Return the columns of strata, none if there are none; raise `ParameterError` if no case has a label in one."""
+    names = names_of(columns) if columns else []
+    held = sorted({name for part in parts for name in part.strata})
     for name in names:
         if name == "language":
             hint = "each language is reported by itself"
@@ -244,6 +245,20 @@ def split_cells(parts: Sequence[Part], documents: Collection) -> tuple[tuple[Par
         if cells
     ]
     return tuple(replace(part, cases=cases) for part, cases, _ in found), notes
+
+
+def labelled(parts: tuple[Part, ...], ontology: Ontology | None) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+    """Return the parts with domains and categories from an ontology where cases have none, and what was assumed."""
+    notes = list(dict.fromkeys(note for part in parts for note in part.cases.notes))
+    if ontology is None:
+        return parts, tuple(notes)
+    found = tuple(replace(part, cases=part.cases.labelled(ontology)) for part in parts)
+    for part, own in zip(parts, found, strict=True):
+        pairs = list(zip(part.cases, own.cases, strict=True))
+        counts = {name: sum(getattr(a, name) != getattr(b, name) for a, b in pairs) for name in ("domain", "category")}
+        told = [f"{name} of {counted(n, 'case')}" for name, n in counts.items() if n]
+        notes += [f"{part}: {' and '.join(told)} from the ontology, as the file has none"] if told else []
+    return found, tuple(notes)
 
 
 def check_expected(parts: Sequence[Part], documents: Collection, ontology: Ontology | None) -> Iterator[str]:

@@ -455,6 +455,8 @@ def tell(result: BenchResult, groupings: Sequence[Grouping] = (), *, left_out: i
         Fact("languages", list(result.languages), "languages", apart if len(result.languages) > 1 else ""),
         Fact("collection_languages", {"languages": list(settings.spoken), "is_guess": settings.is_guess}),
         *_of_searched_languages(result),
+        Fact("assumed", list(settings.assumed)),
+        *(note("assumed", one) for one in settings.assumed),
         Fact("words", dict(settings.words)),
         *_of_words(settings),
         note("not parallel", families_of(list(result.parts.values()))[1]),

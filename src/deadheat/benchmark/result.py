@@ -68,6 +68,8 @@ class Settings:
         Up to which languages are tested for equivalence.
     words : dict of str to dict of str to list of str
         Of each retriever that matches words, how it takes them, with the languages that it is so for.
+    assumed : tuple of str
+        What cases were taken to be though their file does not say it.
     """
 
     collection: str
@@ -85,6 +87,7 @@ class Settings:
     is_guess: bool = False
     margin: float | None = None
     words: Mapping[str, Mapping[str, list[str]]] = field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from deadheat.arguments import as_count, check_choice, collected, is_number
+from deadheat.benchmark.ontology import LABEL, Ontology
 from deadheat.data.tables import Qrels
 from deadheat.errors import CasesError, DataError, ParameterError
 from deadheat.io.naming import path_named
@@ -221,6 +222,15 @@ class Cases:
                 path=self.path,
             )
 
+    def labelled(self, ontology: Ontology) -> Cases:
+        """Return the cases with a domain and a category, where they have none and the ontology says one.
+
+        The domain is the branch of the first expected id (:meth:`Ontology.branch_of`), the category what the text is to
+        an expected id there, ignoring case and whitespace: "exact_match" (its label), or an exact synonym,
+        "abbreviation", "layperson" or "synonym"; a text that is no name of one keeps none.
+        """
+        return replace(self, cases=tuple(_labelled(case, ontology) for case in self))
+
     def qrels(self) -> Qrels:
         """Return the expected ids as judgments, with the case as query."""
         for case in self if self.has_cells else ():
@@ -343,6 +353,26 @@ def summarise(cases: Cases, by: Sequence[str] = LABELS) -> tuple[Summary, ...]:
             n_texts = len({(case.folded_text, case.language) for case in own})
             found.append(Summary(label, value, len(own), len(ids), len(set(ids)), len(own) - n_texts))
     return tuple(found)
+
+
+def _labelled(case: Case, ontology: Ontology) -> Case:
+    terms = [one for one in case.expected_ids if one in ontology]
+    domain, category = case.domain, case.category
+    if domain is None and terms:
+        domain = ontology.branch_of(terms[0]) or None
+    if category is None:
+        category = next(filter(None, (_category(case, ontology, ontology.index(one)) for one in terms)), None)
+    return replace(case, domain=domain, category=category)
+
+
+def _category(case: Case, ontology: Ontology, place: int) -> str:
+    """Return what the text of a case is to a term, or an empty string."""
+    if folded(ontology.labels[place]) == case.folded_text:
+        return "exact_match"
+    exact = [one for one in ontology.synonyms[place] if one.scope == "EXACT"]
+    kinds = {one.kind for one in exact if folded(one.text) == case.folded_text}
+    named = {LABEL: "exact_match", "abbreviation": "abbreviation", "layperson": "layperson"}
+    return next((name for kind, name in named.items() if kind in kinds), "synonym" if kinds else "")
 
 
 def _written(case: Case, common_language: object, *, hpo: bool) -> dict[str, Any]:

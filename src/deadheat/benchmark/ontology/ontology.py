@@ -296,6 +296,28 @@ class Ontology:
         )
         return replace(self, labels=labels, synonyms=synonyms, languages=languages, notes=(*self.notes, *notes))
 
+    def branch_of(self, term: str) -> str:
+        """Return the label of the branch that a term is in, itself perhaps; empty if it is in none.
+
+        Branches are the children of the term with the fewest terms below it that are more than half of all (or the
+        roots): in HPO those of Phenotypic abnormality. A term in several is in the one that most of its ancestors are
+        in; of those, in the one with the fewest terms, then with the lowest id.
+
+        Examples
+        --------
+        >>> parents = {"animal": [], "bird": ["animal"], "owl": ["bird"], "wren": ["bird"], "fish": ["animal"]}
+        >>> animals = Ontology.from_parents(parents)
+        >>> [animals.branch_of(term) for term in ("owl", "bird", "fish", "stone")]
+        ['owl', '', '', '']
+        """
+        if term not in self:
+            return ""
+        place = self.index(term)
+        lineages = [self.graph.ancestors(one)[0].tolist() for one in self.graph.ancestors(place)[0].tolist()]
+        counts = {branch: sum(branch in one for one in lineages) for branch in self._branches if branch in lineages[0]}
+        found = min(counts, key=lambda one: (-counts[one], self._branches[one], one), default=None)
+        return "" if found is None else self.labels[found] or self.ids[found]
+
     def similarity(self, term: str, other: str, kind: str = "lin") -> float:
         """Return how similar two terms are.
 
@@ -506,6 +528,14 @@ class Ontology:
     @cached_property
     def _index(self) -> dict[str, int]:
         return {term: place for place, term in enumerate(self.ids)}
+
+    @cached_property
+    def _branches(self) -> dict[int, int]:
+        """The branches, each with the number of terms in it."""
+        below = self.graph.n_descendants()
+        trunk = min(np.flatnonzero(2 * below > len(self)), key=below.__getitem__, default=None)
+        children, roots = self.graph.child[self.graph.parent == trunk], np.flatnonzero(self.graph.depth == 0)
+        return {int(one): int(below[one]) for one in (roots if trunk is None else children)}
 
     @cached_property
     def _intrinsic(self) -> FloatArray:
