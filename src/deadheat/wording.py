@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -107,32 +107,6 @@ class Words:
 
 
 PYTHON = Words()
-
-
-class Asked(str):
-    """The name by which a measure was asked for, where that is not its notation.
-
-    Attributes
-    ----------
-    notation : str
-
-    Examples
-    --------
-    >>> Asked("MAP@10", "AP@10"), Asked("MAP@10", "AP@10").notation
-    ('MAP@10', 'AP@10')
-    """
-
-    __slots__ = ("notation",)
-    notation: str
-
-    def __new__(cls, name: str, notation: str) -> Self:
-        """Return the name, which knows the notation."""
-        self = super().__new__(cls, name)
-        self.notation = notation
-        return self
-
-    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]  # a name has two parts
-        return str(self), self.notation
 
 
 def as_given(value: object, limit: int = LONGEST_GIVEN) -> str:

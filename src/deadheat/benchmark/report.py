@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-import polars as pl
-
 from deadheat.arguments import collected
 from deadheat.benchmark.cases import SMALL
 from deadheat.benchmark.languages import base, is_code
@@ -121,13 +119,15 @@ def data_of_bench(result: BenchResult) -> Report:
                 {**key._asdict(), **row}
                 for one in groupings
                 for key, strata in one.strata.items()
-                for row in _rows(result, strata.summary(**vars(result.interval_options(one.part))), n_queries="n_cases")
+                for row in strata.summary(**vars(result.interval_options(one.part)))
+                .rename({"n_queries": "n_cases"})
+                .to_dicts()
             ],
         ),
         (
             "means",
             ("cases", "language", "retriever", "measure"),
-            [totals_of_row(row, counts, row["n_cases"]) for row in _rows(result, result.to_polars())],
+            [totals_of_row(row, counts, row["n_cases"]) for row in result.to_polars().to_dicts()],
         ),
         (
             "comparisons",
@@ -135,13 +135,13 @@ def data_of_bench(result: BenchResult) -> Report:
             [
                 {"cases": cases, "language": language, **totals_of_row(row, counts, row["n_queries"])}
                 for (cases, language), comparison in result.comparisons.items()
-                for row in _rows(result, comparison.to_polars(details=True))
+                for row in comparison.to_polars(details=True).to_dicts()
             ],
         ),
         (
             "averages",
             ("retriever", "measure"),
-            [row for row in _rows(result, result.averages()) if row["measure"] not in counts],
+            [row for row in result.averages().to_dicts() if row["measure"] not in counts],
         ),
         (
             "strata_comparisons",
@@ -153,7 +153,7 @@ def data_of_bench(result: BenchResult) -> Report:
                 }
                 for one in groupings
                 for stratum, comparison in result.by_strata(one.part).items()
-                for row in _rows(result, comparison.to_polars(details=True))
+                for row in comparison.to_polars(details=True).to_dicts()
             ],
         ),
     ]
@@ -163,12 +163,6 @@ def data_of_bench(result: BenchResult) -> Report:
     ]
     facts = _verdicts(result)[1], _language_verdicts(result)[1], Fact("deadheat", __version__)
     return Report(tuple(tables), (*facts, *tell(result, groupings), Fact("failures", result.failed())))
-
-
-def _rows(result: BenchResult, frame: pl.DataFrame, **renamed: str) -> list[dict[str, Any]]:
-    """Return the rows of a frame, with the names of measures that know their notation."""
-    names = {one.label: one.label for one in result.measures}
-    return [{**row, "measure": names[row["measure"]]} for row in frame.rename(renamed).iter_rows(named=True)]
 
 
 def _columns(*names: str) -> tuple[Column, ...]:

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from deadheat.arguments import check_choice
-from deadheat.errors import FileFormatError, MeasureError, ParameterError
+from deadheat.errors import FileFormatError, ParameterError
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.io.values import is_number
 from deadheat.measures import parse_measure
 from deadheat.measures.base import ALIASES, REGISTRY
-from deadheat.measures.notation import LONGEST
+from deadheat.measures.notation import LONGEST, measure_named
 from deadheat.settings import GateOptions
-from deadheat.wording import Asked, Plain, as_given, did_you_mean, joined
+from deadheat.wording import Plain, as_given, did_you_mean, joined
 
 QUANTITIES = {
     "mean": "the mean over the queries",
@@ -103,7 +103,7 @@ class Threshold:
     @property
     def label(self) -> str:
         """The name of the measure, as it is written."""
-        return Asked(self.asked, self.measure) if self.asked else self.measure
+        return self.asked or self.measure
 
     def holds(self, value: float) -> bool:
         """Return whether a value passes; NaN never does. Values that differ only by rounding are equal."""
@@ -160,8 +160,8 @@ def parse_gate(gate: str) -> Threshold:
     if not math.isfinite(bound):
         raise ParameterError(f"cannot read the gate {gate!r}: {right!r} is not a number; write it like {EXAMPLE}")
     quantity, measure = parse_left(left)
-    asked = str(measure) if isinstance(measure, Asked) else ""
-    return Threshold(getattr(measure, "notation", measure), quantity, operator, bound, by, asked)
+    named = measure_named(measure)  # None for a custom measure
+    return Threshold(str(named or measure), quantity, operator, bound, by, named.asked if named else "")
 
 
 def split_each(text: str) -> tuple[tuple[str, ...], str]:
@@ -180,7 +180,7 @@ def parse_left(text: str) -> tuple[str, str]:
     call = CALL.fullmatch(text)
     if call is not None and call["name"] in QUANTITIES:
         return call["name"], _canonical(call["inner"].strip())
-    if call is not None and call["name"] not in {*REGISTRY, *ALIASES} and _parsed(call["inner"]):
+    if call is not None and call["name"] not in {*REGISTRY, *ALIASES} and measure_named(call["inner"]):
         raise ParameterError(
             f"unknown quantity {call['name']!r} in {text!r}",
             hint=joined(did_you_mean(call["name"], QUANTITIES), f"Quantities: {', '.join(QUANTITIES)}"),
@@ -199,15 +199,8 @@ def _canonical(notation: str) -> str:
     """Return a measure's name as it prints; what cannot be parsed may be the name of a custom measure."""
     if not notation:
         raise ParameterError(f"a gate needs a measure, as in {EXAMPLE}")
-    return _parsed(notation) or notation
-
-
-def _parsed(notation: str) -> str | None:
-    """Return a measure's name as it prints; None if it cannot be parsed."""
-    try:
-        return parse_measure(notation).label
-    except MeasureError:
-        return None
+    named = measure_named(notation)
+    return named.label if named else notation
 
 
 def has_settings(path: str | Path) -> bool:

@@ -19,7 +19,7 @@ from deadheat.measures.parameters import Cutoff, parameter, parameters
 from deadheat.measures.words import renamed
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
-from deadheat.wording import Asked, Plain, as_given, did_you_mean
+from deadheat.wording import Plain, as_given, did_you_mean
 
 REGISTRY: dict[str, type[Measure]] = {}
 ALIASES: dict[str, str] = {}
@@ -182,14 +182,12 @@ class Measure(ABC, metaclass=MeasureType):
     def label(self) -> str:
         """What tables and keys call it: the name by which it was asked for, as ``"MAP"``; else the notation."""
         notation = str(self)
-        name = self._asked or (self._alias + notation.removeprefix(type(self).__name__) if self._alias else notation)
-        return notation if name == notation else Asked(name, notation)
+        return self._asked or (self._alias + notation.removeprefix(type(self).__name__) if self._alias else notation)
 
     @property
     def asked(self) -> str:
         """The name by which it was asked for; empty if that is the notation."""
-        label = self.label
-        return str(label) if isinstance(label, Asked) else ""
+        return "" if self.label == str(self) else self.label
 
     def called(self, alias: str, asked: str = "") -> Self:
         """Return the same measure, equal to this one, under another name.

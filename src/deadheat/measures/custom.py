@@ -13,6 +13,7 @@ import numpy as np
 from deadheat.arrays import FloatArray
 from deadheat.errors import MeasureError
 from deadheat.measures.base import ALIASES, REGISTRY, CutMeasure
+from deadheat.measures.notation import measure_named
 from deadheat.measures.orders import OrdersMeasure, Plan
 from deadheat.measures.parameters import Cutoff, Only, parameter
 from deadheat.placements.placements import Placements
@@ -20,7 +21,8 @@ from deadheat.wording import Plain
 
 
 def _is_name(value: Any) -> bool:  # noqa: ANN401 - a check takes whatever the user gave
-    return isinstance(value, str) and bool(value.strip()) and "@" not in value and value not in {*REGISTRY, *ALIASES}
+    is_own = isinstance(value, str) and value not in {*REGISTRY, *ALIASES} and measure_named(value) is None
+    return is_own and bool(value.strip()) and "@" not in value
 
 
 def _is_seed(value: Any) -> bool:  # noqa: ANN401 - as above

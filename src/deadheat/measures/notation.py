@@ -156,9 +156,9 @@ class ByMeasure(dict[str, V]):
     """
 
     def __missing__(self, name: MeasureLike) -> V:
-        wanted = _readable(name)
+        wanted = measure_named(name)
         for own, value in self.items():
-            if wanted is not None and _readable(own) == wanted:
+            if wanted is not None and measure_named(own) == wanted:
                 return value
         raise KeyError(name)
 
@@ -177,7 +177,7 @@ class ByMeasure(dict[str, V]):
             return default
 
 
-def _readable(name: MeasureLike) -> Measure | None:
+def measure_named(name: MeasureLike) -> Measure | None:
     """Return the measure of a name; None for the name of a custom measure."""
     try:
         return parse_measure(name)

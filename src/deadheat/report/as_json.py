@@ -8,7 +8,7 @@ from typing import Any
 from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Report, Table, notation_of
 from deadheat.report.numbers import plain
-from deadheat.wording import Asked, printable
+from deadheat.wording import printable
 
 
 def as_json(report: Report, *, digits: int | None = None) -> str:
@@ -29,13 +29,14 @@ def _nested(table: Table, digits: int | None) -> dict[str, Any]:
         place = nested
         for key in (*group, *labels):
             place = place.setdefault(key, {})
-        for text in (*labels, *cells):  # a label of its own is the key already
-            place |= notation_of(text) if isinstance(text, Asked) else {}
-        place |= {
-            column.key: list(cell) if isinstance(cell, tuple) else plain(cell, digits)
-            for column, cell in zip(table.columns, cells, strict=True)
-            if not isinstance(cell, Asked)
-        }
+        for column, label in zip(table.labels, labels, strict=True):
+            if column.key == "measure" and "asked" in (named := notation_of(label)):  # else the key says it
+                place |= named
+        for column, cell in zip(table.columns, cells, strict=True):
+            if column.key == "measure" and isinstance(cell, str):
+                place |= notation_of(cell)
+            else:
+                place[column.key] = list(cell) if isinstance(cell, tuple) else plain(cell, digits)
     return nested
 
 

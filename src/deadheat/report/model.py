@@ -8,8 +8,6 @@ from itertools import chain
 from operator import methodcaller
 from typing import Any, TypeAlias
 
-from deadheat.wording import Asked
-
 MARK, OF_FEW, LACKING, BEYOND = "*", "°", "#", "!"
 """Behind a number, one meaning each: significant, of few queries, without some queries, out of reach."""
 MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
@@ -60,10 +58,13 @@ def notation_of(measure: str) -> dict[str, str]:
 
     Examples
     --------
-    >>> notation_of("AP"), notation_of(Asked("MAP", "AP"))
-    ({'measure': 'AP'}, {'measure': 'AP', 'asked': 'MAP'})
+    >>> notation_of("AP"), notation_of("MAP"), notation_of("a custom measure")
+    ({'measure': 'AP'}, {'measure': 'AP', 'asked': 'MAP'}, {'measure': 'a custom measure'})
     """
-    return {"measure": measure.notation, "asked": str(measure)} if isinstance(measure, Asked) else {"measure": measure}
+    from deadheat.measures.notation import measure_named  # help names the formats, and needs no NumPy
+
+    notation = str(measure_named(measure) or measure)
+    return {"measure": notation} | ({} if notation == measure else {"asked": measure})
 
 
 @dataclass(frozen=True)

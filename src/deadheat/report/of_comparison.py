@@ -235,9 +235,9 @@ def _pairs_as_data(parts: Parts, leading: Iterable[Column]) -> Table:
     counts = {measure.label for part in parts.values() for measure in part.measures if measure.total}
     labels = (*leading, SYSTEM, BASELINE, MEASURE)
     rows = [
-        totals_of_row({**row, "measure": pair.measure, "stratum": stratum}, counts, pair.n_queries)
+        totals_of_row({**row, "stratum": stratum}, counts, row["n_queries"])
         for stratum, part in parts.items()
-        for pair, row in zip(part.pairs, part.to_polars(details=True).iter_rows(named=True), strict=True)
+        for row in part.to_polars(details=True).to_dicts()
     ]
     held = {"stratum", *(label.key for label in labels)}
     return tabulate("pairs", labels, [Column(name, name) for name in rows[0] if name not in held], rows)

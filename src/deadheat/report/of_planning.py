@@ -107,7 +107,7 @@ def _in_totals(
             if n_queries and pair.measure in counts:
                 found = table_for(part, size / n_queries).row(place, named=True)
                 found |= {name: n_queries * found[name] for name in OF_TOTALS if found.get(name) is not None}
-            yield {**found, "measure": pair.measure, "stratum": keys_of(stratum)}  # a name that knows the notation
+            yield {**found, "stratum": keys_of(stratum)}
 
 
 def beside(pairs: Table, *others: Table) -> Table:
