@@ -178,7 +178,7 @@ def paper(n_queries: str, repeats: str) -> Seconds:
     qrels = dh.Qrels(pl.DataFrame(names | {"relevance": label.ravel()}))
     run = dh.Run(pl.DataFrame(names | {"score": degree.ravel()}))
     works: dict[str, Callable[[], object]] = {
-        f"{measure} {ties}": lambda measure=measure, ties=ties: dh.evaluate(qrels, run, measure, ties=ties).means()
+        f"{measure} {ties}": partial(dh.evaluate, qrels, run, measure, ties=ties)
         for measure in ("RR", "nDCG@10", "AP")
         for ties in ("expected", "input")
     }

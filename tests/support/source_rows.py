@@ -139,8 +139,8 @@ def _of_tutorial() -> dict[str, Any]:
     }
 
 
-def written(value: object, like: str) -> str:
-    """Write a value with the decimals of what the page shows; with four of what it does not show yet."""
+def written(value: Any, like: str) -> str:  # noqa: ANN401 - numbers, words, several of them
+    """Write a value with the decimals of what the page shows; with four if it shows no number yet."""
     if isinstance(value, bool | str):
         return str(value)
     if isinstance(value, Iterable):
@@ -149,7 +149,8 @@ def written(value: object, like: str) -> str:
     if isinstance(value, int):
         return str(value)
     decimals = len(like.partition(".")[2]) if NUMBER.fullmatch(like) else 4
-    return f"{float(value) + 0.0:.{decimals}f}".replace("-0.0000", "0.0000")  # type: ignore[arg-type]
+    text = f"{value:.{decimals}f}"
+    return text if float(text) else text.lstrip("-")
 
 
 def renew() -> None:
@@ -159,11 +160,7 @@ def renew() -> None:
         page = PAGE.read_text(encoding="utf-8")
         for row in rows():
             if row.here and (not row.needs_tutorial or "of_200" in names):
-                try:
-                    value = eval(row.expressions[-1], names)  # noqa: S307 - a page of ours
-                except Exception as error:  # noqa: BLE001 - shown
-                    print(row.number, row.expressions[-1], type(error).__name__, error)
-                    continue
+                value = eval(row.expressions[-1], names)  # noqa: S307 - a page of ours
                 old = next(line for line in page.splitlines() if line.startswith(f"| {row.number} |"))
                 cells = old.split("|")
                 cells[5] = f" {written(value, row.here)} "

@@ -6,7 +6,6 @@ import contextlib
 import re
 import shlex
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
