@@ -27,6 +27,7 @@ from deadheat.errors import ParameterError
 from deadheat.wording import Advice, Plain
 
 TIES = ("expected", "best", "worst", "doc_id", "input", "random")
+WAYS = ("rescore", "shared", "strict")
 TUKEY = "tukey"  # of several systems
 CLUSTERED = ("randomization", "bootstrap-t", "bootstrap", "t")  # the tests that take clusters
 TESTS = (*CLUSTERED, "wilcoxon", "sign")
@@ -213,6 +214,18 @@ class Saving(Settings):
         "Documents of each list that --save keeps, to score it again under other judgments; more where a measure needs"
         " it, 0 for none.",
         metavar="N",
+    )
+
+
+@dataclass(frozen=True)
+class Rejudging(Settings):
+    """What to do with evaluations under different judgments."""
+
+    judgments: str | None = setting(
+        None,
+        WAYS,
+        "If the judgments of saved evaluations differ: rescore the earlier one under the newer judgments (the default,"
+        " if its ranking was kept), compare the queries with equal judgments (shared), or fail (strict).",
     )
 
 

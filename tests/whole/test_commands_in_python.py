@@ -92,6 +92,7 @@ ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
         f"evaluate {name}": (dh.Scores.interval, name)
         for name in ("confidence_level", "method", "n_resamples", "cluster", "queries")
     },
+    "compare judgments": (dh.compare_evaluations, "judgments"),
     "compare by": (dh.Comparison.by, "columns"),
     "compare pool_languages": (dh.Comparison.by, "pool_languages"),
     "compare queries_worst": (dh.Comparison.queries, "n"),

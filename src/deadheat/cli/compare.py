@@ -62,7 +62,7 @@ OF_MANY = ("queries_worst", "ranks")  # those whose tables have other rows than 
 )
 @click.argument("qrels", type=INPUT, metavar="QRELS|SAVED")
 @click.argument("runs", type=INPUT, nargs=-1, required=True, metavar="RUN RUN...|SAVED...")
-@takes("baseline", "measures", *TESTS, "margin")
+@takes("baseline", "judgments", "measures", *TESTS, "margin")
 @click.option(
     "--detect",
     type=click.FloatRange(0, min_open=True),
@@ -102,6 +102,8 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     output = Output(options, [qrels, *runs, strata.path])
     _check_tables(options, output)
     saved = saved_evaluations([qrels, *runs])
+    if not saved:
+        refuse(("judgments",), "is for saved evaluations: runs are evaluated under the same judgments")
     named = named_runs(saved or runs)
     alone = next(iter(named)) if len(named) == 1 and asked("then_by") else ""
     if alone:  # the run alone, and with its ties ordered
@@ -160,7 +162,7 @@ def compare_files(
     runs: dict[str, Run] = {}
     if not qrels:
         evaluations = {name: load_evaluation(path).called(name) for name, path in named.items()}
-        comparison = compare_evaluated(design, evaluations, **clusters)
+        comparison = compare_evaluated(design, evaluations, **clusters, judgments=options.get("judgments"))
     else:
         judgments = open_qrels(qrels)
         runs = {name: open_run(path, name, keyed=name != alone) for name, path in named.items()}

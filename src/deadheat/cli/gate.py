@@ -113,7 +113,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     metavar="LEVEL",
     help="One-sided level of both tests against the baseline, each measure by itself; default 0.05.",
 )
-@takes(*INTERVALS, "cluster")
+@takes("judgments", *INTERVALS, "cluster")
 @click.option(
     "--queries",
     type=INPUT,
@@ -143,7 +143,8 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     SAVED is what deadheat evaluate --save or Evaluation.save wrote; with QRELS RUN, the measures of the gates and of
     the baseline are evaluated, under any --ties but random.
 
-    A baseline must be of the same qrels and queries, under the same conventions. --no-regression fails a loss that is
+    A baseline must be under the same conventions. If its judgments are others, its ranking is scored again under the
+    newer ones, and new queries that it was not asked are left out (--judgments). --no-regression fails a loss that is
     significant (a one-sided paired t test); --no-worse-than fails unless a loss of the margin is ruled out.
 
     Exit codes: 0 all passed, 1 a gate failed, 2 usage, 3 bad data.
@@ -177,6 +178,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         evaluation,
         thresholds,
         baseline=baseline,
+        judgments=options["judgments"],
         **own,
         **vars(replace(intervals, queries=options["queries"])),
     )
@@ -209,7 +211,7 @@ def _check_usage(
     if not thresholds and not has_baseline:
         raise click.UsageError(NO_GATE)
     if not has_baseline:
-        refuse((*OF_BASELINE, "alpha"), "needs a baseline: give --baseline FILE too")
+        refuse((*OF_BASELINE, "alpha", "judgments"), "needs a baseline: give --baseline FILE too")
     if options["queries"] is None:
         refuse(("pool_languages",), "needs a table of queries: give --queries FILE too")
     if margin is not None and not 0 < margin < math.inf:

@@ -15,7 +15,7 @@ import click
 from deadheat.arguments import check_choice
 from deadheat.cli.app import flags, spelled
 from deadheat.cli.files import INPUT, PATH, shown_path
-from deadheat.settings import PROPORTION, TIES, Conventions, Design, Estimation, Saving, Settings
+from deadheat.settings import PROPORTION, TIES, Conventions, Design, Estimation, Rejudging, Saving, Settings
 
 if TYPE_CHECKING:
     from deadheat.data.queries import Queries
@@ -155,6 +155,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     ),
     **_options(Design),
     **_options(Saving),
+    **_options(Rejudging),
     "label": click.option("--label", metavar="TEXT", help="A label in the saved file [default: the branch]."),
     "commit": click.option(
         "--commit", metavar="HASH", help="The commit in the saved file [default: as git or the CI's environment say]."

@@ -35,9 +35,10 @@ from deadheat.evaluation.evaluate import (
     opened,
     parse_measures,
 )
-from deadheat.evaluation.evaluation import Evaluation, check_alike
+from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, Interval, IntervalOptions, cluster_codes
+from deadheat.evaluation.reconciling import Reconciled, reconciled
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import Stratum, groups
 from deadheat.evaluation.warned import warn, warn_of_one_table
@@ -98,6 +99,8 @@ class Comparison(Drawn, Shown):
         Strata over all of which p values are corrected; 1 for a whole.
     margin, detect : float or None
         By how much a system may be worse, and a difference that is to be detected, if these are to be shown too.
+    together : Reconciled or None
+        How evaluations under different judgments were brought together.
     """
 
     pairs: tuple[Pair, ...]
@@ -110,6 +113,7 @@ class Comparison(Drawn, Shown):
     n_strata: int = 1
     margin: float | None = None
     detect: float | None = None
+    together: Reconciled | None = None
 
     def __repr__(self) -> str:
         n_significant = sum(pair.significant for pair in self.pairs)
@@ -780,17 +784,22 @@ def compare_evaluations(
     rng: Rng = 0,
     margin: float | None = None,
     detect: float | None = None,
+    judgments: str | None = None,
 ) -> Comparison:
     """Compare evaluations that there are already, or that were loaded from files.
 
     Parameters
     ----------
     evaluations : dict of str to Evaluation, or sequence of Evaluation
-        Or paths of saved ones; of the same qrels, under the same conventions, with the same measures.
+        Or paths of saved ones; under the same conventions, with the same measures.
     baseline, test, correction, alternative, confidence_level, n_resamples, method, cluster, queries, rng
         As for :func:`compare`. What ties broken by document id, as trec_eval, give is not known without the runs.
     margin, detect
         As for :func:`compare`.
+    judgments : {"rescore", "shared", "strict"}, optional
+        What to do if their qrels differ: score the rankings of earlier ones again under the newest judgments (by the
+        time at which they were saved; the default where their rankings were kept, and new queries that they were not
+        asked are left out), compare the queries whose judgments are equal, or raise.
 
     Returns
     -------
@@ -799,24 +808,29 @@ def compare_evaluations(
     Raises
     ------
     DataError
-        They are of different qrels, conventions or measures.
+        They are of different conventions or measures, or of different qrels that cannot be brought together.
     """
     given = evaluations.items() if isinstance(evaluations, Mapping) else ((None, one) for one in evaluations)
     read = [(name, opened(one)) for name, one in given]
     named = by_name((one.name if name is None else name, one) for name, one in read)
     design = Design.of(locals())
     margin, detect = _sizes(margin=margin, detect=detect)
-    return replace(compare_evaluated(design, named, cluster, queries), margin=margin, detect=detect)
+    found = compare_evaluated(design, named, cluster, queries, judgments)
+    return replace(found, margin=margin, detect=detect)
 
 
 def compare_evaluated(
-    design: Design, evaluations: Mapping[str, Evaluation], cluster: Cluster = None, queries: Source | None = None
+    design: Design,
+    evaluations: Mapping[str, Evaluation],
+    cluster: Cluster = None,
+    queries: Source | None = None,
+    judgments: str | None = None,
 ) -> Comparison:
     """Do what :func:`compare_evaluations` does, under a given design."""
     design.check_systems(list(evaluations), has_clusters=cluster is not None)
+    evaluations, together = reconciled(evaluations, judgments)
     (first, one), *others = evaluations.items()
     for name, other in others:
-        check_alike(one, other, f"{first} and {name}")
         left, right = (list(map(str, each.measures)) for each in (one, other))
         if set(left) != set(right):
             held = f"{', '.join(left)} and {', '.join(right)}"
@@ -825,7 +839,7 @@ def compare_evaluated(
                 hint="evaluate both with the same",
             )
     _check_shared(evaluations, design)
-    return assemble(evaluations, design, cluster, queries, {})
+    return replace(assemble(evaluations, design, cluster, queries, {}), together=together)
 
 
 def named_runs(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -20,7 +20,7 @@ from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Drawn, Shown
 from deadheat.data.tables import Qrels, Run, Source, hash_of_ids
-from deadheat.errors import DataError, MeasureError, ParameterError, UnknownMeasureError
+from deadheat.errors import MeasureError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.facts import TOP, Facts, facts_of
 from deadheat.evaluation.intervals import KNOWN, Cluster, Interval, IntervalArguments, IntervalOptions, cluster_codes
 from deadheat.evaluation.levels import leveled
@@ -662,25 +662,3 @@ class Strata(Mapping[Stratum, "Evaluation"], Drawn, Shown):
         ends = (min(means, key=means.__getitem__), max(means, key=means.__getitem__))
         names = [", ".join(key for n, key in enumerate(keys_of(end)) if n != place) for end in ends]
         return micro, float(values.mean()), len(values), variance, variance**0.5, *names
-
-
-def check_alike(one: Evaluation, other: Evaluation, names: str) -> None:
-    """Raise `DataError` unless two evaluations are of the same qrels, under the same conventions.
-
-    Parameters
-    ----------
-    one, other : Evaluation
-    names : str
-        Of the two, for the message.
-    """
-    if one.qrels_hash != other.qrels_hash:
-        hashes = " and ".join(each.qrels_hash[:12] or "none" for each in (one, other))
-        raise DataError(
-            f"{names} were evaluated with different qrels (SHA-256 {hashes})", hint="evaluate both with the same qrels"
-        )
-    pairs = {of.name: [getattr(each.conventions, of.name) for each in (one, other)] for of in fields(Conventions)}
-    differing = ", ".join(f"{name} {left!r} and {right!r}" for name, (left, right) in pairs.items() if left != right)
-    if differing:
-        raise DataError(
-            f"{names} were evaluated under different conventions ({differing})", hint="evaluate both under the same"
-        )

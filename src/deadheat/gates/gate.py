@@ -13,13 +13,14 @@ import numpy as np
 
 from deadheat import stats
 from deadheat.arguments import Rng, generator
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Source, Table
 from deadheat.errors import DataError, ParameterError, UnknownMeasureError, UnlabelledQueriesWarning
 from deadheat.evaluation.evaluate import checked, opened
-from deadheat.evaluation.evaluation import Evaluation, check_alike
+from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, Cluster, Interval, IntervalOptions, cluster_codes, cluster_name
+from deadheat.evaluation.reconciling import reconciled
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import columns_of, groups, is_assigned, label, names_of
 from deadheat.gates.notation import EQUAL, LOWER_IS_BETTER, Gates, Threshold, parse_all
@@ -87,6 +88,7 @@ def gate(
     rng: Rng = 0,
     collection: Source | None = None,
     strict: bool = False,
+    judgments: str | None = None,
 ) -> GateResult:
     """Check whether an evaluation reaches thresholds, and whether it is no worse than a baseline.
 
@@ -101,7 +103,7 @@ def gate(
         checked within each stratum of queries. The operators are ``>=``, ``>``, ``<=``, ``<``; numbers closer than
         1e-12 are equal. NaN never passes, nor does the end of an unknown interval (see :attr:`Interval.is_known`).
     baseline : Evaluation or path, optional
-        For the same qrels and queries, under the same conventions. Every measure that both have is compared.
+        Under the same conventions. Every measure that both have is compared.
     no_regression : bool, optional
         Fail a measure whose mean is significantly lower than the baseline's (a one-sided paired t test). With few
         queries a pass proves little: ``Check.detectable`` is the loss that the test would find. True by default if
@@ -128,7 +130,9 @@ def gate(
     queries : path, frame or Queries, optional
         The table with the columns of `by`, ``each(...)`` and `cluster`.
     collection, strict
-        As for :func:`evaluate`; not for a saved evaluation, which has no judgments of what was not retrieved.
+        As for :func:`evaluate`.
+    judgments : {"rescore", "shared", "strict"}, optional
+        As for :func:`compare_evaluations`, if the baseline is of other qrels; thresholds are checked as evaluated.
 
     Returns
     -------
@@ -142,7 +146,7 @@ def gate(
     UnknownMeasureError
         The evaluation lacks a measure, or shares none with the baseline.
     DataError
-        The baseline has other qrels, queries or conventions.
+        The baseline has other queries or conventions, or other qrels, and cannot be brought under the same.
 
     References
     ----------
@@ -181,19 +185,25 @@ def gate(
     codes = cluster_codes(cluster, queries if isinstance(cluster, str) or not has_strata else None, own.query_ids)
     table, ids = None if queries is None else Queries.of(queries), own.query_ids.tolist()
     languages = () if table is None else table.languages(ids)
-    family_of = partial(_subsets, table=table, query_ids=ids, pool_languages=pool_languages)
-    found = _thresholds(own, thresholds, family_of, options, codes)
-    name = None
+    family_of = partial(_subsets, table=table, pool_languages=pool_languages)
+    found = _thresholds(own, thresholds, partial(family_of, query_ids=ids), options, codes)
+    name = together = None
     not_compared: tuple[str, ...] = ()
     if before is not None:
-        pairs, not_compared = paired(own, before, codes)
+        name = before.name + " (baseline)" * (before.name == own.name)
+        named, together = reconciled({own.name: own, name: before}, judgments)
+        one, other = named.values()
+        pairs, not_compared = paired(
+            one, other, None if codes is None else codes[members(own.query_ids, one.query_ids)]
+        )
         compared = [
-            check for by in dict.fromkeys([(), options.by]) for check in regressions(pairs, family_of(by), options)
+            check
+            for by in dict.fromkeys([(), options.by])
+            for check in regressions(pairs, family_of(by, query_ids=one.query_ids.tolist()), options)
         ]
         found += _in_order(compared, [check.gate for check in compared])
-        name = before.name + " (baseline)" * (before.name == own.name)
     languages = languages if len(languages) > 1 else ()
-    return GateResult(own.name, tuple(found), len(ids), name, not_compared, options, languages, own)
+    return GateResult(own.name, tuple(found), len(ids), name, not_compared, options, languages, own, together)
 
 
 def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None) -> list[Measure]:
@@ -552,12 +562,11 @@ def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | Non
     Raises
     ------
     DataError
-        They have other qrels or queries, or other conventions.
+        They have other queries.
     UnknownMeasureError
         They share no measure.
     """
     names = f"{evaluation.name} and its baseline {baseline.name}"
-    check_alike(evaluation, baseline, names)
     if evaluation.queries_hash != baseline.queries_hash:
         ids, others = (set(one.query_ids.tolist()) for one in (evaluation, baseline))
         only = " and ".join(

@@ -9,6 +9,7 @@ import polars as pl
 from deadheat.data.flat import Numbers
 from deadheat.data.shown import Shown
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.reconciling import Reconciled
 from deadheat.settings import GateOptions
 from deadheat.wording import counted, rounded
 
@@ -146,6 +147,8 @@ class GateResult(Shown):
         Of the queries, if a table tells several; kept apart unless ``options.pool_languages``.
     evaluation : Evaluation or None
         What was checked.
+    together : Reconciled or None
+        How evaluation and baseline were brought together, if their judgments differ.
     """
 
     name: str
@@ -156,6 +159,7 @@ class GateResult(Shown):
     options: GateOptions = GateOptions()
     languages: tuple[str, ...] = ()
     evaluation: Evaluation | None = field(default=None, repr=False, compare=False)
+    together: Reconciled | None = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:
         return self.passed

@@ -17,6 +17,7 @@ from deadheat.report.model import (
     Fact,
     note,
     share,
+    warning,
 )
 from deadheat.report.numbers import DOUBT, format_cell
 from deadheat.settings import BOUNDED
@@ -25,6 +26,7 @@ from deadheat.wording import BY_DOC_ID, counted, three
 if TYPE_CHECKING:
     from deadheat.comparison.pairs import Pair
     from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.evaluation.reconciling import Reconciled
     from deadheat.profile.profile import TieProfile
 
 T = TypeVar("T")
@@ -188,6 +190,20 @@ def doubted_names(measures: Iterable[Measure]) -> Iterator[Fact]:
     for one in measures:
         if one.asked and is_doubted(one.asked):
             yield note("name", f"{one.asked} is read as {meaning(one.asked, type(one).__name__)}")
+
+
+def brought_together(together: Reconciled | None) -> Iterator[Fact]:
+    """Say how the judgments of evaluations differ, and what was done about it."""
+    if together is None:
+        return
+    differing = {
+        name: {**{of: list(getattr(one, of)) for of in ("changed", "added", "gone")}, "n_same": len(one.same)}
+        for name, one in together.changes.items()
+    }
+    done = {of: getattr(together, of) for of in ("way", "reference", "n_queries")}
+    lists = {of: list(getattr(together, of)) for of in ("not_asked", "left_out")}
+    yield Fact("together", {**done, **lists, "changes": differing}, "changes", "; ".join(together.told()), is_note=True)
+    yield warning("renamed?", together.renamed())
 
 
 def named(ids: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval
 from deadheat.evaluation.strata import keys_of, label
 from deadheat.measures import Measure
 from deadheat.report.conventions import (
+    brought_together,
     cannot_be_known,
     estimated_by,
     made_under,
@@ -326,6 +327,7 @@ def _facts(comparison: Comparison, parts: Parts, qrels: str, among: str) -> Iter
     yield Fact("qrels", qrels)
     yield Fact("n_queries", max(pair.n_queries for pair in comparison.pairs), "queries", text)
     yield Fact("n_clusters", n_clusters)
+    yield from brought_together(comparison.together)
     yield from tell_ties(evaluations[0].ties, arguments.whole(design.rng))
     found = [
         (measure, f"{measure} of {system}{inside(stratum)}", one)

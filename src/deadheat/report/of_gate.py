@@ -9,7 +9,7 @@ from dataclasses import replace
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.gates import Check, GateResult
-from deadheat.report.conventions import EXPLAINED, estimated_by, gathered, tell_unshared
+from deadheat.report.conventions import EXPLAINED, brought_together, estimated_by, gathered, tell_unshared
 from deadheat.report.model import (
     BEYOND,
     MEASURE,
@@ -260,6 +260,7 @@ def _baseline(result: GateResult) -> Iterator[Fact]:
     options = result.options
     yield Fact("baseline", result.baseline)
     yield Fact("not_compared", list(result.not_compared))
+    yield from brought_together(result.together)
     if result.baseline is None:
         return
     holm = ", Holm over strata" if any(check.p_adjusted is not None and check.by for check in result.checks) else ""

@@ -1,0 +1,204 @@
+"""Evaluations under different judgments: what differs is said, and they are compared as if evaluated under the same."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat.data.changes import changes
+from deadheat.errors import DataError, ParameterError
+from deadheat.evaluation.origin import Origin
+from deadheat.evaluation.reconciling import reconciled
+from support.tampering import seal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deadheat.evaluation.evaluation import Evaluation
+
+Judged = dict[str, dict[str, float]]
+rng = random.Random(4)
+DOCS = [f"d{n}" for n in range(40)]
+QRELS: Judged = {f"q{n:02}": {doc: float(rng.choice((1, 2))) for doc in rng.sample(DOCS, 3)} for n in range(20)}
+MEASURES = ["nDCG@5", "RR", "ERR@5"]
+
+
+def drawn(queries: Any, seed: int) -> Judged:  # noqa: ANN401 - ids
+    """Draw a run with many ties."""
+    own = random.Random(seed)
+    return {query: {doc: float(own.randrange(6)) for doc in own.sample(DOCS, 25)} for query in queries}
+
+
+OLD, NEW = drawn(QRELS, 1), drawn([*QRELS, "new"], 2)
+ADDED = {**QRELS, "new": {"d1": 1.0, "d2": 2.0}}
+REGRADED = {**ADDED, "q03": dict.fromkeys(QRELS["q03"], 2.0)}
+LESS = {query: own for query, own in REGRADED.items() if query != "q05"}
+
+
+def saved(evaluation: Evaluation, time: str) -> Evaluation:
+    """Return an evaluation as if it had been saved at a time."""
+    found = evaluation.keeping(100)
+    found.origin = Origin(time)
+    return found
+
+
+def made(qrels: Judged, run: Judged, time: str, measures: Any = MEASURES, **options: Any) -> Evaluation:  # noqa: ANN401
+    return saved(dh.evaluate(qrels, run, measures, **options), time)
+
+
+@pytest.mark.parametrize(
+    ("qrels", "told", "n_compared"),
+    [
+        (ADDED, "21 queries: 20 the same, 0 with changed judgments, 1 new, 0 gone", 20),
+        (REGRADED, "21 queries: 19 the same, 1 with changed judgments, 1 new, 0 gone", 20),
+        (LESS, "20 queries: 18 the same, 1 with changed judgments, 1 new, 1 gone", 19),
+    ],
+)
+def test_an_earlier_ranking_is_compared_as_if_evaluated_under_the_newer_judgments(
+    qrels: Judged, told: str, n_compared: int
+) -> None:
+    """On the queries that it was asked."""
+    asked = {query: own for query, own in qrels.items() if query in OLD}
+    before, after = made(QRELS, OLD, "2026-01-01"), made(qrels, NEW, "2026-01-02")
+    for given in ({"old": before, "new": after}, {"new": after, "old": before}):
+        found = dh.compare_evaluations(given, n_resamples=99)
+        # scales of ERR are by the highest relevance in all of the qrels, which the new query does not raise
+        anew = dh.compare(asked, {name: OLD if name == "old" else NEW for name in given}, MEASURES, n_resamples=99)
+        assert found.to_polars().equals(anew.to_polars())
+        together = found.together
+        assert together is not None
+        assert (together.way, together.reference, together.not_asked) == ("rescore", "new", ("new",))
+        assert str(together.changes["old"]) == told
+        assert together.n_queries == n_compared == len(found.query_ids)
+        assert told in " ".join(str(found).split())
+    result = dh.gate(after, ["RR >= 0"], baseline=before)
+    assert [(one.n_queries, one.is_regression) for one in result.checks] == [
+        (len(qrels), False),
+        *[(n_compared, True)] * 3,
+    ]
+    anew_gate = dh.gate(dh.evaluate(asked, NEW, MEASURES), baseline=dh.evaluate(asked, OLD, MEASURES))
+    assert [one.p_value for one in result.checks[1:]] == [one.p_value for one in anew_gate.checks]
+    assert f"{told}; run (baseline) scored again" in " ".join(str(result).split())
+
+
+def test_queries_with_equal_judgments_alone() -> None:
+    before, after = made(QRELS, OLD, ""), made(LESS, NEW, "")
+    found = dh.compare_evaluations({"old": before, "new": after}, judgments="shared", n_resamples=99)
+    same = [query for query in QRELS if query not in {"q03", "q05"}]
+    assert found.query_ids.tolist() == same
+    values = {
+        name: dh.evaluate(own, run, "nDCG@5")["nDCG@5"] for name, own, run in (("old", QRELS, OLD), ("new", LESS, NEW))
+    }
+    for name, scores in values.items():
+        keep = np.isin(scores.query_ids.astype(str), same)
+        assert found.evaluations[name]["nDCG@5"].values.tolist() == scores.values[keep].tolist()
+    assert "only those with equal judgments: 18 queries compared" in " ".join(str(found).split())
+    result = dh.gate(after, baseline=before, judgments="shared", by="half", queries={q: {"half": q[-1]} for q in ADDED})
+    assert sum(one.n_queries for one in result.checks if one.by and one.measure == "RR") == 18
+
+
+def test_a_higher_grade_elsewhere_changes_measures_with_a_scale() -> None:
+    """ERR divides by the highest relevance in all of the qrels: other queries have a part in it."""
+    higher = {**QRELS, "q00": dict.fromkeys(QRELS["q00"], 3.0)}
+    before, after = made(QRELS, OLD, "1"), made(higher, NEW, "2")
+    found = dh.compare_evaluations([before.called("a"), after.called("b")], judgments="shared", n_resamples=99)
+    assert [str(one) for one in found.measures] == ["nDCG@5", "RR"]
+    assert found.together is not None
+    assert found.together.left_out == ("ERR@5",)
+    again = dh.compare_evaluations([before.called("a"), after.called("b")], n_resamples=99)
+    assert [str(one) for one in again.measures] == MEASURES
+
+
+def test_what_is_not_known_is_asked_or_refused(tmp_path: Path) -> None:
+    before, after = made(QRELS, OLD, "2026-01-01"), made(ADDED, NEW, "2026-01-01")
+    asks = "which are newer is not known; evaluate both with the same qrels, or compare the queries whose"
+    for pair in (
+        (before, after),
+        (made(QRELS, OLD, ""), after),
+        (dh.evaluate(QRELS, OLD, "RR"), dh.evaluate(ADDED, NEW, "RR")),
+    ):
+        for way in (None, "rescore"):
+            with pytest.raises(DataError, match=asks):
+                reconciled(dict(zip("ab", pair, strict=True)), way)
+    later = made(ADDED, NEW, "2026-01-02")
+    with pytest.raises(DataError, match=r"different qrels \(SHA-256 .*; 21 queries: 20 the same"):
+        reconciled({"a": before, "b": later}, "strict")
+    with pytest.raises(ParameterError, match="judgments must be one of 'rescore', 'shared', 'strict'"):
+        reconciled({"a": before, "b": later}, "rescored")
+    # without its ranking, or with one that was drawn, the default is what it was before there was a choice
+    for lacking in (before.keeping(0), made(QRELS, OLD, "2026-01-01", ties="random", rng=1)):
+        newer = made(ADDED, NEW, "2026-01-02", ties=lacking.ties, rng=1)
+        with pytest.raises(DataError, match=r"different qrels.* give judgments='shared'"):
+            reconciled({"a": lacking, "b": newer})
+        found, _ = reconciled({"a": lacking, "b": newer}, "shared")
+        assert [len(one.query_ids) for one in found.values()] == [20, 20]
+    with pytest.raises(DataError, match="a was saved without its ranking"):
+        reconciled({"a": before.keeping(0), "b": later}, "rescore")
+    with pytest.raises(DataError, match="no query with equal judgments"):
+        reconciled({"a": before, "b": made({"new": {"d1": 1.0}}, NEW, "2")}, "shared")
+    path = tmp_path / "old.json"
+    before.save(path, save_depth=0)
+    document = json.loads(path.read_text())
+    del document["data"]["judgments"], document["time"]
+    seal(document)
+    path.write_text(json.dumps(document))
+    older = dh.load_evaluation(path)
+    with pytest.raises(DataError, match="a was saved without its judgments: save again with this version"):
+        reconciled({"a": older, "b": later}, "shared")
+    with pytest.raises(
+        DataError, match=r"different qrels \(SHA-256 [0-9a-f]{12} and [0-9a-f]{12}\): which are newer is not"
+    ):
+        reconciled({"a": older, "b": later})
+    assert reconciled({"a": older, "b": before})[1] is None  # the same judgments
+
+
+def test_measures_for_which_too_little_was_kept_are_left_out() -> None:
+    far = {query: {**own, "x": 0.0} for query, own in ADDED.items()}
+    run = {query: {**own, "x": -1.0} for query, own in OLD.items()}
+    before = made(QRELS, run, "2026-01-01", ["nDCG@5", "AP", dh.Custom("mine", len)])
+    before.run = dh.evaluate(QRELS, run, "RR").keeping(10).run
+    after = made(far, NEW, "2026-01-02", ["nDCG@5", "AP", dh.Custom("mine", len)])
+    found, together = reconciled({"old": before, "new": after})
+    assert [[one.label for one in each.measures] for each in found.values()] == [["nDCG@5"]] * 2
+    assert together is not None
+    assert set(together.left_out) == {"AP", "mine"}
+    assert "for which too little was kept" in "; ".join(together.told())
+    alone = made(QRELS, run, "2026-01-01", ["AP"])
+    alone.run = before.run
+    with pytest.raises(DataError, match="too little is known of old for AP, and no other measure was evaluated"):
+        reconciled({"old": alone, "new": made(far, NEW, "2026-01-02", ["AP"])})
+
+
+def test_documents_that_may_have_been_renamed_are_named() -> None:
+    first = next(iter(QRELS["q07"]))
+    other = {**QRELS, "q07": {("bill" if doc == first else doc): one for doc, one in QRELS["q07"].items()}}
+    found = changes(dh.Qrels(QRELS), dh.Qrels(other))
+    assert found.replaced() == [("q07", first, "bill")]
+    _, together = reconciled({"old": made(QRELS, OLD, "1"), "new": made(other, OLD, "2")})
+    assert together is not None
+    assert together.renamed().startswith(f"'{first}' by 'bill' in the judgments: if these are new ids")
+    # one that went and two that came may be anything
+    assert changes(dh.Qrels({"q": {"a": 1}}), dh.Qrels({"q": {"b": 1, "c": 1}})).replaced() == []
+    assert changes(dh.Qrels({"q": {"a": 1}}), dh.Qrels({"q": {"b": 2}})).replaced() == []
+
+
+def test_missing_queries_of_both_stay_missing() -> None:
+    """What the earlier run could have answered counts, also where an error was asked for."""
+    run = {query: own for query, own in OLD.items() if query != "q02"}
+    before, after = made(QRELS, run, "1", "RR"), made(REGRADED, NEW, "2", "RR")
+    found, together = reconciled({"old": before, "new": after})
+    assert together is not None
+    assert together.not_asked == ("new",)
+    assert found["old"].missing_queries == ("q02",)
+    assert found["old"]["RR"].values[2] == 0
+    strict = made(QRELS, OLD, "1", "RR", missing="error")
+    found, _ = reconciled({"old": strict, "new": made(REGRADED, NEW, "2", "RR", missing="error")})
+    assert [len(one.query_ids) for one in found.values()] == [20, 20]
+    skipping = made(QRELS, run, "1", "RR", missing="skip")
+    found, _ = reconciled({"old": skipping, "new": made(REGRADED, NEW, "2", "RR", missing="skip")})
+    assert [len(one.query_ids) for one in found.values()] == [19, 20]
