@@ -47,7 +47,7 @@ def saved(evaluation: Evaluation, time: str) -> Evaluation:
     return found
 
 
-def made(qrels: Judged, run: Judged, time: str, measures: Any = MEASURES, **options: Any) -> Evaluation:  # noqa: ANN401
+def made(qrels: Judged, run: Judged, time: str, measures: Any = MEASURES, **options: Any) -> Evaluation:  # noqa: ANN401 - of evaluate
     return saved(dh.evaluate(qrels, run, measures, **options), time)
 
 
