@@ -75,6 +75,13 @@ OF_MANY = ("queries_worst", "ranks")  # those whose tables have other rows than 
     help="Also list the N queries on which a system is best, worst, and that hang most on ties; with their texts if"
     " --queries has a column such as text.",
 )
+@click.option(
+    "--judge",
+    type=INPUT,
+    metavar="QRELS",
+    help="Labels of a judge, such as a language model, for the queries of the human labels, a random sample, and for"
+    " more: differences are estimated from both.",
+)
 @click.option("--ranks", is_flag=True, help="Also give the rank of each system as a range, and P(best).")
 @takes(*INTERVALS, "cluster", "seed", *STRATA, "ties", *FIGURES)
 @output_options("document", "rows", "scores")
@@ -99,7 +106,7 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     from deadheat.comparison.languages import languages_of_queries
 
     strata = StratumOptions(options)
-    output = Output(options, [qrels, *runs, strata.path])
+    output = Output(options, [qrels, *runs, strata.path, options["judge"]])
     _check_tables(options, output)
     saved = saved_evaluations([qrels, *runs])
     if not saved:
@@ -150,6 +157,7 @@ def compare_files(
     queries : Queries or None
     """
     from deadheat.comparison.comparison import compare_evaluated, compare_under
+    from deadheat.comparison.judged import check_judge
     from deadheat.evaluation.evaluate import load_evaluation
     from deadheat.evaluation.warned import warn_of_form
 
@@ -166,7 +174,12 @@ def compare_files(
     else:
         judgments = open_qrels(qrels)
         runs = {name: open_run(path, name, keyed=name != alone) for name, path in named.items()}
-        comparison = compare_under(design, conventions, judgments, runs, measures, **clusters, check_duplicates=False)
+        judge = None if options.get("judge") is None else open_qrels(options["judge"])
+        if judge is not None:
+            check_judge(design, has_clusters=strata.cluster is not None)
+        comparison = compare_under(
+            design, conventions, judgments, runs, measures, **clusters, check_duplicates=False, judge=judge
+        )
         for name, run in runs.items():
             warn_of_form(comparison.evaluations[name], judgments, run)
     warn_of_nothing_judged(comparison.evaluations.values())

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from warnings import catch_warnings
 
 import numpy as np
 import polars as pl
@@ -17,8 +18,9 @@ from deadheat import stats
 from deadheat.arguments import Rng, as_count, by_name, generator, positive
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
 from deadheat.comparison.flips import gap_of, side_of
+from deadheat.comparison.judged import check_judge, judged_pairs
 from deadheat.comparison.outer import OuterBound, bounded, difference_bounds, outer_bounds
-from deadheat.comparison.pairs import Pair, compare_sides, n_units, pairs_of
+from deadheat.comparison.pairs import Judged, Pair, compare_sides, n_units, pairs_of
 from deadheat.comparison.ranking import rank_intervals
 from deadheat.comparison.verdict import QUERY, Judge, Lacking, Verdict, Within
 from deadheat.data.flat import Numbers
@@ -101,6 +103,8 @@ class Comparison(Drawn, Shown):
         By how much a system may be worse, and a difference that is to be detected, if these are to be shown too.
     together : Reconciled or None
         How evaluations under different judgments were brought together.
+    by_judge : mapping of str to Evaluation
+        Of each system by a judge's labels, which help to estimate the differences; empty without a judge.
     """
 
     pairs: tuple[Pair, ...]
@@ -114,6 +118,7 @@ class Comparison(Drawn, Shown):
     margin: float | None = None
     detect: float | None = None
     together: Reconciled | None = None
+    by_judge: Mapping[str, Evaluation] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         n_significant = sum(pair.significant for pair in self.pairs)
@@ -267,9 +272,12 @@ class Comparison(Drawn, Shown):
             n_clusters, and of the intervals ci_method, known and unknown (why not).
         """
         check_threads()
-        own = [one.name for one in fields(Pair) if one.name not in KNOWN.values()]
+        own = [one.name for one in fields(Pair) if one.name not in {*KNOWN.values(), "judged"}]
         names = {name: name for name in own[: None if details else N_COLUMNS]} | (KNOWN if details else {})
         columns = {name: [getattr(pair, own) for pair in self.pairs] for name, own in names.items()}
+        if self.by_judge:
+            added = [one.name for one in fields(Judged)]
+            columns |= {f"judge_{name}": [getattr(pair.judged, name) for pair in self.pairs] for name in added}
         return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def named_numbers(self) -> Numbers:
@@ -347,14 +355,29 @@ class Comparison(Drawn, Shown):
         masks = groups(self.query_ids, columns, queries, pool_languages=pool_languages, stacklevel=3)
         for stratum, keep in masks.items():
             own = {name: members(one.query_ids, self.query_ids[keep]) for name, one in self.evaluations.items()}
-            found[stratum] = assemble(
+            part = assemble(
                 {name: one.select(own[name]) for name, one in self.evaluations.items()},
                 self.design,
                 None if self.cluster is None else self.cluster[keep].tolist(),
                 None,
                 {name: [values[own[name]] for values in rule] for name, rule in self.by_doc_id.items()},
             )
+            found[stratum] = (
+                part.with_judge(_of_stratum(self.by_judge, columns, queries, stratum)) if self.by_judge else part
+            )
         return _corrected_together(found, self.design)
+
+    def with_judge(self, judge: Mapping[str, Evaluation]) -> Comparison:
+        """Return the comparison with the help of a judge's labels, as :func:`compare` makes it.
+
+        Parameters
+        ----------
+        judge : mapping of str to Evaluation
+            Of each system under the judge's labels, for the queries that humans labelled and others.
+        """
+        pairs = judged_pairs(self.pairs, self.differences, self.query_ids, judge, self.design)
+        found = replace(self, pairs=pairs, by_judge=judge)
+        return _corrected_together({(): found}, self.design)[()]
 
     def equivalence(self, margin: float) -> pl.DataFrame:
         """Test whether a system is no worse than its baseline by a margin, and whether both are equivalent.
@@ -555,6 +578,18 @@ def assemble(
     return Comparison(pairs, named, design, ids, differences, codes, by_doc_id)
 
 
+def _of_stratum(
+    judge: Mapping[str, Evaluation], columns: str | Sequence[str], queries: Source, stratum: Stratum
+) -> dict[str, Evaluation]:
+    """Return a judge's evaluations of the queries of one stratum."""
+    found = {}
+    for name, one in judge.items():
+        with catch_warnings(action="ignore"):  # of queries without a value, which the human labels have warned of
+            own = groups(one.query_ids.tolist(), columns, queries, pool_languages=True)
+        found[name] = one.select(own.get(stratum, np.zeros(len(one.query_ids), np.bool_)))
+    return found
+
+
 def _corrected_together(found: dict[Stratum, Comparison], design: Design) -> dict[Stratum, Comparison]:
     """Correct the p values of all strata for all rows of each measure; Tukey's test has its own families."""
     if design.test == TUKEY:
@@ -646,6 +681,7 @@ def compare(
     normalize_ids: str | None = None,
     margin: float | None = None,
     detect: float | None = None,
+    judge: Source | None = None,
 ) -> Comparison:
     """Compare runs by pairs over the same queries, and say what ties could make of every difference.
 
@@ -686,6 +722,10 @@ def compare(
         Also show whether systems are no worse than their baseline by it: :meth:`Comparison.equivalence`.
     detect : float, optional
         Also show how many queries it takes to detect a difference of this size: :meth:`Comparison.sample_sizes`.
+    judge : path, dict of dict, dataframe or Qrels, optional
+        Labels of a judge, such as a language model, for the queries of `qrels`, which must be a random sample, and for
+        more: differences are estimated from both (prediction-powered inference), and `Pair.judge_weight` says how much
+        the judge counts.
 
     Returns
     -------
@@ -718,6 +758,8 @@ def compare(
     read = named_runs(runs, ascending=ascending, then_by=then_by, score_precision=conventions.score_precision)
     named = {name: run.normalized(normalize_ids) for name, run in read.items()}
     design.check_systems(list(named), has_clusters=cluster is not None)
+    if judge is not None:
+        check_judge(design, has_clusters=cluster is not None)
     chosen = parse_measures(measures)
     judgments = checked(Qrels.of(qrels).normalized(normalize_ids), collection, rel, strict=strict)
     found = compare_under(
@@ -729,6 +771,7 @@ def compare(
         cluster=cluster,
         queries=queries,
         check_duplicates=check_duplicates,
+        judge=None if judge is None else Qrels.of(judge).normalized(normalize_ids),
     )
     given = list(runs.values() if isinstance(runs, Mapping) else runs)
     warned = dict(list(named.items())[: len(given)])  # a single run stands beside its other order
@@ -753,9 +796,10 @@ def compare_under(
     cluster: Cluster = None,
     queries: Source | None = None,
     check_duplicates: bool = True,
+    judge: Qrels | None = None,
 ) -> Comparison:
     """Compare runs by a design that was checked for them, without warnings."""
-    for table in (qrels, *runs.values()) if check_duplicates else ():
+    for table in (qrels, *runs.values(), *([] if judge is None else [judge])) if check_duplicates else ():
         table.check_duplicates()
     evaluations: dict[str, Evaluation] = {}
     by_doc_id: dict[str, list[FloatArray]] = {}
@@ -766,7 +810,12 @@ def compare_under(
         ranked = policies.by_rule(one.placements, engine, "doc_id")
         by_doc_id[name] = [measure.mean(ranked) for measure in one.measures]
     _check_shared(evaluations, design)
-    return assemble(evaluations, design, cluster, queries, by_doc_id)
+    found = assemble(evaluations, design, cluster, queries, by_doc_id)
+    if judge is None:
+        return found
+    return found.with_judge(
+        {name: evaluate_under(conventions, judge, run, measures, design.rng) for name, run in runs.items()}
+    )
 
 
 def compare_evaluations(

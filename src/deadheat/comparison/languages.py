@@ -466,7 +466,7 @@ def _whole(sides: Sequence[Side]) -> FloatArray:
 
 
 def _of_pair(pair: Pair) -> dict[str, Any]:
-    own = [one.name for one in fields(Pair) if one.name not in {*KNOWN.values(), "system", "baseline"}]
+    own = [one.name for one in fields(Pair) if one.name not in {*KNOWN.values(), "system", "baseline", "judged"}]
     return {name: getattr(pair, name) for name in own} | {name: getattr(pair, own) for name, own in KNOWN.items()}
 
 

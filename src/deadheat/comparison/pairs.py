@@ -37,6 +37,34 @@ OF_SIGNS = ("randomization", "wilcoxon", "sign")  # k differences that are not 0
 LEAST_P = 0.0001  # a smaller one is shown as a bound
 
 
+@dataclass(frozen=True)
+class Judged:
+    """What a judge adds to a difference that humans know for some queries.
+
+    Attributes
+    ----------
+    weight : float
+        What its labels count, from 0 to 1; 0: they add nothing, and the result is that of the human labels.
+    correlation : float
+        Of the differences by query under both labels.
+    n_effective : float
+        As many queries with human labels alone would give this standard error.
+    n_others : int
+        Queries that only the judge labelled.
+    difference, low, high, p_value : float
+        By the human labels alone.
+    """
+
+    weight: float
+    correlation: float
+    n_effective: float
+    n_others: int
+    difference: float
+    low: float
+    high: float
+    p_value: float
+
+
 @dataclass(frozen=True, repr=False)
 class Pair:
     """A system against a baseline by one measure, over the queries for which both have a value.
@@ -97,6 +125,10 @@ class Pair:
         Whether the skewness is so large for the number of queries that the test, which holds its level for symmetric
         differences or many queries, may reject equal systems more often than it promises: `test="bootstrap-t"` is
         nearer to its level (:func:`deadheat.stats.is_doubtful`). Never of "wilcoxon" and "sign", which test no mean.
+    judged : Judged or None
+        With ``compare(judge=)``: what the judge's labels add. Where they count (`judge_weight` above 0), difference,
+        interval and p value are those of prediction-powered inference; means, wins, losses and what ties can reverse
+        are by the human labels.
     """
 
     measure: str
@@ -131,6 +163,12 @@ class Pair:
     method: str
     skewness: float
     doubtful: bool
+    judged: Judged | None = None
+
+    @property
+    def judge_weight(self) -> float:
+        """What a judge's labels count, from 0 to 1; NaN without a judge."""
+        return math.nan if self.judged is None else self.judged.weight
 
     def __repr__(self) -> str:
         """Return the difference with its ends and what is said of it, rounded."""

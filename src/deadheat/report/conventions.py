@@ -49,6 +49,7 @@ METHODS = {  # in the order in which they are named
     "percentile": "percentile bootstrap",
     "t": "Student's t",
     "bca": "BCa bootstrap",
+    "ppi": "prediction-powered inference",
 }
 RESAMPLED = ("bca", "bootstrap-t", "percentile", "gaffke")
 

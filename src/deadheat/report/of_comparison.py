@@ -10,6 +10,7 @@ import numpy as np
 
 from deadheat import arguments
 from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.judged import sampling_doubts
 from deadheat.comparison.pairs import Pair, least_p, n_differing, n_units
 from deadheat.comparison.verdict import ENOUGH, Verdict, judge_strata
 from deadheat.evaluation.evaluation import Evaluation
@@ -40,6 +41,7 @@ from deadheat.report.model import (
     said,
     share,
     tabulate,
+    warning,
 )
 from deadheat.report.numbers import (
     QUERY,
@@ -131,6 +133,7 @@ def report_comparison(
     for measure in comparison.measures:
         tables += [list_systems(parts, leading, measure), _differences(parts, leading, measure)]
         tables += _reversals(parts, leading, measure)
+        tables += _by_judge(parts, leading, measure)
     return Report(tuple(tables), facts, opening=opening)
 
 
@@ -316,6 +319,50 @@ def _reversals(parts: Parts, leading: Iterable[Column], measure: Measure) -> lis
     return [tabulate("ties", labels, columns, rows, title=title)] if rows else []
 
 
+def _by_judge(parts: Parts, leading: Iterable[Column], measure: Measure) -> Iterator[Table]:
+    """List what the human labels alone say of each pair, and what a judge's labels add."""
+    rows = [
+        {"stratum": stratum, **vars(pair), **vars(pair.judged), "with": pair.difference, "both": span_of(pair)}
+        for stratum, part in parts.items()
+        for pair in part.pairs
+        if pair.judged is not None and pair.measure == measure.label
+    ]
+    columns = (
+        Column("difference", "human"),
+        Column("ci", "95% CI", lambda row: Span(row["low"], row["high"]), spare=1),
+        Column("with", "and judge"),
+        Column("both", "95% CI", ends=("judge_low", "judge_high"), spare=1),
+        Column("weight", "weight"),
+        Column("correlation", "correlation", spare=2),
+        Column("n_effective", "as if queries"),
+    )
+    if rows:
+        title = f"{measure.label}: what the judge adds"
+        yield tabulate("judge", (*leading, SYSTEM, BASELINE), columns, rows, title=title)
+
+
+def _of_judge(comparison: Comparison) -> Iterator[Fact]:
+    """Say what was assumed of a judge's labels, and whether they help."""
+    if not comparison.by_judge:
+        return
+    pairs = [(pair, pair.judged) for pair in comparison.pairs if pair.judged is not None]
+    n_others = max(one.n_others for _, one in pairs)
+    name = next(iter(comparison.by_judge.values())).qrels_name
+    n = max(pair.n_queries for pair, _ in pairs)
+    text = (
+        f"{name} labelled {counted(n_others, 'query', 'queries')} beside {n} with human labels, which must be a random"
+    )
+    how = "sample of all; differences by prediction-powered inference, p by Student's t"
+    yield Fact("judge", name, "judge", f"{text} {how}")
+    useless = sum(not one.weight for _, one in pairs)
+    if useless:
+        text = f"adds nothing to {useless} of {counted(len(pairs), 'difference')}: these are of the human labels alone"
+        yield said("weight 0", text)
+    for measure, p in sampling_doubts(comparison.by_judge, comparison.query_ids).items():
+        text = f"by {measure} the judge scores queries with human labels otherwise than others (p = {p:.2g}): are they"
+        yield warning("sample", f"{text} a random sample? If not, the differences are off")
+
+
 def _facts(comparison: Comparison, parts: Parts, qrels: str, among: str) -> Iterator[Fact]:
     design = comparison.design
     evaluations = list(comparison.evaluations.values())
@@ -342,6 +389,7 @@ def _facts(comparison: Comparison, parts: Parts, qrels: str, among: str) -> Iter
     yield from tell_intervals(design, found, differences, clusters="" if n_clusters is None else "clusters")
     placed = [(label(stratum), pair) for stratum, part in parts.items() for pair in part.pairs]
     yield from tell_tests(design, placed, has_clusters=n_clusters is not None, has_strata=() not in parts, among=among)
+    yield from _of_judge(comparison)
     yield from _of_ties(parts)
     yield from made_under(evaluations)
     yield from _of_labels(parts)

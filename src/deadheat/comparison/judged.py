@@ -1,0 +1,129 @@
+"""Differences that are known for few queries, with the help of a judge's labels for these and many more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from deadheat.arrays import FloatArray, TextArray
+from deadheat.comparison.pairs import Judged, Pair
+from deadheat.errors import ParameterError
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.settings import Design
+from deadheat.stats.prediction import Powered, powered_mean
+from deadheat.wording import Plain
+
+POWERED = "ppi"  # the method of an interval
+OF_MEANS = ("randomization", "bootstrap-t", "bootstrap", "t")  # tests of the mean difference
+SUSPECT = 0.01  # p below which human queries do not look like a sample of all
+
+
+def judged_pairs(
+    pairs: Sequence[Pair],
+    differences: FloatArray,
+    query_ids: TextArray,
+    judge: Mapping[str, Evaluation],
+    design: Design,
+) -> tuple[Pair, ...]:
+    """Return the pairs with what a judge adds; p values are not corrected yet.
+
+    Parameters
+    ----------
+    pairs : sequence of Pair
+        By human labels.
+    differences : ndarray of shape (n_queries, n_pairs)
+    query_ids : ndarray of str, shape (n_queries,)
+        Those with human labels.
+    judge : mapping of str to Evaluation
+        Of each system under the judge's labels, over more queries.
+    design : Design
+    """
+    found = []
+    for pair, own in zip(pairs, differences.T, strict=True):
+        both, others = differences_of(judge, pair.measure, (pair.system, pair.baseline), query_ids)
+        kept = ~np.isnan(own) & ~np.isnan(both)
+        powered = powered_mean(own[kept], both[kept], others, confidence_level=design.confidence_level)
+        human = {name: getattr(pair, name) for name in ("difference", "low", "high", "p_value")}
+        added = Judged(powered.weight, powered.correlation, powered.n_effective, len(others), **human)
+        if not powered.weight:
+            found.append(replace(pair, judged=added))
+            continue
+        found.append(
+            replace(
+                pair,
+                difference=powered.estimate,
+                low=powered.low,
+                high=powered.high,
+                p_value=_one_sided(powered, design.alternative),
+                standard_error=powered.standard_error,
+                method=POWERED,
+                exact_p_value=False,
+                n_queries=int(kept.sum()),
+                judged=added,
+            )
+        )
+    return tuple(found)
+
+
+def _one_sided(powered: Powered, alternative: str) -> float:
+    """Return the p value of the alternative, from the two-sided one of a symmetric test."""
+    if alternative == "two-sided":
+        return powered.p_value
+    is_in_favour = (powered.estimate > 0) == (alternative == "greater")
+    return powered.p_value / 2 if is_in_favour else 1 - powered.p_value / 2
+
+
+def values_of(evaluation: Evaluation, measure: str, query_ids: TextArray) -> tuple[FloatArray, FloatArray]:
+    """Return a system's values for some queries, NaN where it has none, and those for all others."""
+    scores = evaluation[measure]
+    values = dict(zip(scores.query_ids.tolist(), scores.values.tolist(), strict=True))
+    own = np.array([values.pop(query, np.nan) for query in query_ids.tolist()])
+    return own, np.array(list(values.values()), np.float64)
+
+
+def differences_of(
+    judge: Mapping[str, Evaluation], measure: str, names: tuple[str, str], query_ids: TextArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return a judge's differences for some queries and, without gaps, for all others."""
+    (one, others), (other, other_others) = (values_of(judge[name], measure, query_ids) for name in names)
+    rest = others - other_others
+    return one - other, rest[~np.isnan(rest)]
+
+
+def sampling_doubts(judge: Mapping[str, Evaluation], query_ids: TextArray) -> dict[str, float]:
+    """Return p values below `SUSPECT`, by measure, of no difference between queries with human labels and others.
+
+    Of the mean over systems by the judge's labels, by Welch's t test: what a random sample differs in by chance alone.
+    """
+    found = {}
+    for scores in next(iter(judge.values())):
+        measure = scores.measure.label
+        both = [values_of(one, measure, query_ids) for one in judge.values()]
+        own, rest = (np.mean([parts[n] for parts in both], axis=0) for n in range(2))
+        own, rest = own[~np.isnan(own)], rest[~np.isnan(rest)]
+        if min(len(own), len(rest)) > 1 and (p := _welch(own, rest)) < SUSPECT:
+            found[measure] = p
+    return found
+
+
+def _welch(one: FloatArray, other: FloatArray) -> float:
+    """Return the two-sided p value of Welch's t test."""
+    from scipy import special
+
+    parts = [float(np.var(values, ddof=1)) / len(values) for values in (one, other)]
+    apart, variance = abs(float(one.mean() - other.mean())), sum(parts)
+    if not variance:
+        return float(apart == 0)
+    freedom = variance**2 / sum(part**2 / (len(values) - 1) for part, values in zip(parts, (one, other), strict=True))
+    return float(2 * special.stdtr(freedom, -apart / variance**0.5))
+
+
+def check_judge(design: Design, *, has_clusters: bool) -> None:
+    """Raise `ParameterError` if a judge's labels cannot help such a comparison."""
+    beside = {"judge": None}
+    if design.test not in OF_MEANS:
+        raise ParameterError(argument="test", given=design.test, allowed=OF_MEANS, beside=beside)
+    if has_clusters:
+        raise ParameterError(argument="cluster", given=Plain("clusters"), allowed="none", beside=beside)

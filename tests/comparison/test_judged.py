@@ -1,0 +1,135 @@
+"""compare(judge=): differences from few human labels and many of a judge."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import deadheat as dh
+from deadheat.comparison import judged
+from deadheat.errors import ParameterError
+from deadheat.stats.prediction import powered_mean
+from support.command import call, ok
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Labels = dict[str, dict[str, int]]
+RNG = np.random.default_rng(3)
+ALL: Labels = {f"q{q:02}": {f"d{d}": int(RNG.integers(0, 3)) for d in range(10)} for q in range(60)}
+JUDGE: Labels = {
+    q: {d: int(np.clip(g + RNG.choice([-1, 0, 0, 0, 1]), 0, 2)) for d, g in own.items()} for q, own in ALL.items()
+}
+HUMAN: Labels = dict(list(ALL.items())[::3])
+RUNS = {
+    name: {q: {d: g * skill + float(RNG.integers(0, 3)) for d, g in own.items()} for q, own in ALL.items()}
+    for name, skill in (("good", 0.9), ("poor", 0.3))
+}
+USELESS: Labels = {q: {d: int(RNG.integers(0, 3)) for d in own} for q, own in ALL.items()}
+
+
+def values(labels: Labels, queries: list[str]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    found = [dh.evaluate(labels, RUNS[name], ["nDCG@5"]).to_dict() for name in ("poor", "good")]
+    return np.array([found[0][query]["nDCG@5"] - found[1][query]["nDCG@5"] for query in queries])
+
+
+def test_the_difference_is_that_of_prediction_powered_inference() -> None:
+    (pair,) = dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE).pairs
+    others = [query for query in ALL if query not in HUMAN]
+    known, predicted = (values(labels, list(HUMAN)) for labels in (HUMAN, JUDGE))
+    expected = powered_mean(known, predicted, values(JUDGE, others))
+    assert 0 < pair.judge_weight < 1
+    assert pair.judge_weight == pytest.approx(expected.weight)
+    assert (pair.difference, pair.low, pair.high) == pytest.approx((expected.estimate, expected.low, expected.high))
+    assert pair.p_adjusted == pair.p_value == pytest.approx(expected.p_value)
+    assert pair.judged is not None
+    assert pair.judged.n_others == 40
+    assert pair.judged.n_effective > len(HUMAN)
+    (human,) = dh.compare(HUMAN, RUNS, "nDCG@5").pairs
+    assert (pair.judged.difference, pair.judged.p_value) == (human.difference, human.p_value)
+    assert pair.high - pair.low < human.high - human.low
+    assert np.isnan(human.judge_weight)
+    assert pair.method == "ppi"
+
+
+def test_one_sided_p_values() -> None:
+    both, greater, less = (
+        dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE, alternative=name).pairs[0]
+        for name in ("two-sided", "greater", "less")
+    )
+    t = both.difference / both.standard_error
+    assert greater.p_value == pytest.approx(stats.t.sf(t, len(HUMAN) - 1))
+    assert less.p_value == pytest.approx(stats.t.cdf(t, len(HUMAN) - 1))
+
+
+def test_a_judge_that_knows_nothing_changes_nothing() -> None:
+    found = dh.compare(HUMAN, RUNS, "nDCG@5", judge={q: {d: 2 - g for d, g in own.items()} for q, own in JUDGE.items()})
+    human = dh.compare(HUMAN, RUNS, "nDCG@5")
+    assert found.pairs[0].judge_weight == 0
+    assert found.pairs[0].p_adjusted == human.pairs[0].p_adjusted
+    assert (found.pairs[0].low, found.pairs[0].high) == (human.pairs[0].low, human.pairs[0].high)
+    assert "adds nothing to 1 of 1 difference" in " ".join(str(found).split())
+
+
+def test_strata_have_the_judge_of_their_queries() -> None:
+    queries = {q: {"half": "first" if q < "q30" else "second"} for q in ALL}
+    parts = dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE).by("half", queries)
+    for name, part in parts.items():
+        own = {q for q, labels in queries.items() if labels["half"] == name}
+        (alone,) = dh.compare(
+            {q: labels for q, labels in HUMAN.items() if q in own},
+            RUNS,
+            "nDCG@5",
+            judge={q: labels for q, labels in JUDGE.items() if q in own},
+        ).pairs
+        (pair,) = part.pairs
+        assert (pair.difference, pair.p_value, pair.judge_weight) == pytest.approx(
+            (alone.difference, alone.p_value, alone.judge_weight)
+        )
+
+
+def test_queries_that_are_no_sample_are_told() -> None:
+    """Only queries on which both systems do well have human labels."""
+    runs = {name: {q: dict(own) for q, own in run.items()} for name, run in RUNS.items()}
+    easy = set(list(ALL)[:15])
+    for run in runs.values():
+        for query in easy:
+            run[query] = {d: float(g) for d, g in JUDGE[query].items()}
+        for query in set(ALL) - easy:
+            run[query] = {d: -float(g) for d, g in JUDGE[query].items()}
+    found = dh.compare({q: ALL[q] for q in sorted(easy)}, runs, "nDCG@5", judge=JUDGE)
+    assert "are they a random sample?" in " ".join(str(found).split())
+    assert "are they a random sample?" not in " ".join(str(dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE)).split())
+
+
+def test_whether_they_are_a_sample_is_asked_by_welchs_test() -> None:
+    one, other = RNG.random(9), RNG.random(30) ** 2
+    expected = stats.ttest_ind(one, other, equal_var=False).pvalue
+    assert judged._welch(one, other) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("options", [{"test": "wilcoxon"}, {"test": "tukey"}, {"cluster": dict.fromkeys(ALL, "a")}])
+def test_what_does_not_go_with_a_judge(options: dict[str, object]) -> None:
+    with pytest.raises(ParameterError, match="judge"):
+        dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE, **options)  # type: ignore[arg-type]  # of each option
+
+
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, labels in (("human", HUMAN), ("judge", JUDGE)):
+        lines = [f"{q} 0 {d} {g}\n" for q, own in labels.items() for d, g in own.items()]
+        (tmp_path / f"{name}.qrels").write_text("".join(lines), encoding="utf-8")
+    for name, run in RUNS.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(run), encoding="utf-8")
+    arguments = ("compare", "human.qrels", "good.json", "poor.json", "-m", "nDCG@5", "--judge", "judge.qrels")
+    out = ok(*arguments)
+    assert "nDCG@5: what the judge adds" in out
+    row = json.loads(ok(*arguments, "--format", "json"))["pairs"]["poor"]["good"]["nDCG@5"]
+    (pair,) = dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE).pairs
+    assert row["judge_weight"] == pytest.approx(pair.judge_weight)
+    assert row["difference"] == pytest.approx(pair.difference)
+    assert call(*arguments, "--test", "sign").exit_code == 2
