@@ -310,16 +310,15 @@ class Design(Estimation):
         """The method of the intervals of differences, whose limits are too far apart to be of use."""
         return "t" if self.method == "auto" else self.method
 
-    def check_systems(self, names: Sequence[str], *, has_clusters: bool) -> None:
-        """Raise `ParameterError` if systems of these names, with or without clusters, cannot be compared so."""
+    def check_systems(self, names: Sequence[str], *, has_clusters: bool, has_weights: bool = False) -> None:
+        """Raise `ParameterError` if systems of these names, with clusters or weights or not, cannot be compared so."""
         if len(names) < 2:
             raise ParameterError("a comparison needs two runs or more", given=len(names))
         if self.baseline is not None and self.baseline not in names:
             raise ParameterError(argument="baseline", given=self.baseline, allowed=names)
-        if has_clusters and self.test not in {*CLUSTERED, TUKEY}:
-            raise ParameterError(
-                argument="test", given=self.test, allowed=(*CLUSTERED, TUKEY), beside={"cluster": None}
-            )
+        for name, is_given in (("cluster", has_clusters), ("weights", has_weights)):
+            if is_given and self.test not in {*CLUSTERED, TUKEY}:
+                raise ParameterError(argument="test", given=self.test, allowed=(*CLUSTERED, TUKEY), beside={name: None})
 
 
 @dataclass(frozen=True, kw_only=True)

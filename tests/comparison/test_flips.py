@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pytest
@@ -132,7 +133,10 @@ def draw_systems(seed: int, *, max_queries: int, max_docs: int) -> tuple[System,
 
 
 def sum_distribution(
-    measure: Measure, placements: dh.Placements, keep: np.ndarray, **limits: int
+    measure: Measure,
+    placements: dh.Placements,
+    keep: np.ndarray,
+    **limits: Any,  # noqa: ANN401 - numbers
 ) -> Distribution | None:
     """The distribution of a sum, as a comparison takes it."""
     found = summands(measure, placements, keep, **limits)

@@ -70,6 +70,7 @@ def judged(
     ties: str = "expected",
     n_tests: int = 1,
     lacking: Lacking | None = None,
+    by_weight: tuple[float, dict[str, float]] | None = None,
     **design: Any,  # noqa: ANN401 - of any field
 ) -> Verdict:
     """Return the verdict of pairs; the systems are those that they name, with these means."""
@@ -88,6 +89,7 @@ def judged(
         within=within or {},
         detectable=lambda _: (detectable, n_tests),
         lacking=lambda *_: lacking,
+        by_weight=lambda _: by_weight,
     )
     return judge.verdict()
 

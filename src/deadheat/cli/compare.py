@@ -164,7 +164,8 @@ def compare_files(
     # report typos before large files are read
     conventions, measures = conventions_of(options), measures_of(options)
     design = design_of({**options, "baseline": named_baseline(options, named)}, has_queries=strata.path is not None)
-    design.check_systems(list(named), has_clusters=strata.cluster is not None)
+    of_queries = {"has_clusters": strata.cluster is not None, "has_weights": strata.weights is not None}
+    design.check_systems(list(named), **of_queries)
     queries = strata.read()
     clusters = strata.clusters(queries)
     runs: dict[str, Run] = {}
@@ -176,7 +177,7 @@ def compare_files(
         runs = {name: open_run(path, name, keyed=name != alone) for name, path in named.items()}
         judge = None if options.get("judge") is None else open_qrels(options["judge"])
         if judge is not None:
-            check_judge(design, has_clusters=strata.cluster is not None)
+            check_judge(design, **of_queries)
         comparison = compare_under(
             design, conventions, judgments, runs, measures, **clusters, check_duplicates=False, judge=judge
         )
@@ -230,10 +231,10 @@ def _report(  # noqa: PLR0917 - what a report is made of
     output: Output,
     options: Mapping[str, Any],
 ) -> Report:
-    from deadheat.comparison.languages import judge_languages
+    from deadheat.comparison.languages import PAIR, judge_languages
     from deadheat.evaluation.strata import strata_of
     from deadheat.report import of_languages
-    from deadheat.report.model import Column, Fact
+    from deadheat.report.model import Column, Fact, note
     from deadheat.report.of_compact import report_compact
     from deadheat.report.of_comparison import report_comparison
     from deadheat.report.of_planning import beside, list_queries, list_ranks, planned, tell_ranks
@@ -271,6 +272,8 @@ def _report(  # noqa: PLR0917 - what a report is made of
     if options["queries_worst"]:
         texts = {} if queries is None else queries.texts(comparison.query_ids.tolist())
         tables += tuple(list_queries(comparison, options["queries_worst"], texts, for_people=not is_data))
+    if comparison.weights is not None and queries is not None and PAIR in queries.columns:
+        facts.append(note("languages", "not compared by pairs of queries, each of which has two weights"))
     facts += _of_strata(queries, parts)
     return replace(report, tables=tables, facts=(*report.facts, *facts), opening=opening)
 

@@ -44,7 +44,7 @@ OF_COLUMNS = ("document", "rows")
 ALL = "all"
 NOT_OF_COLUMNS = (
     *("ci", "save", *SAVED, "queries", "by", "pool_languages", "per_query", "unjudged", "unjudged_max_rel", "then_by"),
-    *("confidence_level", "method", "n_resamples", "quantiles", "table"),
+    *("confidence_level", "method", "n_resamples", "quantiles", "table", "weights"),
 )
 
 
@@ -150,7 +150,8 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         has_queries=strata.path is not None,
     )
     for measure in measures:  # the methods for proportions and for bounded values are not for all
-        method_of(intervals.method, measure, n_units=0, has_clusters=strata.cluster is not None)
+        of_queries = {"has_clusters": strata.cluster is not None, "has_weights": strata.weights is not None}
+        method_of(intervals.method, measure, n_units=0, **of_queries)
     named = named_runs(runs)
     if options["save"] is None:
         refuse(SAVED, "is of a saved evaluation: give --save FILE.json too")
@@ -161,7 +162,10 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     by_id = "doc_id" if options["figures"] and conventions.ties == "expected" else None  # as trec_eval: a tick
     rule = options["beside"] or by_id
     save_depth = options["save_depth"] if targets else 0
-    found = list(_evaluate(qrels, named, measures, conventions, seed, rule, save_depth))
+    found = [
+        (strata.weighed(one, queries), by_rule and strata.weighed(by_rule, queries), pair)
+        for one, by_rule, pair in _evaluate(qrels, named, measures, conventions, seed, rule, save_depth)
+    ]
     evaluations = [one for one, _, _ in found]
     beside = [by_rule for _, by_rule, _ in found if by_rule is not None]
     grouping = None if queries is None else strata.group(evaluations, queries)

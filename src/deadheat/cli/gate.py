@@ -113,13 +113,13 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     metavar="LEVEL",
     help="One-sided level of both tests against the baseline, each measure by itself; default 0.05.",
 )
-@takes("judgments", *INTERVALS, "cluster")
+@takes("judgments", *INTERVALS, "cluster", "weights")
 @click.option(
     "--queries",
     type=INPUT,
     metavar="FILE",
-    help="A table with the columns of --by, each(...) and --cluster. Queries in several languages are checked by"
-    " language.",
+    help="A table with the columns of --by, each(...), --cluster and --weights. Queries in several languages are"
+    " checked by language.",
 )
 @click.option(
     "--by",
@@ -150,6 +150,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     Exit codes: 0 all passed, 1 a gate failed, 2 usage, 3 bad data.
     """
     from deadheat import gates
+    from deadheat.data.queries import Queries
     from deadheat.evaluation.evaluate import load_evaluation
     from deadheat.report.of_gate import report_gate
 
@@ -171,6 +172,10 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     else:
         qrels, run = files
         evaluation, _ = evaluate_files(qrels, run, conventions, gates.measures_of(thresholds, baseline))
+    queries = None if options["queries"] is None else Queries(options["queries"])
+    if options["weights"]:
+        evaluation = evaluation.weighted(options["weights"], queries)
+        baseline = baseline and baseline.weighted(options["weights"], queries)
     # a file may name the margin of a baseline that only some calls have
     allowed = [name for name in OF_FILES if baseline is not None or name not in OF_BASELINE]
     own = {name: options[name] for name in allowed if options[name] or name in of_file}
@@ -180,7 +185,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         baseline=baseline,
         judgments=options["judgments"],
         **own,
-        **vars(replace(intervals, queries=options["queries"])),
+        **vars(replace(intervals, queries=queries)),
     )
     not_asked = [name for name in OF_BASELINE if of_file.get(name) and result.baseline is None]
     marks = output.form == "github"
@@ -217,10 +222,16 @@ def _check_usage(
     if margin is not None and not 0 < margin < math.inf:
         hint = "; --no-regression asks for a significant loss" if margin == 0 else ""
         raise click.UsageError(f"--no-worse-than must be a number above 0, got {margin:g}{hint}")
-    strata = {"--by": options["by"], "each(...)": any(one.by for one in thresholds)}
-    need_queries(options["queries"], strata)
-    if options["queries"] is not None and not any(strata.values()) and options["cluster"] is None:
-        raise click.UsageError("--queries is the table of --by, each(...) and --cluster: give one of them too")
+    needing = {
+        "--by": options["by"],
+        "each(...)": any(one.by for one in thresholds),
+        "--weights": options["weights"],
+    }
+    need_queries(options["queries"], needing)
+    if options["queries"] is not None and not any(needing.values()) and options["cluster"] is None:
+        raise click.UsageError(
+            "--queries is the table of --by, each(...), --cluster and --weights: give one of them too"
+        )
     has_intervals = any(one.quantity in {"low", "high"} for one in thresholds)
     of_tests = {"cluster"} if has_baseline else set()  # the tests against it take clusters too
     return intervals_of(

@@ -187,6 +187,12 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         **COLUMN,
         help="Report by the values of a column of --queries; by their combinations if it is repeated.",
     ),
+    "weights": click.option(
+        "--weights",
+        **COLUMN,
+        help="Weigh queries in means by this column of --queries, such as how often each is asked; totals have no"
+        " weights.",
+    ),
     "pool_languages": click.option(
         "--pool-languages", is_flag=True, help="Let queries in different languages count in one mean."
     ),
@@ -315,7 +321,7 @@ LISTS = tuple(name for name in _OF_CONVENTIONS if name != "ties")
 SAVED = ("save_depth", "label", "commit")
 INTERVALS = tuple(_OF_INTERVALS)
 TESTS = tuple(name for name in _options(Design) if name not in INTERVALS)
-STRATA = ("queries", "by", "pool_languages")
+STRATA = ("queries", "weights", "by", "pool_languages")
 READING = ("decimal", "columns", "ascending", "normalize_ids")
 COLLECTION = ("collection", "strict")
 ENGINE = ("engine", "spark_master", "spark_conf")
@@ -404,16 +410,22 @@ class StratumOptions:
         Of the table of queries.
     by : tuple of str
     pool_languages : bool
-    cluster : str or None
-        A column of the table.
+    cluster, weights : str or None
+        Columns of the table.
     """
 
     def __init__(self, options: Mapping[str, Any]) -> None:
-        need_queries(options["queries"], {"--by": options["by"], "--pool-languages": options["pool_languages"]})
+        needing = {
+            "--by": options["by"],
+            "--pool-languages": options["pool_languages"],
+            "--weights": options["weights"],
+        }
+        need_queries(options["queries"], needing)
         self.path: str | None = options["queries"]
         self.by: tuple[str, ...] = options["by"]
         self.pool_languages: bool = options["pool_languages"]
         self.cluster: str | None = options["cluster"]
+        self.weights: str | None = options["weights"]
 
     def read(self) -> Queries | None:
         """Read the table of queries, and check that it has the columns that were named."""
@@ -425,12 +437,17 @@ class StratumOptions:
         queries = Queries(self.path)
         if self.by:
             check_columns(names_of(self.by), queries)
-        queries.check_columns([self.cluster] if self.cluster else [])
+        queries.check_columns(filter(None, (self.cluster, self.weights)))
         return queries
 
     def clusters(self, queries: Queries | None) -> dict[str, Any]:
-        """Return what says which queries belong together, as arguments."""
-        return {"cluster": self.cluster, "queries": queries if self.cluster else None}
+        """Return what says which queries belong together and how much each counts, as arguments."""
+        table = queries if self.cluster or self.weights else None
+        return {"cluster": self.cluster, "weights": self.weights, "queries": table}
+
+    def weighed(self, evaluation: Evaluation, queries: Queries | None) -> Evaluation:
+        """Return an evaluation, with weights if they are asked for."""
+        return evaluation if self.weights is None else evaluation.weighted(self.weights, queries)
 
     def columns(self, queries: Queries | None, evaluations: Iterable[Evaluation]) -> list[str]:
         """Return the columns to report by: the language too, where there are several that may not be pooled."""
@@ -456,7 +473,7 @@ class StratumOptions:
             languages=queries.languages(ids),
             without_language=queries.without_language(ids),
             pool_languages=self.pool_languages,
-            has_clusters=self.cluster is not None,
+            has_clusters=bool(self.cluster or self.weights),
         )
 
 

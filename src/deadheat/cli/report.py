@@ -145,6 +145,6 @@ def _alone(
     queries = strata.read()
     ((name, path),) = named.items()
     if not qrels:
-        return {name: load_evaluation(path).called(name)}, {}, queries
+        return {name: strata.weighed(load_evaluation(path).called(name), queries)}, {}, queries
     evaluation, run = evaluate_files(qrels, path, conventions, measures, name=name, seed=options["seed"])
-    return {name: evaluation}, {name: run}, queries
+    return {name: strata.weighed(evaluation, queries)}, {name: run}, queries

@@ -44,6 +44,7 @@ from deadheat.evaluation.reconciling import Reconciled, reconciled
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import Stratum, groups
 from deadheat.evaluation.warned import warn, warn_of_one_table
+from deadheat.evaluation.weights import Weights
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
@@ -75,6 +76,7 @@ RANKS: dict[str, type[pl.DataType]] = {
 OF_MARGIN = ("margin", "p_no_worse", "no_worse", "p_equivalent", "equivalent")
 FLAT = ("difference", "low", "high")  # of a pair, as many times as large for totals; and what is not:
 FLAT_TESTED = ("p_value", "p_adjusted", "significant", "effect_size", "flip_probability", "wins", "draws", "losses")
+DECIDING = 3  # queries that a verdict names at most as those that decide by their weight
 N_COLUMNS = 17  # fields of a pair that every table shows; the others are details
 
 
@@ -209,9 +211,7 @@ class Comparison(Drawn, Shown):
             pairs = [self.pairs[place] for place in places]
             sizes = [max(pair.n_queries, 1) if first.total else 1 for pair in pairs]
             margins = positive("margin", margin) / np.array(sizes)
-            found = within_margins(
-                pairs, self.differences[:, places], margins, self.measures, design=self.design, cluster=self.cluster
-            )
+            found = self._within(places, margins)
             within = {pair: replace(one, margin=margin) for pair, one in zip(pairs, found, strict=True)}
         return Judge(
             pairs=self.pairs,
@@ -222,8 +222,27 @@ class Comparison(Drawn, Shown):
             within=within,
             detectable=self._detectable,
             lacking=self._lacking,
+            by_weight=self._by_weight,
             unit=unit,
         ).verdict()
+
+    @cached_property
+    def weights(self) -> FloatArray | None:
+        """How much each query counts in each pair, of shape (n_queries, n_pairs); None: all the same."""
+        found: FloatArray | None = None
+        if all(one.weights is None for one in self.evaluations.values()):
+            return None
+        for place, pair in enumerate(self.pairs):
+            one = self.evaluations[pair.system]
+            scores = one[pair.measure]
+            if scores.is_weighted:
+                found = np.ones(self.differences.shape) if found is None else found
+                found[members(self.query_ids, one.query_ids), place] = scores.weights
+        return found
+
+    @cached_property
+    def _errors(self) -> FloatArray:
+        return stats.standard_errors(self.differences, cluster=self.cluster, weights=self.weights)
 
     def _detectable(self, pair: Pair) -> tuple[float | None, int]:
         """Return the difference that the queries of a pair find with a power of 80%, and for how many tests.
@@ -234,9 +253,32 @@ class Comparison(Drawn, Shown):
         if self.design.test != TUKEY and self.design.correction in {"holm", "bonferroni"}:
             own_tests = [one for one in self.pairs if one.measure == pair.measure and not math.isnan(one.p_value)]
             n_tests = self.n_strata * max(len(own_tests), 1)
-        (error,) = stats.standard_errors(self.differences[:, [self.pairs.index(pair)]], cluster=self.cluster).tolist()
+        place = self.pairs.index(pair)
+        error = float(self._errors[place])
         design = replace(self.design, confidence_level=1 - (1 - self.design.confidence_level) / n_tests)
         return planned(pair.difference, error, pair, design, 0.8).get("detectable_difference"), n_tests
+
+    def _by_weight(self, pair: Pair) -> tuple[float, dict[str, float]] | None:
+        """Return the unweighted difference of a pair, and the few queries without which the weighted one is gone."""
+        if self.weights is None or pair.n_effective is None:
+            return None
+        place = self.pairs.index(pair)
+        values, weights = (each[:, place] for each in (self.differences, self.weights))
+        kept = np.flatnonzero(~np.isnan(values))
+        pulls = weights[kept] * values[kept] * math.copysign(1.0, pair.difference)
+        order = np.argsort(-pulls, kind="stable")
+        left = pulls.sum() - np.cumsum(pulls[order])  # without the first, the first two, ...
+        n = int(np.argmax(left <= stats.NEGLIGIBLE_DIFFERENCE)) + 1
+        ids, shares = self.query_ids[kept[order]], weights[kept[order]] / weights[kept].sum()
+        few = zip(ids[:n].tolist(), shares[:n].tolist(), strict=True) if n <= DECIDING < len(kept) else ()
+        return float(values[kept].mean()), dict(few)
+
+    def _within(self, places: Sequence[int], margins: FloatArray) -> list[Within]:
+        """Return what the tests of margins say about some of the pairs."""
+        own, pairs = list(places), [self.pairs[place] for place in places]
+        weights = None if self.weights is None else self.weights[:, own]
+        of_pairs: dict[str, Any] = {"design": self.design, "cluster": self.cluster, "weights": weights}
+        return within_margins(pairs, self.differences[:, own], margins, self.measures, **of_pairs)
 
     def _lacking(self, pair: Pair, rival: str) -> Lacking | None:
         """Return what is not judged of two systems; None where that is little of the rival, or not known.
@@ -400,9 +442,7 @@ class Comparison(Drawn, Shown):
         D. J. Schuirmann 1987, https://doi.org/10.1007/BF01068419
         """
         margins = np.full(len(self.pairs), positive("margin", margin))
-        found = within_margins(
-            self.pairs, self.differences, margins, self.measures, design=self.design, cluster=self.cluster
-        )
+        found = self._within(range(len(self.pairs)), margins)
         columns = {
             **{name: [getattr(pair, name) for pair in self.pairs] for name in (*KEYS, "difference")},
             **{name: [getattr(row, name) for row in found] for name in OF_MARGIN},
@@ -437,13 +477,13 @@ class Comparison(Drawn, Shown):
         check_power(power, design.confidence_level)
         towards = -1.0 if design.alternative == "less" else 1.0
         wanted = None if difference is None else towards * positive("difference", difference)
-        errors = stats.standard_errors(self.differences, cluster=self.cluster).tolist()
+        errors = self._errors.tolist()
         targets = [pair.difference if wanted is None else wanted for pair in self.pairs]
         rows = [
             {
                 **{name: getattr(pair, name) for name in (*KEYS, "n_queries", "n_clusters")},
                 "target": target,
-                "std": error * math.sqrt(pair.n_queries),
+                "std": error * math.sqrt(pair.n_queries if pair.n_effective is None else pair.n_effective),
                 **planned(target, error, pair, design, power),
             }
             for pair, target, error in zip(self.pairs, targets, errors, strict=True)
@@ -618,11 +658,12 @@ def within_margins(
     *,
     design: Design,
     cluster: IntArray | None,
+    weights: FloatArray | None = None,
 ) -> list[Within]:
     """Return what the tests of a margin say about pairs, each with its own margin and column of differences."""
     higher = {measure.label: measure.higher_is_better for measure in measures}
     better = differences * np.array([1.0 if higher[pair.measure] else -1.0 for pair in pairs])
-    options: dict[str, Any] = {"confidence_level": design.confidence_level, "cluster": cluster}
+    options: dict[str, Any] = {"confidence_level": design.confidence_level, "cluster": cluster, "weights": weights}
     one, both = stats.no_worse(better, margins, **options), stats.equivalent(better, margins, **options)
     is_enough = np.array([n_units(pair) >= FEWEST for pair in pairs], np.bool_)
     columns = both.margin, one.p_values, one.is_shown & is_enough, both.p_values, both.is_shown & is_enough
@@ -682,6 +723,7 @@ def compare(
     margin: float | None = None,
     detect: float | None = None,
     judge: Source | None = None,
+    weights: Weights | None = None,
 ) -> Comparison:
     """Compare runs by pairs over the same queries, and say what ties could make of every difference.
 
@@ -726,6 +768,9 @@ def compare(
         Labels of a judge, such as a language model, for the queries of `qrels`, which must be a random sample, and for
         more: differences are estimated from both (prediction-powered inference), and `Pair.judge_weight` says how much
         the judge counts.
+    weights : str or dict, optional
+        As for :func:`evaluate`, or a column of `queries`: means, intervals and tests are weighted. Not for "wilcoxon"
+        and "sign", nor with a judge.
 
     Returns
     -------
@@ -757,9 +802,9 @@ def compare(
     conventions = Conventions.of(locals(), missing="empty" if missing is None else missing)
     read = named_runs(runs, ascending=ascending, then_by=then_by, score_precision=conventions.score_precision)
     named = {name: run.normalized(normalize_ids) for name, run in read.items()}
-    design.check_systems(list(named), has_clusters=cluster is not None)
+    design.check_systems(list(named), has_clusters=cluster is not None, has_weights=weights is not None)
     if judge is not None:
-        check_judge(design, has_clusters=cluster is not None)
+        check_judge(design, has_clusters=cluster is not None, has_weights=weights is not None)
     chosen = parse_measures(measures)
     judgments = checked(Qrels.of(qrels).normalized(normalize_ids), collection, rel, strict=strict)
     found = compare_under(
@@ -772,6 +817,7 @@ def compare(
         queries=queries,
         check_duplicates=check_duplicates,
         judge=None if judge is None else Qrels.of(judge).normalized(normalize_ids),
+        weights=weights,
     )
     given = list(runs.values() if isinstance(runs, Mapping) else runs)
     warned = dict(list(named.items())[: len(given)])  # a single run stands beside its other order
@@ -797,6 +843,7 @@ def compare_under(
     queries: Source | None = None,
     check_duplicates: bool = True,
     judge: Qrels | None = None,
+    weights: Weights | None = None,
 ) -> Comparison:
     """Compare runs by a design that was checked for them, without warnings."""
     for table in (qrels, *runs.values(), *([] if judge is None else [judge])) if check_duplicates else ():
@@ -810,7 +857,8 @@ def compare_under(
         ranked = policies.by_rule(one.placements, engine, "doc_id")
         by_doc_id[name] = [measure.mean(ranked) for measure in one.measures]
     _check_shared(evaluations, design)
-    found = assemble(evaluations, design, cluster, queries, by_doc_id)
+    weighed = {name: one if weights is None else one.weighted(weights, queries) for name, one in evaluations.items()}
+    found = assemble(weighed, design, cluster, _of_clusters(cluster, queries, weights), by_doc_id)
     if judge is None:
         return found
     return found.with_judge(
@@ -834,6 +882,7 @@ def compare_evaluations(
     margin: float | None = None,
     detect: float | None = None,
     judgments: str | None = None,
+    weights: Weights | None = None,
 ) -> Comparison:
     """Compare evaluations that there are already, or that were loaded from files.
 
@@ -849,6 +898,8 @@ def compare_evaluations(
         What to do if their qrels differ: score the rankings of earlier ones again under the newest judgments (by the
         time at which they were saved; the default where their rankings were kept, and new queries that they were not
         asked are left out), compare the queries whose judgments are equal, or raise.
+    weights : str or dict, optional
+        As for :func:`compare`; by default those that the evaluations have.
 
     Returns
     -------
@@ -864,7 +915,7 @@ def compare_evaluations(
     named = by_name((one.name if name is None else name, one) for name, one in read)
     design = Design.of(locals())
     margin, detect = _sizes(margin=margin, detect=detect)
-    found = compare_evaluated(design, named, cluster, queries, judgments)
+    found = compare_evaluated(design, named, cluster, queries, judgments, weights=weights)
     return replace(found, margin=margin, detect=detect)
 
 
@@ -874,9 +925,14 @@ def compare_evaluated(
     cluster: Cluster = None,
     queries: Source | None = None,
     judgments: str | None = None,
+    *,
+    weights: Weights | None = None,
 ) -> Comparison:
     """Do what :func:`compare_evaluations` does, under a given design."""
-    design.check_systems(list(evaluations), has_clusters=cluster is not None)
+    if weights is not None:
+        evaluations = {name: one.weighted(weights, queries) for name, one in evaluations.items()}
+    has_weights = any(one.weights is not None for one in evaluations.values())
+    design.check_systems(list(evaluations), has_clusters=cluster is not None, has_weights=has_weights)
     evaluations, together = reconciled(evaluations, judgments)
     (first, one), *others = evaluations.items()
     for name, other in others:
@@ -888,7 +944,13 @@ def compare_evaluated(
                 hint="evaluate both with the same",
             )
     _check_shared(evaluations, design)
-    return replace(assemble(evaluations, design, cluster, queries, {}), together=together)
+    found = assemble(evaluations, design, cluster, _of_clusters(cluster, queries, weights), {})
+    return replace(found, together=together)
+
+
+def _of_clusters(cluster: Cluster, queries: Source | None, weights: Weights | None) -> Source | None:
+    """Return the table of queries for clusters: none where it was given for weights alone."""
+    return None if isinstance(weights, str) and not isinstance(cluster, str) else queries
 
 
 def named_runs(

@@ -21,6 +21,7 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.comparison.orders import MAX_ORDERS, Drawn, draw_sums, listed_values, n_draws, probability_below
 from deadheat.comparison.sums import MAX_VALUES, ON_GRID, ROUNDING, Distribution, Summands, comparable
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.kernels.weighting import relative
 from deadheat.measures import Measure
 from deadheat.measures.stored import StoredMeasure
 from deadheat.placements.placements import Placements
@@ -205,6 +206,7 @@ def summands(
     *,
     max_orders: int = MAX_ORDERS,
     max_values: int = MAX_VALUES,
+    weights: FloatArray | None = None,
 ) -> Summands | None:
     """Return the exact distribution of each query's value when its ties are broken at random.
 
@@ -220,6 +222,8 @@ def summands(
     max_values : int, default 50,000
         Most distinct sums, also over some of the queries; 8 times as many may be formed on the way. Where there are
         more, the sums are on a grid.
+    weights : ndarray of float, shape (n_queries,), optional
+        The factor of each query in the sum.
 
     Returns
     -------
@@ -240,7 +244,13 @@ def summands(
     parts = measure.distributions(placements, queries) if len(queries) else []
     if parts is None:
         parts = listed_values(measure, placements, queries, max_orders)
-    return None if parts is None else Summands.of(mean[keep & ~moved], parts, max_values)
+    if parts is None:
+        return None
+    fixed = mean[keep & ~moved]
+    if weights is not None:
+        fixed = weights[keep & ~moved] * fixed
+        parts = [(weight * values, p) for weight, (values, p) in zip(weights[queries], parts, strict=True)]
+    return Summands.of(fixed, parts, max_values)
 
 
 def is_moved(mean: FloatArray, variance: FloatArray) -> BoolArray:
@@ -265,6 +275,8 @@ class Side:
         Of the random orders.
     parts : tuple of Side
         Of a gap: the two sides.
+    weights : ndarray of float, shape (n_queries,), or None
+        How much each query counts in means and sums; 1 where it has no value. None: all the same.
     """
 
     measure: Measure
@@ -279,6 +291,11 @@ class Side:
     is_exact: bool
     rng: Rng
     parts: tuple[Side, ...] = ()
+    weights: FloatArray | None = None
+
+    def factors(self, keep: BoolArray) -> FloatArray:
+        """Return the factors of some queries in their sum, of shape (n_kept,): weights over the largest, or ones."""
+        return relative(None if self.weights is None else self.weights[keep], int(keep.sum()))
 
     @property
     def placements(self) -> Placements:
@@ -303,7 +320,10 @@ class Side:
             first = self.parts[0].summands(keep)
             second = self.parts[1].summands(keep) if first else None
             return first.minus(second) if first and second else None
-        return summands(self.measure, self.placements, keep[self.own])
+        return summands(self.measure, self.placements, keep[self.own], weights=self._factors_of_own(keep))
+
+    def _factors_of_own(self, keep: BoolArray) -> FloatArray | None:
+        return None if self.weights is None else (self.weights / self.weights[keep].max(initial=0.0))[self.own]
 
     def moved(self, keep: BoolArray) -> BoolArray:
         """Tell which of some queries ties move, of shape (n_queries,)."""
@@ -326,7 +346,8 @@ class Side:
         content = hashlib.sha256()
         for column in (placements.above, placements.tied, placements.relevance):
             content.update(column.astype(np.float64).tobytes())
-        return draw_sums(self.measure, placements, keep[self.own], moved, generator(self.rng, *content.digest()))
+        rng = generator(self.rng, *content.digest())
+        return draw_sums(self.measure, placements, keep[self.own], moved, rng, weights=self._factors_of_own(keep))
 
 
 def side_of(
@@ -354,6 +375,10 @@ def side_of(
         known.append(by_doc_id[evaluation.measures.index(scores.measure)])
     columns = np.full((6, len(own)), np.nan)
     columns[: len(known), own] = known
+    weights = None
+    if scores.is_weighted:
+        weights = np.ones(len(own))
+        weights[own] = scores.weights
     return Side(
         measure=scores.measure,
         evaluation=evaluation,
@@ -366,6 +391,7 @@ def side_of(
         by_doc_id=columns[5],
         is_exact=not np.nan_to_num(scores.standard_error).any(),
         rng=rng,
+        weights=weights,
     )
 
 
@@ -435,6 +461,7 @@ def normal_error_of(one: Side, other: Side, keep: BoolArray, difference: float) 
     """Return the most that a normal distribution can be off; 1 where moments are sampled, which proves nothing."""
     if not (one.is_exact and other.is_exact):
         return 1.0
-    deviations = [np.maximum(side.high - side.mean, side.mean - side.low)[keep] for side in (one, other)]
-    variances = [side.variance[keep] for side in (one, other)]
+    own = one.factors(keep)
+    deviations = [own * np.maximum(side.high - side.mean, side.mean - side.low)[keep] for side in (one, other)]
+    variances = [own**2 * side.variance[keep] for side in (one, other)]
     return normal_error(difference, np.concatenate(variances), np.concatenate(deviations))

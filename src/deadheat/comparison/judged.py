@@ -120,10 +120,11 @@ def _welch(one: FloatArray, other: FloatArray) -> float:
     return float(2 * special.stdtr(freedom, -apart / variance**0.5))
 
 
-def check_judge(design: Design, *, has_clusters: bool) -> None:
+def check_judge(design: Design, *, has_clusters: bool, has_weights: bool = False) -> None:
     """Raise `ParameterError` if a judge's labels cannot help such a comparison."""
     beside = {"judge": None}
     if design.test not in OF_MEANS:
         raise ParameterError(argument="test", given=design.test, allowed=OF_MEANS, beside=beside)
-    if has_clusters:
-        raise ParameterError(argument="cluster", given=Plain("clusters"), allowed="none", beside=beside)
+    for argument, is_given in (("cluster", has_clusters), ("weights", has_weights)):
+        if is_given:
+            raise ParameterError(argument=argument, given=Plain("some"), allowed="none", beside=beside)

@@ -769,9 +769,10 @@ def languages_of_queries(comparison: Comparison, table: Queries) -> Languages | 
     Returns
     -------
     Languages or None
-        None where the table has no column language or pair_id, or no pair in two languages.
+        None where the table has no column language or pair_id, or no pair in two languages; and with weights, of
+        which a pair has two.
     """
-    if PAIR not in table.columns or table.language_column is None:
+    if PAIR not in table.columns or table.language_column is None or comparison.weights is not None:
         return None
     found, pairs = split_by_language(comparison.evaluations, table)
     times = Counter(pair for own in pairs.values() for pair in set(own.values()))

@@ -274,7 +274,13 @@ def n_draws(placements: Placements, moved: BoolArray) -> int:
 
 
 def draw_sums(
-    measure: Measure, placements: Placements, keep: BoolArray, moved: BoolArray, rng: np.random.Generator
+    measure: Measure,
+    placements: Placements,
+    keep: BoolArray,
+    moved: BoolArray,
+    rng: np.random.Generator,
+    *,
+    weights: FloatArray | None = None,
 ) -> Drawn | None:
     """Draw orders of the ties, and return the sum of a measure over queries in each.
 
@@ -288,6 +294,8 @@ def draw_sums(
     moved : ndarray of bool, shape (n_queries,)
         Those of them that the order of ties moves.
     rng : numpy.random.Generator
+    weights : ndarray of float, shape (n_queries,), optional
+        The factor of each query in the sum.
 
     Returns
     -------
@@ -297,11 +305,12 @@ def draw_sums(
     n_cells, queries = _n_cells(placements, moved), np.flatnonzero(moved)
     if n_cells * FEWEST > MOST_CELLS:
         return None
-    mean, variance = measure.mean(placements), measure.variance(placements)
+    own = np.ones(placements.n_queries) if weights is None else weights
+    mean, variance = own * measure.mean(placements), own**2 * measure.variance(placements)
     fixed, exact = float(mean[keep & ~moved].sum()), float(mean[keep].sum())
     if not len(queries):
         return Drawn(np.array([fixed]), fixed, 0.0)
-    sums = [values.sum(axis=0) for values in _drawn_values(measure, placements, moved, rng)]
+    sums = [(own[moved][:, None] * values).sum(axis=0) for values in _drawn_values(measure, placements, moved, rng)]
     is_exact = not measure.standard_error(placements)[moved].any()
     deviation = math.sqrt(float(variance[moved].sum())) if is_exact else math.nan
     return Drawn(np.sort(np.concatenate(sums)) + fixed, exact, deviation)

@@ -13,6 +13,7 @@ from deadheat.comparison.pairs import pairs_of
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedBounds, Scores
+from deadheat.kernels import weighting
 from deadheat.measures import Measure
 from deadheat.measures.unjudged import ends, has_ends
 from deadheat.placements.unjudged import as_placed
@@ -94,7 +95,13 @@ def difference_bounds(
     keep = ~np.isnan(value - its_value)
     if not keep.any():
         return None
-    found, lowest, highest = (float(one[keep].mean()) for one in (value - its_value, low - its_high, high - its_low))
+    weights = None
+    if scores.weights is not None:
+        weights = np.ones(len(query_ids))
+        weights[members(query_ids, scores.query_ids)] = scores.weights
+        weights = weights[keep]
+    ends_of = (value - its_value, low - its_high, high - its_low)
+    found, lowest, highest = (weighting.mean(one[keep], weights) for one in ends_of)
     return found, lowest, highest
 
 

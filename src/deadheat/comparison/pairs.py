@@ -15,6 +15,7 @@ from deadheat.comparison.flips import Flip, Side, TieSums, flip, gap_of, normal_
 from deadheat.errors import ParameterError
 from deadheat.evaluation.intervals import why_unknown
 from deadheat.io.phases import phase
+from deadheat.kernels import weighting
 from deadheat.measures import Measure
 from deadheat.settings import TUKEY, Design
 from deadheat.stats import (
@@ -116,6 +117,9 @@ class Pair:
         Whether it has another sign than that of the exact means.
     n_clusters : int or None
         Clusters that the queries fall into, if they were given.
+    n_effective : float or None
+        With weights: how many queries of equal weight are worth as much (Kish). Means, their errors and tests are
+        weighted; wins, draws, losses and n_queries count queries.
     method : {"bca", "bootstrap-t", "percentile", "t"}
         Of the interval.
     skewness : float
@@ -163,6 +167,7 @@ class Pair:
     method: str
     skewness: float
     doubtful: bool
+    n_effective: float | None = None
     judged: Judged | None = None
 
     @property
@@ -189,12 +194,13 @@ class Pair:
     @property
     def unknown(self) -> str:
         """Why it does not, as for `Interval.unknown`; empty if it does."""
-        return why_unknown(self.low, self.high, self.n_queries, self.n_clusters, self.method)
+        return why_unknown(self.low, self.high, self.n_queries, self.n_clusters, self.method, self.n_effective)
 
 
 def n_units(pair: Pair) -> int:
-    """Return what a pair's tests count: queries, or clusters."""
-    return pair.n_queries if pair.n_clusters is None else pair.n_clusters
+    """Return what a pair's tests count: queries, or clusters; with weights no more whole ones than they are worth."""
+    n = pair.n_queries if pair.n_clusters is None else pair.n_clusters
+    return n if pair.n_effective is None else min(n, int(pair.n_effective))
 
 
 def n_differing(pair: Pair) -> int:
@@ -255,6 +261,11 @@ def compare_sides(
         _check_shared(measures, places, name_of)
     differences = np.column_stack([sides[a].values - sides[b].values for sides in measures for a, b in places])
     exact = np.column_stack([sides[a].mean - sides[b].mean for sides in measures for a, b in places])
+    of_sides = [sides[a].weights for sides in measures for a, _ in places]
+    weights = None
+    if any(own is not None for own in of_sides):
+        ones = np.ones(len(differences))
+        weights = np.column_stack([ones if own is None else own for own in of_sides])
     with phase("estimating intervals"):
         low, high = interval_bounds(
             differences,
@@ -263,12 +274,13 @@ def compare_sides(
             n_resamples=design.n_resamples,
             cluster=cluster,
             rng=design.rng,
+            weights=weights,
         )
     with phase("testing differences"):
-        raw, adjusted, is_exact = _tested(differences, measures, places, design, cluster)
+        raw, adjusted, is_exact = _tested(differences, measures, places, design, cluster, weights)
     is_significant = significant(adjusted, 1 - design.confidence_level)
-    errors = standard_errors(np.where(np.isnan(differences), np.nan, exact), cluster=cluster)
-    skew, sizes = skewness(differences, cluster=cluster)
+    errors = standard_errors(np.where(np.isnan(differences), np.nan, exact), cluster=cluster, weights=weights)
+    skew, sizes = skewness(differences, cluster=cluster, weights=weights)
     doubtful = is_doubtful(skew, sizes, design.test)
     pairs: list[Pair] = []
     for measure, sides in zip(asked, measures, strict=True):
@@ -331,12 +343,13 @@ def _check_shared(
             )
 
 
-def _tested(
+def _tested(  # noqa: PLR0917 - what is tested, and how
     differences: FloatArray,
     measures: Sequence[Mapping[K, Side]],
     places: Sequence[tuple[K, K]],
     design: Design,
     cluster: IntArray | None,
+    weights: FloatArray | None,
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Return p values, corrected p values and whether they are exact, each of shape (n_pairs,)."""
     is_empty = np.isnan(differences).all(axis=0)  # nothing was tested, as in a stratum that one of the two lacks
@@ -348,6 +361,7 @@ def _tested(
                 n_resamples=design.n_resamples,
                 cluster=cluster,
                 rng=design.rng,
+                weights=next(iter(sides.values())).weights,
             )
             column = {key: n for n, key in enumerate(sides)}
             by_pair += [matrix[column[a], column[b]] for a, b in places]
@@ -360,10 +374,13 @@ def _tested(
         n_resamples=design.n_resamples,
         cluster=cluster,
         rng=design.rng,
+        weights=weights,
     )
     raw = np.where(is_empty, np.nan, found.p_values)
     if design.test in NEED_SPREAD:
-        alike = (standard_errors(differences, cluster=cluster) == 0) & (np.abs(np.nansum(differences, axis=0)) > 0)
+        alike = (standard_errors(differences, cluster=cluster, weights=weights) == 0) & (
+            np.abs(np.nansum(differences, axis=0)) > 0
+        )
         raw = np.where(alike, np.nan, raw)  # the same difference for every query: nothing says how large chance is
     adjusted = [adjust(of_measure, design.correction) for of_measure in raw.reshape(len(measures), -1)]
     return raw, np.concatenate(adjusted), found.is_exact
@@ -371,10 +388,11 @@ def _tested(
 
 def _reversal(sums: TieSums, a: Hashable, b: Hashable, gap: Side, keep: BoolArray) -> Flip:
     """Return what tie orders do to the sign of the difference of two systems: exact if possible, sampled if need be."""
-    n = max(int(keep.sum()), 1)
-    difference = float(gap.mean[keep].sum())
-    lowest, highest = (float(end[keep].sum() / n) for end in (gap.low, gap.high))
-    known = difference / n, float(gap.variance[keep].sum() / n**2), lowest, highest
+    own = gap.factors(keep)
+    n = max(float(own.sum()), 1.0)
+    difference = float((own * gap.mean[keep]).sum())
+    lowest, highest = (float((own * end[keep]).sum() / n) for end in (gap.low, gap.high))
+    known = difference / n, float((own**2 * gap.variance[keep]).sum() / n**2), lowest, highest
     found = flip(*known)
     if found.method != "normal":
         return found
@@ -388,12 +406,13 @@ def _reversal(sums: TieSums, a: Hashable, b: Hashable, gap: Side, keep: BoolArra
 def _described(gap: Side, keep: BoolArray) -> dict[str, Any]:
     """Return what needs no test: means, effect size, wins, and the difference by document id, as trec_eval."""
     kept, n = gap.values[keep], int(keep.sum())
-    std = float(kept.std(ddof=1)) if n > 1 else np.nan
+    weights = None if gap.weights is None else gap.weights[keep]
+    std, own = weighting.std(kept, weights), gap.factors(keep)
     better = kept if gap.measure.higher_is_better else -kept
     columns = (gap.values, *(part.values for part in gap.parts), gap.mean, gap.by_doc_id)
-    mean, own, other, expected, of_rule = (float(column[keep].mean()) if n else np.nan for column in columns)
+    mean, its, other, expected, of_rule = (weighting.mean(column[keep], weights) for column in columns)
     return {
-        "mean": own,
+        "mean": its,
         "baseline_mean": other,
         "difference": mean,
         "effect_size": _effect_size(mean, std),
@@ -402,7 +421,8 @@ def _described(gap: Side, keep: BoolArray) -> dict[str, Any]:
         "losses": int((better < -NEGLIGIBLE_DIFFERENCE).sum()),
         "n_queries": n,
         "std": std,
-        "tie_standard_error": float(np.sqrt(gap.variance[keep].sum()) / n) if n else np.nan,
+        "tie_standard_error": float(np.sqrt((own**2 * gap.variance[keep]).sum()) / own.sum()) if n else np.nan,
+        "n_effective": None if weights is None else weighting.effective_number(weights),
         "expected_difference": expected,
         "doc_id_difference": of_rule,
         "doc_id_reverses": bool(

@@ -54,18 +54,19 @@ def rank_intervals(
         return [(None, None, None, None, 0)] * len(sides)
     units: IntArray = np.arange(n_queries) if cluster is None else np.unique(cluster[keep], return_inverse=True)[1]
     n_units, random = int(units.max()) + 1, generator(rng)
-    sizes = np.bincount(units, minlength=n_units)
+    own = sides[0].factors(keep)
     means, variances = (
-        _sums(units, [side.mean[keep] for side in sides]),
-        _sums(units, [side.variance[keep] for side in sides]),
+        _sums(units, [own * side.mean[keep] for side in sides]),
+        _sums(units, [own**2 * side.variance[keep] for side in sides]),
     )
+    sizes = np.bincount(units, own, minlength=n_units)
     is_few = n_units * len(sides) * n_resamples <= MOST_DRAWN and n_queries * len(sides) * STEPS <= MOST_POOLED
     pools = [_pool(side, keep, units, n_units, random) for side in sides] if is_few and variances.any() else None
     higher = sides[0].measure.higher_is_better
     best, worst = stats.resampled_ranks(
         means, variances, sizes, pools=pools, higher_is_better=higher, n_resamples=n_resamples, rng=random
     )
-    by_mean = means.sum(axis=0, keepdims=True) / n_queries
+    by_mean = means.sum(axis=0, keepdims=True) / own.sum()
     (own,), _ = stats.ranks(by_mean if higher else -by_mean)
     is_first = best == 1
     p_best = (is_first / is_first.sum(axis=1, keepdims=True)).mean(axis=0)
@@ -105,7 +106,7 @@ def _pool(side: Side, keep: BoolArray, units: IntArray, n_units: int, rng: np.ra
     # each query's own order of draws, as those of one unit are added
     values[moved[keep]] = rng.permuted(found, axis=1)
     sums = np.zeros((n_units, found.shape[1]))
-    np.add.at(sums, units, values)
+    np.add.at(sums, units, side.factors(keep)[:, None] * values)
     return sums
 
 

@@ -113,6 +113,12 @@ class Verdict:
         Of `system` against `baseline`; None without a margin.
     lacking : Lacking or None
         Where 10% or more of the rival's top documents are unjudged: the lead may be due to the judgments.
+    n_effective : float or None
+        With weights: how many queries of equal weight are worth as much.
+    unweighted : float or None
+        With weights: the difference if each query counted the same, seen from the leader.
+    deciding : tuple of str
+        With weights: the few queries, up to three, without which the lead is gone.
     sentences : tuple of str
     """
 
@@ -142,6 +148,9 @@ class Verdict:
     no_worse: bool | None = None
     equivalent: bool | None = None
     lacking: Lacking | None = None
+    n_effective: float | None = None
+    unweighted: float | None = None
+    deciding: tuple[str, ...] = ()
     sentences: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -202,6 +211,11 @@ TIES = {
     " ever do (<1%).",
     "often": "Ties broken at random put {behind} ahead of {ahead} by {measure} {chance}{by_id}.",
 }
+WEIGHTS = {
+    "reversed": "The weights decide: if each {query} counted the same, {leader} would not be ahead of {runner_up} by"
+    " {measure} (difference {size}).",
+    "few": "Without {queries} the lead of {leader} by {measure} is gone.",
+}
 OF_BASELINE = "By more than chance, of the {n} other systems {better} better than {of} by {measure}, and {worse} worse."
 POWER = (
     "By {measure}, these {units} find a true difference of {size} between {system} and {baseline} with a power of 80%,"
@@ -238,6 +252,9 @@ class Judge:
     detectable : callable
         Returns the difference that a pair's queries find with a power of 80%, None if that is not known; and for how
         many tests its level is corrected.
+    by_weight : callable
+        Returns of a pair the difference if each query counted the same, and the queries without which its sign
+        changes, with their shares of the weight; None without weights.
     lacking : callable
         Returns what judgments a pair lacks, given the name of the rival; None where that is little.
     unit : tuple of str
@@ -252,6 +269,7 @@ class Judge:
     within: Mapping[Pair, Within]
     detectable: Callable[[Pair], tuple[float | None, int]]
     lacking: Callable[[Pair, str], Lacking | None]
+    by_weight: Callable[[Pair], tuple[float, Mapping[str, float]] | None]
     unit: tuple[str, str] = QUERY
 
     def verdict(self) -> Verdict:
@@ -305,7 +323,7 @@ class Judge:
         least = self._least_p(pair, own)
         kind = self._kind(measure, pair, leader, least)
         others = {one.label: self._leader(one)[0] or "" for one in self.measures if one.is_quality and one != measure}
-        within = self.within.get(pair)
+        within, by_weight = self.within.get(pair), self.by_weight(pair) if leader else None
         favourites = [favoured(one, measure, design) for one in own if not doubt(one, design)]
         found = Verdict(
             outcome=OUTCOMES.get(kind, kind),
@@ -334,11 +352,15 @@ class Judge:
             no_worse=None if within is None else within.no_worse,
             equivalent=None if within is None else within.equivalent,
             lacking=self.lacking(pair, rival) if rival and pair.n_queries else None,
+            n_effective=pair.n_effective,
+            unweighted=sign * by_weight[0] if by_weight else None,
+            deciding=tuple(by_weight[1]) if by_weight else (),
         )
         words = self._words(found, measure, pair, own, sign)
         sentences = [FIRST[kind].format_map(words)]
         if leader and kind != "none":
-            sentences += [_judgments(found, sign), _agreement(found), self._ties(pair, measure, scale)]
+            weighed = _weights(found, by_weight[1], measure, self.unit[0]) if by_weight else ""
+            sentences += [weighed, _judgments(found, sign), _agreement(found), self._ties(pair, measure, scale)]
             if design.baseline is not None and len(own) > 1:
                 worse = favourites.count(design.baseline)
                 better = len(favourites) - favourites.count(None) - worse
@@ -382,6 +404,8 @@ class Judge:
         noun = unit if pair.n_clusters is None else ("cluster", "clusters")
         queries = counted(pair.n_queries, *unit)
         units = queries if pair.n_clusters is None else f"{queries} in {counted(pair.n_clusters, 'cluster')}"
+        by_weight = " by weight" * (pair.n_effective is not None)
+        units += "" if pair.n_effective is None else f" worth {pair.n_effective:.1f} of equal weight"
         levels, leader, rival = self.levels[measure.label], found.leader or pair.baseline, found.runner_up
         if len(levels) == 2:  # over the queries that both have
             levels = {
@@ -411,7 +435,7 @@ class Judge:
             "query": unit[0],
             "queries": queries,
             "units": units,
-            "n_units": f"{n:,} {noun[n != 1]}",
+            "n_units": f"{n:,} {noun[n != 1]}{by_weight}",
             "nouns": noun[1],
             "everywhere": f"on the only {unit[0]}" if pair.n_queries == 1 else f"on each of {units}",
             "mean": "total" if measure.total else "mean",
@@ -508,6 +532,14 @@ def _said(kind: str, words: Mapping[str, Any], *more: str) -> Verdict:
 
 def _are(n: int) -> str:
     return f"{n or 'none'} {'is' if n == 1 else 'are'}"
+
+
+def _weights(found: Verdict, shares: Mapping[str, float], measure: Measure, query: str) -> str:
+    """Say whether the weights decide who leads, and which queries do by theirs."""
+    words = {**vars(found), "query": query, "size": signed(found.unweighted or 0.0)}
+    words["queries"] = three([f"{one} ({percentage(share)} of the weight)" for one, share in shares.items()], " and ")
+    is_ahead = (found.unweighted or 0.0) * (1 if measure.higher_is_better else -1) > NEGLIGIBLE_DIFFERENCE
+    return " ".join(WEIGHTS[key].format_map(words) for key in ["reversed"] * (not is_ahead) + ["few"] * bool(shares))
 
 
 def _judgments(found: Verdict, sign: int) -> str:

@@ -26,6 +26,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.levels import at_level
 from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
 from deadheat.evaluation.warned import warn, warn_of_one_table
+from deadheat.evaluation.weights import Weights
 from deadheat.io.mappings import is_id
 from deadheat.io.phases import phase
 from deadheat.io.results import is_of_chroma
@@ -52,6 +53,8 @@ class EvaluationArguments(ConventionArguments, total=False):
     collection: Source | None
     strict: bool
     normalize_ids: str | None
+    weights: Weights | None
+    queries: Source | None
 
 
 Measures: TypeAlias = MeasureLike | Iterable[MeasureLike] | None
@@ -90,6 +93,8 @@ def evaluate(
     collection: Source | None = None,
     strict: bool = False,
     normalize_ids: str | None = None,
+    weights: Weights | None = None,
+    queries: Source | None = None,
 ) -> Evaluation | dict[str, Evaluation]:
     """Evaluate a run against relevance judgments, exactly where scores tie.
 
@@ -148,6 +153,12 @@ def evaluate(
         Whether they are an error.
     normalize_ids : {"NFC", "NFD", "NFKC", "NFKD"}, optional
         Read the ids of qrels and run in this form of Unicode. Without it, ids that differ in their form are different.
+    weights : str or dict, optional
+        How much each query counts in means, such as how often it is asked: a column of `queries`, or a dict of query_id
+        to a number from 0 on. As for :meth:`Evaluation.weighted`; a `DeadheatWarning` names a query with more than a
+        tenth of the weight.
+    queries : path, frame or Queries, optional
+        The table that has that column.
 
     Returns
     -------
@@ -198,6 +209,8 @@ def evaluate(
             opened = opened.then_by(*keys, score_precision=conventions.score_precision)
         opened = opened.normalized(normalize_ids)
         found[name] = evaluate_under(conventions, judged, opened, chosen, rng)
+        if weights is not None or queries is not None:
+            found[name] = found[name].weighted(weights, queries)
         warn({opened.where: found[name]}, judged, {opened.where: opened}, missing=missing)
         warn_of_one_table(found[name], given, source)
     return found if is_several else found[""]

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arguments import Rng
-from deadheat.arrays import BoolArray, IntArray, TextArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Drawn, Shown
@@ -39,6 +39,7 @@ from deadheat.evaluation.strata import (
     names_of,
     order,
 )
+from deadheat.evaluation.weights import Weights, weights_of
 from deadheat.io.forking import check_threads
 from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
@@ -421,6 +422,50 @@ class Evaluation(Drawn, Shown):
             "qrels": self.qrels_hash,
         }
         return Evaluation([replace(one, query_ids=ids) for one in some], **some.parts() | renamed)
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """How much each query counts in means, of shape (n_queries,); None: all the same, or there are only totals."""
+        return next((one.weights for one in self if one.weights is not None), None)
+
+    def weighted(self, weights: Weights | None, queries: Source | None = None) -> Evaluation:
+        r"""Return the evaluation with weighted means, :math:`\sum w x / \sum w`.
+
+        Parameters
+        ----------
+        weights : str or dict
+            How much each query counts, such as how often it is asked: a column of `queries`, or a dict of query_id to a
+            number from 0 on. One of weight 0 is left out: it loses its values. Totals, of counts, have no weights.
+        queries : path, frame or Queries, optional
+            The table of queries.
+
+        Returns
+        -------
+        Evaluation
+            Ties, intervals and tests are of the weighted mean.
+
+        Raises
+        ------
+        DataError
+            A query has no weight, or one that is below 0 or no number.
+        ParameterError
+            There is no table, or `weights` is something else.
+
+        Examples
+        --------
+        >>> from deadheat import evaluate
+        >>> ev = evaluate({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": ["a"], "q2": ["b", "a"]}, "RR")
+        >>> ev.means(), ev.weighted({"q1": 3, "q2": 1}).means()
+        ({'RR': 0.75}, {'RR': 0.875})
+        """
+        table = Queries.of(queries, [weights]) if isinstance(weights, str) and queries is not None else queries
+        own = weights_of(weights, table, self.query_ids)
+        notes = (f"weights: {weights} of {table.where}",) if isinstance(table, Queries) else ()
+        scores = [
+            one if one.measure.total else replace(one, weights=own, values=np.where(own > 0, one.values, np.nan))
+            for one in self
+        ]
+        return Evaluation(scores, **self.parts() | {"notes": (*self.notes, *notes)})
 
     def without_relevant(self, measure: MeasureLike) -> tuple[str, ...]:
         """Return the queries that have no relevant document for a measure."""

@@ -94,6 +94,8 @@ class Interval:
         Clusters of these queries, if clusters were given.
     quantile, at : float
         Of :meth:`Scores.quantile`: which one, as 0.5 for the median, and its estimate; None of a mean.
+    n_effective : float or None
+        With weights: how many queries of equal weight give a mean as precise.
     open_ends : tuple of str
         Of a quantile: "low" or "high" where there are too few values for that end, which is then the measure's own.
 
@@ -117,6 +119,7 @@ class Interval:
     quantile: float | None = None
     at: float | None = None
     open_ends: tuple[str, ...] = ()
+    n_effective: float | None = None
 
     @property
     def value(self) -> float:
@@ -127,6 +130,7 @@ class Interval:
         """Return the mean with its ends, rounded; a question mark means that these cannot be known."""
         ends = f"[{rounded(self.low)}, {rounded(self.high)}]{'' if self.is_known else '?'}"
         over = counted(self.n_queries, "query", "queries")
+        over += "" if self.n_effective is None else f" as good as {self.n_effective:.1f}"
         grouped = "" if self.n_clusters is None else f" in {counted(self.n_clusters, 'cluster')}"
         return (
             f"<Interval {rounded(self.value)} {ends}, {100 * self.confidence_level:g}% {self.method}, {over}{grouped}>"
@@ -144,7 +148,7 @@ class Interval:
             ends = " and ".join(self.open_ends)
             few = f"only {counted(self.n_queries, 'query', 'queries')}, too few for the {ends} end"
             return f"{few}: it is that of the measure" if ends else ""
-        return why_unknown(self.low, self.high, self.n_queries, self.n_clusters, self.method)
+        return why_unknown(self.low, self.high, self.n_queries, self.n_clusters, self.method, self.n_effective)
 
     @property
     def random_standard_error(self) -> float:
@@ -158,7 +162,14 @@ class Interval:
         return (self.tie_standard_error / whole) ** 2 if whole else 0.0
 
 
-def why_unknown(low: float, high: float, n_queries: int, n_clusters: int | None, method: str) -> str:
+def why_unknown(  # noqa: PLR0917 - the fields of an interval
+    low: float,
+    high: float,
+    n_queries: int,
+    n_clusters: int | None,
+    method: str,
+    n_effective: float | None = None,
+) -> str:
     """Return why an interval says nothing about other queries, or an empty string if it does.
 
     Parameters
@@ -171,6 +182,8 @@ def why_unknown(low: float, high: float, n_queries: int, n_clusters: int | None,
     method : str
         The method that was used. Clopper and Pearson's interval, and Gaffke's, are known for any number of queries,
         the bootstrap-t with 20 or more.
+    n_effective : float, optional
+        What these queries are worth by their weights.
 
     Examples
     --------
@@ -179,35 +192,40 @@ def why_unknown(low: float, high: float, n_queries: int, n_clusters: int | None,
     """
     if not n_queries:
         return "no query has a value"
-    if method == PROPORTION or (method == BOUNDED and n_clusters is None):
+    if method == PROPORTION or (method == BOUNDED and n_clusters is n_effective is None):
         return ""
+    fewest = FEWEST_UNBOUNDED if method == "bootstrap-t" else FEWEST
+    if n_effective is not None and n_effective < fewest:
+        return f"by weight {counted(n_queries, 'query is', 'queries are')} worth only {n_effective:.1f}"
     n_units, nouns, units = (n_queries, ("query", "queries"), "values")
     if n_clusters is not None:
         n_units, nouns, units = (n_clusters, ("cluster", "clusters"), "clusters")
-    if n_units < (FEWEST_UNBOUNDED if method == "bootstrap-t" else FEWEST):
+    if n_units < fewest:
         return f"only {counted(n_units, *nouns)}"
     if isinf(high - low):
         return f"too few of the {n_units:,} {units} differ"
     return "" if low < high else f"all {n_units:,} {units} are equal"
 
 
-def method_of(method: str, measure: Measure, *, n_units: int, has_clusters: bool) -> str:
+def method_of(method: str, measure: Measure, *, n_units: float, has_clusters: bool, has_weights: bool = False) -> str:
     """Return the method to use for a measure: what "auto" chooses, or the requested one.
 
     Parameters
     ----------
     method : str
     measure : Measure
-    n_units : int
-        Queries, or clusters, that have a value.
+    n_units : float
+        Queries, or clusters, that have a value; with weights what they are worth.
     has_clusters : bool
+    has_weights : bool, default False
 
     Raises
     ------
     ParameterError
-        The method does not apply to this measure, or not to clusters.
+        The method does not apply to this measure, or not to clusters or weights.
     """
-    is_proportion = measure.is_zero_or_one and not has_clusters
+    is_grouped = has_clusters or has_weights
+    is_proportion = measure.is_zero_or_one and not is_grouped
     is_bounded = all(map(isfinite, measure.range))
     if method == "auto":
         if is_proportion:
@@ -222,8 +240,8 @@ def method_of(method: str, measure: Measure, *, n_units: int, has_clusters: bool
     if method == PROPORTION and not is_proportion:
         of_measures = "is for measures that are 0 or 1 in every order (Hit, P@1)"
         raise ParameterError(
-            f"method={PROPORTION!r} {'needs independent queries' if has_clusters else of_measures}",
-            given=Plain("clusters" if has_clusters else measure),
+            f"method={PROPORTION!r} {'needs independent queries that count the same' if is_grouped else of_measures}",
+            given=Plain("clusters" if has_clusters else "weights" if has_weights else measure),
             hint="allowed here are 'auto', 'bca', 'bootstrap-t', 'percentile', 't' and 'gaffke'",
         )
     return method

@@ -12,7 +12,7 @@ from deadheat.arrays import members
 from deadheat.data.changes import Changes, changes
 from deadheat.errors import DataError
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.rescoring import rescore
+from deadheat.evaluation.rescoring import rescore, weighted_as
 from deadheat.measures import Measure
 from deadheat.measures.stored import StoredMeasure
 from deadheat.settings import Conventions, Rejudging
@@ -140,6 +140,13 @@ def _check_conventions(evaluations: Mapping[str, Evaluation]) -> None:
                 f"{first} and {name} were evaluated under different conventions ({differing})",
                 hint="evaluate both under the same",
             )
+        shared = members(one.query_ids, other.query_ids), members(other.query_ids, one.query_ids)
+        own, its = (
+            np.ones(len(each.query_ids))[kept] if each.weights is None else each.weights[kept]
+            for each, kept in zip((one, other), shared, strict=True)
+        )
+        if not np.array_equal(own, its):
+            raise DataError(f"{first} and {name} were evaluated with different weights", hint="give both the same")
 
 
 def _newest(evaluations: Mapping[str, Evaluation]) -> str:
@@ -183,7 +190,11 @@ def _rescore(evaluations: Mapping[str, Evaluation], reference: str, others: Mapp
         conventions = one.conventions
         allowing = replace(conventions, missing="empty") if conventions.missing == "error" else conventions
         again, unknown = rescore(one.called(name), newest, one.measures, allowing)
-        found[name] = Evaluation(again, **again.parts() | {"conventions": conventions, "name": one.name})
+        found[name] = weighted_as(
+            Evaluation(again, **again.parts() | {"conventions": conventions, "name": one.name}),
+            one,
+            evaluations[reference],
+        )
         known = one.query_ids.tolist() if one.qrels is None else [*differing[name].same, *differing[name].changed]
         not_asked |= {*again.missing_queries}.difference(known)
         left_out |= {measure: None for measure in one.measures if measure.label in unknown}

@@ -62,9 +62,19 @@ def rescored(
         problem = f"{evaluation.name} was saved with too little of its ranking for {told}"
         hint = "leave these measures out, or evaluate the run again"
         raise NotKeptError(problem, queries=unknown, hint=hint)
+    found = weighted_as(found, evaluation)
     if run is not None and qrels is not None and found.known_depth is None:  # what was cut may be judged
         warn({run.where: found}, judgments, {run.where: run}, missing=conventions.get("missing"))
     return found
+
+
+def weighted_as(evaluation: Evaluation, *others: Evaluation) -> Evaluation:
+    """Return an evaluation whose queries have the weights that they have in others, if these have any."""
+    own: dict[str, float] = {}
+    for one in others:
+        if one.weights is not None:
+            own |= zip(one.query_ids.tolist(), one.weights.tolist(), strict=True)
+    return evaluation.weighted(own) if own else evaluation
 
 
 def renamed(run: Run, ids: Mapping[str, str] | str | Path) -> Run:

@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -227,10 +227,12 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
         "save_depth": run.rows.depth if run else 0,
         "known_depth": parts["known_depth"],
     }
+    weights = next((one.weights for one in scores if one.weights is not None), None)
     data: dict[str, object] = {
         "encoding": ENCODING,
         "scores": _packed_scores(scores),
         **_tables_of(parts["placements"]),
+        **({} if weights is None else {"weights": packed({"weight": weights}, {"weight": pl.Float64})}),
         # the placements once more, by an ontology's judgments; only with MaxRel on one
         **({} if parts["graded"] is None else {"graded": _tables_of(parts["graded"])}),
         **({} if isinstance(qrels, str) else {"judgments": _judgments(qrels)}),
@@ -260,6 +262,7 @@ def _summary(scores: Scores, interval: Interval) -> dict[str, object]:
     return {
         **{name: _plain(number) for name, number in numbers.items()},
         "n_queries": scores.n_queries,
+        **({"n_effective": scores.n_effective} if scores.is_weighted else {}),
         **{name: getattr(interval, attribute) for name, attribute in KNOWN.items()},
         "higher_is_better": measure.higher_is_better,
         "total": measure.total,
@@ -355,7 +358,8 @@ def _parts(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
     for place, (notation, stated) in enumerate(document["measures"].items()):
         measure = _measure(notation, stated)
         placed = graded if graded is not None and isinstance(measure, MaxRel) else placements
-        scores.append(_scores(measure, placed, rows.slice(place * n, n)))
+        weights = unpacked(data["weights"])["weight"].to_numpy() if "weights" in data and not measure.total else None
+        scores.append(replace(_scores(measure, placed, rows.slice(place * n, n)), weights=weights))
     return scores, {
         "name": document["name"],
         "query_ids": placements.query_ids,

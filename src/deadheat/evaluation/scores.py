@@ -17,6 +17,7 @@ from deadheat.data.tables import Source
 from deadheat.errors import MeasureError, ParameterError
 from deadheat.evaluation.intervals import Cluster, Interval, IntervalOptions, cluster_codes, method_of
 from deadheat.io.phases import phase
+from deadheat.kernels import weighting
 from deadheat.measures import Measure
 from deadheat.measures.unjudged import ends, has_ends
 from deadheat.placements.placements import Placements
@@ -115,7 +116,7 @@ class PlacedBounds:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The scores of one measure, one for each query.
+    r"""The scores of one measure, one for each query.
 
     Attributes
     ----------
@@ -129,6 +130,9 @@ class Scores:
         Over unjudged documents; None if they were not asked for.
     rows : ndarray of int, shape (n_queries,), or slice
         The places of the queries in `spread`.
+    weights : ndarray of float, shape (n_queries,), or None
+        How much each query counts in means, which are :math:`\sum w x / \sum w`; None: all the same. A query of weight
+        0 has no value. Totals have no weights.
     """
 
     measure: Measure
@@ -137,6 +141,7 @@ class Scores:
     spread: TieSpread = field(repr=False)
     unjudged: PlacedBounds | tuple[FloatArray, FloatArray] | None = field(default=None, repr=False)
     rows: IntArray | slice = field(default_factory=lambda: slice(None), repr=False)
+    weights: FloatArray | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         level = f"total {self.total:.4f}" if self.measure.total else f"{self.mean:.4f}"
@@ -153,6 +158,16 @@ class Scores:
         return int(self.kept.sum())
 
     @property
+    def is_weighted(self) -> bool:
+        """Whether the queries that count do not all count the same."""
+        return self.weights is not None and not weighting.are_equal(self.weights[self.kept])
+
+    @property
+    def n_effective(self) -> float:
+        """How many queries of equal weight give a mean as precise (Kish): without weights, the number of queries."""
+        return float(self.n_queries) if self.weights is None else weighting.effective_number(self.weights[self.kept])
+
+    @property
     def mean(self) -> float:
         """Mean over the queries that count; NaN if there are none. Of logarithms (GMAP), the geometric mean."""
         return self._mean(self.values)
@@ -165,8 +180,7 @@ class Scores:
     @property
     def std(self) -> float:
         """Standard deviation over queries (the divisor is n - 1); NaN for fewer than two."""
-        kept = self.values[self.kept]
-        return float(np.std(kept, ddof=1)) if len(kept) > 1 else float("nan")
+        return weighting.std(self.values[self.kept], self._weights_of(self.kept))
 
     @cached_property
     def tie_mean(self) -> FloatArray:
@@ -227,7 +241,9 @@ class Scores:
 
         Of a geometric mean to first order: the mean times the standard deviation of the mean logarithm.
         """
-        found = self.total_tie_std / self.n_queries if self.n_queries else float("nan")
+        own = weighting.relative(self._weights_of(self.kept), self.n_queries)
+        of_kept = self.tie_std[self.kept]
+        found = float(np.sqrt(((own * of_kept) ** 2).sum()) / own.sum()) if len(own) else float("nan")
         return found * self.mean if self.measure.geometric else found
 
     @property
@@ -274,9 +290,7 @@ class Scores:
     @property
     def reachable(self) -> float:
         """Mean over the queries that count of the best value that their judgments allow; NaN if they set no limit."""
-        best = self.spread.reachable[self.rows][self.kept]
-        mean = float(best.mean()) if len(best) else float("nan")
-        return math.exp(mean) if self.measure.geometric else mean
+        return self._mean(np.where(self.kept, self.spread.reachable[self.rows], np.nan), self.kept)
 
     @property
     def standard_error(self) -> FloatArray:
@@ -370,7 +384,7 @@ class Scores:
             `value` is the quantile, by linear interpolation; the ends are values of queries, and cover that of all
             queries with the confidence level at least, whatever the distribution. Where there are too few queries for
             an end, as for a median of fewer than six, it is the lowest or highest value of the measure, and `unknown`
-            says so.
+            says so. Each query counts the same, whatever weights there are.
 
         Raises
         ------
@@ -422,14 +436,18 @@ class Scores:
             values=self.values[keep],
             unjudged=None if self.unjudged is None else (low[keep], high[keep]),
             rows=np.arange(self.spread.placements.n_queries)[self.rows][keep],
+            weights=None if self.weights is None else self.weights[keep],
         )
 
     def _of_kept(self, values: FloatArray) -> FloatArray:
         return np.where(self.kept, values, np.nan)
 
-    def _mean(self, values: FloatArray) -> float:
-        kept = values[~np.isnan(values)]
-        mean = float(kept.mean()) if len(kept) else float("nan")
+    def _weights_of(self, kept: BoolArray) -> FloatArray | None:
+        return None if self.weights is None else self.weights[kept]
+
+    def _mean(self, values: FloatArray, kept: BoolArray | None = None) -> float:
+        kept = ~np.isnan(values) if kept is None else kept
+        mean = weighting.mean(values[kept], self._weights_of(kept))
         return math.exp(mean) if self.measure.geometric else mean
 
 
@@ -452,8 +470,15 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
     expected = np.column_stack([one.tie_mean for one in scores])
     codes = cluster_codes(options.cluster, options.queries, scores[0].query_ids)
     n_clusters = [None if codes is None else len(np.unique(codes[one.kept])) for one in scores]
+    weights = weights_beside(scores)
     methods = [
-        method_of(options.method, one.measure, n_units=one.n_queries if n is None else n, has_clusters=n is not None)
+        method_of(
+            options.method,
+            one.measure,
+            n_units=min(one.n_effective, math.inf if n is None else n),
+            has_clusters=n is not None,
+            has_weights=one.is_weighted,
+        )
         for one, n in zip(scores, n_clusters, strict=True)
     ]
     low, high = np.empty((2, len(scores)))
@@ -473,9 +498,10 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
                     cluster=codes,
                     rng=options.rng,
                     limits=limits,
+                    weights=None if weights is None else weights[:, own],
                 )
                 low[own], high[own] = np.clip(found, *limits) if used == "bootstrap-t" else found
-    reported, of_queries = (stats.standard_errors(each, cluster=codes) for each in (values, expected))
+    reported, of_queries = (stats.standard_errors(each, cluster=codes, weights=weights) for each in (values, expected))
     own = [n for n, one in enumerate(scores) if one.measure.geometric]
     low[own], high[own] = np.exp(low[own]), np.exp(high[own])
     for errors in (reported, of_queries):
@@ -492,6 +518,15 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
             options.confidence_level,
             one.n_queries,
             n_clusters[n],
+            n_effective=one.n_effective if one.is_weighted else None,
         )
         for n, one in enumerate(scores)
     ]
+
+
+def weights_beside(scores: Sequence[Scores]) -> FloatArray | None:
+    """Return the weights of scores of the same queries, of shape (n_queries, n_scores); None where all are equal."""
+    if not any(one.is_weighted for one in scores):
+        return None
+    ones = np.ones(len(scores[0].values))
+    return np.column_stack([ones if one.weights is None else one.weights for one in scores])

@@ -13,6 +13,7 @@ from deadheat.data.alike import alike
 from deadheat.data.tables import Qrels, Run, Source, Table, path_of
 from deadheat.errors import DeadheatWarning, NothingJudgedWarning
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.weights import heavy
 from deadheat.io.formats import format_of
 from deadheat.placements.place import looks_swapped
 from deadheat.placements.placements import lost_zeros
@@ -39,8 +40,10 @@ def warn(
     lacking = _missing(evaluations) if missing is None else ()
     # of what looks swapped the advice on levels would mislead
     is_swapped = any(looks_swapped(qrels, run) for run in runs.values())
-    of_levels = () if is_swapped else _levels(next(iter(evaluations.values())), qrels)
-    _tell([*of_levels, *lacking, *(told for name, run in runs.items() for told in _ids(evaluations[name], qrels, run))])
+    first = next(iter(evaluations.values()))
+    of_levels = () if is_swapped else _levels(first, qrels)
+    of_ids = (told for name, run in runs.items() for told in _ids(evaluations[name], qrels, run))
+    _tell([*of_levels, *lacking, *_heavy(first), *of_ids])
 
 
 def warn_of_form(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
@@ -76,6 +79,13 @@ def _missing(evaluations: Mapping[str, Evaluation]) -> Iterator[Warned]:
             " intended; missing='skip' leaves them out"
         )
         yield text, DeadheatWarning
+
+
+def _heavy(evaluation: Evaluation) -> Iterator[Warned]:
+    """Find queries with more than a tenth of the weight, on which a mean hangs."""
+    if found := heavy(evaluation.query_ids, evaluation.weights):
+        told = three([f"{query} ({share:.0%})" for query, share in found.items()])
+        yield f"{evaluation.name}: means hang on queries with more than a tenth of the weight: {told}", DeadheatWarning
 
 
 def _levels(evaluation: Evaluation, qrels: Qrels) -> Iterator[Warned]:

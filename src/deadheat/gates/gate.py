@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,10 +22,11 @@ from deadheat.evaluation.evaluate import checked, opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, Cluster, Interval, IntervalOptions, cluster_codes, cluster_name
 from deadheat.evaluation.reconciling import reconciled
-from deadheat.evaluation.scores import Scores, intervals
+from deadheat.evaluation.scores import Scores, intervals, weights_beside
 from deadheat.evaluation.strata import columns_of, groups, is_assigned, label, names_of
 from deadheat.gates.notation import EQUAL, LOWER_IS_BETTER, Gates, Threshold, parse_all
 from deadheat.gates.result import QUESTIONS, Check, GateResult
+from deadheat.kernels import weighting
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.stored import StoredMeasure
 from deadheat.settings import GateOptions
@@ -181,8 +183,9 @@ def gate(
     if own.qrels is not None:
         checked(own.qrels, collection, own.conventions.rel, strict=strict)
     before = None if baseline is None else opened(baseline)
-    has_strata = options.by or any(one.by for one in thresholds)  # whose table needs no clusters
-    codes = cluster_codes(cluster, queries if isinstance(cluster, str) or not has_strata else None, own.query_ids)
+    # whose table needs no clusters
+    has_use = bool(options.by) or any(one.by for one in thresholds) or own.weights is not None
+    codes = cluster_codes(cluster, queries if isinstance(cluster, str) or not has_use else None, own.query_ids)
     table, ids = None if queries is None else Queries.of(queries), own.query_ids.tolist()
     languages = () if table is None else table.languages(ids)
     family_of = partial(_subsets, table=table, pool_languages=pool_languages)
@@ -405,6 +408,7 @@ def _reached(
             "luck": evaluation.ties == "random" and not quantity.startswith("tie_") and bool(scores.mean_tie_std),
             "missing": is_lacking
             and n_missing > 0
+            and not scores.is_weighted  # the weights of missing queries are not known
             and not threshold.holds(scores.mean * scores.n_queries / (scores.n_queries + n_missing)),
         }
     else:
@@ -451,10 +455,18 @@ def _worst(threshold: Threshold, scores: Scores) -> str:
     values: FloatArray = scores.values if threshold.quantity in {"mean", *ENDS} else getattr(scores, threshold.quantity)
     sign = 1 if threshold.operator[0] == ">" else -1
     bound = math.inf if scores.measure.total else sign * threshold.bound  # a total is of all queries together
-    return lowest(scores.query_ids, sign * values, "lowest" if sign > 0 else "highest", below=bound)
+    what = "lowest" if sign > 0 else "highest"
+    return lowest(scores.query_ids, sign * values, what, below=bound, weights=scores.weights)
 
 
-def lowest(query_ids: TextArray, values: FloatArray, what: str = "lowest", *, below: float = math.inf) -> str:
+def lowest(
+    query_ids: TextArray,
+    values: FloatArray,
+    what: str = "lowest",
+    *,
+    below: float = math.inf,
+    weights: FloatArray | None = None,
+) -> str:
     """Return the queries with the lowest values, and how many more have that of the last one named.
 
     Parameters
@@ -467,6 +479,8 @@ def lowest(query_ids: TextArray, values: FloatArray, what: str = "lowest", *, be
         differences from a baseline, higher being better.
     below : float
         Only values below this are named: the others pull nothing down.
+    weights : ndarray of float, shape (n_queries,), optional
+        The queries are then those that pull furthest below `below`.
 
     Examples
     --------
@@ -478,7 +492,8 @@ def lowest(query_ids: TextArray, values: FloatArray, what: str = "lowest", *, be
     >>> lowest(ids, np.array([-0.5, 0.0, 0.1, np.nan, 0.0]), "losses", below=0)
     'largest losses: q1 -0.50'
     """
-    order = np.argsort(values, kind="stable")  # NaN comes last
+    pulls = values if weights is None or math.isinf(below) else weights * (values - below)
+    order = np.argsort(pulls, kind="stable")  # NaN comes last
     order = order[~np.isnan(values[order])]
     has_worst = len(order) and (what == "losses" or values[order[-1]] - values[order[0]] > EQUAL)
     order = order[values[order] < below - EQUAL]
@@ -505,6 +520,8 @@ class Pairs:
         Where only the baseline has a value.
     cluster : ndarray of int, shape (n_queries,), or None
     query_ids : ndarray of str, shape (n_queries,)
+    weights : ndarray of float, shape (n_queries, n_measures), or None
+        How much each query counts.
     """
 
     measures: tuple[Measure, ...]
@@ -513,6 +530,7 @@ class Pairs:
     is_lost: BoolArray
     cluster: IntArray | None
     query_ids: TextArray
+    weights: FloatArray | None = None
 
     @cached_property
     def better(self) -> FloatArray:
@@ -526,10 +544,16 @@ class Pairs:
 
     @cached_property
     def n_units(self) -> IntArray:
-        """Queries with a value in both, or the clusters of these, of shape (n_measures,)."""
-        if self.cluster is None:
-            return self.n_queries
-        return np.array([len(np.unique(self.cluster[column])) for column in (~np.isnan(self.values)).T], np.int64)
+        """Queries with a value in both, or their clusters, of shape (n_measures,); by weight what they are worth."""
+        found, kept = self.n_queries, ~np.isnan(self.values)
+        if self.cluster is not None:
+            found = np.array([len(np.unique(self.cluster[column])) for column in kept.T], np.int64)
+        if self.weights is None:
+            return found
+        worth = [
+            int(weighting.effective_number(own[column])) for own, column in zip(self.weights.T, kept.T, strict=True)
+        ]
+        return np.minimum(found, worth)
 
     @cached_property
     def is_same(self) -> BoolArray:
@@ -552,7 +576,7 @@ class Pairs:
 
     def select(self, keep: BoolArray) -> Pairs:
         """Return the pairs of some queries."""
-        columns = (self.values, self.before, self.is_lost, self.cluster, self.query_ids)
+        columns = (self.values, self.before, self.is_lost, self.cluster, self.query_ids, self.weights)
         return Pairs(self.measures, *(None if column is None else column[keep] for column in columns))  # type: ignore[arg-type]
 
 
@@ -585,7 +609,8 @@ def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | Non
     lacking, is_lost = np.isnan(values - before), np.isnan(values) & ~np.isnan(before)
     values, before = (np.where(lacking, np.nan, each) for each in (values, before))
     alone = [one.measure.label for name, one in {**of_baseline, **own}.items() if name not in shared]
-    pairs = Pairs(tuple(own[name].measure for name in shared), values, before, is_lost, cluster, evaluation.query_ids)
+    measures, weights = tuple(own[name].measure for name in shared), weights_beside([own[name] for name in shared])
+    pairs = Pairs(measures, values, before, is_lost, cluster, evaluation.query_ids, weights)
     return pairs, tuple(sorted(alone))
 
 
@@ -607,12 +632,13 @@ def regressions(pairs: Pairs, family: Sequence[Subset], options: GateOptions) ->
 def _tested(question: str, pairs: Pairs, options: GateOptions) -> tuple[FloatArray, FloatArray]:
     """Return the p value and the bound of the difference of each measure; p is NaN where a test says nothing."""
     better, level = pairs.better, 1 - options.alpha
+    of_pairs: dict[str, Any] = {"cluster": pairs.cluster, "weights": pairs.weights}
     if question == "no_regression":
-        p_values = stats.p_values(-better, test="t", alternative="greater", cluster=pairs.cluster).p_values
-        bounds = stats.interval_bounds(better, method="t", confidence_level=2 * level - 1, cluster=pairs.cluster)[1]
+        p_values = stats.p_values(-better, test="t", alternative="greater", **of_pairs).p_values
+        bounds = stats.interval_bounds(better, method="t", confidence_level=2 * level - 1, **of_pairs)[1]
     else:
         margins = (options.no_worse_than or 0.0) / pairs.scales
-        found = stats.no_worse(better, margins, confidence_level=level, cluster=pairs.cluster)
+        found = stats.no_worse(better, margins, confidence_level=level, **of_pairs)
         p_values, bounds = np.where(pairs.is_same, 0.0, found.p_values), found.low
     return np.where(pairs.is_known(options), p_values, np.nan), pairs.scales * bounds
 
@@ -623,13 +649,14 @@ def _compared(
     """Return the check of one question and measure: `test` has p, p adjusted and the bound of the difference."""
     (p_value, p_adjusted, bound), measure, column = test, pairs.measures[n], pairs.better[:, n]
     scale, n_queries, n_units = float(pairs.scales[n]), int(pairs.n_queries[n]), int(pairs.n_units[n])
+    weights, kept = None if pairs.weights is None else pairs.weights[:, n], ~np.isnan(column)
+    own = None if weights is None else weights[kept]
     mean, before, better = (
-        scale * float(np.nanmean(each)) if n_queries else math.nan
-        for each in (pairs.values[:, n], pairs.before[:, n], column)
+        scale * weighting.mean(each[kept], own) for each in (pairs.values[:, n], pairs.before[:, n], column)
     )
     is_regression, n_lost = question == "no_regression", int(pairs.is_lost[:, n].sum())
     detectable = _detectable(pairs, n, options.alpha / n_subsets) if is_regression else None
-    (skewness,), sizes = stats.skewness(column[:, np.newaxis], cluster=pairs.cluster)
+    (skewness,), sizes = stats.skewness(column[:, np.newaxis], cluster=pairs.cluster, weights=weights)
     is_skewed = bool(stats.is_doubtful(np.array([skewness]), sizes, "t")[0])
     is_worse, is_few = better < -stats.NEGLIGIBLE_DIFFERENCE, n_units < FEWEST
     is_shown = bool(stats.significant(p_adjusted, options.alpha))
@@ -656,7 +683,8 @@ def _compared(
         passed, why = False, {"worse": is_worse, "not ruled out": True}
     p = "p" if n_subsets == 1 else "p adjusted"
     words = {
-        "units": counted(n_units, "cluster") if pairs.cluster is not None else counted(n_units, "query", "queries"),
+        "units": (counted(n_units, "cluster") if pairs.cluster is not None else counted(n_units, "query", "queries"))
+        + " by weight" * (weights is not None),
         "lost": counted(n_lost, "query", "queries"),
         "loss": -better,
         "margin": options.no_worse_than,
@@ -690,7 +718,7 @@ def _compared(
         p_adjusted=p_adjusted,
         detectable=detectable,
         proves_little=passed and bool(causes),
-        worst="" if passed else lowest(pairs.query_ids, column, "losses", below=0),
+        worst="" if passed else lowest(pairs.query_ids, column, "losses", below=0, weights=weights),
         causes=causes,
     )
 
@@ -698,7 +726,9 @@ def _compared(
 def _detectable(pairs: Pairs, n: int, alpha: float) -> float | None:
     """Return the smallest loss that the test would find with a power of 80 %; None where nothing varies."""
     n_units = int(pairs.n_units[n])
-    error = float(stats.standard_errors(pairs.better[:, [n]], cluster=pairs.cluster)[0]) if n_units > 1 else 0.0
+    weights = None if pairs.weights is None else pairs.weights[:, n]
+    found = stats.standard_errors(pairs.better[:, [n]], cluster=pairs.cluster, weights=weights)
+    error = float(found[0]) if n_units > 1 else 0.0
     if not error > 0:
         return None
     return float(pairs.scales[n]) * stats.detectable_difference(

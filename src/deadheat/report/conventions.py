@@ -10,6 +10,7 @@ import numpy as np
 
 from deadheat.evaluation.facts import NOTABLE, TOP
 from deadheat.evaluation.intervals import MANY, Interval
+from deadheat.evaluation.weights import heavy
 from deadheat.measures import Measure
 from deadheat.measures.gains import LOWEST_POSITIVE
 from deadheat.measures.words import is_doubted, meaning
@@ -172,6 +173,7 @@ def made_under(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         yield Fact("rel", rel, "relevant", f"from relevance {rel:g} on, where a measure names no other", is_note=True)
     if depth is not None:
         yield Fact("depth", depth, "lists", f"cut after {counted(depth, 'document')}", is_note=True)
+    yield from _weighted(evaluations[0])
     if conventions.unjudged == "bounds":
         yield Fact(
             "unjudged", "bounds", "if judged", f"if each retrieved unjudged document had any relevance, 0 to {highest}"
@@ -184,6 +186,20 @@ def made_under(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         yield Fact(
             "without_bounds", lacking, "no bound", f"over unjudged documents: {', '.join(lacking)}", is_note=True
         )
+
+
+def _weighted(evaluation: Evaluation) -> Iterator[Fact]:
+    """Say that means are weighted, what the queries are worth, and which of them have much of the weight."""
+    scores = next((one for one in evaluation if one.weights is not None), None)
+    if scores is None or scores.weights is None:
+        return
+    n_out, shares = int((scores.weights == 0).sum()), heavy(evaluation.query_ids, scores.weights)
+    worth = f"{counted(scores.n_queries, 'query is', 'queries are')} worth {scores.n_effective:.1f} of equal weight"
+    out = f"; {counted(n_out, 'query', 'queries')} of weight 0 left out" if n_out else ""
+    value = {"n_effective": scores.n_effective, "n_without": n_out, "shares": shares}
+    yield Fact("weights", value, "weights", f"means are weighted: {worth}{out}", is_note=True)
+    told = three([f"{query} ({format_cell(share(one))})" for query, one in shares.items()])
+    yield note("weights", f"more than a tenth of the weight: {told}" if shares else "")
 
 
 def doubted_names(measures: Iterable[Measure]) -> Iterator[Fact]:

@@ -83,7 +83,7 @@ class Grouping:
     pool_languages : bool
         Whether they may be averaged.
     has_clusters : bool
-        Whether a column of the table names clusters.
+        Whether a column of the table names clusters, or is of weights.
     """
 
     source: str

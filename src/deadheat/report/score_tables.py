@@ -315,7 +315,8 @@ def _by_query(evaluation: Evaluation, beside: Sequence[Evaluation]) -> dict[tupl
 
 def unexplained(evaluation: Evaluation, scores: Scores) -> list[str]:
     """Return the queries without a value that were not skipped on demand."""
-    ids: list[str] = scores.query_ids[~scores.kept].tolist()
+    counts = True if scores.weights is None else scores.weights > 0
+    ids: list[str] = scores.query_ids[~scores.kept & counts].tolist()
     if evaluation.conventions.no_relevant != "skip":
         return ids
     skipped = set(evaluation.without_relevant(scores.measure))

@@ -53,6 +53,23 @@ def clusters(given: ArrayLike | None, n_queries: int) -> IntArray | None:
     return codes
 
 
+def weights(given: ArrayLike | None, values: FloatArray) -> FloatArray | None:
+    """Return the weight of each value, over the largest of its column and shaped as `values`; None without weights."""
+    if given is None:
+        return None
+    found = array_of("weights", given).astype(np.float64)
+    if found.shape not in {values.shape, (len(values),)}:
+        shapes = f"the shape ({len(values)},) or {values.shape}"
+        raise ParameterError(argument="weights", given=Plain(f"the shape {found.shape}"), allowed=shapes)
+    found = np.broadcast_to(found.reshape(len(values), -1), values.shape)
+    wrong = found[~np.isnan(values) & ~((found > 0) & (found < np.inf))]
+    if len(wrong):
+        raise ParameterError(
+            argument="weights", given=Plain(wrong[0]), allowed="above 0 where there is a value: NaN leaves one out"
+        )
+    return found / np.where(np.isnan(values), 0.0, found).max(axis=0, initial=np.finfo(np.float64).tiny)
+
+
 def alternative(given: str) -> Alternative:
     """Return the word for what is tested against "the mean difference is 0"."""
     check_choice("alternative", given, ALTERNATIVES)

@@ -42,7 +42,12 @@ class Equivalence:
 
 
 def no_worse(
-    differences: ArrayLike, margin: ArrayLike, *, confidence_level: float = 0.95, cluster: ArrayLike | None = None
+    differences: ArrayLike,
+    margin: ArrayLike,
+    *,
+    confidence_level: float = 0.95,
+    cluster: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
 ) -> Equivalence:
     """Test whether a system is at most `margin` worse than the baseline (non-inferiority).
 
@@ -58,6 +63,8 @@ def no_worse(
         One minus the probability of a false "no worse".
     cluster : array-like of int, shape (n_queries,), optional
         Code of each query's cluster.
+    weights : array-like of float, shape (n_queries,) or that of `differences`, optional
+        How much each query counts, above 0 where there is a value.
 
     Returns
     -------
@@ -73,11 +80,16 @@ def no_worse(
     >>> bool(found.is_shown[0]), round(float(found.low[0]), 4)
     (True, -0.0151)
     """
-    return _against_margin(differences, margin, confidence_level, cluster, both_sides=False)
+    return _against_margin(differences, margin, confidence_level, cluster, weights, both_sides=False)
 
 
 def equivalent(
-    differences: ArrayLike, margin: ArrayLike, *, confidence_level: float = 0.95, cluster: ArrayLike | None = None
+    differences: ArrayLike,
+    margin: ArrayLike,
+    *,
+    confidence_level: float = 0.95,
+    cluster: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
 ) -> Equivalence:
     """Test whether two systems differ by less than `margin`: two one-sided t tests.
 
@@ -93,6 +105,8 @@ def equivalent(
         One minus the probability of a false "equivalent".
     cluster : array-like of int, shape (n_queries,), optional
         Code of each query's cluster.
+    weights : array-like of float, shape (n_queries,) or that of `differences`, optional
+        How much each query counts, above 0 where there is a value.
 
     Returns
     -------
@@ -112,7 +126,7 @@ def equivalent(
     >>> bool(found.is_shown[0]), round(float(found.high[0]), 4)
     (False, 0.0151)
     """
-    return _against_margin(differences, margin, confidence_level, cluster, both_sides=True)
+    return _against_margin(differences, margin, confidence_level, cluster, weights, both_sides=True)
 
 
 def _margins(margin: ArrayLike, values: FloatArray, *, allow_zero: bool) -> FloatArray:
@@ -133,14 +147,21 @@ def _margins(margin: ArrayLike, values: FloatArray, *, allow_zero: bool) -> Floa
 
 
 def _against_margin(
-    differences: ArrayLike, margin: ArrayLike, confidence_level: float, cluster: ArrayLike | None, *, both_sides: bool
+    differences: ArrayLike,
+    margin: ArrayLike,
+    confidence_level: float,
+    cluster: ArrayLike | None,
+    weights: ArrayLike | None,
+    *,
+    both_sides: bool,
 ) -> Equivalence:
     values = checks.matrix("differences", differences)
     margins = _margins(margin, values, allow_zero=not both_sides)
     level = arguments.level("confidence_level", confidence_level)
     found, low, high = np.full((3, values.shape[1]), np.nan)
-    for units in units_of(values, checks.clusters(cluster, len(values))):
-        means, errors, freedom = units.means, units.standard_errors, units.n_units - 1
+    own = checks.weights(weights, values)
+    for units in units_of(values, checks.clusters(cluster, len(values)), weights=own):
+        means, errors, freedom = units.means, units.standard_errors, units.freedom
         tails = [t_tail(margins[units.columns] + side * means, errors, freedom) for side in (1, -1)[: 1 + both_sides]]
         found[units.columns] = np.max(tails, axis=0)
         low[units.columns], high[units.columns] = t_bounds(units, 2 * level - 1)

@@ -25,6 +25,7 @@ def interval_bounds(
     rng: arguments.Rng = None,
     means: ArrayLike | None = None,
     limits: tuple[float, float] = (0.0, 1.0),
+    weights: ArrayLike | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     r"""Return the bounds of a confidence interval for the mean of each column.
 
@@ -61,6 +62,11 @@ def interval_bounds(
         What :func:`resampled_means` gave for the same values and clusters; `n_resamples` and `rng` have no use then.
     limits : tuple of float, default (0, 1)
         For "gaffke": the lowest and the highest value possible.
+    weights : array-like of float, shape (n_queries,) or that of `values`, optional
+        How much each query counts, above 0 where there is a value.
+        Query and weight are drawn together, and :math:`\sum w x / \sum w` is the mean;
+        "t" takes the degrees of freedom of the effective number of queries; "gaffke" adds one that weighs as much as
+        one of these.
 
     Returns
     -------
@@ -92,17 +98,17 @@ def interval_bounds(
     level = arguments.level("confidence_level", confidence_level)
     n_resamples = arguments.resamples("n_resamples", n_resamples)
     values = checks.matrix("values", values)
-    codes = checks.clusters(cluster, len(values))
+    codes, own = checks.clusters(cluster, len(values)), checks.weights(weights, values)
     bounds = np.full((2, values.shape[1]), np.nan)
     if method in {"bca", "percentile"}:
         if means is None:
-            means = resampled_means(values, n_resamples=n_resamples, cluster=codes, rng=rng)
+            means = resampled_means(values, n_resamples=n_resamples, cluster=codes, rng=rng, weights=own)
         resampled = check_means(means, values.shape[1])
-        for units in units_of(values, codes):
+        for units in units_of(values, codes, weights=own):
             bounds[:, units.columns] = _resampled_bounds(units, resampled[:, units.columns], method, level)
         return bounds[0], bounds[1]
     seed = int(arguments.generator(rng).integers(1 << 63))  # as `resampled_means`: columns share the resamples
-    for units in units_of(values, codes, fewest=1 if method == BOUNDED else 2):
+    for units in units_of(values, codes, fewest=1 if method == BOUNDED else 2, weights=own):
         drawn = np.random.default_rng(seed)
         if method == BOUNDED:
             bounds[:, units.columns] = _bounded(units, level, n_resamples, limits, drawn)
@@ -113,7 +119,9 @@ def interval_bounds(
     return bounds[0], bounds[1]
 
 
-def standard_errors(values: ArrayLike, *, cluster: ArrayLike | None = None) -> FloatArray:
+def standard_errors(
+    values: ArrayLike, *, cluster: ArrayLike | None = None, weights: ArrayLike | None = None
+) -> FloatArray:
     r"""Return the standard error of the mean of each column.
 
     .. math:: \frac{s}{\sqrt{n}}, \quad\text{with clusters}\quad
@@ -125,6 +133,9 @@ def standard_errors(values: ArrayLike, *, cluster: ArrayLike | None = None) -> F
         NaN where a value is missing: the row is left out of that column.
     cluster : array-like of int, shape (n_queries,), optional
         Code of each query's cluster.
+    weights : array-like of float, shape (n_queries,) or that of `values`, optional
+        How much each query counts, above 0 where there is a value.
+        The error is the jackknife's.
 
     Returns
     -------
@@ -144,7 +155,8 @@ def standard_errors(values: ArrayLike, *, cluster: ArrayLike | None = None) -> F
     """
     values = checks.matrix("values", values)
     found = np.full(values.shape[1], np.nan)
-    for units in units_of(values, checks.clusters(cluster, len(values))):
+    own = checks.weights(weights, values)
+    for units in units_of(values, checks.clusters(cluster, len(values)), weights=own):
         found[units.columns] = units.standard_errors
     return found
 
@@ -253,7 +265,7 @@ def t_bounds(units: Units, level: float) -> FloatArray:
     """Return the lower and upper bounds by Student's t, shape (2, n_columns)."""
     from scipy import special
 
-    half = special.stdtrit(units.n_units - 1, (1 + level) / 2) * units.standard_errors
+    half = special.stdtrit(units.freedom, (1 + level) / 2) * units.standard_errors
     return np.stack([units.means - half, units.means + half])
 
 
@@ -262,7 +274,7 @@ def _widened(units: Units, bounds: FloatArray, level: float, n_resamples: int, r
     found = np.sort(bootstrap_t(units, n_resamples=n_resamples, rng=rng), axis=0)
     beyond = int(np.floor((1 - level) / 2 * (n_resamples + 1))) - 1  # not interpolated: they may be infinite
     low, high = found[max(beyond, 0)], found[min(n_resamples - 1 - beyond, n_resamples - 1)]
-    errors = units.standard_errors
+    errors = units.linear_errors
     with np.errstate(invalid="ignore"):  # of equal values, without an error
         ends = units.means - np.where(errors > 0, np.stack([high, low]), 0.0) * errors
     ends = np.where(errors > 0, ends, units.means)
@@ -272,8 +284,11 @@ def _widened(units: Units, bounds: FloatArray, level: float, n_resamples: int, r
 def _bounded(
     units: Units, level: float, n_resamples: int, limits: tuple[float, float], rng: np.random.Generator
 ) -> FloatArray:
-    """Return Gaffke's bounds, shape (2, n_columns); of clusters, the one that is added has their mean size."""
-    size = units.sizes.mean()
+    """Return Gaffke's bounds, shape (2, n_columns).
+
+    The unit that is added has the mean size of clusters; with weights it weighs as much as one of the effective number.
+    """
+    size = units.sizes.sum() / (units.freedom + 1)
     operand = np.column_stack([units.sums, units.sizes])
     drawn = np.empty((2, n_resamples, len(units.columns)))
     for start, stop in batches(n_resamples, units.n_units + 1, BATCH_CELLS):

@@ -105,7 +105,12 @@ def _signed_sums(values: FloatArray) -> FloatArray:
 
 
 def tukey_p_values(
-    values: ArrayLike, *, n_resamples: int = 10_000, cluster: ArrayLike | None = None, rng: arguments.Rng = None
+    values: ArrayLike,
+    *,
+    n_resamples: int = 10_000,
+    cluster: ArrayLike | None = None,
+    rng: arguments.Rng = None,
+    weights: ArrayLike | None = None,
 ) -> FloatArray:
     """Compare all pairs of systems at once: randomised Tukey HSD.
 
@@ -122,6 +127,8 @@ def tukey_p_values(
     cluster : array-like of int, shape (n_queries,), optional
         Code of each query's cluster; the systems change places in all queries of a cluster alike.
     rng : numpy.random.Generator or int, optional
+    weights : array-like of float, shape (n_queries,), optional
+        How much each query counts, above 0 where there is a value.
 
     Returns
     -------
@@ -151,7 +158,9 @@ def tukey_p_values(
     n_resamples = arguments.resamples("n_resamples", n_resamples)
     codes = checks.clusters(cluster, len(values))
     complete = ~np.isnan(values).any(axis=1)
-    units, _ = unit_sums(values[complete], None if codes is None else codes[complete])
+    own = checks.weights(weights, values)
+    weighed = values if own is None else values * own
+    units, _ = unit_sums(weighed[complete], None if codes is None else codes[complete])
     ranges = np.sort(_permuted_ranges(units, n_resamples, arguments.generator(rng)))
     sums, tolerance = units.sum(axis=0), ROUNDING * np.abs(units).sum()
     reached = n_resamples - np.searchsorted(ranges, np.abs(sums[:, None] - sums) - tolerance)

@@ -21,7 +21,7 @@ CELLS = 1 << 19  # units drawn at a time where each draw has a tie-break of its 
 def resampled_ranks(
     means: FloatArray,
     variances: FloatArray,
-    sizes: IntArray,
+    sizes: IntArray | FloatArray,
     *,
     pools: Sequence[FloatArray | None] | None = None,
     higher_is_better: bool = True,
@@ -39,8 +39,8 @@ def resampled_ranks(
     ----------
     means, variances : ndarray of float, shape (n_units, n_systems)
         Of the sum over the queries of a unit, over tie orders.
-    sizes : ndarray of int, shape (n_units,)
-        Number of queries in each unit.
+    sizes : ndarray of int or float, shape (n_units,)
+        Number of queries in each unit, or the sum of their weights, which sums over queries then have as factors.
     pools : sequence of (ndarray of float, shape (n_units, n_draws), or None), optional
         For each system the sums over the queries of a unit in orders of the ties, all equally likely.
     higher_is_better : bool, default True
@@ -105,7 +105,12 @@ def ranks(scores: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 def _normal(
-    means: FloatArray, variances: FloatArray, sizes: IntArray, *, n_resamples: int, rng: np.random.Generator
+    means: FloatArray,
+    variances: FloatArray,
+    sizes: IntArray | FloatArray,
+    *,
+    n_resamples: int,
+    rng: np.random.Generator,
 ) -> Iterator[tuple[int, FloatArray]]:
     """Give means over resamples, with a normal number for the ties of all drawn units together."""
     n_systems = means.shape[1]
@@ -121,7 +126,7 @@ def _normal(
 def _drawn(
     means: FloatArray,
     variances: FloatArray,
-    sizes: IntArray,
+    sizes: IntArray | FloatArray,
     pools: Sequence[FloatArray | None],
     *,
     n_resamples: int,

@@ -14,6 +14,7 @@ from deadheat.arguments import Rng, generator, resamples
 from deadheat.arrays import ArrayLike, FloatArray, IntArray
 from deadheat.errors import ParameterError
 from deadheat.stats.checks import clusters, matrix
+from deadheat.stats.checks import weights as checked_weights
 from deadheat.stats.units import ROUNDING, Units, units_of
 from deadheat.wording import Plain
 
@@ -21,7 +22,9 @@ DRAWN_CELLS = 1 << 17  # drawn at a time: 1 MB of integers stays in the cache
 BATCH_CELLS = 1 << 21  # multiplied at a time: 16 MB; few large products, because each wakes the threads of BLAS
 
 
-def bootstrap_means(sums: FloatArray, sizes: IntArray, *, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+def bootstrap_means(
+    sums: FloatArray, sizes: IntArray | FloatArray, *, n_resamples: int, rng: np.random.Generator
+) -> FloatArray:
     """Return the mean over queries in each bootstrap resample of the units.
 
     A resample draws as many units as there are, with replacement; its mean is the sum of what was drawn over the
@@ -31,8 +34,8 @@ def bootstrap_means(sums: FloatArray, sizes: IntArray, *, n_resamples: int, rng:
     ----------
     sums : ndarray of float, shape (n_units, n_columns)
         Sum of the values in each unit.
-    sizes : ndarray of int, shape (n_units,)
-        Number of queries in each unit.
+    sizes : ndarray of int or float, shape (n_units,)
+        Number of queries in each unit, or the sum of their weights.
     n_resamples : int
     rng : numpy.random.Generator
 
@@ -64,7 +67,7 @@ def bootstrap_t(units: Units, *, n_resamples: int, rng: np.random.Generator) -> 
 
     .. math:: t^* = \frac{\bar{x}^* - \bar{x}}{se^*}
 
-    with the standard error of :attr:`Units.standard_errors`, of the resample.
+    with the standard error of :attr:`Units.linear_errors`, of the resample.
 
     Parameters
     ----------
@@ -132,7 +135,12 @@ def sign_flip_sums(values: FloatArray, *, n_resamples: int, rng: np.random.Gener
 
 
 def resampled_means(
-    values: ArrayLike, *, n_resamples: int = 10_000, cluster: ArrayLike | None = None, rng: Rng = None
+    values: ArrayLike,
+    *,
+    n_resamples: int = 10_000,
+    cluster: ArrayLike | None = None,
+    rng: Rng = None,
+    weights: ArrayLike | None = None,
 ) -> FloatArray:
     """Return bootstrap means of columns with missing values, to be shared by intervals and tests.
 
@@ -145,6 +153,9 @@ def resampled_means(
     cluster : array-like of int, shape (n_queries,), optional
         Code of each query's cluster; clusters are drawn as a whole.
     rng : numpy.random.Generator or int, optional
+    weights : array-like of float, shape (n_queries,) or that of `values`, optional
+        How much each query counts, above 0 where there is a value.
+        Query and weight are drawn together.
 
     Returns
     -------
@@ -162,9 +173,10 @@ def resampled_means(
     """
     values = matrix("values", values)
     codes, n_resamples = clusters(cluster, len(values)), resamples("n_resamples", n_resamples)
+    own = checked_weights(weights, values)
     seed = int(generator(rng).integers(1 << 63))  # one for all: a column's resamples do not depend on the others
     means = np.full((n_resamples, values.shape[1]), np.nan)
-    for units in units_of(values, codes, fewest=1):
+    for units in units_of(values, codes, fewest=1, weights=own):
         chosen = bootstrap_means(units.sums, units.sizes, n_resamples=n_resamples, rng=np.random.default_rng(seed))
         means[:, units.columns] = chosen
     return means

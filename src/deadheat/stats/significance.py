@@ -48,6 +48,7 @@ def p_values(
     cluster: ArrayLike | None = None,
     rng: arguments.Rng = None,
     means: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
 ) -> Significance:
     """Test for each column whether the mean of its differences is 0.
 
@@ -73,6 +74,9 @@ def p_values(
     rng : numpy.random.Generator or int, optional
     means : array-like of shape (n_resamples, n_columns), optional
         For "bootstrap": what :func:`resampled_means` gave for the same differences and clusters.
+    weights : array-like of float, shape (n_queries,) or that of `differences`, optional
+        How much each query counts, above 0 where there is a value.
+        Of the weighted mean difference; not for "wilcoxon" and "sign".
 
     Returns
     -------
@@ -100,37 +104,39 @@ def p_values(
     side = checks.alternative(alternative)
     n_resamples = arguments.resamples("n_resamples", n_resamples)
     differences = checks.matrix("differences", differences)
-    codes = checks.clusters(cluster, len(differences))
-    if codes is not None and test not in CLUSTERED:
-        raise ParameterError(argument="test", given=test, allowed=CLUSTERED, beside={"cluster": None})
+    codes, own = checks.clusters(cluster, len(differences)), checks.weights(weights, differences)
+    for name, beside in (("cluster", codes), ("weights", own)):
+        if beside is not None and test not in CLUSTERED:
+            raise ParameterError(argument="test", given=test, allowed=CLUSTERED, beside={name: None})
     differences = np.where(np.abs(differences) < NEGLIGIBLE_DIFFERENCE, 0.0, differences)
     if test == "randomization":
+        weighed = differences if own is None else differences * own
         return Significance(
             *randomization_p_values(
-                differences, alternative=side, n_resamples=n_resamples, cluster=codes, rng=arguments.generator(rng)
+                weighed, alternative=side, n_resamples=n_resamples, cluster=codes, rng=arguments.generator(rng)
             )
         )
     if test == "bootstrap":
         if means is None:
-            means = resampled_means(differences, n_resamples=n_resamples, cluster=codes, rng=rng)
+            means = resampled_means(differences, n_resamples=n_resamples, cluster=codes, rng=rng, weights=own)
         resampled = check_means(means, differences.shape[1])
-        return _bootstrap(differences, codes, side, partial(_mean_of, resampled=resampled))
+        return _bootstrap(differences, codes, side, partial(_mean_of, resampled=resampled), own)
     if test == "bootstrap-t":
         seed = int(arguments.generator(rng).integers(1 << 63))  # as `resampled_means`: columns share the resamples
-        return _bootstrap(differences, codes, side, partial(_t_of, n_resamples=n_resamples, seed=seed))
+        return _bootstrap(differences, codes, side, partial(_t_of, n_resamples=n_resamples, seed=seed), own)
     if test == "wilcoxon":
         return _wilcoxon(differences, side)
-    found = _t(differences, codes, side) if test == "t" else _sign(differences, side)
+    found = _t(differences, codes, side, own) if test == "t" else _sign(differences, side)
     return Significance(found, np.ones(len(found), np.bool_))
 
 
-def t_tail(excess: FloatArray, standard_error: FloatArray, freedom: int) -> FloatArray:
+def t_tail(excess: FloatArray, standard_error: FloatArray, freedom: float) -> FloatArray:
     """Return P(T >= excess / standard_error); without any spread its limit, 0 or 1.
 
     Parameters
     ----------
     excess, standard_error : ndarray of float, shape (n_columns,)
-    freedom : int
+    freedom : float
         Degrees of freedom.
 
     Returns
@@ -144,11 +150,13 @@ def t_tail(excess: FloatArray, standard_error: FloatArray, freedom: int) -> Floa
     return np.where(spread, special.stdtr(freedom, -t), excess <= NEGLIGIBLE_DIFFERENCE)
 
 
-def _t(differences: FloatArray, codes: IntArray | None, alternative: checks.Alternative) -> FloatArray:
+def _t(
+    differences: FloatArray, codes: IntArray | None, alternative: checks.Alternative, weights: FloatArray | None
+) -> FloatArray:
     """Return the p-values of the paired t test, with clusters by the cluster-robust standard error."""
     found = np.full(differences.shape[1], np.nan)
-    for units in units_of(differences, codes):
-        means, errors, freedom = units.means, units.standard_errors, units.n_units - 1
+    for units in units_of(differences, codes, weights=weights):
+        means, errors, freedom = units.means, units.standard_errors, units.freedom
         excess = {"two-sided": np.abs(means), "greater": means, "less": -means}[alternative]
         tail = t_tail(excess, errors, freedom)
         found[units.columns] = np.minimum(1.0, 2 * tail) if alternative == "two-sided" else tail
@@ -160,6 +168,7 @@ def _bootstrap(
     codes: IntArray | None,
     alternative: checks.Alternative,
     statistic: Callable[[Units], tuple[FloatArray, FloatArray, FloatArray]],
+    weights: FloatArray | None,
 ) -> Significance:
     """Compare a statistic of the resamples with that of the data; two-sided by absolute values.
 
@@ -167,7 +176,7 @@ def _bootstrap(
     """
     found = np.full(differences.shape[1], np.nan)
     is_exact = np.ones(differences.shape[1], np.bool_)
-    for units in units_of(differences, codes):
+    for units in units_of(differences, codes, weights=weights):
         null, observed, tolerance = statistic(units)
         extreme = count_extreme(null, observed, alternative=alternative, tolerance=tolerance)
         is_exact[units.columns] = equal = ~units.sums.any(axis=0)
@@ -182,7 +191,7 @@ def _mean_of(units: Units, resampled: FloatArray) -> tuple[FloatArray, FloatArra
 
 def _t_of(units: Units, n_resamples: int, seed: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return Student's t of the resamples, around the mean of the data, that of the data, and the tolerance."""
-    means, errors = units.means, units.standard_errors
+    means, errors = units.means, units.linear_errors
     observed = np.divide(means, errors, out=np.copysign(np.inf, means), where=errors > 0)
     null = bootstrap_t(units, n_resamples=n_resamples, rng=np.random.default_rng(seed))
     return null, observed, T_ROUNDING * (1 + np.abs(np.where(errors > 0, observed, 0.0)))
@@ -251,7 +260,9 @@ def _sign(differences: FloatArray, alternative: checks.Alternative) -> FloatArra
     return np.minimum(1.0, 2 * tail) if alternative == "two-sided" else tail
 
 
-def skewness(values: ArrayLike, *, cluster: ArrayLike | None = None) -> tuple[FloatArray, IntArray]:
+def skewness(
+    values: ArrayLike, *, cluster: ArrayLike | None = None, weights: ArrayLike | None = None
+) -> tuple[FloatArray, IntArray]:
     r"""Return the sample skewness of each column, and over how many units.
 
     .. math:: G_1 = \frac{\sqrt{n (n - 1)}}{n - 2} \cdot \frac{m_3}{m_2^{3/2}}
@@ -263,6 +274,9 @@ def skewness(values: ArrayLike, *, cluster: ArrayLike | None = None) -> tuple[Fl
     cluster : array-like of int, shape (n_queries,), optional
         Code of each query's cluster: the skewness is then that of the sums over clusters, less what their sizes
         explain.
+    weights : array-like of float, shape (n_queries,) or that of `values`, optional
+        How much each query counts, above 0 where there is a value.
+        The skewness is that of weight times difference from the mean.
 
     Returns
     -------
@@ -283,7 +297,8 @@ def skewness(values: ArrayLike, *, cluster: ArrayLike | None = None) -> tuple[Fl
     """
     given = checks.matrix("values", values)
     found, n_units = np.full(given.shape[1], np.nan), np.zeros(given.shape[1], np.int64)
-    for units in units_of(given, checks.clusters(cluster, len(given)), fewest=0):
+    own = checks.weights(weights, given)
+    for units in units_of(given, checks.clusters(cluster, len(given)), fewest=0, weights=own):
         n_units[units.columns] = n = units.n_units
         if n < 3:
             continue

@@ -2,7 +2,8 @@
 
 A column holds the values of one measure and system, or the differences of one measure and pair of systems.
 A NaN is a missing value: its row is left out of its column. Only the sum of the values and the number of the
-queries in each unit matter for a mean.
+queries in each unit matter for a mean; where queries count differently, the sum of weight times value and that of the
+weights.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.kernels.weighting import are_equal, effective_number, relative
 
 ROUNDING = 1e-12  # relative; sums that differ by less are equal in theory
 NEGLIGIBLE_DIFFERENCE = 1e-12  # differences below it count as zero: what rounding leaves of two equal values
@@ -29,17 +31,24 @@ class Units:
     sums : ndarray of float, shape (n_units, n_columns)
         Sum of the values in each unit.
     sizes : ndarray of int, shape (n_units,)
-        Number of queries in each unit: ones without clusters.
+        Number of queries in each unit: ones without clusters; with weights the sum of these.
+    is_weighted : bool, default False
     """
 
     columns: IntArray
     sums: FloatArray
-    sizes: IntArray
+    sizes: IntArray | FloatArray
+    is_weighted: bool = False
 
     @property
     def n_units(self) -> int:
         """Number of units that have a value."""
         return len(self.sizes)
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of Student's t: one less than there are units, or as these are worth by their weights."""
+        return (effective_number(self.sizes) if self.is_weighted else self.n_units) - 1
 
     @property
     def means(self) -> FloatArray:
@@ -63,16 +72,33 @@ class Units:
     def standard_errors(self) -> FloatArray:
         r"""Standard error of the mean of each column; at least two units are needed.
 
+        That of :attr:`linear_errors`; with weights, where this is too small, the jackknife of the ratio,
+
+        .. math:: \sqrt{\frac{G - 1}{G} \sum_{g=1}^{G} \left(\frac{S_g - n_g \bar{x}}{N - n_g}\right)^2}
+
+        which takes into account how far each unit pulls the mean to itself. Of equal weights both are the same.
+        """
+        if not self.is_weighted:
+            return self.linear_errors
+        pulls = self.residuals / (self.sizes.sum() - self.sizes)[:, None]
+        return np.sqrt((self.n_units - 1) / self.n_units * (pulls**2).sum(axis=0))
+
+    @property
+    def linear_errors(self) -> FloatArray:
+        r"""Standard error of the mean of each column by linearisation; at least two units are needed.
+
         .. math:: \frac{1}{N} \sqrt{\frac{G}{G - 1} \sum_{g=1}^{G} (S_g - n_g \bar{x})^2}
 
-        Without clusters this is :math:`s / \sqrt{n}`.
+        Without clusters and weights this is :math:`s / \sqrt{n}`.
         """
         spread = self.n_units / (self.n_units - 1) * (self.residuals**2).sum(axis=0)
         return np.sqrt(spread) / self.sizes.sum()
 
 
-def units_of(values: FloatArray, cluster: IntArray | None, fewest: int = 2) -> Iterator[Units]:
-    """Yield the units of the columns that lack the same rows, if there are enough.
+def units_of(
+    values: FloatArray, cluster: IntArray | None, fewest: int = 2, *, weights: FloatArray | None = None
+) -> Iterator[Units]:
+    """Yield the units of the columns that lack the same rows, and weigh them alike, if there are enough.
 
     Parameters
     ----------
@@ -82,36 +108,48 @@ def units_of(values: FloatArray, cluster: IntArray | None, fewest: int = 2) -> I
         Code of each query's cluster; None makes each query a unit.
     fewest : int, default 2
         Columns with fewer units are left out.
+    weights : ndarray of float, shape (n_queries, n_columns), optional
+        Above 0 where there is a value. Equal ones are none.
 
     Yields
     ------
     Units
     """
-    for columns, present in _patterns(np.isnan(values)):
+    for columns, present in _patterns(np.isnan(values), weights):
         codes = None if cluster is None else cluster[present]
-        units = Units(columns, *unit_sums(values[np.ix_(present, columns)], codes))
+        own = None if weights is None else weights[present, columns[0]]
+        own = None if own is None or are_equal(own) else relative(own, len(own))
+        units = Units(columns, *unit_sums(values[np.ix_(present, columns)], codes, own), own is not None)
         if units.n_units >= fewest:
             yield units
 
 
-def unit_sums(values: FloatArray, cluster: IntArray | None) -> tuple[FloatArray, IntArray]:
-    """Return the sum of each column, shape (n_units, n_columns), and the number of queries, in each unit."""
+def unit_sums(
+    values: FloatArray, cluster: IntArray | None, weights: FloatArray | None = None
+) -> tuple[FloatArray, IntArray | FloatArray]:
+    """Return the sum of each column, shape (n_units, n_columns), and the number of queries, in each unit.
+
+    With weights, of shape (n_queries,), the sum of weight times value, and that of the weights.
+    """
+    values = values if weights is None else values * weights[:, None]
     if cluster is None:
-        return values, np.ones(len(values), np.int64)
-    _, unit, sizes = np.unique(cluster, return_inverse=True, return_counts=True)
+        return values, np.ones(len(values), np.int64) if weights is None else weights
+    _, unit, counts = np.unique(cluster, return_inverse=True, return_counts=True)
+    sizes = counts if weights is None else np.bincount(unit, weights)
     sums, absolute = np.zeros((2, len(sizes), values.shape[1]))
     np.add.at(sums, unit, values)
     np.add.at(absolute, unit, np.abs(values))
     return np.where(np.abs(sums) <= ROUNDING * absolute, 0.0, sums), sizes  # what cancels leaves no rounding error
 
 
-def _patterns(missing: BoolArray) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield the columns that share a pattern of missing rows, and the rows that they have."""
-    if not missing.any():
+def _patterns(missing: BoolArray, weights: FloatArray | None) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield the columns that share a pattern of missing rows and their weights, and the rows that they have."""
+    if weights is None and not missing.any():
         yield np.arange(missing.shape[1]), np.arange(missing.shape[0])
         return
     alike: dict[bytes, list[int]] = {}
     for column, packed in enumerate(np.packbits(missing, axis=0).T):
-        alike.setdefault(packed.tobytes(), []).append(column)
+        own = b"" if weights is None else np.where(missing[:, column], 0.0, weights[:, column]).tobytes()
+        alike.setdefault(packed.tobytes() + own, []).append(column)
     for columns in alike.values():
         yield np.array(columns), np.flatnonzero(~missing[:, columns[0]])
