@@ -72,7 +72,7 @@ def test_notation_is_read_in_time_that_grows_with_its_length(text: str) -> None:
     for read in (dh.parse_measure, split_notation, parse_gate):
         with suppress(dh.DeadheatError):
             read(text)
-    assert split_notation(" " * 40_000 + "P@5") == split_notation("P" + " " * 40_000 + "@5") == ["P@5"]
+    assert split_notation(" " * 40_000 + "P@5") == split_notation("P" + " " * 40_000 + "@5") == ("P@5",)
     assert time.perf_counter() - start < 1
 
 

@@ -75,7 +75,7 @@ def test_a_word_is_read_and_kept(word: str) -> None:
     measure = dh.parse_measure(word)
     assert str(measure) == READ[word]
     assert dh.parse_measure(measure.label) == measure
-    assert split_notation(f"RR, {word} P@1")[1:] == [*split_notation(word), "P@1"]
+    assert split_notation(f"RR, {word} P@1")[1:] == (*split_notation(word), "P@1")
 
 
 def test_a_class_takes_the_parameters_of_other_tools() -> None:

@@ -174,7 +174,8 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
             f"--format trec has no place for strata, and the queries are in {', '.join(grouping.languages)}:"
             " --pool-languages averages over them, another format keeps them apart"
         )
-    intervals = replace(intervals, queries=queries if intervals.cluster else None)
+    if intervals.cluster:
+        intervals = replace(intervals, queries=queries)
     context = EvaluationContext(
         shown_path(qrels, "the qrels"),
         seed=seed if conventions.ties == "random" else None,

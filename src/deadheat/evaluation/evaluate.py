@@ -308,6 +308,7 @@ def evaluate_under(
         if conventions.unjudged == "bounds":
             bounds = _bounds(conventions, qrels, run, placements, ranked)
             scores = [replace(one, unjudged=bounds(one.measure)) for one in scores]
+    found = alike(qrels, run, lacking, placements.unjudged_queries)
     return Evaluation(
         scores,
         name=run.name,
@@ -317,7 +318,8 @@ def evaluate_under(
         unjudged_queries=placements.unjudged_queries,
         placements=placements,
         qrels=qrels,
-        notes=(*qrels.notes, *run.notes, *alike(qrels, run, lacking, placements.unjudged_queries)),
+        notes=(*qrels.notes, *run.notes, *found),
+        alike=found,
         run=run,
     )
 
@@ -416,7 +418,7 @@ def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tupl
         raise ParameterError(
             argument="measures", given=measures, allowed="a measure, its notation such as 'nDCG@10', or a list of them"
         )
-    parts = (part for one in measures for part in (split_notation(one) if isinstance(one, str) else [one]))
+    parts = (part for one in measures for part in (split_notation(one) if isinstance(one, str) else (one,)))
     chosen = tuple(dict.fromkeys(map(parse_measure, parts)))
     if not chosen:
         raise ParameterError("names no measure", hint="write one, such as 'nDCG@10'", argument="measures")

@@ -76,6 +76,8 @@ class Evaluation(Drawn, Shown):
         The same by an ontology's judgments, for MaxRel alone.
     notes : tuple of str
         What was assumed or skipped to read qrels and run, for people.
+    alike : tuple of str
+        Those of them on ids of qrels and run that look alike and are not equal.
     run : Run or None
         What was evaluated; of a saved evaluation the documents that were kept, None if none were, or if these are some
         queries of an evaluation.
@@ -98,6 +100,7 @@ class Evaluation(Drawn, Shown):
         graded: Placements | None = None,
         qrels: Qrels | str = "",
         notes: tuple[str, ...] = (),
+        alike: tuple[str, ...] = (),
         run: Run | None = None,
         origin: Origin | None = None,
         known_depth: int | None = None,
@@ -112,7 +115,7 @@ class Evaluation(Drawn, Shown):
         self.placements = placements
         self.graded = graded
         self._qrels = qrels
-        self.notes = notes
+        self.notes, self.alike = notes, alike
         self.run = run
         self.origin = origin
         self.known_depth = known_depth
@@ -130,14 +133,16 @@ class Evaluation(Drawn, Shown):
         held: dict[str, Measure] = {own.label: own for own in self.measures}
         # looked up first, as a custom measure's name cannot be parsed
         wanted = held[measure] if isinstance(measure, str) and measure in held else parse_measure(measure)
-        if wanted not in self._scores:
+        scores = self._scores.get(wanted)
+        if scores is None:
             wanted = leveled(wanted, self.conventions.rel)
-        if wanted not in self._scores:
+            scores = self._scores.get(wanted)
+        if scores is None:
             raise UnknownMeasureError(
                 f"{wanted.label} was not evaluated; this evaluation holds {', '.join(held)}",
                 hint=did_you_mean(wanted.label, held),
             )
-        return self._scores[wanted]
+        return scores
 
     def __iter__(self) -> Iterator[Scores]:
         return iter(self._scores.values())
@@ -366,7 +371,7 @@ class Evaluation(Drawn, Shown):
         """Return the arguments that make the evaluation, but for the scores."""
         names = (
             *("name", "query_ids", "conventions", "missing_queries", "unjudged_queries", "placements", "graded"),
-            *("notes", "run", "origin", "known_depth"),
+            *("notes", "alike", "run", "origin", "known_depth"),
         )
         return {"qrels": self._qrels, **{name: getattr(self, name) for name in names}}
 

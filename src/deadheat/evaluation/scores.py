@@ -147,12 +147,12 @@ class Scores:
         level = f"total {self.total:.4f}" if self.measure.total else f"{self.mean:.4f}"
         return f"<Scores {self.measure.label}: {level} over {counted(self.n_queries, 'query', 'queries')}>"
 
-    @property
+    @cached_property
     def kept(self) -> BoolArray:
         """Which queries count, of shape (n_queries,)."""
         return ~np.isnan(self.values)
 
-    @property
+    @cached_property
     def n_queries(self) -> int:
         """Number of queries that count."""
         return int(self.kept.sum())
@@ -167,7 +167,7 @@ class Scores:
         """How many queries of equal weight give a mean as precise (Kish): without weights, the number of queries."""
         return float(self.n_queries) if self.weights is None else weighting.effective_number(self.weights[self.kept])
 
-    @property
+    @cached_property
     def mean(self) -> float:
         """Mean over the queries that count; NaN if there are none. Of logarithms (GMAP), the geometric mean."""
         return self._mean(self.values)
@@ -246,12 +246,12 @@ class Scores:
         found = float(np.sqrt(((own * of_kept) ** 2).sum()) / own.sum()) if len(own) else float("nan")
         return found * self.mean if self.measure.geometric else found
 
-    @property
+    @cached_property
     def mean_tie_min(self) -> float:
         """Mean over queries of `tie_min`: the smallest mean that tie orders alone can produce."""
         return self._mean(self.tie_min)
 
-    @property
+    @cached_property
     def mean_tie_max(self) -> float:
         """Mean over queries of `tie_max`: the largest mean that tie orders alone can produce."""
         return self._mean(self.tie_max)

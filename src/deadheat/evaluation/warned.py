@@ -9,7 +9,6 @@ from typing import TypeAlias
 
 import polars as pl
 
-from deadheat.data.alike import alike
 from deadheat.data.tables import Qrels, Run, Source, Table, path_of
 from deadheat.errors import DeadheatWarning, NothingJudgedWarning
 from deadheat.evaluation.evaluation import Evaluation
@@ -48,7 +47,7 @@ def warn(
 
 def warn_of_form(evaluation: Evaluation, qrels: Qrels, run: Run) -> None:
     """Warn of what no report says: ids that differ in their form alone, and one table for qrels and run."""
-    _tell([*_unequal(evaluation, qrels, run), *_one_table(evaluation, qrels, run)])
+    _tell([*_unequal(evaluation, run), *_one_table(evaluation, qrels, run)])
 
 
 def warn_of_one_table(evaluation: Evaluation, qrels: Source, run: Source) -> None:
@@ -104,7 +103,7 @@ def _levels(evaluation: Evaluation, qrels: Qrels) -> Iterator[Warned]:
 
 def _ids(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[Warned]:
     """Find that no retrieved document is judged, or some are not found: usually ids are written in different ways."""
-    yield from _unequal(evaluation, qrels, run)
+    yield from _unequal(evaluation, run)
     if len(evaluation.placements.query):
         yield from _lost_zeros(evaluation, qrels, run)
         return
@@ -116,8 +115,8 @@ def _ids(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[Warned]:
     yield text, NothingJudgedWarning
 
 
-def _unequal(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[Warned]:
-    for found in alike(qrels, run, evaluation.missing_queries, evaluation.unjudged_queries):
+def _unequal(evaluation: Evaluation, run: Run) -> Iterator[Warned]:
+    for found in evaluation.alike:
         yield f"{run.where}: {found}; they count as different", DeadheatWarning
 
 

@@ -6,7 +6,7 @@ import copy
 from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from inspect import Parameter, Signature
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
@@ -178,7 +178,7 @@ class Measure(ABC, metaclass=MeasureType):
         """Return a number that equal measures share."""
         return hash((type(self), *map(self.__getattribute__, _names(type(self)))))
 
-    @property
+    @cached_property
     def label(self) -> str:
         """What tables and keys call it: the name by which it was asked for, as ``"MAP"``; else the notation."""
         notation = str(self)
@@ -202,6 +202,7 @@ class Measure(ABC, metaclass=MeasureType):
         if not (alias or asked):
             return self
         named = copy.copy(self)
+        vars(named).pop("label", None)
         object.__setattr__(named, "_alias", alias)
         object.__setattr__(named, "_asked", asked)
         return named

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ def _mapped(gain: Gains, relevance: FloatArray) -> FloatArray:
 
 def weights_of(discount: str, n_ranks: int) -> FloatArray:
     """Return the weights of ranks 1 .. n_ranks."""
-    word, numbers = DISCOUNT.split(discount)
+    word, numbers = _parts_of(discount)
     rank = np.arange(1.0, n_ranks + 1)
     if word == "log":
         return np.log(numbers[0]) / np.log(rank + 1) if numbers[0] != 2 else 1 / np.log2(rank + 1)
@@ -85,6 +86,11 @@ def weights_of(discount: str, n_ranks: int) -> FloatArray:
     if word == "exp":
         return numbers[0] ** rank
     return np.ones(n_ranks)
+
+
+@cache  # a measure asks for its weights again and again
+def _parts_of(discount: str) -> tuple[str, tuple[float, ...]]:
+    return DISCOUNT.split(discount)
 
 
 @parameters

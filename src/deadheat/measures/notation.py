@@ -40,18 +40,19 @@ AFTER_NAME = re.compile(r"[@(\s]")
 TOO_DEEP = (RecursionError, MemoryError)  # what Python's parser raises for thousands of brackets or signs
 
 
-def split_notation(text: str) -> list[str]:
+@lru_cache(1024)  # programs ask for the same few in a loop
+def split_notation(text: str) -> tuple[str, ...]:
     """Return the single notations in a text: separated by spaces or commas, bundles unpacked.
 
     Examples
     --------
     >>> split_notation("nDCG@10 RR, nDCG(gain='exp', discount='zipf(1, 0)')@5")
-    ['nDCG@10', 'RR', "nDCG(gain='exp', discount='zipf(1, 0)')@5"]
+    ('nDCG@10', 'RR', "nDCG(gain='exp', discount='zipf(1, 0)')@5")
     >>> split_notation("P(rel=2) @ 5 RR")
-    ['P(rel=2)@5', 'RR']
+    ('P(rel=2)@5', 'RR')
     """
     found = NOTATION.findall(AROUND_AT.sub("@", without_spaces(" ".join(text.split()))))
-    return [part for notation in found for part in BUNDLES.get(notation, (notation,))]
+    return tuple(part for notation in found for part in BUNDLES.get(notation, (notation,)))
 
 
 def parse_measure(notation: MeasureLike) -> Measure:
@@ -100,7 +101,7 @@ def parse_measure(notation: MeasureLike) -> Measure:
     return _parsed(text)
 
 
-@lru_cache(1024)  # programs ask for the same few in a loop
+@lru_cache(1024)  # as above
 def _parsed(text: str) -> Measure:
     given = text = without_spaces(text.strip())
     if len(text) > LONGEST:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -21,6 +22,7 @@ from deadheat.wording import counted, three
 
 T = TypeVar("T")
 LARGEST = 2**15 - 1  # integer of 16 bits
+ABSENT = object()  # a key of nothing yet, as None may be a value
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,12 +106,12 @@ class Placements(Shown):
         queries, documents = counted(self.n_queries, "query", "queries"), counted(len(self.query), "judged document")
         return f"<Placements {queries}, {documents} retrieved>"
 
-    @property
+    @cached_property
     def n_queries(self) -> int:
         """Number of queries in the qrels."""
         return len(self.query_ids)
 
-    @property
+    @cached_property
     def doc_ids(self) -> TextArray:
         """Ids of the judged, retrieved documents, of shape (n_rows,).
 
@@ -117,7 +119,7 @@ class Placements(Shown):
         becomes text when somebody does.
         """
         own = self.documents
-        return self.cached("doc_ids", lambda: own if isinstance(own, np.ndarray) else np.array(own.to_list(), object))
+        return own if isinstance(own, np.ndarray) else np.array(own.to_list(), object)
 
     @property
     def missing(self) -> BoolArray:
@@ -126,9 +128,10 @@ class Placements(Shown):
 
     def cached(self, key: object, make: Callable[[], T]) -> T:
         """Return what `make` returns, computed once for each key: measures share counts, ideals and weights."""
-        if key not in self._cache:
-            self._cache[key] = make()
-        return cast("T", self._cache[key])
+        found = self._cache.get(key, ABSENT)
+        if found is ABSENT:
+            found = self._cache[key] = make()
+        return cast("T", found)
 
     def of_judgments(self, key: object, make: Callable[[], T]) -> T:
         """Return what `make` finds in the judgments alone, computed once for all placements with the same judgments."""
@@ -137,20 +140,20 @@ class Placements(Shown):
             known = self._of_judgments[key] = (*own, make())
         return cast("T", known[2])
 
-    @property
+    @cached_property
     def have_ties(self) -> bool:
         """Whether a judged document ties with another one; if none does, all orders give the same values."""
-        return self.cached("have_ties", lambda: bool((self.tied > 1).any()))
+        return bool((self.tied > 1).any())
 
-    @property
+    @cached_property
     def tie_starts(self) -> IntArray:
         """The first row of each tie that contains a judged document, of shape (n_groups,)."""
-        return self.cached("tie_starts", lambda: run_starts(self.query, self.above))
+        return run_starts(self.query, self.above)
 
-    @property
+    @cached_property
     def tie_sizes(self) -> IntArray:
         """The number of judged documents in each of these ties, of shape (n_groups,)."""
-        return self.cached("tie_sizes", lambda: np.diff(np.append(self.tie_starts, len(self.query))))
+        return np.diff(np.append(self.tie_starts, len(self.query)))
 
     def relevant(self, rel: float) -> Relevant:
         """Return the ties with documents of relevance `rel` or more."""
