@@ -112,9 +112,9 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     if not saved:
         refuse(("judgments",), "is for saved evaluations: runs are evaluated under the same judgments")
     named = named_runs(saved or runs)
-    alone = next(iter(named)) if len(named) == 1 and asked("then_by") else ""
+    alone = next(iter(named)) if len(named) == 1 and asked().get("then_by") else ""
     if alone:  # the run alone, and with its ties ordered
-        named[", then ".join([alone, *map(label, asked("then_by"))])] = named[alone]
+        named[", then ".join([alone, *map(label, asked()["then_by"])])] = named[alone]
     comparison, _, queries = compare_files("" if saved else qrels, named, strata, options, alone=alone)
     columns = strata.columns(queries, comparison.evaluations.values())
     languages = None if queries is None else languages_of_queries(comparison, queries)

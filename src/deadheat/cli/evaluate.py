@@ -132,7 +132,8 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     # report typos before large files are read
     conventions = conventions_of(options)
     measures = measures_of(options)
-    if _wants_columns(qrels, runs, options["score_columns"]):
+    form = _form_of(*(runs or [qrels])) if len(runs) < 2 else None
+    if _wants_columns(runs, form, options["score_columns"]):
         _evaluate_columns(qrels, runs, measures, conventions, options)
         return
     strata = StratumOptions(options)
@@ -164,7 +165,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     save_depth = options["save_depth"] if targets else 0
     found = [
         (strata.weighed(one, queries), by_rule and strata.weighed(by_rule, queries), pair)
-        for one, by_rule, pair in _evaluate(qrels, named, measures, conventions, seed, rule, save_depth)
+        for one, by_rule, pair in _evaluate(qrels, named, measures, conventions, seed, rule, save_depth, form=form)
     ]
     evaluations = [one for one, _, _ in found]
     beside = [by_rule for _, by_rule, _ in found if by_rule is not None]
@@ -250,6 +251,8 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     seed: int | None,
     rule: str | None,
     save_depth: int,
+    *,
+    form: str | None,
 ) -> Iterator[tuple[Evaluation, Evaluation | None, tuple[str, str] | None]]:
     """Yield the evaluation of each run, and that with ties broken by a rule if there is one.
 
@@ -262,7 +265,7 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     judgments = open_qrels(qrels)
     with phase("evaluating runs", len(runs)) as advance:
         for name, path in runs.items():
-            run = open_run(path, name)
+            run = open_run(path, name, form=form)
             by_rule = unmatched = None
             if rule is None:
                 evaluation = evaluate_under(conventions, judgments, run, measures, seed)
@@ -276,25 +279,26 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
             advance(1)
 
 
-def _wants_columns(qrels: str, runs: Sequence[str], asked: str | None) -> bool:
+def _wants_columns(runs: Sequence[str], form: str | None, asked: str | None) -> bool:
     """Tell whether columns are evaluated: they were asked for, or the file is LETOR, which has nothing else."""
     if asked is not None:
         return True
-    is_letor = len(runs) < 2 and _is_letor(*(runs or [qrels])) and "score" not in named_columns("run")
+    is_letor = form == "letor" and "score" not in named_columns("run")
     if not (runs or is_letor):
         ctx = click.get_current_context()
         raise click.MissingParameter(ctx=ctx, param=next(one for one in ctx.command.params if one.name == "runs"))
     return is_letor
 
 
-def _is_letor(path: str) -> bool:
+def _form_of(path: str) -> str | None:
+    """Return the name of the format of a file that can be read."""
     from deadheat.errors import DataError
     from deadheat.io.formats import format_of
 
     try:
-        return Path(path).is_file() and format_of(path, None).name == "letor"
+        return format_of(path, None).name if Path(path).is_file() else None
     except DataError:  # reading it raises the error
-        return False
+        return None
 
 
 def _evaluate_columns(

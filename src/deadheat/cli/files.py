@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -60,10 +60,10 @@ def kept(stream: BinaryIO) -> str:
 PATH, INPUT = NamedFile(), NamedFile(is_input=True)
 
 
-def asked(name: str) -> Any:  # noqa: ANN401 - of the option's type
-    """Return the value of an option of the command that runs; None if it has no such option."""
+def asked() -> Mapping[str, Any]:
+    """Return the values of the options of the command that runs, by name."""
     context = click.get_current_context(silent=True)
-    return None if context is None else context.params.get(name)
+    return {} if context is None else context.params
 
 
 def label(path: str, default: str = "run") -> str:
@@ -76,8 +76,8 @@ def label(path: str, default: str = "run") -> str:
     """
     from deadheat.data.tables import label_of
 
-    named = Path(path)
-    while asked("engine") and named.name and not label_of(named).strip("*?"):  # the folder of a pattern
+    named, in_engine = Path(path), asked().get("engine")
+    while in_engine and named.name and not label_of(named).strip("*?"):  # the folder of a pattern
         named = named.parent
     return _made_up(path, default) or printable(label_of(named))
 
@@ -120,14 +120,15 @@ def open_qrels(path: str, *, is_checked: bool = True) -> Qrels:
     """
     from deadheat.data.tables import Qrels
 
-    qrels = Qrels(path, columns=named_columns("qrels")).normalized(asked("normalize_ids"))
-    if is_checked and asked("check_duplicates"):
+    options = asked()
+    qrels = Qrels(path, columns=named_columns("qrels")).normalized(options.get("normalize_ids"))
+    if is_checked and options.get("check_duplicates"):
         qrels.check_duplicates()
-    if asked("collection") or asked("strict"):
+    if options.get("collection") or options.get("strict"):
         from deadheat.evaluation.evaluate import checked
 
-        qrels = checked(qrels, asked("collection"), asked("rel"), strict=asked("strict"))
-    if not asked("engine") or (frame := _engine().beside(qrels.to_polars())) is None:
+        qrels = checked(qrels, options["collection"], options.get("rel"), strict=options["strict"])
+    if not options.get("engine") or (frame := _engine().beside(qrels.to_polars())) is None:
         return qrels
     from deadheat.data.rows import LazyRows
 
@@ -136,28 +137,40 @@ def open_qrels(path: str, *, is_checked: bool = True) -> Qrels:
     return beside_runs
 
 
-def open_run(path: str, name: str = "", *, keyed: bool = True) -> Run:
-    """Read and check a run under the options of the command; `keyed`: with its ties ordered as --then-by says."""
+def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool = True) -> Run:
+    """Read and check a run under the options of the command.
+
+    Parameters
+    ----------
+    path : str
+    name : str, default ""
+        By default that of the file.
+    form : str, optional
+        The name of its format, if that is known.
+    keyed : bool, default True
+        Whether ties are ordered as --then-by says.
+    """
     from deadheat.data.tables import Run
     from deadheat.io.guarding import guarded
 
-    source: object = path
-    if asked("engine"):
+    source, options = path, asked()
+    if options.get("engine"):
         with guarded(path):
             source = _engine().frame(path)
-    named = {"name": name or label(path), "columns": named_columns("run")}
-    run = Run(source, **named, ascending=bool(asked("ascending")))  # type: ignore[arg-type]  # each of its own type
-    keys = asked("then_by") if keyed else ()
-    run = run.then_by(*keys, score_precision=asked("score_precision")) if keys else run
-    run = run.normalized(asked("normalize_ids"))
-    if asked("check_duplicates"):
+    named = named_columns("run")
+    ascending = bool(options.get("ascending"))
+    run = Run(source, name=name or label(path), format=form, columns=named, ascending=ascending)
+    if keyed and options.get("then_by"):
+        run = run.then_by(*options["then_by"], score_precision=options.get("score_precision"))
+    run = run.normalized(options.get("normalize_ids"))
+    if options.get("check_duplicates"):
         run.check_duplicates()
     return run
 
 
 def named_columns(kind: str) -> dict[str, str]:
     """Return the columns that the user names for both kinds of files, or for this one as in ``run.score=sim``."""
-    named: dict[str, str] = asked("columns") or {}
+    named: dict[str, str] = asked().get("columns") or {}
     own = {name.removeprefix(f"{kind}."): column for name, column in named.items() if name.startswith(f"{kind}.")}
     return {name: column for name, column in named.items() if "." not in name} | own
 
@@ -168,7 +181,8 @@ def _engine() -> FrameEngine:
 
     context = click.get_current_context()
     if "engine" not in context.meta:
-        engine = open_engine(asked("engine"), asked("spark_master"), asked("spark_conf") or None)
+        options = asked()
+        engine = open_engine(options["engine"], options["spark_master"], options["spark_conf"] or None)
         context.meta["engine"] = engine
         context.call_on_close(engine.close)
     opened: FrameEngine = context.meta["engine"]
@@ -177,7 +191,7 @@ def _engine() -> FrameEngine:
 
 def _check_engine() -> None:
     """Refuse an engine that does not exist, or options that it does not go with."""
-    name = asked("engine")
+    name = asked().get("engine")
     if name != "spark":
         refuse(("spark_master", "spark_conf"), "is for --engine spark")
     if name is not None:
@@ -205,7 +219,7 @@ def check_inputs(paths: Sequence[str]) -> None:
     from deadheat.io.sources import file_in, in_catalogue, responses_in
 
     _check_engine()
-    wrong, in_engine = [], asked("engine")
+    wrong, in_engine = [], asked().get("engine")
     for path in dict.fromkeys(paths):
         one = Path(path)
         if in_catalogue(path) or (in_engine and not one.is_file() and (is_remote(path) or parquet_files(path))):
@@ -238,7 +252,7 @@ def check_output(target: str | None, inputs: Sequence[str]) -> None:
 
 def check_folder(option: str) -> None:
     """Refuse a folder that cannot be made, before anything is computed."""
-    folder = asked(option)
+    folder = asked().get(option)
     if folder is not None and Path(folder).exists() and not (Path(folder).is_dir() and os.access(folder, os.W_OK)):
         raise click.UsageError(f"--{option} {folder!r} is not a writable folder: choose another name")
 

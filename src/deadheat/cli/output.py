@@ -118,7 +118,7 @@ class Output:
         if self.table is not None and self.form != "csv":
             raise click.UsageError(f"--table {self.table} is for --format csv: {self.form} has every table")
         check_folder("figures")
-        if asked("figures") is not None:
+        if asked().get("figures") is not None:
             import deadheat.figures  # noqa: F401 - or the error that says what to install
         check_inputs(read)
 
@@ -196,7 +196,7 @@ def with_figures(
         figures, of which each gets those that it knows.
     measures : sequence of str
     """
-    folder = asked("figures")
+    folder = asked().get("figures")
     if folder is None:
         return report
     from deadheat.figures import drawings, save
@@ -214,7 +214,7 @@ def with_figures(
         if one.error is not None:
             not_drawn.setdefault(error_message(one.error), []).append(name)
         if one.chart is not None:
-            paths.append(str(Path(folder) / f"{file_name(name, LONGEST - 15)}.{asked('figure_format')}"))
+            paths.append(str(Path(folder) / f"{file_name(name, LONGEST - 15)}.{asked()['figure_format']}"))
             with writing(paths[-1]):
                 save(one.chart, paths[-1])
     names = ", ".join(Path(path).name for path in paths)

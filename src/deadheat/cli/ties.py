@@ -79,7 +79,7 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
     profile = tie_profile(open_run(run, keyed=False), judgments, at or CUTOFFS, measures, **own)
     of_report = {"every_measure": output.form == "json", "missing": options["missing"], "digits": output.digits}
     report = report_profile(profile, **of_report, per_query=per_query)
-    if keys := asked("then_by"):
+    if keys := asked().get("then_by"):
         keyed = tie_profile(open_run(run), judgments, (), measures, **own)
         report = with_second_key(report, profile, keyed, ", then ".join(map(label, keys)))
     if output.form == "csv" and qrels is not None and not per_query:

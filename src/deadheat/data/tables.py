@@ -219,6 +219,8 @@ class Table:
 
     def to_polars(self) -> pl.DataFrame:
         """Return the rows as a Polars frame, in the order of the source."""
+        if isinstance(self.rows, MemoryRows):
+            return self.rows.frame
         with guarded(self.where):
             return self.rows.frame
 

@@ -70,12 +70,6 @@ class Blanks:
             is_other = np.not_equal(before, self._end, out=self._other[: len(own)])
             self.ends_otherwise = bool(np.logical_and(is_newline, is_other, out=is_newline).any())
 
-    def end_with(self, last: bytes) -> Blanks:
-        """Take note of the last byte of the text."""
-        self.lacks_final_newline = last != b"\n"
-        self.ends_otherwise |= self._end is not None and last not in {b"\n", bytes([self._end])}
-        return self
-
 
 def count_blanks(source: Path | bytes, end: int | None = None) -> Blanks:
     """Count the blanks of a text without holding a file in memory, and tell whether a line's last byte is not `end`."""
@@ -86,7 +80,9 @@ def count_blanks(source: Path | bytes, end: int | None = None) -> Blanks:
         while n_read := file.readinto(memoryview(memory)[1:]):
             found.look(buffer[: n_read + 1])
             buffer[0] = buffer[n_read]
-    return found.end_with(buffer[:1].tobytes())
+    found.lacks_final_newline = bool(buffer[0] != _NEWLINE)
+    found.ends_otherwise |= end is not None and bool(buffer[0] not in {_NEWLINE, end})
+    return found
 
 
 def _may_hold_controls(view: Bytes) -> bool:

@@ -79,6 +79,8 @@ _NAMES: dict[Kind, dict[str, tuple[str, ...]]] = {
         "rank": _RANK_NAMES,
     },
 }
+KNOWN_NAMES = frozenset(name for columns in _NAMES.values() for names in columns.values() for name in names)
+"""Every column name that is recognised in qrels or in a run."""
 CASES = {"expected_ids", "expected_hpo_ids"}  # beside a text: a file of labelled cases
 CASES_KEYS = ("cases", "test_cases")  # the key of the cases in a JSON file of labelled cases, beside its metadata
 
@@ -91,11 +93,6 @@ def are_cases(names: Collection[object], kind: Kind, given: Mapping[str, str]) -
 def names_of(kind: Kind) -> Mapping[str, Sequence[str]]:
     """Return the recognised names of each column, by canonical name, nearest first."""
     return _NAMES[kind]
-
-
-def known_names() -> frozenset[str]:
-    """Return every column name that is recognised in qrels or in a run."""
-    return frozenset(name for columns in _NAMES.values() for names in columns.values() for name in names)
 
 
 def names_that_are_no_scores() -> frozenset[str]:
@@ -223,7 +220,7 @@ def _may_lack(
 
 def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: str | Path) -> ColumnError:
     accepted = _NAMES[kind][canonical]
-    unknown = [name for name in names if isinstance(name, str) and name not in known_names()]
+    unknown = [name for name in names if isinstance(name, str) and name not in KNOWN_NAMES]
     near = next(((name, meant) for name in unknown if (meant := did_you_mean(name, accepted))), None)
     lacking = [one for one in (*KEYS, VALUE_COLUMN[kind]) if not any(name in _NAMES[kind][one] for name in names)]
     of_other = {"score": _RELEVANCE_NAMES, "relevance": _SCORES}.get(canonical, ())
@@ -277,13 +274,13 @@ def has_semicolons(head: bytes, given: Iterable[str] = ()) -> bool:
     """
     first = next((line for line in head.splitlines() if line.strip(b' ,;"')), b"")
     names = {name.strip(' "') for name in first.decode(errors="replace").split(";")}
-    return len({*known_names(), *given} & names) > 1 or (len(names) > 1 and b"," not in first)
+    return len({*KNOWN_NAMES, *given} & names) > 1 or (len(names) > 1 and b"," not in first)
 
 
 def _other_separator(header: str) -> str:
     """Say which separator a header that was read as a single name has; empty if it has none."""
     for separator, advice in (("\t", "tabs: name it .tsv"), (",", "commas: name it .csv")):
-        if len(known_names() & set(header.split(separator))) > 1:
+        if len(KNOWN_NAMES & set(header.split(separator))) > 1:
             return f"Its columns are separated by {advice}."
     return ""
 

@@ -61,7 +61,7 @@ def readable(path: str | os.PathLike[str]) -> Path:
         raise DataError("is a directory", allowed="a file", path=path)
     if not os.access(path, os.R_OK):
         raise DataError("permission denied", allowed="a file that can be read", path=path)
-    if _is_endless(path):
+    if (stat.S_ISCHR(mode) or stat.S_ISBLK(mode)) and _is_endless(path):
         raise DataError("is a device", allowed="a file or a pipe", path=path)
     return path
 
@@ -74,9 +74,7 @@ def _meant(path: Path) -> str:
 
 
 def _is_endless(path: Path) -> bool:
-    """Return whether a path is a device without an end, such as /dev/zero or a disk, not a terminal or /dev/null."""
-    if not (path.is_char_device() or path.is_block_device()):
-        return False
+    """Return whether a device has no end, such as /dev/zero or a disk, not a terminal or /dev/null."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
     try:
         return not os.isatty(descriptor) and os.fstat(descriptor).st_rdev != Path(os.devnull).stat().st_rdev

@@ -20,7 +20,7 @@ from deadheat.measures.gains import (
     gains_of,
     ideal_gains,
     ideal_rank,
-    weights_of,
+    parts_of_discount,
 )
 from deadheat.measures.parameters import FLAG, Choice, Number, parameter, parameters
 from deadheat.measures.top import REL
@@ -108,7 +108,17 @@ class DCG(GainMeasure, WeightedMeasure):
 
     def weights(self, n_ranks: int) -> FloatArray:
         """Return the discounts."""
-        return weights_of(self.discount, n_ranks)
+        word, numbers = parts_of_discount(self.discount)
+        rank = np.arange(1.0, n_ranks + 1)
+        if word == "log":
+            return np.log(numbers[0]) / np.log(rank + 1) if numbers[0] != 2 else 1 / np.log2(rank + 1)
+        if word == "linear":
+            return 1 / rank
+        if word == "zipf":
+            return (rank + numbers[1]) ** -numbers[0]
+        if word == "exp":
+            return numbers[0] ** rank
+        return np.ones(n_ranks)
 
 
 @register

@@ -73,23 +73,9 @@ def _mapped(gain: Gains, relevance: FloatArray) -> FloatArray:
     return np.where(known, values[place], 0.0)
 
 
-def weights_of(discount: str, n_ranks: int) -> FloatArray:
-    """Return the weights of ranks 1 .. n_ranks."""
-    word, numbers = _parts_of(discount)
-    rank = np.arange(1.0, n_ranks + 1)
-    if word == "log":
-        return np.log(numbers[0]) / np.log(rank + 1) if numbers[0] != 2 else 1 / np.log2(rank + 1)
-    if word == "linear":
-        return 1 / rank
-    if word == "zipf":
-        return (rank + numbers[1]) ** -numbers[0]
-    if word == "exp":
-        return numbers[0] ** rank
-    return np.ones(n_ranks)
-
-
-@cache  # a measure asks for its weights again and again
-def _parts_of(discount: str) -> tuple[str, tuple[float, ...]]:
+@cache  # a measure asks for it again and again
+def parts_of_discount(discount: str) -> tuple[str, tuple[float, ...]]:
+    """Return the word and the numbers of a discount."""
     return DISCOUNT.split(discount)
 
 

@@ -270,7 +270,7 @@ def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
     several = len(evaluations) > 1
     said = {
         f"all in {'every' if several else 'the'} run": any(one.missing_queries for one in evaluations),
-        "all with a relevant document": any(one.without_relevant(name) for one in evaluations for name in one.measures),
+        "all with a relevant document": not all(own.has_relevant.all() for one in evaluations for own in one),
         f"{'no run has' if several else 'the run has no'} others": any(one.unjudged_queries for one in evaluations),
     }
     absent = [text for text, is_so in said.items() if not is_so]

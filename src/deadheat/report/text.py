@@ -7,6 +7,7 @@ import sys
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import count, zip_longest
 
 from rich.cells import cell_len, set_cell_size
@@ -56,12 +57,12 @@ class Grid:
     gaps: list[str]
     is_left: list[bool]
 
-    @property
+    @cached_property
     def width(self) -> int:
         """The columns of the screen that it takes."""
         return sum(self.widths) + sum(map(len, self.gaps))
 
-    @property
+    @cached_property
     def n_labels(self) -> int:
         """The number of leading columns."""
         return len(self.table.labels)
@@ -107,7 +108,7 @@ def as_text(report: Report, *, width: int | None = 80, digits: int | None = None
         report = report.with_texts(on_terminal)
     tables = [_table(table, sys.maxsize if width is None else width, digits) for table in report.tables]
     width = PAGE if width is None else width
-    facts = [_facts(report.shown, width)] if report.shown else []
+    facts = [_facts(shown, width)] if (shown := report.shown) else []
     parts = [Text(_filled(text, width), HEAD) for text in (report.heading, report.opening) if text]
     parts += facts + tables if report.facts_first else tables + facts
     if report.closing:
@@ -121,7 +122,8 @@ def _filled(line: str, width: int) -> str:
 
 
 def _table(table: Table, width: int, digits: int | None) -> Text:
-    grid = _fitted(table.for_people(drawn=True), width, digits)
+    table = table.for_people(drawn=True)
+    grid = _fitted(table, width, digits)
     lines = [Text(_filled(table.title, width), HEAD)] if table.title else []
     if width == sys.maxsize and grid.ends_in_words and grid.widths[-1] > SENTENCES:
         width = PAGE
@@ -133,7 +135,7 @@ def _table(table: Table, width: int, digits: int | None) -> Text:
     for line in lines:
         line.rstrip()
     shown = {column.key for column in grid.table.columns}
-    left_out = [column.heading for column in table.for_people().columns if column.key not in shown]
+    left_out = [column.heading for column in table.columns if column.heading and column.key not in shown]
     if left_out:
         lines.append(Text(_filled(f"not shown at this width: {', '.join(left_out)}", width), DIM))
     if table.caption:

@@ -20,7 +20,7 @@ from deadheat.io.formats.base import FORMATS, Content, Format, ScoreColumns, reg
 from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
 from deadheat.io.limits import is_held
 from deadheat.io.naming import path_named
-from deadheat.io.source import HEAD, blocks, plain_head, readable
+from deadheat.io.source import BOM, HEAD, blocks, plain_head, readable
 from deadheat.io.values import CONTROL
 from deadheat.io.writing import Compression, replacing
 from deadheat.wording import Advice, Plain, shown
@@ -88,7 +88,8 @@ def format_of(path: str | os.PathLike[str], given: str | None) -> Format:
     form = FORMATS[chosen_format(path, given)]
     if given is not None or form.name != DEFAULT or not Path(path).is_file():
         return form
-    head = next(blocks(Path(path), HEAD))
+    head = plain_head(Path(path))
+    head = next(blocks(Path(path), HEAD)) if head is None else head.removeprefix(BOM)
     found = (one for one in FORMATS.values() if one.recognises is not None and one.recognises(head))
     return next(found, form)
 

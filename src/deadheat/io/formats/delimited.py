@@ -39,7 +39,7 @@ from deadheat.io.kinds import (
     are_cases,
     has_semicolons,
     is_list_name,
-    known_names,
+    KNOWN_NAMES,
     resolve_columns,
     value_column,
 )
@@ -156,7 +156,7 @@ def _is_trec(path: Path, separator: str) -> bool:
         return False
     first = next((line for line in next(blocks(path)).split(b"\n") if line.strip()), b"")
     names = [name.strip(' "') for name in first.decode("utf-8", "replace").strip("\r").split("\t")]
-    return len(names) in _TREC_WIDTHS and not known_names() & set(names)
+    return len(names) in _TREC_WIDTHS and not KNOWN_NAMES & set(names)
 
 
 def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: str) -> Content:

@@ -24,7 +24,7 @@ from deadheat.errors import DataError, MalformedRowError, SwappedFilesError
 from deadheat.io.census import Blanks, count_blanks, with_single_blanks
 from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register, split_off
 from deadheat.io.hashing import DOC_HASH
-from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, WRONG_ORDER, Kind, known_names
+from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, WRONG_ORDER, Kind, KNOWN_NAMES
 from deadheat.io.limits import ROW
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.source import (
@@ -65,7 +65,7 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
     FileFormatError, DataError
         With the first line that is wrong.
     """
-    ranks, n_comments = None, 0
+    ranks, notes = None, tuple[str, ...]()
     if data := _small(path):  # read once, where a large one is parsed, counted and looked at side by side
         _check_first_row(data, kind, path)
         frame = _read_block(data, kind, path)
@@ -83,8 +83,7 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
             n_rows += block.height
             check_rows(n_rows * ROW, path)
         frame = pl.concat(frames)
-        n_comments = len(marked.comments)
-    notes = note_of_comments(n_comments, path)
+        notes = note_of_comments(len(marked.comments), path)
     if frame.is_empty():
         raise DataError(f"{kind} without a single row", allowed=" ".join(TREC_FIELDS[kind]), path=path)
     if kind == "qrels":
@@ -267,12 +266,11 @@ def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
         )
     names = [field.decode("utf-8", "replace") for field in fields]
     value = TREC_FIELDS[kind].index(VALUE_COLUMN[kind])
-    if len(names) == len(TREC_FIELDS[kind]) and names[value].casefold() in known_names():
+    if len(names) == len(TREC_FIELDS[kind]) and names[value].casefold() in KNOWN_NAMES:
         raise MalformedRowError(
             f"these are names of columns, and TREC files have none: {shown(text)}", path=path, line=line
         )
-    hint = _looks_like(text)
-    if hint and len(fields) != len(TREC_FIELDS[kind]):
+    if len(fields) != len(TREC_FIELDS[kind]) and (hint := _looks_like(text)):
         raise MalformedRowError(
             allowed=f"{len(TREC_FIELDS[kind])} fields ({' '.join(TREC_FIELDS[kind])})",
             given=text,
@@ -288,7 +286,7 @@ def _looks_like(text: str) -> Advice | None:
     if text.startswith(("{", "[")):
         return Advice("format", "json", ".json or .jsonl", when="this looks like JSON: ")
     for name, separator in (("csv", ","), ("tsv", "\t")):
-        if len(known_names() & {field.strip(' "') for field in text.split(separator)}) > 1:
+        if len(KNOWN_NAMES & {field.strip(' "') for field in text.split(separator)}) > 1:
             return Advice("format", name, f".{name}", when="this looks like a table with a header: ")
     return None
 
