@@ -153,7 +153,8 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
     from deadheat.data.tables import Run
     from deadheat.io.guarding import guarded
 
-    source, options = path, asked()
+    options = asked()
+    source: object = path
     if options.get("engine"):
         with guarded(path):
             source = _engine().frame(path)

@@ -30,9 +30,9 @@ from deadheat.io.guarding import guarded
 from deadheat.io.kinds import Kind, check_given
 from deadheat.io.limits import exceeds
 from deadheat.io.mappings import FORMS, Nested, check_mapping, normalized_keys
-from deadheat.io.naming import path_named
 from deadheat.io.phases import phase
 from deadheat.io.results import NEAREST, RANKED, RANKED_BY_COLUMN, Pick, Reader, Repeated
+from deadheat.io.source import path_named
 from deadheat.io.sources import CATALOGUE, OF_CASES, file_in, in_catalogue, read_object, read_responses, responses_in
 from deadheat.wording import counted, three
 
@@ -105,7 +105,7 @@ class Table:
         self.path = path_of(source)
         self.name = name or (label_of(self.path) if self.path else label_in_catalogue(source) or self.kind)
         self.format = format
-        self.columns = check_given(columns or {})
+        self.columns = check_given(columns) if columns else {}
         self.notes: tuple[str, ...] = ()
         with nullcontext() if isinstance(source, Mapping) else guarded(self.where):  # dicts need no Polars
             self.rows = self._read(source, progress)
@@ -256,20 +256,21 @@ class Table:
             notes=self.notes,
         )
 
-    def check_duplicates(self) -> None:
+    def check_duplicates(self, *, now: bool = False) -> None:
         """Raise `DuplicateError` if a (query, document) pair is repeated, which a dict cannot do.
 
         A run in a cluster or a large file is checked when it is placed, in the same pass, and raises then.
+
+        Parameters
+        ----------
+        now : bool, default False
+            Whether such a run is checked in a pass of its own.
         """
         if isinstance(self.rows, MappingRows):
             return
-        if isinstance(self.rows, UnreadRows) and self.kind == "run":
+        if isinstance(self.rows, UnreadRows) and self.kind == "run" and not now:
             self.rows.check_duplicates = True
             return
-        self.check_read_duplicates()
-
-    def check_read_duplicates(self) -> None:
-        """Raise the same in a pass of its own."""
         with guarded(self.where):
             found = self.rows.repeated_pairs()
         if found is not None and len(found):

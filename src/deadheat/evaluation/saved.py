@@ -27,9 +27,8 @@ from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import Scores, TieSpread, intervals
 from deadheat.io.forking import check_threads
-from deadheat.io.naming import path_named
 from deadheat.io.objects import parsed
-from deadheat.io.source import decoded, read_all, readable
+from deadheat.io.source import decoded, path_named, read_all, readable
 from deadheat.io.writing import replacing
 from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.stored import StoredMeasure

@@ -292,7 +292,7 @@ class Scores:
         """Mean over the queries that count of the best value that their judgments allow; NaN if they set no limit."""
         return self._mean(np.where(self.kept, self.spread.reachable[self.rows], np.nan), self.kept)
 
-    @property
+    @cached_property
     def standard_error(self) -> FloatArray:
         """Monte Carlo error of `tie_mean`, of shape (n_queries,): 0, except for a sampled `Custom`."""
         return self.spread.standard_error[self.rows]

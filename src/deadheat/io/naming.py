@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import unicodedata
-from pathlib import Path
-
-from deadheat.errors import DataError
 
 MARK = 9  # bytes of a hash and its hyphen
 LONGEST = 255  # bytes that file systems allow; some count UTF-16 units, which are never more
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)  # devices of Windows
 _FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f\ud800-\udfff]')
 _HASHED = re.compile(r"-[0-9a-f]{8}$")
-
-
-def path_named(path: str | os.PathLike[str]) -> Path:
-    """Return a path; raise DataError for an empty name, which `Path` takes for the current folder."""
-    if not os.fspath(path):
-        raise DataError("the file name is empty", allowed="a path")
-    return Path(path)
 
 
 def cut(text: str, most: int) -> str:

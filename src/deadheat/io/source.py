@@ -16,7 +16,6 @@ from typing import BinaryIO, cast
 
 from deadheat.errors import DataError, FileFormatError
 from deadheat.io import limits
-from deadheat.io.naming import path_named
 from deadheat.wording import Advice, Plain, did_you_mean, printable
 
 BLOCK = 1 << 24
@@ -39,6 +38,13 @@ _FOREIGN = {
     b"\xff\xfe": "UTF-16 text (save it as UTF-8)",
     b"\xfe\xff": "UTF-16 text (save it as UTF-8)",
 }
+
+
+def path_named(path: str | os.PathLike[str]) -> Path:
+    """Return a path; raise DataError for an empty name, which `Path` takes for the current folder."""
+    if not os.fspath(path):
+        raise DataError("the file name is empty", allowed="a path")
+    return Path(path)
 
 
 def readable(path: str | os.PathLike[str]) -> Path:

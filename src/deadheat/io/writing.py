@@ -17,7 +17,8 @@ import polars as pl
 from deadheat.errors import DataError
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.io.mappings import LARGEST_INTEGER
-from deadheat.io.naming import LONGEST, cut, path_named
+from deadheat.io.naming import LONGEST, cut
+from deadheat.io.source import path_named
 from deadheat.wording import three
 
 Compression = Literal["uncompressed", "gzip", "zstd"]

@@ -39,7 +39,8 @@ class MeasureType(ABCMeta):
             return meant(*values, **parameters).called(cls.__name__)
         own = fields(cls) if is_dataclass(cls) else ()
         known = [field.name for field in own]
-        parameters = renamed(parameters, known)
+        if not parameters.keys() <= {*known}:
+            parameters = renamed(parameters, known)
         for name, value in parameters.items():
             if name not in known:
                 raise unknown_parameter(cls.__name__, name, value, known)

@@ -71,7 +71,7 @@ class ByQuery:
         if is_bounded():
             self._run.notes = tuple(dict.fromkeys((*self._run.notes, NOT_ADJACENT)))
         if cast("UnreadRows", self._run.rows).check_duplicates:
-            self._run.check_read_duplicates()
+            self._run.check_duplicates(now=True)
         run = self._run.rounded(self._precision)
         return Contiguous(self._qrels, run, MemoryRows(run.to_polars()).blocks)
 

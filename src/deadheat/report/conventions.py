@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from deadheat.comparison.pairs import Pair
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.reconciling import Reconciled
+    from deadheat.evaluation.scores import Scores
     from deadheat.profile.profile import TieProfile
 
 T = TypeVar("T")
@@ -299,31 +300,32 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         Of the same measures, under the same conventions.
     """
     first = evaluations[0]
+    are_skipped = first.conventions.no_relevant == "skip"
     found: dict[str, list[str]] = {}
     alike: dict[tuple[tuple[str, ...], str], list[Measure]] = {}
     for measure in first.measures:
-        ids = set[str]().union(*(evaluation.without_relevant(measure) for evaluation in evaluations))
+        scores = [one[measure] for one in evaluations]
+        ids = set[str]().union(*(one.query_ids[~one.has_relevant].tolist() for one in scores))
         found[measure.label] = sorted(ids)
-        alike.setdefault(_counting(evaluations, measure, ids), []).append(measure)
+        counting = (tuple(found[measure.label]), "") if are_skipped else _counting(scores, ids)
+        alike.setdefault(counting, []).append(measure)
     yield Fact("queries_without_relevant", found)
     for (alike_ids, where), measures in alike.items():
         if not alike_ids:
             continue
         worst = "count as 0" if all(one.higher_is_better for one in measures) else "count as the worst value"
-        effect = worst if first.conventions.no_relevant == "zero" else "left out"
+        effect = "left out" if are_skipped else worst
         of = "" if len(measures) == len(found) else f" for {', '.join(one.label for one in measures)}"
         yield note("nothing relevant", f"{named(alike_ids)}, {effect}{of}{where}")
 
 
-def _counting(evaluations: Sequence[Evaluation], measure: Measure, ids: set[str]) -> tuple[tuple[str, ...], str]:
-    """Return those of the queries that have a value, or would have one if they were not skipped; and in which runs.
+def _counting(scores: Sequence[Scores], ids: set[str]) -> tuple[tuple[str, ...], str]:
+    """Return those of the queries that have a value, and in which runs.
 
     A query that a run lacks has none if the measure has no worst value, relevant documents or not: it is reported
     there.
     """
-    if evaluations[0].conventions.no_relevant == "skip":
-        return tuple(sorted(ids)), ""
-    lacking = [set(one.query_ids[~one[measure].kept].tolist()) for one in evaluations]
+    lacking = [set(one.query_ids[~one.kept].tolist()) for one in scores]
     counting = {query for query in ids if not all(query in own for own in lacking)}
     are_lacking = any(counting.intersection(own) for own in lacking)
     return tuple(sorted(counting)), " where a run has them" if are_lacking else ""

@@ -41,6 +41,8 @@ class Grid:
     table : Table
     groups : tuple of str
         Their names, shortened.
+    headings : list of list of str
+        The lines of the heading of each column of a group.
     rows : list of list of list of str
         The lines of each row, with a text for each column.
     widths : list of int
@@ -52,6 +54,7 @@ class Grid:
 
     table: Table
     groups: tuple[str, ...]
+    headings: list[list[str]]
     rows: list[list[list[str]]]
     widths: list[int]
     gaps: list[str]
@@ -182,12 +185,12 @@ def _lay_out(table: Table, digits: int | None) -> Grid:
         ["" if row[: n + 1] == above[: n + 1] and row[n + 1 :] else text for n, text in enumerate(row)]
         for above, row in zip([(), *labels], labels, strict=False)
     ]
-    widths = []
-    for n, column in enumerate(table.columns):
+    widths, headings = [], [_lines(column.heading) for column in table.columns]
+    for n, lines in enumerate(headings):
         places = range(n, n_columns * len(groups), n_columns)
         if not is_text[n]:
             _make_room_for_marks(cells, places)
-        texts = (*_lines(column.heading), *(row[place] for row in cells for place in places))
+        texts = (*lines, *(row[place] for row in cells for place in places))
         widths.append(max(map(cell_len, texts)))
     widths[0] += max(0, max(map(cell_len, groups)) - sum(widths) - len(GAP) * (n_columns - 1))
     label_widths = [
@@ -197,7 +200,7 @@ def _lay_out(table: Table, digits: int | None) -> Grid:
     rows = [[[*row, *own]] for row, own in zip(shown, cells, strict=True)]
     gaps = [*([""] + [GAP] * (len(label_widths) - 1)), *[BETWEEN_GROUPS, *[GAP] * (n_columns - 1)] * len(groups)]
     is_left = [True] * len(label_widths) + is_text * len(groups)
-    return Grid(table, groups, rows, label_widths + widths * len(groups), gaps, is_left)
+    return Grid(table, groups, headings, rows, label_widths + widths * len(groups), gaps, is_left)
 
 
 def _make_room_for_marks(rows: list[list[str]], places: Sequence[int]) -> None:
@@ -242,7 +245,7 @@ def _block(grid: Grid) -> Iterator[Text]:
         yield names
         yield lines
     headings = [[one.heading] for one in table.labels]
-    headings += [_lines(one.heading) for one in table.columns] * len(grid.groups)
+    headings += grid.headings * len(grid.groups)
     most = max(1, *map(len, headings))
     for n in range(most):
         head = _line(grid, [["", *lines][max(0, n + 1 + len(lines) - most)] for lines in headings])

@@ -25,7 +25,8 @@ from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import parse_measures
 from deadheat.io.forking import check_threads
 from deadheat.io.formats import write
-from deadheat.io.naming import LONGEST, file_name, path_named
+from deadheat.io.naming import LONGEST, file_name
+from deadheat.io.source import path_named
 from deadheat.io.writing import write_files
 from deadheat.measures import RR, Hit, Measure
 from deadheat.measures.notation import MeasureLike

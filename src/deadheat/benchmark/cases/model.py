@@ -19,7 +19,7 @@ from deadheat.arguments import as_count, check_choice, collected, is_number
 from deadheat.benchmark.ontology import LABEL, Ontology
 from deadheat.data.tables import Qrels
 from deadheat.errors import CasesError, DataError, ParameterError
-from deadheat.io.naming import path_named
+from deadheat.io.source import path_named
 from deadheat.io.writing import replacing
 from deadheat.wording import counted
 

@@ -19,8 +19,7 @@ from deadheat.errors import ColumnError, DataError, DuplicateError, ParameterErr
 from deadheat.io.formats.base import FORMATS, Content, Format, ScoreColumns, register
 from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
 from deadheat.io.limits import is_held
-from deadheat.io.naming import path_named
-from deadheat.io.source import BOM, HEAD, blocks, plain_head, readable
+from deadheat.io.source import BOM, HEAD, blocks, path_named, plain_head, readable
 from deadheat.io.values import CONTROL
 from deadheat.io.writing import Compression, replacing
 from deadheat.wording import Advice, Plain, shown

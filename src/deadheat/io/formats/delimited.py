@@ -33,13 +33,13 @@ from deadheat.io.formats.base import (
 from deadheat.io.formats.trec import locate_in_lines, read_trec
 from deadheat.io.kinds import (
     KEYS,
+    KNOWN_NAMES,
     SUBTOPIC,
     TEXTS,
     Kind,
     are_cases,
     has_semicolons,
     is_list_name,
-    KNOWN_NAMES,
     resolve_columns,
     value_column,
 )
