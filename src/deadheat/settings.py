@@ -73,8 +73,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Bring every setting to its normal form; raise `ParameterError` for what is not allowed."""
-        for name in self.__dataclass_fields__:
-            object.__setattr__(self, name, self.checked(name, getattr(self, name)))
+        for name, own in self.__dataclass_fields__.items():
+            given = getattr(self, name)
+            if given is not own.default:
+                object.__setattr__(self, name, self.checked(name, given))
 
     @classmethod
     def checked(cls, name: str, given: Any) -> Any:  # noqa: ANN401 - whatever a setting may be

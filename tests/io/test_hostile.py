@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from deadheat import max_decompressed
 from deadheat.cli import main
 from deadheat.errors import DataError, FileFormatError, MalformedRowError, ParameterError
-from deadheat.io import limits, source
+from deadheat.io import limits, source, splitting
 from deadheat.io.formats import scan
 from deadheat.io.records import read_records
 from deadheat.io.source import blocks, check_lines_of, read_all
@@ -244,6 +244,8 @@ def test_long_texts_of_a_collection(tmp_path: Path) -> None:
 def short(monkeypatch: pytest.MonkeyPatch) -> int:
     """Lines may have 1,000 bytes."""
     monkeypatch.setattr(limits, "LONGEST_LINE", 1000)
+    assert splitting.SMALL < limits.STEP  # a file that is read at once has no longer line than is allowed
+    monkeypatch.setattr(splitting, "SMALL", 1000)
     return 1000
 
 

@@ -346,7 +346,8 @@ def need_queries(path: object, needing: Mapping[str, object]) -> None:
 
 def conventions_of(options: Mapping[str, Any], *, without: Collection[str] = ()) -> Conventions:
     """Return how to evaluate, checked before anything is read; `without` names ties that are refused too."""
-    check_choice("ties", options["ties"], [one for one in TIES if one not in without])
+    if without:
+        check_choice("ties", options["ties"], [one for one in TIES if one not in without])
     return Conventions.of(options)
 
 
