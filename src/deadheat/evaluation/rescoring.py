@@ -18,8 +18,8 @@ from deadheat.errors import ColumnError, DataError, NotKeptError, ParameterError
 from deadheat.evaluation.evaluate import evaluate_under, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.warned import warn
-from deadheat.io.naming import path_named
 from deadheat.io.records import Wanted, read_records
+from deadheat.io.source import path_named
 from deadheat.measures import MaxRel, Measure, NumRet
 from deadheat.measures.notation import MeasureLike
 from deadheat.measures.stored import StoredMeasure
