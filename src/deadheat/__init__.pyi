@@ -14,6 +14,7 @@ from deadheat.comparison.holes import Holes, holes
 from deadheat.comparison.judges import JudgeAgreement, judge_agreement
 from deadheat.comparison.languages import Languages, compare_languages
 from deadheat.comparison.pairs import Pair
+from deadheat.comparison.qrels_diff import QrelsDiff, diff_qrels
 from deadheat.comparison.values import interval, paired_test
 from deadheat.data.from_arrays import from_arrays
 from deadheat.data.pareto import pareto_levels
@@ -73,6 +74,7 @@ __all__ = [
     "Pair",
     "Placements",
     "Qrels",
+    "QrelsDiff",
     "Queries",
     "QueryType",
     "Reranker",
@@ -95,6 +97,7 @@ __all__ = [
     "compare_evaluations",
     "compare_languages",
     "decimal",
+    "diff_qrels",
     "encoding",
     "evaluate",
     "evaluate_columns",

@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
     "agree": (dh.agree,),
     "gate": (dh.gate,),
     "rescore": (dh.Evaluation.rescored, dh.evaluate),
+    "diff": (dh.diff_qrels, dh.evaluate),
     "ties": (dh.tie_profile,),
     "steps": (dh.Evaluation.steps, dh.evaluate),
     "explain": (dh.explain,),
@@ -92,6 +93,7 @@ ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
         f"evaluate {name}": (dh.Scores.interval, name)
         for name in ("confidence_level", "method", "n_resamples", "cluster", "queries")
     },
+    "diff documents": (dh.diff_qrels, "collection"),
     "compare judgments": (dh.compare_evaluations, "judgments"),
     "compare by": (dh.Comparison.by, "columns"),
     "compare pool_languages": (dh.Comparison.by, "pool_languages"),

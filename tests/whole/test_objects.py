@@ -118,6 +118,12 @@ MAKE: dict[str, Callable[[Data], Shown]] = {
     "JudgeAgreement": lambda given: dh.judge_agreement(
         given.qrels, dh.Qrels(given.qrels, name=EVIL[0]), runs=given.runs
     ),
+    "QrelsDiff": lambda given: dh.diff_qrels(
+        dh.Qrels(given.qrels, name=EVIL[0]),
+        {query: {**dict(list(own.items())[1:]), "new": 1} for query, own in list(given.qrels.items())[1:]},
+        given.runs,
+        "nDCG@3 RR",
+    ),
     "Languages": languages,
     "Steps": lambda given: evaluation(given).steps(
         "nDCG@3", evaluation(given).query_ids[0], next(iter(given.runs.values()))

@@ -39,6 +39,7 @@ COMMANDS = (  # the most useful first, as --help lists them
         "report",
         "gate",
         "rescore",
+        "diff",
         "ties",
         "steps",
         "explain",

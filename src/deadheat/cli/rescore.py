@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import click
 
 from deadheat.cli.files import INPUT, PATH, open_qrels, save_paths, shown_path
-from deadheat.cli.options import LIMITS, LISTS, examples, measures_of, takes
+from deadheat.cli.options import LIMITS, LISTS, examples, given_conventions, measures_of, takes
 from deadheat.cli.output import Output, format_option, writing
-from deadheat.settings import Conventions
 
 
 @click.command(
@@ -46,15 +44,13 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
 
     inputs = [saved, qrels, options["ids"]]
     output = Output(options, inputs)
-    given = click.get_current_context().get_parameter_source
-    named = [one.name for one in fields(Conventions) if given(one.name) is click.core.ParameterSource.COMMANDLINE]
     measures = measures_of(options) if options["notations"] else None
     targets = save_paths(options["save"], [saved], list(filter(None, inputs[1:])))
     found = load_evaluation(saved).rescored(
         None if qrels is None else open_qrels(qrels),
         measures,
         ids=options["ids"],
-        **{name: options[name] for name in named},
+        **given_conventions(options),
     )
     for target in targets:
         with writing(target):

@@ -10,6 +10,7 @@ from deadheat.data.tables import Qrels
 from deadheat.wording import counted
 
 PAIR = ("query_id", "doc_id")
+DIFFERS = pl.col("old").ne_missing(pl.col("new"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +23,8 @@ class Changes:
         Queries, sorted: those with equal judgments, those with others, and those of one set alone.
     documents : polars.DataFrame
         query_id, doc_id, old and new relevance of the judgments that differ; null where there is none.
+    grades : polars.DataFrame
+        old, new, n: how many judgments there are of each pair of grades, those that are the same too.
     """
 
     same: tuple[str, ...]
@@ -29,6 +32,7 @@ class Changes:
     added: tuple[str, ...]
     gone: tuple[str, ...]
     documents: pl.DataFrame
+    grades: pl.DataFrame
 
     def __str__(self) -> str:
         n_queries = counted(len(self.same) + len(self.changed) + len(self.added), "query", "queries")
@@ -62,23 +66,25 @@ def changes(old: Qrels, new: Qrels) -> Changes:
     >>> found.documents.sort("query_id", "doc_id").rows()
     [('q1', 'b', None, 2.0), ('q2', 'a', 1.0, None), ('q3', 'a', None, 1.0)]
     """
-    documents = _differing([one.to_polars() for one in (old, new)], PAIR)
+    judgments = _joined([one.to_polars() for one in (old, new)], PAIR)
+    documents = judgments.filter(DIFFERS)
     changed = set(documents["query_id"])
     if old.subtopics is not None or new.subtopics is not None:
         frames = [
             one.to_polars().with_columns(subtopic=pl.lit("")) if one.subtopics is None else one.subtopics
             for one in (old, new)
         ]
-        changed |= set(_differing(frames, (*PAIR, "subtopic"))["query_id"])
+        changed |= set(_joined(frames, (*PAIR, "subtopic")).filter(DIFFERS)["query_id"])
     before, after = (set(one.in_order[0]["query_id"]) for one in (old, new))
     both = before & after
     same, differing, added, gone = map(sorted, (both - changed, both & changed, after - before, before - after))
-    return Changes(tuple(same), tuple(differing), tuple(added), tuple(gone), documents)
+    grades = judgments.group_by("old", "new").agg(n=pl.len()).sort("old", "new")
+    return Changes(tuple(same), tuple(differing), tuple(added), tuple(gone), documents, grades)
 
 
-def _differing(frames: list[pl.DataFrame], keys: tuple[str, ...]) -> pl.DataFrame:
+def _joined(frames: list[pl.DataFrame], keys: tuple[str, ...]) -> pl.DataFrame:
     old, new = (
         frame.select(*keys, pl.col("relevance").cast(pl.Float64).alias(name))
         for frame, name in zip(frames, ("old", "new"), strict=True)
     )
-    return old.join(new, on=[*keys], how="full", coalesce=True).filter(pl.col("old").ne_missing(pl.col("new")))
+    return old.join(new, on=[*keys], how="full", coalesce=True)

@@ -11,6 +11,7 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.holes import Holes
 from deadheat.comparison.judges import JudgeAgreement
 from deadheat.comparison.languages import Languages
+from deadheat.comparison.qrels_diff import QrelsDiff
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.steps import Steps
 from deadheat.explanation.explain import Explanation
@@ -34,6 +35,7 @@ from deadheat.report.numbers import count_cell, format_cell
 from deadheat.report.of_agreement import report_agreements
 from deadheat.report.of_compact import report_compact
 from deadheat.report.of_comparison import report_comparison
+from deadheat.report.of_diff import report_diff
 from deadheat.report.of_evaluation import EvaluationContext, Grouping, report_evaluations
 from deadheat.report.of_explanation import report_explanation
 from deadheat.report.of_gate import report_gate
@@ -113,6 +115,7 @@ REPORTS: dict[type, Callable[..., Report]] = {
     JudgeAgreement: report_judges,
     Languages: of_languages,
     Placements: _of_placements,
+    QrelsDiff: report_diff,
     Steps: of_steps,
     Strata: _of_strata,
     TieProfile: report_profile,

@@ -1,0 +1,200 @@
+"""diff_qrels(): what differs between two sets of judgments, and what that does to systems and their order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Unpack
+
+import polars as pl
+
+from deadheat.arguments import by_name
+from deadheat.data.changes import Changes, changes
+from deadheat.data.flat import Numbers
+from deadheat.data.known_ids import ids_of
+from deadheat.data.shown import Shown
+from deadheat.data.tables import Qrels, Run, Source
+from deadheat.errors import ParameterError
+from deadheat.evaluation.evaluate import Measures, evaluate_under, load_evaluation, parse_measures
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.saved import is_saved
+from deadheat.evaluation.scores import Scores
+from deadheat.settings import ConventionArguments, Conventions
+
+EFFECTS: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(("measure", "system"), pl.String),
+    **dict.fromkeys(("old", "new", "difference"), pl.Float64),
+    **dict.fromkeys(("old_rank", "new_rank", "n_old", "n_new"), pl.Int64),
+}
+CAUSES: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(("measure", "system", "query_id", "kind"), pl.String),
+    **dict.fromkeys(("old", "new", "part"), pl.Float64),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class QrelsDiff(Shown):
+    """What differs between two sets of judgments. Made by :func:`diff_qrels`.
+
+    Attributes
+    ----------
+    old, new : str
+        What the two are called.
+    changes : Changes
+        Queries (`same`, `changed`, `added`, `gone`), and the judgments that differ (`documents`).
+    unknown_ids : tuple of str or None
+        Documents of the new judgments that are not in the collection; None without one.
+    evaluations : dict of str to tuple of Evaluation
+        Each system under the old and under the new judgments.
+    """
+
+    old: str
+    new: str
+    changes: Changes
+    unknown_ids: tuple[str, ...] | None
+    evaluations: Mapping[str, tuple[Evaluation, Evaluation]]
+
+    def __repr__(self) -> str:
+        return f"<QrelsDiff of {self.old} and {self.new}: {self.changes}>"
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return query_id, doc_id, old and new relevance of the judgments that differ."""
+        return self.changes.documents.sort("query_id", "doc_id")
+
+    @cached_property
+    def effects(self) -> pl.DataFrame:
+        """What the new judgments do to each measure and system.
+
+        measure, system, old and new (the mean, of counts the total), difference, the ranks of the system by both, and
+        the queries with a value under both.
+        """
+        rows = []
+        for measure, both in self._scores():
+            best = max if next(iter(both.values()))[0].measure.higher_is_better else min
+            for system, pair in both.items():
+                before, after = (one.reported() for one in pair)
+                ranks = [
+                    1
+                    + sum(best(value, own) == value != own for value in (each[n].reported() for each in both.values()))
+                    for n, own in enumerate((before, after))
+                ]
+                rows.append((measure, system, before, after, after - before, *ranks, *(one.n_queries for one in pair)))
+        return pl.DataFrame(rows, schema=EFFECTS, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    @cached_property
+    def causes(self) -> pl.DataFrame:
+        """Which queries cause the differences, those with the largest part first.
+
+        measure, system, query_id, kind ("changed", "added" or "gone"; "" of a query whose own judgments are the same),
+        old and new value, and the part of the difference, of which the sum is the whole: of m queries under the new
+        judgments (new - old) / m; a query that was added moves the mean by (new - old mean) / m, one that is gone by
+        (old mean - old) / m. Without geometric means, whose differences have no such parts.
+        """
+        rows = [
+            (measure, system, *row)
+            for measure, both in self._scores()
+            for system, pair in both.items()
+            if not pair[0].measure.geometric
+            for row in self._parts(*pair)
+        ]
+        found = pl.DataFrame(rows, schema=CAUSES, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+        place = pl.struct("measure", "system").rle_id()
+        return found.sort(place, pl.col("part").abs(), descending=[False, True], maintain_order=True)
+
+    def _scores(self) -> Iterator[tuple[str, dict[str, tuple[Scores, Scores]]]]:
+        """Yield each measure with the scores of the systems that have it."""
+        labels = dict.fromkeys(one.label for pair in self.evaluations.values() for one in pair[0].measures)
+        for label in labels:
+            yield (
+                label,
+                {name: (old[label], new[label]) for name, (old, new) in self.evaluations.items() if label in old},
+            )
+
+    def _parts(self, before: Scores, after: Scores) -> Iterator[tuple[str, str, float, float, float]]:
+        own, others = (dict(zip(one.query_ids.tolist(), one.values.tolist(), strict=True)) for one in (before, after))
+        kinds = {query: kind for kind in ("changed", "added", "gone") for query in getattr(self.changes, kind)}
+        mean, size = (0.0, 1) if before.measure.total else (before.mean, after.n_queries)
+        for query in sorted({**own, **others}):
+            old, new = own.get(query, math.nan), others.get(query, math.nan)
+            old_part, new_part = (mean if math.isnan(value) else value for value in (old, new))
+            if new_part != old_part:
+                yield query, kinds.get(query, ""), old, new, (new_part - old_part) / size if size else math.nan
+
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        for kind in ("same", "changed", "added", "gone"):
+            yield (f"n_{kind}",), len(getattr(self.changes, kind))
+        for row in self.effects.iter_rows(named=True):
+            yield from (((row["measure"], row["system"], name), row[name]) for name in ("old", "new", "difference"))
+
+
+def diff_qrels(
+    old: Source,
+    new: Source,
+    runs: Mapping[str, Source] | Sequence[Source] = (),
+    measures: Measures = None,
+    *,
+    collection: Source | None = None,
+    **conventions: Unpack[ConventionArguments],
+) -> QrelsDiff:
+    """Say what differs between two sets of judgments; with systems, what that does to them and to their order.
+
+    Parameters
+    ----------
+    old, new : path, dict of dict, dataframe or Qrels
+    runs : dict of str to run, or sequence of runs, optional
+        Runs, or evaluations (also the paths of saved ones), whose rankings are scored again.
+    measures : measure or iterable of measures, optional
+        By default those of :func:`evaluate`, or of the evaluations.
+    collection : path, dataframe, mapping or iterable of ids, optional
+        All documents that exist, as for :func:`evaluate`: documents of the new judgments that it lacks are named.
+    **conventions
+        As for :func:`evaluate`; those of an evaluation by default.
+
+    Returns
+    -------
+    QrelsDiff
+
+    Raises
+    ------
+    NotKeptError
+        Too little of the ranking of a saved evaluation was kept.
+
+    Examples
+    --------
+    >>> found = diff_qrels({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": {"a": 2, "b": 1}, "q2": {"a": 1}})
+    >>> found
+    <QrelsDiff of qrels and qrels: 2 queries: 1 the same, 1 with changed judgments, 0 new, 0 gone>
+    >>> found.to_polars().rows()
+    [('q1', 'a', 1.0, 2.0), ('q1', 'b', None, 1.0)]
+    """
+    before, after = Qrels.of(old), Qrels.of(new)
+    before.check_duplicates()
+    after.check_duplicates()
+    known = None if collection is None else ids_of(collection)
+    unknown = None if known is None else tuple(sorted({*after.to_polars()["doc_id"]} - known))
+    if isinstance(runs, str | Path):
+        raise ParameterError(argument="runs", given=runs, allowed="a dict of name to run, or a list of runs")
+    given = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
+    evaluations = {}
+    for name, one in by_name(
+        (name or system.name, system) for name, system in ((name, _opened(run)) for name, run in given)
+    ).items():
+        if isinstance(one, Run):
+            asked = Conventions.of({name: value for name, value in conventions.items() if value is not None})
+            one.check_duplicates()
+            base = evaluate_under(asked, before, one, parse_measures(measures))
+            evaluations[name] = (base, base.rescored(after))
+        else:
+            both = [one.rescored(qrels, measures, **conventions) for qrels in (before, after)]
+            evaluations[name] = (both[0], both[1])
+    return QrelsDiff(before.where, after.where, changes(before, after), unknown, evaluations)
+
+
+def _opened(source: Source) -> Run | Evaluation:
+    if isinstance(source, str | Path) and is_saved(source):
+        return load_evaluation(source)
+    return source if isinstance(source, Evaluation) else Run.of(source)

@@ -1,0 +1,134 @@
+"""The report of what differs between two sets of judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from deadheat.comparison.qrels_diff import QrelsDiff
+from deadheat.report.conventions import made_under, named, tell_unshared
+from deadheat.report.model import MEASURE, QUERY, SYSTEM, Column, Fact, Report, Table, tabulate, warning
+from deadheat.report.numbers import count_cell
+from deadheat.wording import counted, three
+
+MOST, MOST_CAUSES = 20, 3  # judgments, and queries of each system and measure, that people are shown
+NONE = "none"
+DOCUMENT = Column("doc_id", "document")
+OLD, NEW = Column("old", "old"), Column("new", "new")
+EFFECT = (
+    OLD,
+    NEW,
+    Column("difference", "difference"),
+    Column("old_rank", "old rank"),
+    Column("new_rank", "new rank"),
+    Column("n_new", "queries"),
+    Column("n_old", "queries before", is_data=True),
+)
+
+
+def report_diff(found: QrelsDiff, *, for_people: bool = True) -> Report:
+    """Return the report of two sets of judgments.
+
+    Parameters
+    ----------
+    found : QrelsDiff
+    for_people : bool, default True
+        Whether to list the first documents and queries only.
+    """
+    documents, causes = found.to_polars(), found.causes
+    if for_people:
+        documents = documents.head(MOST)
+        causes = causes.group_by("measure", "system", maintain_order=True).head(MOST_CAUSES)
+    tables = [
+        _grades(found),
+        tabulate(
+            "documents",
+            (QUERY, DOCUMENT),
+            (_level("old"), _level("new")),
+            documents.to_dicts(),
+            title="Judgments that differ",
+        ),
+    ]
+    if found.evaluations:
+        kind = Column("kind", "judgments")
+        tables += [
+            tabulate(
+                "effects",
+                (MEASURE, SYSTEM),
+                EFFECT,
+                found.effects.to_dicts(),
+                title="What that does to systems",
+                has_blocks=True,
+            ),
+            tabulate(
+                "causes",
+                (MEASURE, SYSTEM, QUERY, kind),
+                (OLD, NEW, Column("part", "of the difference")),
+                causes.to_dicts(),
+                title="Queries that cause it",
+                has_blocks=True,
+            ),
+        ]
+    return Report(
+        tuple(tables), tuple(_facts(found, len(documents))), opening=" ".join((f"{found.changes}.", *_order(found)))
+    )
+
+
+def _level(name: str) -> Column:
+    """Return a column of grades, or of counts; empty where there is none."""
+    return Column(name, name, lambda row: None if row[name] is None else count_cell(row[name]))
+
+
+def _grades(found: QrelsDiff) -> Table:
+    """Return how many judgments there are of each old and new grade."""
+    frame = found.changes.grades
+    counts = {(_grade(old), _grade(new)): n for old, new, n in frame.rows()}
+    old, new = (map(_grade, frame[name].unique().sort(nulls_last=True)) for name in ("old", "new"))
+    levels = list(new)
+    rows = [{"old": own, **{other: counts.get((own, other)) for other in levels}} for own in old]
+    title = "Judgments, by old grade (rows) and new grade (columns)"
+    return tabulate("grades", (Column("old", "old grade"),), [_level(one) for one in levels], rows, title=title)
+
+
+def _grade(level: float | None) -> str:
+    return NONE if level is None else f"{level:g}"
+
+
+def _order(found: QrelsDiff) -> Iterator[str]:
+    """Say by which measures systems change their order."""
+    moved = found.effects.filter(pl.col("old_rank") != pl.col("new_rank"))
+    for measure, own in moved.group_by("measure", maintain_order=True):
+        told = ", ".join(f"{row['system']} from rank {row['old_rank']} to {row['new_rank']}" for row in own.to_dicts())
+        yield f"By {measure[0]} the order changes: {told}."
+    if found.effects.height > 1 and not moved.height:
+        yield "The order of the systems stays."
+
+
+def _facts(found: QrelsDiff, n_shown: int) -> Iterator[Fact]:
+    own, documents = found.changes, found.changes.documents
+    yield Fact("old", found.old, "old", found.old)
+    yield Fact("new", found.new, "new", found.new)
+    yield Fact("n_same", len(own.same))
+    for name in ("changed", "added", "gone"):
+        queries = getattr(own, name)
+        yield Fact(name, list(queries), name, named(queries) if queries else "")
+    kinds: dict[str, Any] = {
+        "added": documents["old"].is_null().sum(),
+        "gone": documents["new"].is_null().sum(),
+        "regraded": documents.drop_nulls().height,
+    }
+    shown = f"; the first {n_shown:,} are listed" if n_shown < documents.height else ""
+    yield Fact("judgments", kinds, "judgments", ", ".join(f"{n:,} {kind}" for kind, n in kinds.items()) + shown)
+    replaced = own.replaced()
+    pairs = three([f"{old!r} by {new!r}" for _, old, new in replaced])
+    yield Fact("replaced", [list(one) for one in replaced], "renamed?", pairs, is_note=True)
+    if found.unknown_ids is not None:
+        lacking = found.unknown_ids
+        yield Fact("unknown_ids", list(lacking))
+        yield warning("collection", f"lacks {counted(len(lacking), 'document')}: {three(lacking)}" if lacking else "")
+    if found.evaluations:
+        after = [pair[1].called(name) for name, pair in found.evaluations.items()]
+        yield from tell_unshared(after, after[0].conventions.missing)
+        yield from made_under(after)
