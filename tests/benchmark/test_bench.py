@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import deadheat as dh
 from deadheat.benchmark.bench import measures_of
 from deadheat.benchmark.cases import Case, Cases
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.ontology import Ontology
-from deadheat.benchmark.report import main_of, report_bench
+from deadheat.benchmark.report import CASE, main_of, report_bench
 from deadheat.benchmark.result import Key
 from deadheat.errors import ColumnError, DataError, DeadheatWarning, ParameterError
 from deadheat.report.model import OF_FEW, Number
@@ -107,7 +109,7 @@ def test_strata_are_shown_on_the_screen_if_they_are_asked_for() -> None:
     assert (
         "° fewer than 10 cases: mine (en) easy (2); mine (en) hard (2); mine (de) easy (2); mine (de) hard (1)" in shown
     )
-    assert "only 2 queries (RR of bm25 on mine (en) easy, " in shown
+    assert "; only 2 queries (6 intervals)" in shown
     tables = [table for table in report_bench(result, full=False).tables if table.key == "strata"]
     values = result.evaluations[Key("mine", "en", "bm25")].to_dict()
     (first, *_), *_ = (row.cells for row in tables[0].rows)
@@ -320,3 +322,56 @@ def test_documents_that_the_collection_lacks_are_said() -> None:
 
     with pytest.warns(DeadheatWarning, match=r"strange found 1 documents that terms does not have \(d1\)"):
         dh.bench(CASES, DOCUMENTS, strange, n_resamples=99)
+
+
+def test_answers_come_first_with_near_misses_and_the_cases_that_are_wanted() -> None:
+    ids = [f"D{n}" for n in range(1, 31)]
+    cases = Cases("mine", {}, tuple(Case(one, one, (one,), (1.0,), language="de") for one in ids))
+    documents = Collection("terms", tuple(ids), tuple(ids), ((),) * len(ids))
+    tree = Ontology.from_parents({"root": [], **{one: ["root"] for one in ids}})
+
+    def exact(texts: list[str], _: int) -> list[dict[str, float]]:
+        return [{text: 1.0} for text in texts]
+
+    def shifted(texts: list[str], _: int) -> list[dict[str, float]]:  # one rank later for every second case
+        return [{text: 1.0, "D7": 1.0 + (n % 2)} if text != "D7" else {text: 1.0} for n, text in enumerate(texts)]
+
+    result = dh.bench(cases, documents, [shifted, exact], ["RR", "Hit@1", "MaxRel@1"], ontology=tree, n_resamples=500)
+    report = report_bench(result)
+    table = report.tables[0]
+    assert (table.key, [row.labels for row in table.rows]) == ("answers", [("de", "RR"), ("de", "MaxRel@1")])
+    comparison = result.comparisons["mine", "de"]
+    for row in table.rows:
+        best, mean, rival, difference, p, sure, more = row.cells[0]
+        (pair,) = comparison[row.labels[1]]
+        assert (best, rival, sure) == ("exact", "shifted", "yes")
+        assert isinstance(p, Number)
+        assert (mean, difference, p.value) == (pair.mean, pair.difference, pair.p_adjusted)
+        values = [result.evaluations[Key("mine", "de", name)][row.labels[1]].values for name in ("exact", "shifted")]
+        spread = np.std(values[0] - values[1], ddof=1)
+        n = next(n for n in range(2, 999) if ttest_power(np.mean(values[0] - values[1]) / spread, n) >= 0.8)
+        assert more == max(0, n - 30)
+    first = comparison.judge(measure=result.measures[2], unit=CASE)
+    assert (first.measure, first.leader) == ("MaxRel@1", "exact")
+    assert first.sentences[0] in report.opening
+    assert comparison.judge(unit=CASE).sentences[0] in report.opening
+    (verdict,) = [fact.value for fact in report.facts if fact.key == "verdict"]
+    assert isinstance(verdict, dict)
+    assert verdict["near_misses"]["mine (de)"]["leader"] == "exact"
+
+
+def ttest_power(effect: float, n: int) -> float:
+    """The probability that a two-sided t test of n differences finds them, by the noncentral t distribution."""
+    bound = scipy.stats.t.ppf(0.975, n - 1)
+    centre = abs(effect) * math.sqrt(n)
+    return float(1 - scipy.stats.nct.cdf(bound, n - 1, centre) + scipy.stats.nct.cdf(-bound, n - 1, centre))
+
+
+def test_how_many_cases_are_wanted_is_said_of_each_language() -> None:
+    shown = on_screen(dh.bench(CASES, DOCUMENTS, ["bm25"], "RR", n_resamples=200))
+    for language, n in (("en", 4), ("de", 3)):
+        width, wider = (f"± {1.96 * 0.5 / math.sqrt(m):.2f}" for m in (n, 200))
+        said = f"mine ({language}): of {n}, a mean from 0 to 1 is known to {width} at worst"
+        assert f"{said}; with {200 - n} more to {wider}" in shown
+    assert "see the first table" not in shown
+    assert "more cases" not in on_screen(dh.bench(CASES, DOCUMENTS, ["bm25"], "RR", n_resamples=200, limit=2))

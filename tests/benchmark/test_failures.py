@@ -20,6 +20,7 @@ from deadheat.report.as_json import as_json
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.model import p_value
 from deadheat.report.text import as_text
+from support.workbook import write_workbook
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -207,3 +208,26 @@ def test_documents_are_named_in_the_language_of_the_cases(order: tuple[str, str]
         "de-at": ["Fieber", "Schmerz", "escalofrío"],
         "it": [first["T:0"], first["T:1"], "escalofrío"],
     }
+
+
+@pytest.mark.parametrize("form", ["csv", "xlsx"])
+def test_failures_name_the_line_of_the_file(form: str, tmp_path: Path) -> None:
+    rows: dict[int, list[object]] = {
+        1: ["text", "expected_ids"],
+        3: ["owl", "D1"],
+        4: ["wren", "D9"],
+        7: ["fish", "D9"],
+    }
+    path, documents = tmp_path / f"c.{form}", tmp_path / "d.csv"
+    documents.write_text("doc_id,text\nD1,owl\nD9,bat\n")
+    if form == "csv":
+        path.write_text("\n".join(",".join(map(str, rows.get(n, []))) for n in range(1, 8)) + "\n")
+    else:
+        write_workbook(path, {"A": rows})
+    result = dh.bench(path, documents, "bm25", "RR", n_resamples=99)
+    assert [(one.text, one.line) for own in result.failures.values() for one in own] == [("wren", 4), ("fish", 7)]
+    assert [one["line"] for one in result.failed()] == [4, 7]
+    short, full = (report_bench(result, full=full).tables[-1] for full in (False, True))
+    assert [column.heading for column in short.labels] == ["retriever", "line"]
+    assert [column.heading for column in full.labels] == ["retriever", "case", "line"]
+    assert [row.labels[-1] for row in short.rows] == [row.labels[-1] for row in full.rows] == ["4", "7"]

@@ -52,7 +52,7 @@ def test_a_language_of_cases_that_is_no_code_is_named() -> None:
     cases = Cases("f", {}, (Case("a", "fever", ("D2",), (1.0,), language="english"),))
     english = replace(DOCUMENTS, languages=("en",))
     report = dh.bench(cases, english, "bm25", "RR", n_resamples=99).report()
-    assert "f (english): no code of ISO 639, so that nobody can tell whether the texts are in it" in report
+    assert "f (english): no code of ISO 639, so it is not known whether the texts are in that language" in report
     assert "another language" not in report
     with pytest.raises(DataError, match=r"the cases' language.* is no code.*got 'english'.*Did you mean 'en'\?"):
         dh.bench(cases, english, "bm25(language='cases')", "RR")
@@ -70,7 +70,7 @@ def test_what_nobody_says_is_guessed_or_asked_for(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr("deadheat.benchmark.languages.guess", missing)
     report = dh.bench(cases, texts, "bm25", "RR", n_resamples=99).report()
-    assert "nobody says in which language the texts of terms are: name the collection's language" in report
+    assert "in which one the texts of terms are is not known: name the collection's language" in report
     plain = Cases("n", {}, (Case("a", "pain", ("D2",), (1.0,)),))
     assert "language the texts" not in dh.bench(plain, texts, "bm25", "RR", n_resamples=99).report()
 

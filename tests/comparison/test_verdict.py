@@ -454,7 +454,7 @@ def test_strata_are_counted() -> None:
         "medium": judged(pair(**NOT_SHOWN)),
         "hard": judged(pair(**{**BEHIND, **NOT_SHOWN})),
     }
-    assert " ".join(judge_strata(verdicts, ["difficulty"])) == (
+    assert " ".join(judge_strata(verdicts, ("stratum of difficulty", "strata of difficulty"))) == (
         "By nDCG@10, of 3 strata of difficulty, new leads in 2 (easy, medium), old leads in 1 (hard). By nDCG@10 and"
         " by more than chance, new is better than old in easy (+0.1000, p = 0.0020, n = 50); no lead is shown"
         " to be more"
@@ -463,7 +463,7 @@ def test_strata_are_counted() -> None:
         " probability of 5% or more in easy (new / old: 12%)."
     )
     nobody = {"one": judged(pair(**NOT_SHOWN)), "two": judged(pair(**NOT_SHOWN))}
-    assert judge_strata(nobody, ["a", "b"]) == (
+    assert judge_strata(nobody, ("stratum of a and b", "strata of a and b")) == (
         "By nDCG@10, of 2 strata of a and b, new leads in all 2 (one, two).",
         "No lead by nDCG@10 is shown to be more than chance.",
     )
@@ -696,7 +696,7 @@ def test_a_lead_that_no_labels_reverse_is_safe() -> None:
         "90% of the top 10 documents of new are unjudged, and 0% of those of old; no labels of unjudged documents"
         " reverse the lead of old over new by RR: the difference is +0.1"
     )
-    strata = judge_strata({"a": found, "b": dh.compare(qrels, runs, "AP").verdict}, ["half"])
+    strata = judge_strata({"a": found, "b": dh.compare(qrels, runs, "AP").verdict}, ("half", "halves"))
     assert any("may be due to the judgments in b (90% of the top 10 of new unjudged)." in one for one in strata)
 
 

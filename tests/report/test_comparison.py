@@ -181,8 +181,8 @@ def test_differences_too_skewed_for_so_few_queries_are_named() -> None:
     assert all(pair.doubtful for pair in comparison.pairs)
     assert "2 with a p value in doubt (skewed)" in repr(comparison)
     said = (
-        "skewed 2 of 2 differences too skewed for so few queries to hold the level 0.05: one / three (RR: +3.5),"
-        " two / three (RR: +3.5); take p near 0.05 as undecided; the test bootstrap-t is nearer to its level"
+        "skewed 2 of 2 differences too skewed for so few queries to hold the level 0.05 (one / three (RR: +3.5),"
+        " two / three (RR: +3.5)); take p near 0.05 as undecided; the test bootstrap-t is nearer to its level"
     )
     assert said in facts_of(comparison)
     assert "bootstrap-t is nearer" not in facts_of(skewed(test="bootstrap-t"))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import Any
 
 from deadheat.arguments import collected
-from deadheat.benchmark.cases import SMALL
+from deadheat.benchmark.cases import SMALL, STANDARD, half_width
 from deadheat.benchmark.languages import base, is_code
 from deadheat.benchmark.parts import STRATA, Part, families_of
 from deadheat.benchmark.result import BenchResult, Failure, Grouping, Key, Settings
-from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.comparison import KEYS, Comparison
 from deadheat.comparison.languages import judge_languages
 from deadheat.comparison.verdict import judge_strata
 from deadheat.data.queries import Queries
@@ -31,8 +32,10 @@ from deadheat.report.model import (
     Span,
     Table,
     note,
+    p_value,
     said,
     table_of_rows,
+    tabulate,
 )
 from deadheat.report.numbers import (
     as_cell,
@@ -60,14 +63,24 @@ from deadheat.report.score_tables import level_heading
 from deadheat.version import __version__
 from deadheat.wording import counted, joined, three
 
-RETRIEVER, MEASURE = Column("retriever", "retriever"), Column("measure", "measure")
-SYSTEM, BASELINE = Column("system", "retriever"), Column("baseline", "against")
+RETRIEVER, MEASURE = Column("retriever", "retriever", is_name=True), Column("measure", "measure")
+SYSTEM, BASELINE = Column("system", "retriever", is_name=True), Column("baseline", "against", is_name=True)
 MOST_LANGUAGES = 12  # rows of differences between languages on a screen
 CASES = Column("cases", "cases")
 FEW, MANY = 3, 20  # failed cases of each retriever: on a screen, and in a file
+SHOWN = 6  # and of all retrievers together on a screen, but one of each
 SPOKEN = 2  # parts whose verdicts are said one by one
 CASE = ("case", "cases")
 ENGLISH = "English stop words"
+SURE = {  # whether a lead is more than chance, by the outcome of the verdict
+    "better": "yes",
+    "not shown": "not shown",
+    "in doubt": "undecided",
+    "few": "too few cases",
+    "one query": "too few cases",
+    "contradicted": "no",
+    **dict.fromkeys(("equal", "same mean", "shared", "none"), "no lead"),
+}
 MOST_ROWS = 4  # measures of differences on a screen: more hide what is to be seen
 
 
@@ -83,28 +96,30 @@ def report_bench(result: BenchResult, *, full: bool = True) -> Report:
     """
     main, by = main_of(result.measures), result.settings.by
     columns = [by] if by else [(name,) for name in STRATA] if full else []
-    of_strata = main if by else main[:2]
+    few = main if full or len(main) <= MOST_ROWS else headline(result.measures)
+    of_strata = few if by else main[:2]
     groupings = [one.select(of_strata) for names in columns for one in result.groupings(names)]
-    shown = result.measures if full else main
+    shown = result.measures if full else few if by else main
     of_languages: dict[str, Any] = {"system": RETRIEVER, "margin": result.settings.margin, "unit": CASE}
     of_languages["most"] = None if full else MOST_LANGUAGES
     tables = [
+        _answers(result),
         *(_means(result, part, shown) for part in result.parts.values()),
-        *(
-            _differences(result, result.parts[key], {"": one}, main if full or len(main) <= MOST_ROWS else main[:1])
-            for key, one in result.comparisons.items()
-        ),
+        *(_differences(result, result.parts[key], {"": one}, few) for key, one in result.comparisons.items()),
         *(table for one in result.across.values() for table in list_languages(one, shown, tested=main, **of_languages)),
         *_averages(result, shown),
         *(_strata(one, of_strata, _level(result)) for one in groupings),
-        *(_differences(result, one.part, result.by_strata(one.part), of_strata, by) for one in groupings if by),
+        *(
+            _differences(result, one.part, result.by_strata(one.part), of_strata, by)
+            for one in groupings
+            if by and (full or len(result.retrievers) == 2)  # of more a screen has the means alone
+        ),
         *_failures(result, full=full),
     ]
-    left_out = len(result.measures) - len(shown)
-    facts = (Fact("deadheat", __version__), *tell(result, groupings, left_out=left_out))
+    opening, verdict = _verdicts(result)
+    facts = (Fact("deadheat", __version__), verdict, *tell(result, groupings, shown=shown))
     heading = f"{', '.join(result.retrievers)} on {', '.join(map(str, result.parts.values()))}" if full else ""
-    opening = joined(_verdicts(result)[0], _language_verdicts(result)[0])
-    return Report(tuple(filter(None, tables)), facts, heading, opening=opening)
+    return Report(tuple(filter(None, tables)), facts, heading, opening=joined(opening, _language_verdicts(result)[0]))
 
 
 def data_of_bench(result: BenchResult) -> Report:
@@ -171,6 +186,39 @@ def _columns(*names: str) -> tuple[Column, ...]:
 
 def _level(result: BenchResult, counts: Iterable[int] = ()) -> str:
     return level_heading(result.settings.design.confidence_level, set(counts))
+
+
+def _answers(result: BenchResult) -> Table | None:
+    """Who is best on each part, whether that is more than chance, and how many cases it would take to know."""
+    names, languages = (set(keys) for keys in zip(*result.parts, strict=True))
+    found, several = [], len(names) > 1 or NONE in languages
+    for key, comparison in result.comparisons.items():
+        needed = {tuple(row[name] for name in KEYS): row["n_needed"] for row in comparison.sample_sizes().to_dicts()}
+        for measure in headline(result.measures):
+            one = comparison.judge(measure=measure, unit=CASE)
+            n = needed.get((one.measure, one.system, one.baseline))
+            means = {name: own[measure].reported() for name, own in comparison.evaluations.items()}
+            row = {
+                "cases": f"{result.parts[key]}" if several else key[1],
+                "measure": measure.label,
+                "best": one.leader or "nobody",
+            }
+            row |= {"mean": means.get(one.leader), "next": one.runner_up or "-", "difference": one.difference}
+            row |= {"p_adjusted": one.p_adjusted, "sure": SURE[one.outcome]}
+            found.append(row | {"more": None if n is None else max(0, n - one.n_queries)})
+    columns = (
+        Column("best", "best", is_name=True),
+        Column("mean", "mean", spare=2),
+        Column("next", "next", is_name=True),
+        Column("difference", "difference", spare=1),
+        Column("p_adjusted", "p adj", lambda row: p_value(row["p_adjusted"])),
+        Column("sure", "more than chance"),
+        Column("more", "more cases"),
+    )
+    labels = Column("cases", "cases" if several else "language"), MEASURE
+    return (
+        tabulate("answers", labels, columns, found, title="Which retriever is best", is_section=True) if found else None
+    )
 
 
 def _means(result: BenchResult, part: Part, measures: Sequence[Measure]) -> Table:
@@ -324,36 +372,42 @@ def _strata(grouping: Grouping, measures: Sequence[Measure], level: str) -> Tabl
 
 def _failures(result: BenchResult, *, full: bool) -> Iterator[Table]:
     """Give the cases of each part that a retriever failed, the worst first: few for a screen, many for a file."""
-    most = MANY if full else FEW
-    columns = (*_columns("rank", "text", "expected"), Column("above", "above it"))
-    columns = columns if full else (columns[0], Column("words", "what stood above it"))
     for key, part in result.parts.items():
         found = {name: result.failures.get(Key(*key, name), ()) for name in result.retrievers}
-        rows = tuple(
-            Row((name, one.case_id), ((one.rank, *_words(one, full=full)),))
-            for name, failed in found.items()
-            for one in failed[:most]
-        )
-        if rows:
-            counts = ", ".join(f"{len(failed):,} by {name}" for name, failed in found.items())
-            yield Table(
-                "failures",
-                (RETRIEVER, Column("case_id", "case")),
-                columns,
-                rows,
-                title=f"{part}: cases without an expected document first ({counts} of {len(part.cases):,}), the worst",
-                is_section=True,
-            )
+        yield from list_failures(f"{part}", len(part.cases), found, full=full)
 
 
-def _words(one: Failure, *, full: bool) -> tuple[str, ...]:
-    """Return text, expected documents, and what stood above them; in one cell, or three of the full report."""
-    more = one.n_above - len(one.above)
-    above = "; ".join(map(str, one.above)) + (f"; and {more:,} more" if more else "")
+def list_failures(part: str, n_cases: int, found: Mapping[str, Sequence[Failure]], *, full: bool) -> Iterator[Table]:
+    """Give the table of a part's failures by retriever, if there are any: few for a screen, many for a file."""
+    most = MANY if full else min(FEW, max(1, SHOWN // len(found)))
+    rows = [{"retriever": name, **vars(one), "one": one} for name, failed in found.items() for one in failed[:most]]
+    case, line = Column("case_id", "case"), Column("line", "line", lambda row: f"{row['line'] or ''}")
+    has_lines = any(row["line"] for row in rows)
+    columns: tuple[Column, ...] = (Column("rank", "rank", lambda row: row["one"].rank),)
     if full:
-        return one.text, "; ".join(map(str, one.expected)), above
+        columns += (
+            Column("text", "text"),
+            Column("expected", "expected", lambda row: "; ".join(map(str, row["expected"]))),
+            Column("above", "above it", lambda row: _above(row["one"])),
+        )
+    else:
+        columns += (Column("words", "what stood above it", lambda row: _words(row["one"])),)
+    labels = (RETRIEVER, *([case] if full or not has_lines else []), *([line] if has_lines else []))
+    counts = ", ".join(f"{len(failed):,} by {name}" for name, failed in found.items())
+    title = f"{part}: cases without an expected document first ({counts} of {n_cases:,}), the worst"
+    if rows:
+        yield tabulate("failures", labels, columns, rows, title=title, is_section=True)
+
+
+def _above(one: Failure) -> str:
+    more = one.n_above - len(one.above)
+    return "; ".join(map(str, one.above)) + (f"; and {more:,} more" if more else "")
+
+
+def _words(one: Failure) -> str:
+    """Return text, expected document, and what stood above it, as a sentence."""
     others = f" (and {len(one.expected) - 1} more)" if len(one.expected) > 1 else ""
-    return (f"{one.text!r} expects {one.best or one.expected[0]}{others}: {above or 'nothing found'}",)
+    return f"{one.text!r} expects {one.best or one.expected[0]}{others}: {_above(one) or 'nothing found'}"
 
 
 def _language_verdicts(result: BenchResult) -> tuple[str, Fact]:
@@ -369,16 +423,24 @@ def _language_verdicts(result: BenchResult) -> tuple[str, Fact]:
 
 def _verdicts(result: BenchResult) -> tuple[str, Fact]:
     """Return the verdict of each part, as text and for JSON; those of many parts are summed up."""
-    found = {str(result.parts[key]): one.judge(unit=CASE) for key, one in result.comparisons.items()}
-    if not found:
+    first, *near = (
+        {str(result.parts[key]): one.judge(measure=measure, unit=CASE) for key, one in result.comparisons.items()}
+        for measure in headline(result.measures)
+    )
+    if not first:
         return "", Fact("verdict", None)
-    if len(found) == 1:
-        said = str(next(iter(found.values())))
-    elif len(found) <= SPOKEN:
-        said = " ".join(f"{part}: {one}" for part, one in found.items())
-    else:
-        said = " ".join(judge_strata(found, ["set and language"]))
-    return said, Fact("verdict", {"text": said, "parts": {part: as_data(one) for part, one in found.items()}})
+    told = []
+    for found in (first, *near):
+        if len(found) > SPOKEN:
+            told += judge_strata(found, ("language of a set", "languages of sets"))
+        else:
+            told += [f"{part}: " * (len(found) > 1) + one.sentences[0] for part, one in found.items()]
+    more = [
+        f"{part}: " * (len(first) > 1) + " ".join(rest) for part, one in first.items() if (rest := one.sentences[1:])
+    ]
+    said = {"text": joined(*told), "parts": {part: as_data(one) for part, one in first.items()}}
+    said |= {"near_misses": {part: as_data(one) for own in near for part, one in own.items()}} if near else {}
+    return joined(*told), Fact("verdict", said, "verdict", joined(*more) if len(first) <= SPOKEN else "")
 
 
 def page_of_bench(result: BenchResult) -> str:
@@ -409,6 +471,13 @@ def main_of(measures: Sequence[Measure]) -> tuple[Measure, ...]:
     return tuple(measure for measure in measures if deepest[uncut(measure)] == cutoff_of(measure))
 
 
+def headline(measures: Sequence[Measure]) -> tuple[Measure, ...]:
+    """Return the measures that answer: the first of quality, and the deepest MaxRel, which counts near misses."""
+    first = next((one for one in measures if one.is_quality), measures[0])
+    near = [one for one in main_of(measures) if isinstance(one, MaxRel)]
+    return tuple(dict.fromkeys((first, *near[-1:])))
+
+
 def cutoff_of(measure: Measure) -> int:
     """Return the cutoff of a measure; 0 if it has none."""
     return getattr(measure, "cutoff", None) or 0
@@ -419,7 +488,9 @@ def uncut(measure: Measure) -> Measure:
     return measure(cutoff=None) if hasattr(measure, "cutoff") else measure
 
 
-def tell(result: BenchResult, groupings: Sequence[Grouping] = (), *, left_out: int = 0) -> list[Fact]:
+def tell(
+    result: BenchResult, groupings: Sequence[Grouping] = (), *, shown: Sequence[Measure] | None = None
+) -> list[Fact]:
     """Return the facts.
 
     Parameters
@@ -427,12 +498,13 @@ def tell(result: BenchResult, groupings: Sequence[Grouping] = (), *, left_out: i
     result : BenchResult
     groupings : sequence of Grouping, default ()
         The strata that the report shows.
-    left_out : int, default 0
-        Number of measures that the report does not show.
+    shown : sequence of Measure, optional
+        The measures that the report shows; by default all.
     """
+    labels = {one.label for one in shown or result.measures}
     settings, of_languages = result.settings, ", ".join(result.languages)
     first = f"only the first {counted(settings.limit or 0, 'case')} of each set and language"
-    apart = f"{of_languages}: kept apart; across them each counts the same, variance: divisor n"
+    apart = f"{of_languages}: each evaluated by itself; in a mean over languages, each counts the same"
     systems = "; ".join(f"{name} is {what}" for name, what in settings.systems.items() if what != "BM25")
     found = [
         Fact(
@@ -467,10 +539,10 @@ def tell(result: BenchResult, groupings: Sequence[Grouping] = (), *, left_out: i
         *(facts_of_languages(result.across) if result.across else ()),
         Fact("margin", settings.margin),
         Fact("ties", "expected", "ties", broken_by("expected", None)),
-        *_of_measures(result, left_out),
+        *_of_measures(result, labels),
         *_of_strata(result, groupings),
-        *_of_intervals(result, groupings),
-        *_of_tests(result),
+        *_of_intervals(result, groupings, labels),
+        *_of_tests(result, labels),
         *_of_cases(result),
         Fact("notes", list(result.notes)),
         *(note("note", one) for one in result.notes),
@@ -482,13 +554,13 @@ def _of_searched_languages(result: BenchResult) -> Iterator[Fact]:
     """Say in which languages the texts are that cases are searched in; a search that crosses languages is a note."""
     spoken, parts = result.settings.spoken, [part for part in result.parts.values() if part.language != NONE]
     if parts and not spoken:
-        text = f"nobody says in which language the texts of {result.settings.collection} are"
+        text = f"in which one the texts of {result.settings.collection} are is not known"
         yield said("languages", f"{text}: name the collection's language")
     if not (parts and spoken):
         return
     known = [part for part in parts if is_code(part.language)]
     if unknown := ", ".join(str(part) for part in parts if part not in known):
-        text = f"{unknown}: no code of ISO 639, so that nobody can tell whether the texts are in it"
+        text = f"{unknown}: no code of ISO 639, so it is not known whether the texts are in that language"
         yield note("languages meet", text)
     texts = " and ".join(spoken) + " (guessed from them)" * result.settings.is_guess
     held = set(map(base, spoken))
@@ -510,9 +582,10 @@ def _of_words(settings: Settings) -> Iterator[Fact]:
             yield said("words", text + "; bm25(language='cases') takes those of each language" * is_alike)
 
 
-def _of_measures(result: BenchResult, left_out: int) -> list[Fact]:
+def _of_measures(result: BenchResult, shown: AbstractSet[str]) -> list[Fact]:
+    left_out = len(result.measures) - len(shown)
     ontology, kind = result.settings.ontology, result.settings.kind
-    is_min = any(isinstance(one, AP) and one.norm == "min" for one in result.measures)
+    is_min = any(isinstance(one, AP) and one.norm == "min" for one in result.measures if one.label in shown)
     low = sum(min(case.relevance, default=1.0) < 1 for part in result.parts.values() for case in part.cases)
     graded = f"{counted(low, 'case')} with grades below 1: they count in graded measures; RR, Hit, R, P and AP"
     max_rel = (
@@ -531,7 +604,7 @@ def _of_measures(result: BenchResult, left_out: int) -> list[Fact]:
             said(
                 "chance",
                 f"random terms, {result.parts[key]}: "
-                + ", ".join(f"{name} {format_cell(mean)}" for name, mean in means.items()),
+                + ", ".join(f"{name} {format_cell(mean)}" for name, mean in means.items() if name in shown),
             )
             for key, means in result.chance.items()
         ),
@@ -560,7 +633,7 @@ def _of_strata(result: BenchResult, groupings: Sequence[Grouping]) -> list[Fact]
     ]
 
 
-def _of_intervals(result: BenchResult, groupings: Sequence[Grouping]) -> Iterator[Fact]:
+def _of_intervals(result: BenchResult, groupings: Sequence[Grouping], shown: AbstractSet[str]) -> Iterator[Fact]:
     """Say how the intervals were made, and how clusters change them."""
     design, cluster = result.settings.design, result.settings.cluster
     column = cluster_name(cluster)
@@ -570,6 +643,7 @@ def _of_intervals(result: BenchResult, groupings: Sequence[Grouping]) -> Iterato
         (measure, f"{measure} of {key.retriever}{on[key[:2]]}", one)
         for key, own in result.intervals.items()
         for measure, one in own.items()
+        if measure in shown
     ]
     found += [
         (measure, f"{measure} of {key.retriever} on {one.part} {label(stratum)}", interval)
@@ -582,6 +656,7 @@ def _of_intervals(result: BenchResult, groupings: Sequence[Grouping]) -> Iterato
         (f"{pair.measure} of {pair.system} - {pair.baseline}{on[key]}", pair)
         for key, comparison in result.comparisons.items()
         for pair in comparison.pairs
+        if pair.measure in shown
     ]
     clusters = "" if column is None else f"clusters ({column})"
     yield from tell_intervals(design, found, differences, clusters=clusters, unit=CASE)
@@ -615,10 +690,11 @@ def _widened(result: BenchResult, key: tuple[str, str]) -> float | None:
     return sum(ratios) / len(ratios) if ratios else None
 
 
-def _of_tests(result: BenchResult) -> Iterator[Fact]:
+def _of_tests(result: BenchResult, shown: AbstractSet[str]) -> Iterator[Fact]:
     if result.comparisons:
         places = {key: str(result.parts[key]) if len(result.comparisons) > 1 else "" for key in result.comparisons}
         placed = [(places[key], pair) for key, one in result.comparisons.items() for pair in one.pairs]
+        placed = [(place, pair) for place, pair in placed if pair.measure in shown]
         has_clusters = result.settings.cluster is not None
         yield from tell_tests(
             result.settings.design,
@@ -664,7 +740,21 @@ def _of_cases(result: BenchResult) -> list[Fact]:
         Fact("verbatim", {" / ".join(key): count for key, count in result.verbatim.items()}),
         *(said("easy cases", f"{share(result.parts[key], n)} {easy}") for key, n in result.verbatim.items() if n),
         note("few cases", f"{small}: good for a first look, not for a conclusion" if is_small else ""),
+        *(said("more cases", text) for text in _wanted(result) if result.settings.limit is None),
     ]
+
+
+def _wanted(result: BenchResult) -> Iterator[str]:
+    """Say how many cases more each part needs, to know a mean, and what the table of answers has."""
+    for part in result.parts.values():
+        if (n := len(part.cases)) < STANDARD:
+            width = f"a mean from 0 to 1 is known to ± {half_width(n):.2f} at worst"
+            yield f"{part}: of {n:,}, {width}; with {STANDARD - n:,} more to ± {half_width(STANDARD):.2f}"
+    if result.comparisons:
+        yield (
+            "for a paired t test to find, with a power of 80%, a difference as large as that between best and next,"
+            " itself uncertain: see the first table"
+        )
 
 
 def _missing(result: BenchResult, part: Part) -> dict[tuple[str, ...], list[str]]:

@@ -114,6 +114,8 @@ class Failure:
     Attributes
     ----------
     case_id, text : str
+    line : int or None
+        The line of the file on which the case begins.
     expected : tuple of Found
     best : Found or None
         The expected document that ranks highest; None if none was found.
@@ -127,6 +129,7 @@ class Failure:
 
     case_id: str
     text: str
+    line: int | None
     expected: tuple[Found, ...]
     best: Found | None
     low: int | None
@@ -146,6 +149,7 @@ class Failure:
         return {
             "case_id": self.case_id,
             "text": self.text,
+            "line": self.line,
             "expected": [vars(one) for one in self.expected],
             "best": None if self.best is None else self.best.doc_id,
             "rank_low": self.low,
@@ -183,7 +187,7 @@ def failures_of(
         expected = tuple(Found(doc, labels.get(doc, "")) for doc in case.expected_ids)
         low = None if best is None else sum(own > score for own, _ in others) + 1
         first, high = (None, None) if best is None else (Found(best, labels.get(best, "")), len(others) + 1)
-        failed.append(Failure(case.case_id, case.text, expected, first, low, high, above, len(others)))
+        failed.append(Failure(case.case_id, case.text, case.line, expected, first, low, high, above, len(others)))
     return tuple(sorted(failed, key=lambda one: (one.low is not None, -(one.low or 0) - (one.high or 0))))
 
 

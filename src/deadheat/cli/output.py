@@ -16,7 +16,7 @@ import click
 
 from deadheat.cli.app import BAD_DATA, Failure, discard, error_message, reason, say
 from deadheat.cli.files import PATH, STDOUT, asked, check_folder, check_inputs, check_output
-from deadheat.wording import printable
+from deadheat.wording import counted, in_brackets, printable, three
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -217,10 +217,11 @@ def with_figures(
             paths.append(str(Path(folder) / f"{file_name(name, LONGEST - 15)}.{asked()['figure_format']}"))
             with writing(paths[-1]):
                 save(one.chart, paths[-1])
-    names = ", ".join(Path(path).name for path in paths)
-    facts = [Fact("figures", paths, "figures", f"in {folder}: {names}" if paths else "none", is_note=True)]
+    names = in_brackets([Path(path).name for path in paths])
+    text = f"{counted(len(paths), 'file')} in {folder}{names}" if paths else "none"
+    facts = [Fact("figures", paths, "figures", text, is_note=True)]
     if not_drawn:
-        text = "; ".join(f"{', '.join(names)}: {why}" for why, names in not_drawn.items())
+        text = "; ".join(f"{three(names)}: {why}" for why, names in not_drawn.items())
         facts.append(Fact("not_drawn", not_drawn, "not drawn", text, is_note=True))
     return replace(report, facts=(*report.facts, *facts))
 

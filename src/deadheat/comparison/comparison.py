@@ -190,13 +190,17 @@ class Comparison(Drawn, Shown):
         """Who leads by the first measure of quality, whether by more than chance, and whether ties can reverse it."""
         return self.judge()
 
-    def judge(self, margin: float | None = None, *, unit: tuple[str, str] = QUERY) -> Verdict:
+    def judge(
+        self, margin: float | None = None, *, measure: Measure | None = None, unit: tuple[str, str] = QUERY
+    ) -> Verdict:
         """Return the verdict, with what a margin shows if there is one.
 
         Parameters
         ----------
         margin : float, optional
             As for :meth:`equivalence`; of counts it is one of totals.
+        measure : Measure, optional
+            One of `measures`, by which to judge; by default the first of quality.
         unit : tuple of str, default ("query", "queries")
             What a query is called.
         """
@@ -216,7 +220,7 @@ class Comparison(Drawn, Shown):
         return Judge(
             pairs=self.pairs,
             levels=levels,
-            measures=self.measures,
+            measures=self.measures if measure is None else (measure, *(one for one in self.measures if one != measure)),
             design=self.design,
             ties=next(iter(self.evaluations.values())).ties,
             within=within,

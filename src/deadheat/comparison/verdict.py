@@ -603,15 +603,15 @@ def doubt(pair: Pair, design: Design) -> str:
     return "in doubt" if pair.doubtful and pair.p_adjusted > NEAR * (1 - design.confidence_level) else ""
 
 
-def judge_strata(verdicts: Mapping[str, Verdict], columns: Sequence[str]) -> tuple[str, ...]:
+def judge_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -> tuple[str, ...]:
     """Return the sentences of a comparison by strata: who leads in which, and where by more than chance.
 
     Parameters
     ----------
     verdicts : mapping of str to Verdict
         By the name of the stratum, in order.
-    columns : sequence of str
-        What the strata are of.
+    what : tuple of str
+        What a stratum is called, in the singular and the plural.
     """
     measure, n = next(iter(verdicts.values())).measure, len(verdicts)
     leads: dict[str, list[str]] = {}
@@ -644,7 +644,7 @@ def judge_strata(verdicts: Mapping[str, Verdict], columns: Sequence[str]) -> tup
         if one.can_flip and one.flip_probability >= LIKELY
     ]
     sentences = (
-        f"By {measure}, of {counted(n, 'stratum', 'strata')} of {' and '.join(columns)}, {', '.join(who)}.",
+        f"By {measure}, of {counted(n, *what)}, {', '.join(who)}.",
         chance if shown else f"No lead by {measure} is shown to be more than chance.",
         unjudged and f"The lead by {measure} may be due to the judgments in {three(unjudged, '; ')}.",
         pair

@@ -22,7 +22,7 @@ from deadheat.report.model import (
 )
 from deadheat.report.numbers import DOUBT, format_cell
 from deadheat.settings import BOUNDED
-from deadheat.wording import BY_DOC_ID, counted, three
+from deadheat.wording import BY_DOC_ID, counted, in_brackets, three
 
 if TYPE_CHECKING:
     from deadheat.comparison.pairs import Pair
@@ -137,7 +137,7 @@ def estimated_by(methods: Iterable[tuple[str, str]], units: str, n_resamples: in
     for method in sorted(names, key=list(METHODS).index):
         is_of_few = method == BOUNDED and not set(names[method]).isdisjoint(names.get("bca", ()))
         few = f" of fewer than {MANY} {units}" if is_of_few else ""
-        of = "others" if len(told) == len(names) - 1 else ", ".join(names[method])
+        of = "others" if len(told) == len(names) - 1 else three(names[method])
         text = METHODS[method] + (f" over {units}" if of == "others" else "") + (drawn if method in RESAMPLED else "")
         told.append(text if len(names) == 1 else f"{of}{few}: {text}")
     return "; ".join(told)
@@ -154,7 +154,7 @@ def cannot_be_known(named: Iterable[tuple[str, Interval | Pair]]) -> Iterator[Fa
     having = list(named)
     found = gathered((name, one.unknown) for name, one in having if not one.is_known)
     are_all = len(found) == 1 and sum(map(len, found.values())) == len(having)
-    told = [why + ("" if are_all else f" ({three(names)})") for why, names in found.items()]
+    told = [why + ("" if are_all else in_brackets(names, "interval")) for why, names in found.items()]
     yield note(DOUBT, f"cannot be known: {'; '.join(told)}" if told else "")
 
 

@@ -127,6 +127,8 @@ class Column:
     spare : int
         Text tables that are too wide drop columns, those with the highest number first; 0 is never dropped. Those below
         0 are dropped last, where broken labels do not make enough room either.
+    is_name : bool
+        Whether it holds names of systems, which text tables that are too wide shorten first.
     """
 
     key: str
@@ -136,6 +138,7 @@ class Column:
     is_data: bool = False
     is_detail: bool = False
     spare: int = 0
+    is_name: bool = False
 
     def cell(self, item: Any) -> Any:  # noqa: ANN401 - what a table lists, and a cell or a label of it
         """Return what the column has of an item."""
@@ -144,7 +147,8 @@ class Column:
         return item[self.key] if isinstance(item, Mapping) else getattr(item, self.key)
 
 
-MEASURE, QUERY, SYSTEM = Column("measure", "measure"), Column("query_id", "query"), Column("system", "system")
+MEASURE, QUERY = Column("measure", "measure"), Column("query_id", "query")
+SYSTEM = Column("system", "system", is_name=True)
 
 
 @dataclass(frozen=True)
@@ -241,6 +245,13 @@ class Table:
         )
         main = list(places).index(self.main) if self.main in places else 0
         return replace(self, columns=tuple(self.columns[n] for n in places), rows=rows, main=main)
+
+    def with_names(self, shortened: Callable[[Sequence[str]], Sequence[str]]) -> Table:
+        """Return the table with the names of systems in its columns of such shortened."""
+        columns, rows = (*self.labels, *self.columns), [(*row.labels, *row.cells[0]) for row in self.rows]
+        names = list(dict.fromkeys(str(row[n]) for n, column in enumerate(columns) if column.is_name for row in rows))
+        short = dict(zip(names, shortened(names), strict=True))
+        return replace(self, rows=_changed(self.rows, lambda text: short.get(text, text)))
 
     def for_people(self, *, drawn: bool = False) -> Table:
         """Return the table without what is data only, and without drawings unless they are wanted."""

@@ -60,9 +60,9 @@ from deadheat.report.numbers import (
 from deadheat.report.score_tables import inside, level_heading, unexplained
 from deadheat.settings import TUKEY, Design
 from deadheat.version import __version__
-from deadheat.wording import BY_DOC_ID, counted, joined, three
+from deadheat.wording import BY_DOC_ID, counted, in_brackets, joined, three
 
-BASELINE = Column("baseline", "baseline")
+BASELINE = Column("baseline", "baseline", is_name=True)
 LIKELY = 0.05  # probability of a reversal that is worth saying
 RESAMPLED = ("randomization", "bootstrap-t", "bootstrap", "tukey")
 TESTS = {
@@ -148,7 +148,8 @@ def judged(
         verdict = comparison.judge(margin)
         return str(verdict), Fact("verdict", as_data(verdict))
     found = {label(stratum): part.judge(margin) for stratum, part in strata.items()}
-    sentences = judge_strata(found, columns)
+    by = " and ".join(columns)
+    sentences = judge_strata(found, (f"stratum of {by}", f"strata of {by}"))
     held = {"text": " ".join(sentences), "strata": {name: as_data(one) for name, one in found.items()}}
     return str(held["text"]), Fact("verdict", held)
 
@@ -495,14 +496,14 @@ def tell_tests(
     if skewed:
         yield note(
             "skewed",
-            f"{len(skewed)} of {total} too skewed for so few {units} to hold the level {alpha:.3g}: {three(skewed)};"
-            f" take p near {alpha:.3g} as undecided{other}",
+            f"{len(skewed)} of {total} too skewed for so few {units} to hold the level {alpha:.3g}"
+            f"{in_brackets(skewed)}; take p near {alpha:.3g} as undecided{other}",
         )
     if hopeless:
         yield note(
             "few differ",
             f"too few {units} differ for p of {len(hopeless)} of {total} to fall below {alpha:.3g}, however much they"
-            f" do (how many, least p): {three(hopeless)}",
+            f" do{in_brackets(hopeless)}",
         )
     if few:
         yield note(

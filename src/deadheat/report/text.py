@@ -150,6 +150,9 @@ def _fitted(table: Table, width: int, digits: int | None) -> Grid:
     """Lay a table out in the first way that fits, or in the last one."""
     ways = _ways(table)
     grid = _lay_out(next(ways), digits)
+    if grid.width > width:
+        ways = _ways(table.with_names(shortened))
+        grid = _lay_out(next(ways), digits)
     for narrower in ways:
         is_last_resort = all(column.spare <= 0 for column in grid.table.columns)
         least = _with_narrow_labels(grid, width) if is_last_resort else grid

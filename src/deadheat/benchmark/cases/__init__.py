@@ -2,17 +2,19 @@
 
 from deadheat.benchmark.cases.model import LABELS, SMALL, Case, Cases, Summary, folded, summarise
 from deadheat.benchmark.cases.reading import Finding, read_cases
-from deadheat.benchmark.cases.validation import Validation, schema_text, validate
+from deadheat.benchmark.cases.validation import STANDARD, Validation, half_width, schema_text, validate
 
 __all__ = [
     "LABELS",
     "SMALL",
+    "STANDARD",
     "Case",
     "Cases",
     "Finding",
     "Summary",
     "Validation",
     "folded",
+    "half_width",
     "read_cases",
     "schema_text",
     "summarise",
