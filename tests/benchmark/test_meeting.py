@@ -70,7 +70,7 @@ def test_what_nobody_says_is_guessed_or_asked_for(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr("deadheat.benchmark.languages.guess", missing)
     report = dh.bench(cases, texts, "bm25", "RR", n_resamples=99).report()
-    assert "in which one the texts of terms are is not known: name the collection's language" in report
+    assert "that of the texts in terms is not known: name the collection's language" in report
     plain = Cases("n", {}, (Case("a", "pain", ("D2",), (1.0,)),))
     assert "language the texts" not in dh.bench(plain, texts, "bm25", "RR", n_resamples=99).report()
 

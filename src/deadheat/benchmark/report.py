@@ -76,8 +76,8 @@ SURE = {  # whether a lead is more than chance, by the outcome of the verdict
     "better": "yes",
     "not shown": "not shown",
     "in doubt": "undecided",
-    "few": "too few cases",
-    "one query": "too few cases",
+    "few": "too few",
+    "one query": "too few",
     "contradicted": "no",
     **dict.fromkeys(("equal", "same mean", "shared", "none"), "no lead"),
 }
@@ -212,7 +212,7 @@ def _answers(result: BenchResult) -> Table | None:
         Column("next", "next", is_name=True),
         Column("difference", "difference", spare=1),
         Column("p_adjusted", "p adj", lambda row: p_value(row["p_adjusted"])),
-        Column("sure", "more than chance"),
+        Column("sure", "sure"),
         Column("more", "more cases"),
     )
     labels = Column("cases", "cases" if several else "language"), MEASURE
@@ -554,7 +554,7 @@ def _of_searched_languages(result: BenchResult) -> Iterator[Fact]:
     """Say in which languages the texts are that cases are searched in; a search that crosses languages is a note."""
     spoken, parts = result.settings.spoken, [part for part in result.parts.values() if part.language != NONE]
     if parts and not spoken:
-        text = f"in which one the texts of {result.settings.collection} are is not known"
+        text = f"that of the texts in {result.settings.collection} is not known"
         yield said("languages", f"{text}: name the collection's language")
     if not (parts and spoken):
         return
