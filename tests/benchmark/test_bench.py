@@ -349,7 +349,7 @@ def test_answers_come_first_with_near_misses_and_the_cases_that_are_wanted() -> 
         assert (mean, difference, p.value) == (pair.mean, pair.difference, pair.p_adjusted)
         values = [result.evaluations[Key("mine", "de", name)][row.labels[1]].values for name in ("exact", "shifted")]
         spread = np.std(values[0] - values[1], ddof=1)
-        n = next(n for n in range(2, 999) if ttest_power(np.mean(values[0] - values[1]) / spread, n) >= 0.8)
+        n = next(n for n in range(2, 999) if ttest_power(float(np.mean(values[0] - values[1]) / spread), n) >= 0.8)
         assert more == max(0, n - 30)
     first = comparison.judge(measure=result.measures[2], unit=CASE)
     assert (first.measure, first.leader) == ("MaxRel@1", "exact")

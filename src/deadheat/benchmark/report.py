@@ -72,6 +72,7 @@ SHOWN = 6  # and of all retrievers together on a screen, but one of each
 SPOKEN = 2  # parts whose verdicts are said one by one
 CASE = ("case", "cases")
 ENGLISH = "English stop words"
+BEST = "Which retriever is best"
 SURE = {  # whether a lead is more than chance, by the outcome of the verdict
     "better": "yes",
     "not shown": "not shown",
@@ -191,21 +192,25 @@ def _level(result: BenchResult, counts: Iterable[int] = ()) -> str:
 def _answers(result: BenchResult) -> Table | None:
     """Who is best on each part, whether that is more than chance, and how many cases it would take to know."""
     names, languages = (set(keys) for keys in zip(*result.parts, strict=True))
-    found, several = [], len(names) > 1 or NONE in languages
+    several = len(names) > 1 or NONE in languages
+    found: list[dict[str, Any]] = []
     for key, comparison in result.comparisons.items():
         needed = {tuple(row[name] for name in KEYS): row["n_needed"] for row in comparison.sample_sizes().to_dicts()}
         for measure in headline(result.measures):
             one = comparison.judge(measure=measure, unit=CASE)
             n = needed.get((one.measure, one.system, one.baseline))
-            means = {name: own[measure].reported() for name, own in comparison.evaluations.items()}
-            row = {
-                "cases": f"{result.parts[key]}" if several else key[1],
-                "measure": measure.label,
-                "best": one.leader or "nobody",
-            }
-            row |= {"mean": means.get(one.leader), "next": one.runner_up or "-", "difference": one.difference}
-            row |= {"p_adjusted": one.p_adjusted, "sure": SURE[one.outcome]}
-            found.append(row | {"more": None if n is None else max(0, n - one.n_queries)})
+            mean = comparison.evaluations[one.leader][measure].reported() if one.leader else None
+            found.append(
+                {
+                    **vars(one),
+                    "cases": str(result.parts[key]) if several else key[1],
+                    "best": one.leader or "nobody",
+                    "mean": mean,
+                    "next": one.runner_up or "-",
+                    "sure": SURE[one.outcome],
+                    "more": None if n is None else max(0, n - one.n_queries),
+                }
+            )
     columns = (
         Column("best", "best", is_name=True),
         Column("mean", "mean", spare=2),
@@ -216,9 +221,7 @@ def _answers(result: BenchResult) -> Table | None:
         Column("more", "more cases"),
     )
     labels = Column("cases", "cases" if several else "language"), MEASURE
-    return (
-        tabulate("answers", labels, columns, found, title="Which retriever is best", is_section=True) if found else None
-    )
+    return tabulate("answers", labels, columns, found, title=BEST, is_section=True) if found else None
 
 
 def _means(result: BenchResult, part: Part, measures: Sequence[Measure]) -> Table:
@@ -429,7 +432,7 @@ def _verdicts(result: BenchResult) -> tuple[str, Fact]:
     )
     if not first:
         return "", Fact("verdict", None)
-    told = []
+    told: list[str] = []
     for found in (first, *near):
         if len(found) > SPOKEN:
             told += judge_strata(found, ("language of a set", "languages of sets"))
