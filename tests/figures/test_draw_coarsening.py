@@ -8,7 +8,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import FigureError
-from support.command import call, ok
+from support.command import ok
 from support.figure_data import rows_of
 
 figures = pytest.importorskip("deadheat.figures", reason="figures need Altair")
