@@ -17,6 +17,7 @@ from deadheat.comparison.pairs import Pair
 from deadheat.comparison.qrels_diff import QrelsDiff, diff_qrels
 from deadheat.comparison.values import interval, paired_test
 from deadheat.data.from_arrays import from_arrays
+from deadheat.data.judgments import read_judgments
 from deadheat.data.pareto import pareto_levels
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Qrels, Run, read_qrels, read_run
@@ -120,6 +121,7 @@ __all__ = [
     "place",
     "read_cases",
     "read_collection",
+    "read_judgments",
     "read_ontology",
     "read_qrels",
     "read_run",

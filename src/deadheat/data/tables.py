@@ -88,10 +88,13 @@ class Table:
         What was assumed or skipped to read the source, for people.
     by_keys : tuple of one precision, or None
         Not None if the scores are ranks by several keys, whose scores were rounded so.
+    failures : polars.DataFrame or None
+        What :func:`deadheat.read_judgments` found to be no grade.
     """
 
     kind: ClassVar[Kind]
     by_keys: tuple[ScorePrecision] | None = None
+    failures: pl.DataFrame | None = None
 
     def __init__(
         self,
@@ -322,6 +325,7 @@ class Qrels(Table):
 
     kind = "qrels"
     subtopics: pl.DataFrame | None = None
+    open_to: float | None = None  # the highest relevance that documents of `failures` may have; None: they have none
 
     def _look_at(self, content: Content) -> None:
         self.subtopics = content.subtopics

@@ -36,7 +36,7 @@ from deadheat.placements import policies
 from deadheat.placements.place import Engine, engine_of, open_pair
 from deadheat.placements.placements import Placements
 from deadheat.placements.shortened import Shortened
-from deadheat.placements.unjudged import as_placed, unjudged_documents, with_ties
+from deadheat.placements.unjudged import as_placed, open_documents, open_ties, unjudged_documents, with_ties
 from deadheat.settings import ConventionArguments, Conventions
 from deadheat.wording import NOISE, Advice, Plain, counted, three
 
@@ -285,6 +285,8 @@ def evaluate_under(
     engine : Engine, optional
         Of the qrels and the run; made here by default.
     """
+    if qrels.open_to is not None:
+        conventions = replace(conventions, unjudged="bounds", unjudged_max_rel=qrels.open_to)
     ties = conventions.ties
     policies.check_row_order(run, ties)
     engine = engine_under(conventions, engine or engine_of(qrels, run, conventions.score_precision), measures, rng)
@@ -356,13 +358,17 @@ def _bounds(
 ) -> Callable[[Measure], PlacedBounds]:
     """Return what makes the bounds over unjudged documents of a measure."""
     top, precision = conventions.highest_label(placements.max_relevance), conventions.score_precision
+    if qrels.open_to is not None:
+        documents = open_documents(qrels, run, precision)
+        ties = open_ties(placements, documents)
+        return lambda measure: PlacedBounds(measure, placements, ties, top, documents.drop_nulls)
     is_far = False
     if conventions.ties == "expected":
         unjudged = with_ties(placements, run, precision, conventions.depth)
     else:
         placements, unjudged, is_far = ranked, as_placed(ranked), isinstance(run.rows, UnreadRows)
-    documents = None if is_far else partial(unjudged_documents, qrels, run, precision)
-    return lambda measure: PlacedBounds(measure, placements, unjudged, top, documents)
+    find = None if is_far else partial(unjudged_documents, qrels, run, precision)
+    return lambda measure: PlacedBounds(measure, placements, unjudged, top, find)
 
 
 def load_evaluation(path: str | Path) -> Evaluation:

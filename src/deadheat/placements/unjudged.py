@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -111,6 +112,23 @@ def with_ties(
     ties = ties.with_columns(count=pl.col("tied") - pl.col("judged").fill_null(0)).filter(pl.col("count") > 0)
     query, above, tied, count = (ties[name].to_numpy() for name in ("code", "above", "tied", "count"))
     return Unjudged(query, above, tied, count, np.zeros_like(placements.n_retrieved))
+
+
+def open_documents(qrels: Qrels, run: Run, score_precision: ScorePrecision = None) -> pl.DataFrame:
+    """Return query_id, doc_id, above and tied of the documents that a judge failed to grade; null if not retrieved."""
+    failed = cast("pl.DataFrame", qrels.failures).select("query_id", "doc_id")
+    return failed.join(run.positions(score_precision), on=["query_id", "doc_id"], how="left")
+
+
+def open_ties(placements: Placements, documents: pl.DataFrame) -> Unjudged:
+    """Return where the documents of :func:`open_documents` are ranked."""
+    codes = pl.DataFrame({"query_id": pl.Series(placements.query_ids.tolist(), dtype=pl.String)}).with_row_index("code")
+    placed = documents.join(codes, on="query_id").with_columns(pl.col("code").cast(pl.Int64))
+    ties = placed.drop_nulls("above").group_by("code", "above", "tied").agg(count=pl.len().cast(pl.Int64))
+    ties = ties.sort("code", "above")
+    lost = placed.filter(pl.col("above").is_null())["code"].to_numpy()
+    query, above, tied, count = (ties[name].to_numpy() for name in ("code", "above", "tied", "count"))
+    return Unjudged(query, above, tied, count, np.bincount(lost, minlength=placements.n_queries).astype(np.int64))
 
 
 def unjudged_documents(qrels: Qrels, run: Run, score_precision: ScorePrecision = None) -> pl.DataFrame:

@@ -11,7 +11,8 @@ import pytest
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases
 from deadheat.benchmark.collection import Collection
-from deadheat.benchmark.retrievers import BM25, LLM, Hits, Reranked, described, make_retriever, read_grade, retrieve
+from deadheat.benchmark.retrievers import BM25, LLM, Hits, Reranked, described, make_retriever, retrieve
+from deadheat.data.judgments import read_grade
 from deadheat.errors import DataError, NoteWarning, ParameterError
 from support.chat_server import ChatServer, chat_server, grade
 from support.command import call, ok
@@ -99,7 +100,7 @@ def test_documents_without_a_grade_stand_below_the_others() -> None:
         ("Score: 2", 2.0),
         ("**Score:** 2/3", 2.0),
         ('{"score": 2, "why": "3 words"}', 2.0),
-        ("The relevance is 1.5, as 3 words fit", 1.5),
+        ("The relevance is 1.5, as 3 words fit", None),
         ("Grade 2. I say again: grade 2.", 2.0),
         ("I would say 2", 2.0),
         ("2-3", None),
@@ -113,7 +114,7 @@ def test_documents_without_a_grade_stand_below_the_others() -> None:
     ],
 )
 def test_grades_in_answers(answer: object, value: float | None) -> None:
-    assert read_grade(answer) == value
+    assert read_grade(answer).value == value
 
 
 def test_a_language_model_behind_a_server_that_misbehaves(server: ChatServer) -> None:
@@ -127,7 +128,7 @@ def test_a_language_model_behind_a_server_that_misbehaves(server: ChatServer) ->
     words = server.asked.total() - len(pairs)
     assert words == 0
     right = [grade(*pair) for pair in pairs]
-    assert sum(read_grade(one) == grade for one, grade in zip(answers, right, strict=True)) >= len(pairs) - 1
+    assert sum(read_grade(one).value == grade for one, grade in zip(answers, right, strict=True)) >= len(pairs) - 1
     assert {body["model"] for body in server.bodies} == {"small"}
     assert all(body["temperature"] == 0 for body in server.bodies)
     before = len(server.bodies)

@@ -1,7 +1,7 @@
 """Retrievers: what finds documents for a text, behind one small protocol."""
 
 from deadheat.benchmark.retrievers.embedding import Embedding
-from deadheat.benchmark.retrievers.grading import LLM, read_grade
+from deadheat.benchmark.retrievers.grading import LLM
 from deadheat.benchmark.retrievers.lexical import BM25, StringSimilarity
 from deadheat.benchmark.retrievers.protocol import Function, Hits, Retriever, RunFile, best, retrieve
 from deadheat.benchmark.retrievers.reranking import Reranked, reranked
@@ -23,7 +23,6 @@ __all__ = [
     "key_of",
     "make_retriever",
     "make_retrievers",
-    "read_grade",
     "reranked",
     "retrieve",
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from http.client import HTTPException
 from pathlib import Path
 from threading import Event
-from typing import Any, Literal, cast
+from typing import Any, Literal
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
@@ -29,30 +28,8 @@ Answer with the number alone.
 
 Query: {query}
 Document: {document}"""
-NUMBER = r"(?<![\d.])-?\d+(?:\.\d+)?(?![\d.]*\d)(?:\s*(?:/|out of)\s*\d+)?"
-NAMED = re.compile(rf"\b(?:score|grade|rating|relevance)\b[\"'*_:=\s]*(?:is|of)?[\"'*_:=\s]*({NUMBER})", re.IGNORECASE)
-ANY = re.compile(NUMBER)
 MAY_PASS = {408, 409, 425, 429, 500, 502, 503, 504, 529}  # answers of a server that is busy, or broken for a moment
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds
-
-
-def read_grade(answer: object) -> float | None:
-    """Return the grade that an answer holds, or None if it holds none, or several.
-
-    Examples
-    --------
-    >>> [read_grade(one) for one in (3, "3", "8/10", "Score: 2", "**Relevance: 1.5** as 3 words fit", '{"score": 2}')]
-    [3.0, 3.0, 8.0, 2.0, 1.5, 2.0]
-    >>> [read_grade(one) for one in ("I cannot rate this.", "2 or 3", "", None, float("nan"))]
-    [None, None, None, None, None]
-    """
-    if isinstance(answer, str):
-        found = {one.split("/")[0].split("out")[0].strip() for one in NAMED.findall(answer) or ANY.findall(answer)}
-        numbers = {float(one) for one in found}
-        return numbers.pop() if len(numbers) == 1 else None
-    is_number = isinstance(answer, int | float) or hasattr(answer, "__float__")
-    number = float(cast("float", answer)) if is_number and not isinstance(answer, bool) else math.nan
-    return number if math.isfinite(number) else None
 
 
 class LLM:

@@ -11,9 +11,10 @@ import polars as pl
 
 from deadheat.arguments import as_count, package
 from deadheat.benchmark.collection import Collection
-from deadheat.benchmark.retrievers.grading import LLM, read_grade
+from deadheat.benchmark.retrievers.grading import LLM
 from deadheat.benchmark.retrievers.lexical import BM25
 from deadheat.benchmark.retrievers.protocol import SCHEMA, Hits, Retriever, retrieve
+from deadheat.data.judgments import read_grade
 from deadheat.errors import NoteWarning, ParameterError
 from deadheat.wording import counted, shown
 
@@ -31,7 +32,7 @@ class Reranked:
     ----------
     first : Retriever
     grade : callable
-        Takes pairs of query and text, and returns an answer for each; :func:`read_grade` reads it.
+        Takes pairs of query and text, and returns an answer for each, as ``read_grade`` reads it.
     name : str
         Of what grades.
     depth : int, default 20
@@ -110,7 +111,7 @@ class Reranked:
         answers = list(self.grade(pairs)) if pairs else []
         if len(answers) != len(pairs):
             raise ParameterError(f"{self.grader} must return {len(pairs)} grades, one a pair", given=len(answers))
-        grades = [read_grade(one) for one in answers]
+        grades = [read_grade(one).value for one in answers]
         self._tell([one for one, grade in zip(answers, grades, strict=True) if grade is None], len(pairs))
         graded = pl.DataFrame({"place": asked["place"], "grade": grades}, schema_overrides={"grade": pl.Float64})
         found = found.join(graded, on="place", how="left", maintain_order="left")

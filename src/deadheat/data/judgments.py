@@ -1,0 +1,266 @@
+"""What judges write, such as language models: answers that hold a grade, read as judgments or scores, or hold none."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, cast
+
+import numpy as np
+import polars as pl
+
+from deadheat.arguments import check_choice
+from deadheat.data.tables import Qrels, Run, Source, label_of, path_of
+from deadheat.errors import ColumnError, DataError, DuplicateError, ParameterError
+from deadheat.io.kinds import names_of
+from deadheat.io.records import Wanted, as_text, read_records
+from deadheat.wording import counted, shown, three
+
+FAILED = ("error", "drop", "lowest", "bounds")
+NUMBER = r"(?<![\d.])[-+]?\d+(?:\.\d+)?(?![\d.]*\d)"
+OF_SCALE = re.compile(rf"({NUMBER})\s*(?:/|out of)\s*(\d+(?:\.\d+)?)(?![\d.]*\d)")
+NUMBERS = re.compile(NUMBER)
+GRADES = ("grade", "rating", "relevance", "judgment", "judgement", "label", "score", "answer", "response", "output")
+"""Names of the column that holds what a judge wrote, the likeliest first."""
+
+
+class Grade(NamedTuple):
+    """A grade, and the scale that the answer names; None where it names none, or is no grade."""
+
+    value: float | None
+    scale: float | None = None
+
+
+def read_grade(answer: object, grades: Mapping[str, float] | None = None) -> Grade:
+    """Return the grade that an answer holds; without a value if it holds none, or several.
+
+    Parameters
+    ----------
+    answer : object
+        A number, or text with one: 3, "3", "8/10", "Score: 2". Any other text with two numbers holds none.
+    grades : dict of str to float, optional
+        What words mean, in any case: ``{"Highly relevant": 3}``. The answer must be these words alone.
+
+    Examples
+    --------
+    >>> [read_grade(one).value for one in (3, "3", "8/10", "Score: 2", "**Relevance: 1.5**", '{"score": 2}')]
+    [3.0, 3.0, 8.0, 2.0, 1.5, 2.0]
+    >>> read_grade("Score: 8/10").scale, read_grade("Highly relevant.", {"highly relevant": 3}).value
+    (10.0, 3.0)
+    >>> [read_grade(one).value for one in ("I cannot rate this.", "2 or 3", "", None, float("nan"))]
+    [None, None, None, None, None]
+    """
+    answer = _of_object(answer)
+    if isinstance(answer, str):
+        meant = {_words(name): number for name, number in (grades or {}).items()}
+        if (words := _words(answer)) in meant:
+            return Grade(float(meant[words]))
+        of_scale = set(OF_SCALE.findall(answer))
+        rest = NUMBERS.findall(OF_SCALE.sub(" ", answer))
+        if of_scale:
+            ((number, scale), *others) = of_scale
+            return Grade(None) if others or rest else Grade(float(number), float(scale))
+        numbers = {float(one) for one in rest}
+        return Grade(numbers.pop() if len(numbers) == 1 else None)
+    is_number = isinstance(answer, int | float) or hasattr(answer, "__float__")
+    number = float(cast("float", answer)) if is_number and not isinstance(answer, bool) else math.nan
+    return Grade(number if math.isfinite(number) else None)
+
+
+def _of_object(answer: object) -> object:
+    """Return the grade of an answer that is a JSON object with one key for it, such as ``{"score": 2, "why": ...}``."""
+    if isinstance(answer, str) and answer.lstrip().startswith("{"):
+        try:
+            answer = json.loads(answer)
+        except ValueError:
+            return answer
+    if not isinstance(answer, Mapping):
+        return answer
+    found = [value for name, value in answer.items() if name.casefold() in GRADES]
+    return found[0] if len(found) == 1 else None
+
+
+def _words(text: str) -> str:
+    """Return words without case, marks around them and blanks between."""
+    return " ".join(re.sub(r"^\W+|\W+$", "", text.casefold()).split())
+
+
+def read_judgments(
+    source: Source,
+    *,
+    kind: Literal["qrels", "run"] = "qrels",
+    grade: str | Callable[[Any], object] | None = None,
+    grades: Mapping[str, float] | None = None,
+    scale: float | None = None,
+    failed: str = "error",
+    name: str | None = None,
+) -> Qrels | Run:
+    """Read what a judge wrote: its grades, of which some may be no grade at all.
+
+    Parameters
+    ----------
+    source : path, dict of dict, list of dict or dataframe
+        JSON Lines, CSV, TSV, JSON, Parquet or Excel with a row for each document, or ``{query_id: {doc_id: answer}}``.
+        An answer is a number, text that holds one ("3", "Score: 2", "8/10"), or a list of several, whose mean is taken.
+    kind : {"qrels", "run"}, default "qrels"
+        What the grades are: judgments, or the scores of a reranker.
+    grade : str or callable, optional
+        The column that holds the answer, or a function of the row; by default grade, rating, relevance, judgment,
+        label, score, answer, response or output.
+    grades : dict of str to float, optional
+        What words mean: ``{"Highly relevant": 3, "Related": 1}``.
+    scale : float, optional
+        The highest grade. "8/10" is grade 8 on scale 10, which must be this one; grades beyond it, or below 0, are
+        none.
+    failed : {"error", "drop", "lowest", "bounds"}, default "error"
+        What becomes of answers that are no grade, as refusals: an error that shows them; they are left out; they count
+        as the lowest grade; or, of qrels, they may be any grade from 0 to the highest: an evaluation has the range of
+        each value then (`Scores.unjudged_min`, `Scores.unjudged_max`), over these documents alone.
+    name : str, optional
+
+    Returns
+    -------
+    Qrels or Run
+        With `failures`: query_id, doc_id and answer of each that failed.
+
+    Raises
+    ------
+    DataError
+        An answer is no grade, answers are on two scales, or a row lacks an id.
+    ParameterError
+        An argument is out of its range, or ``failed="bounds"`` is asked for of a run.
+
+    Examples
+    --------
+    >>> found = read_judgments({"q": {"a": "Score: 2", "b": "not relevant", "c": None}},
+    ...                        grades={"not relevant": 0}, failed="drop")
+    >>> found.to_dict(), found.failures.rows(), found.notes
+    ({'q': {'a': 2.0, 'b': 0.0}}, [('q', 'c', None)], ('1 of 3 answers is no grade (None), left out',))
+    """
+    check_choice("failed", failed, FAILED)
+    check_choice("kind", kind, ("qrels", "run"))
+    if failed == "bounds" and kind == "run":
+        raise ParameterError(argument="failed", given=failed, allowed=FAILED[:-1], beside={"kind": kind})
+    path = path_of(source)
+    where = str(path) if path else name or "judgments"
+    rows = list(_rows(source, path, grade, where))
+    read = [_read(answer, grades, scale) for *_, answer in rows]
+    scales = sorted({one.scale for one in read if one.scale is not None})
+    if len(scales) > 1 or (scale is not None and scales not in ([], [scale])):
+        held = " and ".join(f"{one:g}" for one in scales)
+        raise DataError(f"answers are on scale {held}{'' if scale is None else f', not {scale:g}'}", path=where)
+    found = pl.DataFrame(
+        {
+            "query_id": [query for query, *_ in rows],
+            "doc_id": [doc for _, doc, _ in rows],
+            "grade": [one.value for one in read],
+            "answer": [as_text(answer) for *_, answer in rows],
+        },
+        schema={"query_id": pl.String, "doc_id": pl.String, "grade": pl.Float64, "answer": pl.String},
+    )
+    repeated = found.filter(pl.struct("query_id", "doc_id").is_duplicated())
+    if len(repeated):
+        query, doc = repeated.row(0)[:2]
+        raise DuplicateError(f"document {doc!r} is graded more than once for query {query!r}", path=where)
+    failures = found.filter(pl.col("grade").is_null()).select("query_id", "doc_id", "answer")
+    table = _table(found, failures, kind, failed, where)
+    table.name = name or (label_of(path) if path else kind)
+    if failed == "bounds" and isinstance(table, Qrels):
+        table.open_to = scale or max([*scales, *found["grade"].drop_nulls().to_list()])
+    return table
+
+
+def _table(found: pl.DataFrame, failures: pl.DataFrame, kind: str, failed: str, where: str) -> Qrels | Run:
+    """Return the grades as a table, with what became of failures."""
+    answers = failures["answer"].unique(maintain_order=True).to_list()
+    raw = ["None" if one is None else shown(one) for one in answers]
+    are = "is no grade" if len(failures) == 1 else "are no grades"
+    said = f"{len(failures):,} of {counted(len(found), 'answer')} {are} ({three(raw)})"
+    if len(failures) and failed == "error":
+        raise DataError(said, hint='failed="drop", "lowest" or "bounds" goes on without them', path=where)
+    kept = found.drop_nulls("grade")
+    if kept.is_empty():
+        raise DataError(f"no answer is a grade: {said}", path=where)
+    lowest = min(0.0, float(cast("float", kept["grade"].min())))
+    if failed == "lowest":
+        kept = found.with_columns(pl.col("grade").fill_null(lowest))
+    table: Qrels | Run
+    if kind == "run":
+        table = Run.of_checked(kept.select("query_id", "doc_id", pl.col("grade").alias("score")), where)
+    else:  # as a dict, which holds a query without a grade too
+        nested: dict[str, dict[str, float]] = {query: {} for query in found["query_id"].unique(maintain_order=True)}
+        for query, doc, number in kept.select("query_id", "doc_id", "grade").iter_rows():
+            nested[query][doc] = number
+        table = Qrels.of_checked(nested, where)
+    table.failures = failures
+    became = {"drop": "left out", "lowest": f"counted as {lowest:g}", "bounds": "any grade"}
+    if len(failures):
+        table.notes = (f"{said}, {became[failed]}",)
+    return table
+
+
+def _rows(
+    source: Source, path: Path | None, grade: str | Callable[[Any], object] | None, where: str
+) -> Iterator[tuple[str, str, object]]:
+    """Yield query_id, doc_id and answer of each row."""
+    if isinstance(source, Mapping):
+        for query, documents in source.items():
+            for doc, answer in documents.items():
+                yield str(query), str(doc), grade(answer) if callable(grade) else answer
+        return
+    records: Iterable[Mapping[str, Any]]
+    if path is not None:
+        table = read_records(path, None, Wanted(what="judgments")).table
+        records = table.iter_rows(named=True) if isinstance(table, pl.DataFrame) else table
+    elif isinstance(source, list):
+        records = source
+    else:
+        import narwhals as nw
+
+        records = nw.from_native(cast("Any", source), eager_only=True).iter_rows(named=True)
+    names: dict[str, str] = {}
+    for place, row in enumerate(records, start=1):
+        names = names or _names(list(row), grade, where)
+        query, doc = as_text(row.get(names["query_id"])), as_text(row.get(names["doc_id"]))
+        if not query or not doc:
+            raise DataError(f"row {place} lacks a {'doc_id' if query else 'query_id'}", path=where)
+        yield query, doc, grade(row) if callable(grade) else row.get(names["grade"])
+
+
+def _names(columns: list[str], grade: str | Callable[[Any], object] | None, where: str) -> dict[str, str]:
+    """Return which columns hold the ids and the answer."""
+    wanted = {name: names_of("qrels")[name] for name in ("query_id", "doc_id")}
+    wanted["grade"] = [grade] if isinstance(grade, str) else GRADES
+    found = {}
+    for name, known in wanted.items():
+        own = next((one for one in known if one in columns), None)
+        if own is None and not (name == "grade" and callable(grade)):
+            hint = "give grade=" * (name == "grade")
+            raise ColumnError(f"no column {' or '.join(known)}", given=", ".join(columns), hint=hint, path=where)
+        found[name] = own or ""
+    return found
+
+
+def _listed(answer: object) -> object:
+    """Return a list where a cell holds one as JSON."""
+    if isinstance(answer, str) and answer.lstrip().startswith("["):
+        try:
+            return json.loads(answer)
+        except ValueError:
+            return answer
+    return answer
+
+
+def _read(answer: object, grades: Mapping[str, float] | None, scale: float | None) -> Grade:
+    """Return the grade of an answer, of several their mean; one that is none makes no difference to the others."""
+    held = _listed(answer)
+    several = held if isinstance(held, list | tuple) else [held]
+    read = [read_grade(one, grades) for one in several]
+    values = [one.value for one in read if one.value is not None and (scale is None or 0 <= one.value <= scale)]
+    scales = {one.scale for one in read if one.scale is not None}
+    if len(scales) > 1:
+        return Grade(None)
+    return Grade(float(np.mean(values)) if values else None, scales.pop() if scales else None)

@@ -1,0 +1,119 @@
+"""read_judgments(): grades in answers, and what becomes of those that hold none."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import deadheat as dh
+from deadheat.data.judgments import read_grade
+from deadheat.errors import ColumnError, DataError, DuplicateError, ParameterError
+
+RAW: dict[str, dict[str, object]] = {
+    "q1": {"a": "Score: 2", "b": 0, "c": "I cannot rate this.", "d": "3"},
+    "q2": {"e": None, "f": "1"},
+}
+
+
+@pytest.mark.parametrize(
+    ("answer", "value", "scale"),
+    [
+        ("8/10", 8, 10),
+        ("Score: 8 / 10", 8, 10),
+        ("7 out of 10", 7, 10),
+        ("2/3 or 1/3", None, None),
+        ("8/10, since 3 words fit", None, None),
+        ("Highly relevant", 3, None),
+        (" **highly  RELEVANT**.", 3, None),
+        ("not highly relevant", None, None),
+        ({"score": 2, "reason": "3 words"}, 2, None),
+        ('{"rating": "2"}', 2, None),
+        ('{"score": 1, "grade": 2}', None, None),
+        (np.float32(1.5), 1.5, None),
+        (True, None, None),
+    ],
+)
+def test_one_answer(answer: object, value: float | None, scale: float | None) -> None:
+    assert read_grade(answer, {"Highly relevant": 3}) == (value, scale)
+
+
+def test_what_becomes_of_failures() -> None:
+    with pytest.raises(DataError, match=r"2 of 6 answers are no grades \('I cannot rate this.', None\)"):
+        dh.read_judgments(RAW)
+    dropped = dh.read_judgments(RAW, failed="drop")
+    assert dropped.to_dict() == {"q1": {"a": 2, "b": 0, "d": 3}, "q2": {"f": 1}}
+    assert dropped.failures is not None
+    assert dropped.failures.rows() == [("q1", "c", "I cannot rate this."), ("q2", "e", None)]
+    assert dh.read_judgments(RAW, failed="lowest").to_dict()["q1"]["c"] == 0
+    run = dh.read_judgments(RAW, kind="run", failed="drop")
+    assert isinstance(run, dh.Run)
+    assert run.to_dict()["q1"] == {"a": 2, "b": 0, "d": 3}
+    with pytest.raises(ParameterError, match="failed"):
+        dh.read_judgments(RAW, kind="run", failed="bounds")
+    with pytest.raises(DataError, match="no answer is a grade"):
+        dh.read_judgments({"q": {"a": "no"}}, failed="drop")
+
+
+@pytest.mark.parametrize("measure", ["nDCG@3", "P@2", "AP", "RR", "DCG@5", "R@2"])
+def test_bounds_are_the_range_over_all_grades_of_the_failed(measure: str) -> None:
+    raw: dict[str, dict[str, object]] = {
+        "q1": {"a": "2", "b": 0, "c": "no idea", "d": "1", "x": None},
+        "q2": {"e": "what?", "f": 2},
+    }
+    run = {"q1": {"c": 4.0, "u": 4.0, "a": 3.0, "b": 2.0, "d": 1.0}, "q2": {"u": 3.0, "e": 2.0, "f": 1.0}}
+    found = dh.evaluate(dh.read_judgments(raw, failed="bounds", scale=2), run, [measure])[measure]
+    for place, (query, documents) in enumerate({"q1": ("c", "x"), "q2": ("e",)}.items()):
+        known = {doc: float(str(grade)) for doc, grade in raw[query].items() if doc not in documents}
+        values = []
+        for grades in product((0, 1, 2), repeat=len(documents)):
+            labels = {query: known | dict(zip(documents, grades, strict=True))}
+            values.append(dh.evaluate(labels, run, [measure])[measure].values[0])
+        assert found.unjudged_min[place] == pytest.approx(min(values), abs=1e-12)
+        assert found.unjudged_max[place] == pytest.approx(max(values), abs=1e-12)
+
+
+def test_a_query_whose_answers_all_failed_stays() -> None:
+    found = dh.evaluate(
+        dh.read_judgments({"q1": {"a": 1}, "q2": {"b": "?"}}, failed="bounds"), {"q1": {"a": 1}, "q2": {"b": 1}}, "RR"
+    )["RR"]
+    assert (found.unjudged_min.tolist(), found.unjudged_max.tolist()) == ([1, 0], [1, 1])
+
+
+def test_scales() -> None:
+    assert dh.read_judgments({"q": {"a": "8/10", "b": "3/10"}}).to_dict() == {"q": {"a": 8, "b": 3}}
+    for raw, scale in (({"a": "8/10", "b": "3/5"}, None), ({"a": "8/10"}, 5)):
+        with pytest.raises(DataError, match="answers are on scale"):
+            dh.read_judgments({"q": raw}, scale=scale, failed="drop")
+    beyond = dh.read_judgments({"q": {"a": 4, "b": -1, "c": 3}}, scale=3, failed="drop")
+    assert beyond.to_dict() == {"q": {"c": 3}}
+
+
+def test_several_judgments_of_a_document() -> None:
+    assert dh.read_judgments({"q": {"a": [1, "2", None], "b": "[3, 1]"}}).to_dict()["q"]["a"] == 1.5
+    with pytest.raises(DataError):
+        dh.read_judgments({"q": {"a": [None, "?"], "b": 1}})
+
+
+def test_files_and_frames(tmp_path: Path) -> None:
+    rows = [{"query_id": q, "doc_id": d, "answer": a} for q, own in RAW.items() for d, a in own.items()]
+    (tmp_path / "llm.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    frame = pl.DataFrame([{**row, "answer": None if row["answer"] is None else str(row["answer"])} for row in rows])
+    frame.write_csv(tmp_path / "llm.csv")
+    wanted = dh.read_judgments(RAW, failed="drop").to_dict()
+    for source in (tmp_path / "llm.jsonl", tmp_path / "llm.csv", rows, frame):
+        assert dh.read_judgments(source, failed="drop").to_dict() == wanted
+    assert dh.read_judgments(tmp_path / "llm.csv", failed="drop").name == "llm"
+    named = frame.rename({"answer": "verdict"})
+    assert dh.read_judgments(named, grade="verdict", failed="drop").to_dict() == wanted
+    assert dh.read_judgments(rows, grade=lambda row: row["answer"], failed="drop").to_dict() == wanted
+    with pytest.raises(ColumnError, match="give grade="):
+        dh.read_judgments(named)
+    with pytest.raises(DuplicateError, match="document 'a' is graded more than once"):
+        dh.read_judgments([*rows, rows[0]], failed="drop")
+    with pytest.raises(DataError, match="row 1 lacks a doc_id"):
+        dh.read_judgments([{"query_id": "q", "doc_id": None, "grade": 1}])
