@@ -79,7 +79,9 @@ class Grouped:
         }
         orders = pl.when(pl.Series(log_orders < MOST_DIGITS)).then(pl.Series(n_orders))
         return pl.DataFrame(columns).with_columns(
-            tie_ratio=pl.col("n_tied") / pl.col("n_documents"), n_orders=orders, log10_orders=pl.Series(log_orders)
+            tie_ratio=pl.col("n_tied") / pl.col("n_documents"),
+            n_orders=orders,
+            log10_orders=pl.Series(log_orders, dtype=pl.Float64),
         )
 
 

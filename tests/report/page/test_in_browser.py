@@ -118,6 +118,30 @@ def test_rankings_hold_ties_together_and_mark_what_is_not_judged(browser: Browse
         ).get_attribute("value")
 
 
+def test_a_key_on_a_query_shows_how_its_value_comes_about(browser: Browser, page: Path) -> None:
+    with browser.opened(page) as found:
+        button = found.page.locator("#s0-deciding [data-queries] tbody button").first
+        query = button.inner_text()
+        button.focus()
+        found.page.keyboard.press("Enter")
+        side = found.page.locator("#s0-rankings .side").first
+        system = side.locator("h3").inner_text()
+        steps = dh.evaluate(QRELS, RUNS[system], "nDCG@5").steps("nDCG@5", query)
+        rows = side.locator("details table tbody tr")
+        assert rows.count() == steps.documents.height
+        for n, row in enumerate(steps.documents.iter_rows(named=True)):
+            ranks = f"{row['first']}" + (f"\N{EN DASH}{row['last']}" if row["last"] > row["first"] else "")
+            shown = [ranks, row["doc_id"], f"{row['relevance']:g}", f"{row['gain']:g}"]
+            shown += [format_cell(row[name]) for name in ("weight", "part", "sum")]
+            assert rows.nth(n).locator("th, td").all_inner_texts() == shown
+        last = format_cell(steps.documents["sum"][-1])
+        how = f"{last} / {format_cell(steps.divisor)} = {format_cell(steps.value)}"
+        assert side.locator("details .hint").inner_text() == how
+        side.locator("details summary").focus()
+        found.page.keyboard.press("Enter")
+        rows.first.wait_for(state="hidden")
+
+
 def test_the_data_of_a_figure_is_a_table(browser: Browser, page: Path) -> None:
     pytest.importorskip("altair", reason="figures need Altair")
     with browser.opened(page) as found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import re
 import sys
 import zlib
@@ -20,6 +21,7 @@ from deadheat.report.numbers import format_cell
 from deadheat.report.page import Input, Subject, page_of
 from deadheat.report.page.data import data_of, gathered
 from deadheat.report.page.pictures import compact
+from oracle.orders import all_orders
 from support.random_runs import QRELS, RUNS
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
 
@@ -116,6 +118,65 @@ def test_rankings_are_those_of_the_runs(subject: Subject) -> None:
             assert [one["value"] for one in own["each"]] == sorted(each.values(), reverse=True)
             n_listed += bool(each)
     assert n_listed
+
+
+def test_steps_are_the_mean_contributions_over_all_orders(subject: Subject) -> None:
+    """Of nDCG@5: from its definition, in each order of the ties."""
+    data, n_seen = data_of(subject), 0
+    for ranking in data["rankings"]:
+        query = data["queries"][ranking["query"]]
+        gains = sorted(QRELS[query].values(), reverse=True)[:5]
+        best = math.fsum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
+        for name, own in zip(data["systems"], ranking["of"], strict=True):
+            steps, orders = own["steps"], list(all_orders(RUNS[name][query]))
+            assert own["stepped"]
+            if steps is None:
+                assert QRELS[query].keys().isdisjoint(orders[0])
+                continue
+            places = {doc: [order.index(doc) + 1 for order in orders] for doc in orders[0] if doc in QRELS[query]}
+            weights = {
+                doc: math.fsum(1 / math.log2(rank + 1) for rank in ranks if rank <= 5) / len(orders)
+                for doc, ranks in places.items()
+            }
+            total = math.fsum(QRELS[query][doc] * weight for doc, weight in weights.items())
+            assert steps["names"] == ["gain", "weight", "adds", "sum"]
+            for first, last, number, gain, weight, adds, _ in steps["rows"]:
+                doc = ranking["docs"][number]
+                assert (first, last) == (min(places[doc]), max(places[doc]))
+                assert (gain, weight) == pytest.approx((QRELS[query][doc], weights[doc]), abs=1e-7)
+                assert adds == pytest.approx(gain * weights[doc], abs=1e-7)
+            assert {ranking["docs"][row[2]] for row in steps["rows"]} >= {doc for doc, own in weights.items() if own}
+            ends = (steps["sum"], steps["divisor"], steps["value"], steps["left"])
+            assert ends == pytest.approx((total, best, total / best, 0), abs=1e-7)
+            n_seen += len(steps["rows"])
+    assert n_seen > 100
+
+
+def test_steps_are_bounded_and_the_rest_is_counted() -> None:
+    run = {"q": {f"d{n:03d}": -float(n) for n in range(60)}}
+    judged = {f"d{n:03d}": 1 for n in range(60)}
+    (ranking,) = data_of(subject_of({"q": judged}, {f"s{n}": run for n in range(8)}, ["AP"]))["rankings"]
+    assert [own["stepped"] for own in ranking["of"]] == [True] * 5 + [False] * 3
+    assert [own["steps"] is None for own in ranking["of"]] == [False] * 5 + [True] * 3
+    steps = ranking["of"][0]["steps"]
+    assert (len(steps["rows"]), steps["left"], steps["sum"], steps["divisor"], steps["value"]) == (25, 35, 60, 60, 1)
+    by_rule = Subject(evaluations={"run": dh.evaluate({"q": judged}, run, "AP", ties="doc_id")})
+    (ranking,) = data_of(by_rule)["rankings"]
+    assert ranking["of"][0]["steps"] is None
+    assert "step by step" not in page_of([by_rule])
+
+
+def test_without_runs_a_page_has_the_steps_of_judged_documents() -> None:
+    evaluation = dh.evaluate({"q": {"a": 1, "c": 1}}, {"q": {"a": 2, "b": 2, "c": 1}}, "AP")
+    subject = Subject(evaluations={"run": evaluation})
+    page = page_of([subject])
+    assert "Values, step by step" in page
+    assert 'id="s0-rankings"' not in page
+    (ranking,) = data_of(subject)["rankings"]
+    (own,) = ranking["of"]
+    assert (own["n"], own["docs"], ranking["docs"]) == (None, [], ["a", "c"])
+    assert own["steps"]["names"] == ["P at rank", "adds", "sum"]
+    assert [row[:3] for row in own["steps"]["rows"]] == [(1, 2, 0), (3, 3, 1)]
 
 
 def test_a_long_ranking_ends_in_the_middle_of_a_tie() -> None:

@@ -15,6 +15,7 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.languages import Languages, judge_languages
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Interval, IntervalOptions
+from deadheat.evaluation.steps import POLICIES
 from deadheat.evaluation.strata import SMALLEST, keys_of, strata_of
 from deadheat.measures import Measure
 from deadheat.report.as_html import parts, templates
@@ -148,14 +149,12 @@ def _of_subject(
     yield Section(f"{prefix}-leaderboard", f"Leaderboard{of}", (made.board(_leaderboard(subject)),))
     yield Section(f"{prefix}-figures", f"Figures{of}", (drawn["figures"],), note="" if pictures else missing)
     yield Section(f"{prefix}-deciding", f"Queries that decide{of}", (queries,))
-    if subject.runs:
-        yield Section(
-            f"{prefix}-rankings",
-            f"Rankings{of}",
-            (made.live("rankings", number),),
-            note=f"The first {N_RANKS} documents. A bracket holds a tie: its documents may come in any order.",
-            is_live=True,
-        )
+    ranked = f"The first {N_RANKS} documents. A bracket holds a tie: its documents may come in any order. "
+    steps = f"How {subject.main.label} comes about: a row for each judged document; in a tie the mean over its orders."
+    kind, heading = ("rankings", "Rankings") if subject.runs else ("steps", "Values, step by step")
+    if subject.runs or subject.first.ties in POLICIES:
+        live = (made.live("rankings", number),)
+        yield Section(f"{prefix}-{kind}", heading + of, live, ranked * bool(subject.runs) + steps, is_live=True)
     ties = (made.board(_tie_table(subject)), made.live("ties", number), drawn["ties"])
     yield Section(f"{prefix}-ties", f"Ties{of}", ties)
     if strata := _strata_tables(subject):

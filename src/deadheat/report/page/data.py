@@ -6,7 +6,7 @@ import base64
 import json
 import math
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, permutations, product
 from typing import Any
 
@@ -17,12 +17,16 @@ from deadheat.arrays import FloatArray
 from deadheat.comparison.orders import MAX_ORDERS, listed_values
 from deadheat.data.precision import round_scores
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.steps import POLICIES, Steps
 from deadheat.measures import Measure
+from deadheat.report.of_steps import HEADINGS
 from deadheat.report.page.subject import Subject
 from deadheat.settings import Conventions
 from deadheat.wording import NOISE, printable
 
 N_RANKS = 100  # of each ranking
+N_STEPS = 25  # judged documents of each ranking, of which it is shown what they add to the value
+STEPPED = 5  # systems, the best first, of whose rankings it is shown
 MOST_VALUES = 50_000  # that are kept with all digits; more are rounded
 ROUNDED = 7  # decimals
 MOST_SYSTEMS = 40  # whose values by query, and rankings, a page holds
@@ -86,11 +90,15 @@ def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]
     """Return the rankings of the queries that decide most: documents once, those of each system by their number."""
     found: list[dict[str, Any]] = [{"query": n, "docs": [], "relevance": [], "of": []} for n in subject.deciding]
     known: list[dict[str, int]] = [{} for _ in found]
+    stepped = {*systems[:STEPPED], *(subject.duel or ())}
     for system in systems:
         ranked = _ranked(subject, system)
         orders = _orders(subject.evaluations[system], subject.main, ranked)
         for held, own, (query, top) in zip(found, known, ranked.items(), strict=True):
-            for doc, relevance in zip(top["doc_id"], top["relevance"], strict=True):
+            steps = _steps(subject.evaluations[system], subject.main, query) if system in stepped else None
+            frames = [top] if steps is None else [top, steps.documents[:N_STEPS]]
+            listed = pl.concat([one.select("doc_id", "relevance") for one in frames])
+            for doc, relevance in listed.iter_rows():
                 if doc not in own:
                     own[doc] = len(own)
                     held["docs"].append(printable(doc))
@@ -99,8 +107,10 @@ def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]
                 {
                     "docs": [own[doc] for doc in top["doc_id"]],
                     "scores": [score if math.isfinite(score) else str(score) for score in top["score"]],
-                    "n": top["n"][0] if top.height else 0,
+                    "n": None if system not in subject.runs else top["n"][0] if top.height else 0,
                     "below": top["below"][-1] if top.height else 0,
+                    "steps": None if steps is None else _listed(steps, own),
+                    "stepped": system in stepped,
                     "orders": orders[query],
                     "each": [
                         {"value": value, "docs": [own[doc] for doc in order]}
@@ -109,6 +119,37 @@ def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]
                 }
             )
     return found
+
+
+def _steps(evaluation: Evaluation, measure: Measure, query: str) -> Steps | None:
+    """Return how the value of a query comes about; None without a judged document, or where a rule breaks ties.
+
+    The order of a rule is not in the placements.
+    """
+    if evaluation.ties not in POLICIES or query not in evaluation.query_ids.tolist():
+        return None
+    found = evaluation.steps(measure, query)
+    return found if found.documents.height else None
+
+
+def _listed(steps: Steps, numbers: Mapping[str, int]) -> dict[str, Any]:
+    """Return the steps as the script shows them: of each document its ranks, its number, and what is made of it."""
+    frame, shown = steps.documents, steps.documents[:N_STEPS]
+    names = frame.columns[frame.columns.index("relevance") + 1 :]
+    made = shown.select(pl.col(names).cast(pl.Float64).fill_null(math.nan))
+    columns = [_numbers(column.to_numpy(), ROUNDED) for column in made]
+    docs = [numbers[doc] for doc in shown["doc_id"]]
+    total = [*frame["sum"].drop_nulls()][-1:] or [math.nan]
+    value, divisor, last = _numbers(np.array([steps.value, steps.divisor, *total]), ROUNDED)
+    return {
+        "names": [HEADINGS.get(name, name) for name in names],
+        "rows": list(zip(shown["first"], shown["last"], docs, *columns, strict=True)),
+        "left": max(0, frame.height - N_STEPS),
+        "value": value,
+        "divisor": divisor,
+        "sum": last,
+        "is_sum": "part" in names or steps.divisor != 1,
+    }
 
 
 def _ranked(subject: Subject, system: str) -> dict[str, pl.DataFrame]:

@@ -267,13 +267,31 @@
     const side = make("div", { class: "side" }, make("h3", { text: name }));
     const values = data.values[0][system];
     const value = at(values.v, one.query);
-    side.append(make("p", { class: "hint", text: `${data.measures[0].name} ${shown(value)}, over tie orders ${span(low(values, one.query), high(values, one.query))};`
-      + ` ${count(own.n)} ${own.n === 1 ? "document" : "documents"} retrieved` }));
-    if (own.docs.length) side.append(framed(rankingTable(one, own, name, data.queries[one.query]), `Ranking of ${name}`));
+    const retrieved = own.n === null ? "" : `; ${count(own.n)} ${own.n === 1 ? "document" : "documents"} retrieved`;
+    side.append(make("p", { class: "hint", text: `${data.measures[0].name} ${shown(value)}, over tie orders ${span(low(values, one.query), high(values, one.query))}${retrieved}` }));
+    if (own.n === null) side.append(make("p", { class: "hint", text: "The run is not here: judged documents alone." }));
+    else if (own.docs.length) side.append(framed(rankingTable(one, own, name, data.queries[one.query]), `Ranking of ${name}`));
     else side.append(make("p", { text: "It retrieves no document." }));
+    if (own.steps) side.append(stepsTable(one, own.steps, data.measures[0].name));
+    else if (!own.stepped) side.append(make("p", { class: "hint", text: "How this value comes about is kept of the best systems alone; deadheat steps shows it." }));
     if (own.each.length) side.append(eachOrder(one, own.each, data.measures[0].name));
     else if (own.orders && own.orders.values.length > 1) side.append(ordersTable(own.orders, data.measures[0].name));
     return side;
+  }
+
+  // How a value comes about: a row a judged document; in a tie each has its mean over the orders.
+  function stepsTable(one, { names, rows, left, value, divisor, sum, is_sum: isSum }, measure) {
+    const name = `How ${measure} comes about`;
+    const head = make("tr", {}, ...["rank", "document", "relevance"].map((text) => make("th", { scope: "col", text })), ...names.map((text) => make("th", { scope: "col", class: "n", text })));
+    const body = rows.map(([first, last, doc, ...numbers]) => make("tr", {},
+      make("th", { scope: "row", class: "rank", text: last > first ? `${count(first)}–${count(last)}` : count(first) }),
+      make("td", { class: "doc", dir: "auto", text: one.docs[doc] }),
+      make("td", { class: "rel", text: String(one.relevance[doc]) }),
+      ...numbers.map((number, n) => make("td", { class: "n", text: names[n] === "gain" ? String(number) : shown(number) }))));
+    if (left) body.push(make("tr", {}, make("td", { colspan: 3 + names.length, text: `and ${count(left)} more judged ${left === 1 ? "document" : "documents"}` })));
+    const how = divisor !== 1 ? `${shown(sum)} / ${shown(divisor)} = ${shown(value)}` : isSum ? `The sum is ${shown(value)}.` : "sum: the value if the list ended with this tie.";
+    const table = make("table", { class: "ranking", "aria-label": name }, make("thead", {}, head), make("tbody", {}, ...body));
+    return make("details", { open: "" }, make("summary", { text: name }), framed(table, name), make("p", { class: "hint", text: how }));
   }
 
   function rankingTable(one, own, name, query) {
