@@ -22,7 +22,7 @@ from deadheat.errors import (
     ParameterError,
     SwappedFilesError,
 )
-from deadheat.io.formats import locate, scan, sniff_format
+from deadheat.io.formats import chosen_format, locate, scan
 from deadheat.io.formats.delimited import _parse, _read_rows, _Table
 from deadheat.io.kinds import resolve_columns
 
@@ -63,7 +63,7 @@ def written(tmp_path: Path, content: str | bytes, name: str = "x.csv") -> Path:
     ],
 )
 def test_the_name_says_the_format(name: str, expected: str) -> None:
-    assert sniff_format(name) == expected
+    assert chosen_format(name) == expected
 
 
 def test_an_unknown_format(tmp_path: Path) -> None:

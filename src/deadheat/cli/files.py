@@ -158,9 +158,13 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
     if options.get("engine"):
         with guarded(path):
             source = _engine().frame(path)
-    named = named_columns("run")
-    ascending = bool(options.get("ascending"))
-    run = Run(source, name=name or label(path), format=form, columns=named, ascending=ascending)
+    run = Run(
+        source,
+        name=name or label(path),
+        format=form,
+        columns=named_columns("run"),
+        ascending=bool(options.get("ascending")),
+    )
     if keyed and options.get("then_by"):
         run = run.then_by(*options["then_by"], score_precision=options.get("score_precision"))
     run = run.normalized(options.get("normalize_ids"))

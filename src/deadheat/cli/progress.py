@@ -64,17 +64,13 @@ class Watch:
         finally:
             with self._lock:
                 timer.cancel()
-                if bar:
-                    self._take_away(bar[0])
+                if bar and self._bars:
+                    self._bars.remove_task(bar[0])
+                    if not self._bars.task_ids:
+                        self._bars.stop()
+                        self._bars = None
         if self._asked.get("verbose"):
             self._say(f"{what}: {time.monotonic() - start:.2f} s")
-
-    def _take_away(self, bar: TaskID) -> None:
-        if self._bars:
-            self._bars.remove_task(bar)
-            if not self._bars.task_ids:
-                self._bars.stop()
-                self._bars = None
 
 
 def _new_bars() -> Progress:

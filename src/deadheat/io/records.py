@@ -16,7 +16,7 @@ from typing import Any, Literal
 import polars as pl
 
 from deadheat.errors import DataError, FileFormatError, MalformedRowError, ParameterError
-from deadheat.io.formats import ending, sniff_format
+from deadheat.io.formats import chosen_format, ending
 from deadheat.io.formats.parquet import scan_parquet
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import check_column, has_semicolons
@@ -160,7 +160,7 @@ def format_of_records(path: Path, given: str | None, wanted: Wanted) -> str:
     if given is not None and given not in allowed:
         raise ParameterError(f"unknown format of {wanted.what}", given=given, allowed=allowed)
     named = ending(path).removeprefix(".")
-    chosen = given or (named if named in allowed else sniff_format(path))
+    chosen = given or (named if named in allowed else chosen_format(path))
     if chosen not in allowed:
         raise FileFormatError(
             f"cannot tell the format of these {wanted.what}",

@@ -35,7 +35,6 @@ def _seed(given: int | np.random.Generator) -> int:
 
 
 NAME = Only("a text without @ that is not another measure's name", _is_name)
-FUNCTION = Only("a function of the relevance values in rank order", callable)
 SEED = Only("a whole number from 0 on, or a numpy.random.Generator", _is_seed, _seed)
 
 

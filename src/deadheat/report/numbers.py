@@ -32,7 +32,6 @@ OF_MEANS = {
     *("mean", "baseline_mean", "difference", "low", "high", "expected_difference", "doc_id_difference"),
     *("standard_error", "query_standard_error", "tie_standard_error", "tie_std", "tie_min", "tie_max"),
 }  # numbers that are as many times as large of a total as it has queries; a test and its p value do not change
-TOTALS = ("total", "baseline_total")  # of a pair
 OF_TIES = ("tie_std", "tie_min", "tie_max")
 
 

@@ -188,7 +188,13 @@ def _lay_out(table: Table, digits: int | None) -> Grid:
         ["" if row[: n + 1] == above[: n + 1] and row[n + 1 :] else text for n, text in enumerate(row)]
         for above, row in zip([(), *labels], labels, strict=False)
     ]
-    widths, headings = [], [_lines(column.heading) for column in table.columns]
+    widths, headings = (
+        [],
+        [
+            [one.heading] if len(one.heading) <= LONGEST_HEADING else _parts(one.heading, NARROWEST)
+            for one in table.columns
+        ],
+    )
     for n, lines in enumerate(headings):
         places = range(n, n_columns * len(groups), n_columns)
         if not is_text[n]:
@@ -273,11 +279,6 @@ def _line(grid: Grid, texts: Sequence[str], mains: Collection[int] = ()) -> Text
         space = " " * (width - cell_len(text))
         line.append(gap).append(text + space if is_left else space + text, MAIN if n in mains and not is_left else "")
     return line
-
-
-def _lines(heading: str) -> list[str]:
-    """Return a heading as lines: a long one has several."""
-    return [heading] if len(heading) <= LONGEST_HEADING else _parts(heading, NARROWEST)
 
 
 def _facts(facts: Sequence[Fact], width: int) -> Text:

@@ -41,7 +41,6 @@ __all__ = [
     "register",
     "scan",
     "scan_columns",
-    "sniff_format",
     "tag_of",
     "write",
 ]
@@ -49,17 +48,6 @@ __all__ = [
 DEFAULT = "trec"
 COMPRESSED: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
 SUFFIXES = {suffix: form.name for form in FORMATS.values() for suffix in form.suffixes}
-
-
-def sniff_format(path: str | os.PathLike[str]) -> str:
-    """Return the format that a file's name says; TREC if it says nothing.
-
-    Examples
-    --------
-    >>> sniff_format("bm25.jsonl.gz"), sniff_format("bm25")
-    ('jsonl', 'trec')
-    """
-    return SUFFIXES.get(ending(path), DEFAULT)
 
 
 def ending(path: str | os.PathLike[str]) -> str:
@@ -70,10 +58,16 @@ def ending(path: str | os.PathLike[str]) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def chosen_format(path: str | os.PathLike[str], given: str | None) -> str:
-    """Return the format that was asked for, or else the one that the name says."""
+def chosen_format(path: str | os.PathLike[str], given: str | None = None) -> str:
+    """Return the format that was asked for, or else the one that the name says; TREC if it says nothing.
+
+    Examples
+    --------
+    >>> chosen_format("bm25.jsonl.gz"), chosen_format("bm25")
+    ('jsonl', 'trec')
+    """
     if given is None:
-        return sniff_format(path)
+        return SUFFIXES.get(ending(path), DEFAULT)
     if given not in FORMATS:
         raise ParameterError("unknown format", given=given, allowed=tuple(FORMATS))
     return given
@@ -309,7 +303,7 @@ def tag_of(path: str | Path) -> str | None:
         Of a run that was read.
     """
     path = Path(path)
-    if not path.is_file() or sniff_format(path) not in {"trec", "tsv"}:
+    if not path.is_file() or chosen_format(path) not in {"trec", "tsv"}:
         return None
     rows = [row for row in _end(path).split(b"\n") if row.split()]
     fields = rows[-1].split() if rows else []
