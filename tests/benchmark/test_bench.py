@@ -17,7 +17,7 @@ from deadheat.benchmark.ontology import Ontology
 from deadheat.benchmark.report import CASE, main_of, report_bench
 from deadheat.benchmark.result import Key
 from deadheat.errors import ColumnError, DataError, DeadheatWarning, ParameterError
-from deadheat.report.model import OF_FEW, Number
+from deadheat.report.model import OF_FEW, NumberCell
 from oracle import invariants
 from oracle.invariants import BrokenInvariantError
 from support.small_bench import CASES, DOCUMENTS, Counting, known
@@ -113,7 +113,7 @@ def test_strata_are_shown_on_the_screen_if_they_are_asked_for() -> None:
     tables = [table for table in report_bench(result, full=False).tables if table.key == "strata"]
     values = result.evaluations[Key("mine", "en", "bm25")].to_dict()
     (first, *_), *_ = (row.cells for row in tables[0].rows)
-    assert first[:2] == (2, Number((values["e1"]["RR"] + values["e2"]["RR"]) / 2, marks=OF_FEW))
+    assert first[:2] == (2, NumberCell((values["e1"]["RR"] + values["e2"]["RR"]) / 2, marks=OF_FEW))
     assert not first[2].is_known  # type: ignore[union-attr]
 
 
@@ -345,7 +345,7 @@ def test_answers_come_first_with_near_misses_and_the_cases_that_are_wanted() -> 
         best, mean, rival, difference, p, sure, more = row.cells[0]
         (pair,) = comparison[row.labels[1]]
         assert (best, rival, sure) == ("exact", "shifted", "yes")
-        assert isinstance(p, Number)
+        assert isinstance(p, NumberCell)
         assert (mean, difference, p.value) == (pair.mean, pair.difference, pair.p_adjusted)
         values = [result.evaluations[Key("mine", "de", name)][row.labels[1]].values for name in ("exact", "shifted")]
         spread = np.std(values[0] - values[1], ddof=1)

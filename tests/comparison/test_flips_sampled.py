@@ -13,7 +13,7 @@ import scipy
 import deadheat as dh
 from deadheat.comparison import orders
 from deadheat.comparison.flips import Side, flip, is_moved, normal_error
-from deadheat.comparison.orders import Drawn, draw_sums, probability_below
+from deadheat.comparison.orders import DrawnSums, draw_sums, probability_below
 from deadheat.comparison.pairs import Pair
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.report.of_comparison import report_comparison
@@ -270,9 +270,9 @@ def test_drawn_orders_have_the_exact_moments(variant: Variant, monkeypatch: pyte
             assert ((found.sums - mean[query]) ** 2).mean() == pytest.approx(variance[query], abs=5 * fourth + 1e-9)
 
 
-def drawn_from(values: np.ndarray, shares: np.ndarray, n: int, rng: np.random.Generator) -> Drawn:
+def drawn_from(values: np.ndarray, shares: np.ndarray, n: int, rng: np.random.Generator) -> DrawnSums:
     mean = float(values @ shares)
-    return Drawn(np.sort(rng.choice(values, n, p=shares)), mean, math.sqrt((values - mean) ** 2 @ shares))
+    return DrawnSums(np.sort(rng.choice(values, n, p=shares)), mean, math.sqrt((values - mean) ** 2 @ shares))
 
 
 def test_standard_error_is_how_far_the_probability_is_off() -> None:
@@ -290,11 +290,11 @@ def test_standard_error_is_how_far_the_probability_is_off() -> None:
 
 
 def test_what_was_never_seen_is_not_impossible() -> None:
-    never = Drawn(np.linspace(2, 3, 500), 2.5, 0.29), Drawn(np.linspace(0, 1, 400), 0.5, 0.29)
+    never = DrawnSums(np.linspace(2, 3, 500), 2.5, 0.29), DrawnSums(np.linspace(0, 1, 400), 0.5, 0.29)
     probability, error = probability_below(*never)
     assert probability == pytest.approx(0, abs=1e-9)
     assert error == 1 / 400
-    fixed = Drawn(np.array([2.0]), 2.0, 0.0)
+    fixed = DrawnSums(np.array([2.0]), 2.0, 0.0)
     assert probability_below(fixed, never[0])[0] == pytest.approx(1, abs=0.01)
 
 

@@ -23,7 +23,7 @@ from deadheat.errors import (
     SwappedFilesError,
 )
 from deadheat.io.formats import chosen_format, locate, scan
-from deadheat.io.formats.delimited import _parse, _read_rows, _Table
+from deadheat.io.formats.delimited import _HeaderFile, _parse, _read_rows
 from deadheat.io.kinds import resolve_columns
 
 if TYPE_CHECKING:
@@ -334,7 +334,7 @@ def test_polars_and_the_slow_way_agree(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "agree.csv"
     pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row").write_csv(path)
-    table = _Table(path, "run", ",", {})
+    table = _HeaderFile(path, "run", ",", {})
     fast = _parse(table)
     slow, _ = _read_rows(table)
     assert slow.rows() == rows

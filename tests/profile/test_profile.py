@@ -13,7 +13,7 @@ import pytest
 
 from deadheat import evaluate
 from deadheat.errors import DataError, DuplicateError, ParameterError
-from deadheat.profile.profile import Cut, LargestTie, Spread, tie_profile
+from deadheat.profile.profile import CountRange, Cut, LargestTie, tie_profile
 from support.shared_data import hpo_run, llm_qrels, llm_run, needs_shared_data
 
 
@@ -36,7 +36,7 @@ def test_profile_equals_counting(seed: int) -> None:
     assert profile.n_documents == sum(map(len, run.values()))
     assert profile.n_queries_with_ties == sum(max(counts.values()) > 1 for counts in groups.values())
     assert (profile.n_ties, profile.n_tied) == (len(sizes), sum(sizes))
-    assert profile.tie_size == Spread(min(sizes), median(sizes), max(sizes))
+    assert profile.tie_size == CountRange(min(sizes), median(sizes), max(sizes))
     found = profile.per_query()
     orders = [prod(factorial(n) for n in groups[query].values()) for query in found["query_id"]]
     assert found["n_orders"].to_list() == [n if n < 10**18 else None for n in orders]
@@ -45,7 +45,7 @@ def test_profile_equals_counting(seed: int) -> None:
     assert profile.mean_largest_tie == pytest.approx(sum(max(counts.values()) for counts in groups.values()) / 12)
     assert profile.to_flat()["mean_largest_tie"] == profile.mean_largest_tie
     distinct = [len(counts) for counts in groups.values()]
-    assert profile.distinct_scores == Spread(min(distinct), median(distinct), max(distinct))
+    assert profile.distinct_scores == CountRange(min(distinct), median(distinct), max(distinct))
     for cut in profile.cuts:
         ranked = [sorted(scores.values(), reverse=True) for scores in run.values()]
         expected = sum(len(scores) > cut.cutoff and scores[cut.cutoff - 1] == scores[cut.cutoff] for scores in ranked)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from deadheat.report.as_html import as_html, draw, escaped, fragment
-from deadheat.report.model import MARK, Bar, Column, Fact, Number, Report, Row, Span, Table
+from deadheat.report.model import MARK, Bar, Column, Fact, NumberCell, Report, Row, Span, Table
 from deadheat.report.text import as_text
 from support.command import QRELS, RUN, call, ok
 from support.html_pages import check_harmless, read_html
@@ -46,7 +46,7 @@ def test_more_than_two_groups_are_rows_as_in_text() -> None:
 
 def test_blocks_words_and_marks() -> None:
     rows = (
-        Row(("de", "7"), ((Number(0.5, marks=MARK), "some words", 7),)),
+        Row(("de", "7"), ((NumberCell(0.5, marks=MARK), "some words", 7),)),
         Row(("de", "10"), ((0.25, "others", 7),)),
         Row(("en", "7"), ((1.0, "<b>", 7),)),
     )

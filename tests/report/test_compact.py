@@ -18,7 +18,7 @@ from deadheat.measures import parse_measure
 from deadheat.report.as_json import as_json
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
-from deadheat.report.model import Number
+from deadheat.report.model import NumberCell
 from deadheat.report.of_compact import report_compact
 from deadheat.report.of_comparison import report_comparison
 from deadheat.report.text import as_text
@@ -55,13 +55,13 @@ def compared(**options: Any) -> dh.Comparison:  # noqa: ANN401 - of compare
     return dh.compare(qrels, runs, MEASURES, n_resamples=500, **options)
 
 
-def cells(report: Report) -> dict[tuple[str, str], Number]:
+def cells(report: Report) -> dict[tuple[str, str], NumberCell]:
     (table,) = report.tables
     return {
         (row.labels[-1], column.key): cell
         for row in table.rows
         for column, cell in zip(table.columns, row.cells[0], strict=True)
-        if isinstance(cell, Number)
+        if isinstance(cell, NumberCell)
     }
 
 

@@ -11,7 +11,7 @@ from deadheat.report.as_csv import as_csv
 from deadheat.report.as_json import as_json
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown, in_sections
-from deadheat.report.model import MARK, Bar, Column, Number, Report, Row, Span, Table
+from deadheat.report.model import MARK, Bar, Column, NumberCell, Report, Row, Span, Table
 from deadheat.report.numbers import bars, draw, plain
 from deadheat.report.text import as_text
 from support.report_tables import NAN, table
@@ -29,7 +29,7 @@ def with_intervals(*groups: str) -> Table:
     drawn = bars([Span(0.25, 0.75), Span(NAN, NAN)], [0.5, 1.0])
     rows = (
         Row(("de", "RR"), tuple((0.5, Span(0.25, 0.75), drawn[0], False, 0.125) for _ in groups)),
-        Row(("en", "RR"), tuple((Number(1.0, marks=MARK), Span(NAN, NAN), drawn[1], True, None) for _ in groups)),
+        Row(("en", "RR"), tuple((NumberCell(1.0, marks=MARK), Span(NAN, NAN), drawn[1], True, None) for _ in groups)),
     )
     return Table("scores", (Column("lang", "lang"), Column("measure", "measure")), columns, rows, groups)
 

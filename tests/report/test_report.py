@@ -28,7 +28,7 @@ from deadheat.report.model import (
     Bar,
     Column,
     Fact,
-    Number,
+    NumberCell,
     Report,
     Row,
     Span,
@@ -179,7 +179,7 @@ def test_names_that_would_look_alike_are_cut_less() -> None:
 
 
 def test_a_marked_number_keeps_the_decimals_below_each_other() -> None:
-    rows = (Row(("FRP",), ((Number(2.0, marks=MARK),),)), Row(("RR",), ((0.5,),)))
+    rows = (Row(("FRP",), ((NumberCell(2.0, marks=MARK),),)), Row(("RR",), ((0.5,),)))
     report = Report((Table("scores", (Column("measure", "measure"),), (Column("value", "mean"),), rows, ("a",)),))
     assert as_text(report).plain.splitlines()[-2:] == ["FRP       2.0000*", "RR        0.5000"]
     assert "| FRP | a | 2.0000\\* |" in as_markdown(report)
@@ -188,8 +188,8 @@ def test_a_marked_number_keeps_the_decimals_below_each_other() -> None:
 
 
 def test_each_mark_has_one_meaning_and_room_in_text_and_html() -> None:
-    both = Number(0.25, marks=OF_FEW + LACKING)
-    rows = (Row(("FRP",), ((both,),)), Row(("AP",), ((Number(0.75, marks=MARK),),)), Row(("RR",), ((0.5,),)))
+    both = NumberCell(0.25, marks=OF_FEW + LACKING)
+    rows = (Row(("FRP",), ((both,),)), Row(("AP",), ((NumberCell(0.75, marks=MARK),),)), Row(("RR",), ((0.5,),)))
     report = Report((Table("scores", (Column("measure", "measure"),), (Column("value", "mean"),), rows),))
     assert as_text(report).plain.splitlines()[-3:] == [
         "FRP       0.2500°#",

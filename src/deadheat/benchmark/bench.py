@@ -30,7 +30,7 @@ from deadheat.benchmark.parts import (
     split_cells,
 )
 from deadheat.benchmark.report import cutoff_of, page_of_bench, report_bench
-from deadheat.benchmark.result import BenchResult, Failure, Key, Settings, failures_of
+from deadheat.benchmark.result import BenchResult, BenchSettings, Failure, Key, failures_of
 from deadheat.benchmark.retrievers import (
     BM25,
     LLM,
@@ -218,7 +218,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     parts, assumed = labelled(parts, terms)
     graded = [one for one in chosen if terms is not None and isinstance(one, MaxRel)]
     spoken, is_guess = _spoken(documents, parts)
-    settings = Settings(
+    settings = BenchSettings(
         collection=documents.name,
         spoken=spoken,
         is_guess=is_guess,

@@ -11,7 +11,7 @@ from deadheat.arguments import collected
 from deadheat.benchmark.cases import SMALL, STANDARD, half_width
 from deadheat.benchmark.languages import base, is_code
 from deadheat.benchmark.parts import STRATA, Part, families_of
-from deadheat.benchmark.result import BenchResult, Failure, Grouping, Key, Settings
+from deadheat.benchmark.result import BenchResult, BenchSettings, Failure, Key, PartStrata
 from deadheat.comparison.comparison import KEYS, Comparison
 from deadheat.comparison.languages import judge_languages
 from deadheat.comparison.verdict import judge_strata
@@ -26,7 +26,7 @@ from deadheat.report.model import (
     Cell,
     Column,
     Fact,
-    Number,
+    NumberCell,
     Report,
     Row,
     Span,
@@ -259,7 +259,7 @@ def _means(result: BenchResult, part: Part, measures: Sequence[Measure]) -> Tabl
 def _mean(scores: Scores, interval: Interval, smallest: int = 0) -> tuple[Cell, Cell]:
     """Return a mean, marked if it is of few cases, and its interval."""
     shown = reported_interval(scores, interval)
-    mean = Number(scores.reported(), marks=OF_FEW) if scores.n_queries < smallest else as_cell(scores)
+    mean = NumberCell(scores.reported(), marks=OF_FEW) if scores.n_queries < smallest else as_cell(scores)
     return mean, Span(shown.low, shown.high, shown.is_known)
 
 
@@ -353,7 +353,7 @@ def _averages(result: BenchResult, measures: Sequence[Measure]) -> Iterator[Tabl
     )
 
 
-def _strata(grouping: Grouping, measures: Sequence[Measure], level: str) -> Table:
+def _strata(grouping: PartStrata, measures: Sequence[Measure], level: str) -> Table:
     """Each measure by the values of columns."""
     columns = (Column("n_queries", "cases"), Column("mean", "mean"), Column("ci", level))
 
@@ -492,7 +492,7 @@ def uncut(measure: Measure) -> Measure:
 
 
 def tell(
-    result: BenchResult, groupings: Sequence[Grouping] = (), *, shown: Sequence[Measure] | None = None
+    result: BenchResult, groupings: Sequence[PartStrata] = (), *, shown: Sequence[Measure] | None = None
 ) -> list[Fact]:
     """Return the facts.
 
@@ -574,7 +574,7 @@ def _of_searched_languages(result: BenchResult) -> Iterator[Fact]:
             yield note("languages meet", f"{part}: searched in texts in {texts}")
 
 
-def _of_words(settings: Settings) -> Iterator[Fact]:
+def _of_words(settings: BenchSettings) -> Iterator[Fact]:
     """Say how words were taken, where that is not English alone for English cases alone."""
     for name, found in settings.words.items():
         languages = [base(language) for own in found.values() for language in own]
@@ -614,7 +614,7 @@ def _of_measures(result: BenchResult, shown: AbstractSet[str]) -> list[Fact]:
     ]
 
 
-def _of_strata(result: BenchResult, groupings: Sequence[Grouping]) -> list[Fact]:
+def _of_strata(result: BenchResult, groupings: Sequence[PartStrata]) -> list[Fact]:
     """Name the columns of strata, and the strata of few cases."""
     by, parts = result.settings.by, result.parts.values()
     held = [name for name in STRATA if any(name in part.strata for part in parts)]
@@ -636,7 +636,7 @@ def _of_strata(result: BenchResult, groupings: Sequence[Grouping]) -> list[Fact]
     ]
 
 
-def _of_intervals(result: BenchResult, groupings: Sequence[Grouping], shown: AbstractSet[str]) -> Iterator[Fact]:
+def _of_intervals(result: BenchResult, groupings: Sequence[PartStrata], shown: AbstractSet[str]) -> Iterator[Fact]:
     """Say how the intervals were made, and how clusters change them."""
     design, cluster = result.settings.design, result.settings.cluster
     column = cluster_name(cluster)

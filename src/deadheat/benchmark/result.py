@@ -41,7 +41,7 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class BenchSettings:
     """How a benchmark was made.
 
     Attributes
@@ -91,7 +91,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Found:
+class LabelledDocument:
     """A document with its label.
 
     Attributes
@@ -130,11 +130,11 @@ class Failure:
     case_id: str
     text: str
     line: int | None
-    expected: tuple[Found, ...]
-    best: Found | None
+    expected: tuple[LabelledDocument, ...]
+    best: LabelledDocument | None
     low: int | None
     high: int | None
-    above: tuple[Found, ...]
+    above: tuple[LabelledDocument, ...]
     n_above: int
 
     @property
@@ -183,16 +183,16 @@ def failures_of(
         others = [(own, doc) for own, doc in ranked if doc not in case.expected_ids and own >= score]
         if not case.expected_ids or (best is not None and not others):
             continue  # an expected document is first in every order
-        above = tuple(Found(doc, labels.get(doc, "")) for _, doc in others[:MOST_ABOVE])
-        expected = tuple(Found(doc, labels.get(doc, "")) for doc in case.expected_ids)
+        above = tuple(LabelledDocument(doc, labels.get(doc, "")) for _, doc in others[:MOST_ABOVE])
+        expected = tuple(LabelledDocument(doc, labels.get(doc, "")) for doc in case.expected_ids)
         low = None if best is None else sum(own > score for own, _ in others) + 1
-        first, high = (None, None) if best is None else (Found(best, labels.get(best, "")), len(others) + 1)
+        first, high = (None, None) if best is None else (LabelledDocument(best, labels.get(best, "")), len(others) + 1)
         failed.append(Failure(case.case_id, case.text, case.line, expected, first, low, high, above, len(others)))
     return tuple(sorted(failed, key=lambda one: (one.low is not None, -(one.low or 0) - (one.high or 0))))
 
 
 @dataclass(frozen=True)
-class Grouping:
+class PartStrata:
     """The cases of a part by the values of columns.
 
     Attributes
@@ -253,13 +253,13 @@ class BenchResult(Shown):
     comparisons: Mapping[tuple[str, str], Comparison]
     parts: Mapping[tuple[str, str], Part]
     retrievers: tuple[str, ...]
-    settings: Settings
+    settings: BenchSettings
     chance: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict)
     verbatim: Mapping[tuple[str, str], int] = field(default_factory=dict)
     failures: Mapping[Key, tuple[Failure, ...]] = field(default_factory=dict)
     reused: tuple[Key, ...] = ()
     notes: tuple[str, ...] = ()
-    _groupings: dict[tuple[str, ...], tuple[Grouping, ...]] = field(default_factory=dict, init=False, repr=False)
+    _groupings: dict[tuple[str, ...], tuple[PartStrata, ...]] = field(default_factory=dict, init=False, repr=False)
 
     def __repr__(self) -> str:
         measure = self.measures[0].label
@@ -405,12 +405,12 @@ class BenchResult(Shown):
         names = check_by(columns, self.parts.values())
         return {key: strata for one in self.parts.values() for key, strata in self._by(names, one).items()}
 
-    def groupings(self, columns: Sequence[str]) -> tuple[Grouping, ...]:
+    def groupings(self, columns: Sequence[str]) -> tuple[PartStrata, ...]:
         """Return the strata of each part that has labels in some columns, with the intervals of all measures."""
         names = tuple(columns)
         if names not in self._groupings:
             self._groupings[names] = tuple(
-                Grouping(part, names, strata, {key: one.intervals(**vars(options)) for key, one in strata.items()})
+                PartStrata(part, names, strata, {key: one.intervals(**vars(options)) for key, one in strata.items()})
                 for part, options in ((part, self.interval_options(part)) for part in self.parts.values())
                 if (strata := self._by(names, part))
             )

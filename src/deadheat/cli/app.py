@@ -53,7 +53,7 @@ COMMANDS = (  # the most useful first, as --help lists them
 )
 
 
-class Failure(click.ClickException):
+class CommandError(click.ClickException):
     """An error, shown as a message on stderr, that ends the command with an exit code."""
 
     def __init__(self, message: str, exit_code: int = BAD_DATA) -> None:
@@ -141,9 +141,9 @@ def _ending(error: BaseException, command: click.Command) -> BaseException:
         return click.Abort()
     if isinstance(error, DeadheatError):
         code = BAD_DATA if isinstance(error, DataError | SourceTypeError) else USAGE
-        return Failure(error_message(error, command), code)
+        return CommandError(error_message(error, command), code)
     if isinstance(error, MemoryError):
-        return Failure("not enough memory for this data")
+        return CommandError("not enough memory for this data")
     if isinstance(error, OSError) and error.strerror:
         if error.errno == errno.EPIPE:
             discard(sys.stdout)
@@ -152,9 +152,9 @@ def _ending(error: BaseException, command: click.Command) -> BaseException:
         if error.errno in FULL:
             discard(sys.stdout)
             where = "cannot write: "
-        return Failure(f"{where}{reason(error)}")
+        return CommandError(f"{where}{reason(error)}")
     bug = "This is a bug in deadheat; please report it with the output of --debug."
-    return Failure(f"{type(error).__name__}: {error}\n{bug}", BUG)
+    return CommandError(f"{type(error).__name__}: {error}\n{bug}", BUG)
 
 
 def _shown(error: BaseException) -> int:

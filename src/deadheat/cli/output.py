@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from deadheat.cli.app import BAD_DATA, Failure, discard, error_message, reason, say
+from deadheat.cli.app import BAD_DATA, CommandError, discard, error_message, reason, say
 from deadheat.cli.files import PATH, STDOUT, asked, check_folder, check_inputs, check_output
 from deadheat.wording import counted, in_brackets, printable, three
 
@@ -269,7 +269,7 @@ def writing(output: str | None) -> Iterator[None]:
         if is_stdout:
             discard(sys.stdout)
         what = "" if is_stdout else f" {output!r}"
-        raise Failure(f"cannot write{what}: {reason(error)}", BAD_DATA) from error
+        raise CommandError(f"cannot write{what}: {reason(error)}", BAD_DATA) from error
 
 
 def is_terminal() -> bool:
@@ -280,7 +280,7 @@ def is_terminal() -> bool:
 def standard_output() -> TextIO:
     """Return the standard output, or raise an error if it is closed."""
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - None when closed
-        raise Failure("cannot write: standard output is closed", BAD_DATA)
+        raise CommandError("cannot write: standard output is closed", BAD_DATA)
     return sys.stdout
 
 

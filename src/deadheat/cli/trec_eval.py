@@ -77,14 +77,14 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     multi-judge measures (-R other than qrels), and -Z.
     """
     from deadheat.compat.evaluating import OF_TREC_EVAL, tie_policy
-    from deadheat.compat.trec_eval import Options
+    from deadheat.compat.trec_eval import TrecOptions
     from deadheat.compat.trec_eval import trec_eval as lines_of
     from deadheat.compat.trec_names import requested
     from deadheat.io.formats import tag_of
 
     del options["check_duplicates"]  # what is opened is checked
     ties = tie_policy(options.pop("ties"), OF_TREC_EVAL)
-    chosen = Options(**options | {"version": int(options["version"]), "ties": ties})
+    chosen = TrecOptions(**options | {"version": int(options["version"]), "ties": ties})
     wanted = requested(measures or ["official"], chosen.version)
     check_inputs([qrels, run])
     name, path = label(run), Path(run)

@@ -26,7 +26,7 @@ from deadheat.comparison.verdict import QUERY, Judge, Lacking, Verdict, Within
 from deadheat.data.flat import Numbers
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.queries import Queries
-from deadheat.data.shown import Drawn, Shown
+from deadheat.data.shown import Plottable, Shown
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluate import (
@@ -81,7 +81,7 @@ N_COLUMNS = 17  # fields of a pair that every table shows; the others are detail
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Drawn, Shown):
+class Comparison(Plottable, Shown):
     """Systems compared by pairs. Made by :func:`compare`.
 
     Attributes

@@ -18,7 +18,7 @@ import numpy as np
 
 from deadheat.arguments import Rng, generator
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.comparison.orders import MAX_ORDERS, Drawn, draw_sums, listed_values, n_draws, probability_below
+from deadheat.comparison.orders import MAX_ORDERS, DrawnSums, draw_sums, listed_values, n_draws, probability_below
 from deadheat.comparison.sums import MAX_VALUES, ON_GRID, ROUNDING, Distribution, Summands, comparable
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.kernels.weighting import relative
@@ -62,7 +62,7 @@ def flip(
     tie_variance: float,
     lowest: float,
     highest: float,
-    distributions: tuple[Distribution, Distribution] | tuple[Drawn, Drawn] | None = None,
+    distributions: tuple[Distribution, Distribution] | tuple[DrawnSums, DrawnSums] | None = None,
     *,
     most_off: float = 1.0,
 ) -> Flip:
@@ -116,7 +116,7 @@ def flip(
     if distributions is None:
         return normal_flip(abs(difference), tie_variance, most_off)
     ahead, behind = distributions if difference > 0 else distributions[::-1]
-    if isinstance(ahead, Drawn) or isinstance(behind, Drawn):
+    if isinstance(ahead, DrawnSums) or isinstance(behind, DrawnSums):
         probability, error = probability_below(ahead, behind)  # type: ignore[arg-type]  # both are
         return Flip(probability, can_flip=True, method="sampled", standard_error=error)
     method = "grid" if ahead.rounding or behind.rounding else "exact"
@@ -335,7 +335,7 @@ class Side:
             return min(part.n_draws(keep) for part in self.parts)
         return n_draws(self.placements, self.moved(keep)[self.own])
 
-    def drawn(self, keep: BoolArray) -> Drawn | None:
+    def drawn(self, keep: BoolArray) -> DrawnSums | None:
         """Return sums over some of the queries in random orders, where they are feasible."""
         if self.parts:
             first = self.parts[0].drawn(keep)
@@ -439,7 +439,9 @@ class TieSums:
         other = self._once(Side.summands, b, keep) if one else None
         return comparable(one, other) if one and other else None
 
-    def drawn(self, a: Hashable, b: Hashable, keep: BoolArray, normal_error: float) -> tuple[Drawn, Drawn] | None:
+    def drawn(
+        self, a: Hashable, b: Hashable, keep: BoolArray, normal_error: float
+    ) -> tuple[DrawnSums, DrawnSums] | None:
         """Return two drawn sums; None where none can be drawn, or a normal distribution with this error will do."""
         both = (self.sides[a], self.sides[b])
         if not all(side.can_draw for side in both):

@@ -169,11 +169,11 @@ def holes(
         table.check_duplicates()
     evaluations = {name: evaluate_under(conventions, judged, run, [parsed]) for name, run in named.items()}
     scores = {name: one[parsed] for name, one in evaluations.items()}
-    sides: dict[str, _Side] = {}
+    sides: dict[str, _RunBounds] = {}
     for name, run in named.items():
         bounds = cast("PlacedBounds", scores[name].unjudged)
         documents = unjudged_documents(judged, run, conventions.score_precision)
-        sides[name] = _Side(bounds, _with_ties(documents, bounds))
+        sides[name] = _RunBounds(bounds, _with_ties(documents, bounds))
     names = ["query_id", "doc_id"]
     highest = pl.concat([side.frame for side in sides.values()]).group_by(names).agg(pl.col("rank").min())
     every = highest.filter(pl.col("rank") <= depth).select(names).sort(names)
@@ -195,7 +195,7 @@ def holes(
 
 
 @dataclass(frozen=True, eq=False)
-class _Side:
+class _RunBounds:
     """A run: its bounds, and a frame of its unjudged documents: query_id, doc_id, rank, a tie of equal judgments."""
 
     bounds: PlacedBounds
@@ -257,7 +257,7 @@ def _with_ties(documents: pl.DataFrame, bounds: PlacedBounds) -> pl.DataFrame:
     return frame.select("query_id", "doc_id", "tie", rank=pl.col("above") + 1)
 
 
-def _weighed(sides: Mapping[str, _Side], every: pl.DataFrame, by: str) -> pl.DataFrame:
+def _weighed(sides: Mapping[str, _RunBounds], every: pl.DataFrame, by: str) -> pl.DataFrame:
     """Return documents with their weights, and the rank that each run has them at."""
     effects: list[FloatArray] = []
     for side in sides.values():

@@ -20,7 +20,7 @@ from deadheat.comparison.values import side_of_values
 from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Shown
-from deadheat.data.tables import Qrels, Run, Source, Table
+from deadheat.data.tables import DocumentTable, Qrels, Run, Source
 from deadheat.errors import DataError, SwappedFilesError
 from deadheat.evaluation.evaluate import Measures, evaluate_under, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
@@ -471,7 +471,7 @@ def judge_agreement(
     return JudgeAgreement(judged.name, found, together, conclusions, tuple(notes))
 
 
-def _named(judge: Any, notes: list[str]) -> dict[str, Table]:  # noqa: ANN401 - one or several sources
+def _named(judge: Any, notes: list[str]) -> dict[str, DocumentTable]:  # noqa: ANN401 - one or several sources
     """Return the labels of each judge by name."""
     if isinstance(judge, Mapping) and judge and not all(isinstance(one, Mapping | list) for one in judge.values()):
         items: list[tuple[str | None, Source]] = list(judge.items())
@@ -483,10 +483,10 @@ def _named(judge: Any, notes: list[str]) -> dict[str, Table]:  # noqa: ANN401 - 
     return by_name((one.name if name is None else name, one) for name, one in read)
 
 
-def _labels(source: Source, notes: list[str]) -> Table:
+def _labels(source: Source, notes: list[str]) -> DocumentTable:
     """Return what a judge said, which may be written as qrels or as a run."""
     if isinstance(source, Run):
-        found: Table = source
+        found: DocumentTable = source
     else:
         try:
             found = Qrels.of(source)
@@ -498,7 +498,7 @@ def _labels(source: Source, notes: list[str]) -> Table:
 
 
 def _agreement(
-    frame: pl.DataFrame, judge: Table, name: str, *, where: str, rel: float, confidence: float
+    frame: pl.DataFrame, judge: DocumentTable, name: str, *, where: str, rel: float, confidence: float
 ) -> LabelAgreement:
     own = judge.to_polars()
     own = own.rename({own.columns[2]: "grade"})
@@ -540,7 +540,7 @@ def _agreement(
     )
 
 
-def _together(frame: pl.DataFrame, judges: Mapping[str, Table], confidence: float) -> dict[str, Estimate]:
+def _together(frame: pl.DataFrame, judges: Mapping[str, DocumentTable], confidence: float) -> dict[str, Estimate]:
     """Return alpha over all raters at once, of the documents that at least two of them labelled."""
     names = ["query_id", "doc_id", "grade"]
     rows = pl.concat([frame.rename({"relevance": "grade"}), *(_graded(one) for one in judges.values())])
@@ -565,7 +565,7 @@ def _together(frame: pl.DataFrame, judges: Mapping[str, Table], confidence: floa
     return found
 
 
-def _graded(judge: Table) -> pl.DataFrame:
+def _graded(judge: DocumentTable) -> pl.DataFrame:
     frame = judge.to_polars()
     return frame.rename({frame.columns[2]: "grade"})
 
@@ -582,7 +582,7 @@ def _of_values(values: FloatArray, confidence: float) -> Estimate:
 
 def _conclusions(
     judged: Qrels,
-    judges: Mapping[str, Table],
+    judges: Mapping[str, DocumentTable],
     agreements: Mapping[str, LabelAgreement],
     *,
     runs: Mapping[str, Run],

@@ -22,7 +22,7 @@ from deadheat.comparison.pairs import Pair, compare_sides, least_p, n_units, pai
 from deadheat.comparison.verdict import QUERY, doubt, favoured, number, probability, signed
 from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
-from deadheat.data.shown import Drawn, Shown
+from deadheat.data.shown import Plottable, Shown
 from deadheat.data.tables import Source
 from deadheat.errors import ColumnError, DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation
@@ -116,7 +116,7 @@ class Across:
 
 
 @dataclass(frozen=True)
-class Difference:
+class LanguageDifference:
     """A system in one language against the same system in another.
 
     Attributes
@@ -148,7 +148,7 @@ class Interaction:
 
 
 @dataclass(frozen=True, eq=False)
-class Languages(Drawn, Shown):
+class Languages(Plottable, Shown):
     """Systems on the same queries in several languages. Made by :func:`compare_languages`.
 
     Attributes
@@ -225,7 +225,7 @@ class Languages(Drawn, Shown):
         return next(iter(self.evaluations[language].values())).query_ids
 
     @cached_property
-    def _of_differences(self) -> tuple[tuple[Difference, ...], FloatArray]:
+    def _of_differences(self) -> tuple[tuple[LanguageDifference, ...], FloatArray]:
         places = [
             ((name, second), (name, first))
             for name in self.systems
@@ -235,10 +235,10 @@ class Languages(Drawn, Shown):
             self.measures, self._sides, places, name_of=itemgetter(1), design=self.design, cluster=self.cluster
         )
         systems = [name for (name, _), _ in places] * len(self.measures)
-        return tuple(map(Difference, systems, pairs)), differences
+        return tuple(map(LanguageDifference, systems, pairs)), differences
 
     @property
-    def differences(self) -> tuple[Difference, ...]:
+    def differences(self) -> tuple[LanguageDifference, ...]:
         """Each system in each language against each language before it, by measure.
 
         P values are corrected over all rows of a measure.

@@ -50,7 +50,7 @@ class Orders:
     probabilities: FloatArray
 
 
-class Tie(NamedTuple):
+class OpenTie(NamedTuple):
     """A tie whose order makes a difference.
 
     Attributes
@@ -125,7 +125,7 @@ def above_in_row_order(placements: Placements) -> IntArray:
     return placements.above + np.arange(len(placements.query)) - np.repeat(placements.tie_starts, placements.tie_sizes)
 
 
-def ties_that_matter(measure: Measure, placements: Placements, queries: IntArray) -> dict[int, list[Tie]]:
+def ties_that_matter(measure: Measure, placements: Placements, queries: IntArray) -> dict[int, list[OpenTie]]:
     """Return, for some queries, the ties whose order makes a difference to a measure."""
     cutoff: int | None = getattr(measure, "cutoff", None)
     starts = placements.tie_starts
@@ -137,15 +137,15 @@ def ties_that_matter(measure: Measure, placements: Placements, queries: IntArray
     first, last = np.searchsorted(levels, starts), np.searchsorted(levels, ends)
     unjudged, query = tied - (ends - starts), placements.query[starts]
     matters = (inside > 0) & (last - first + (unjudged > 0) > 1) & np.isin(query, queries)
-    found: dict[int, list[Tie]] = {code: [] for code in queries.tolist()}
+    found: dict[int, list[OpenTie]] = {code: [] for code in queries.tolist()}
     columns = (query, starts, above, inside, first, last, unjudged)
     for code, row, before, ranks, level, end, others in np.column_stack(columns)[matters].tolist():
-        found[code].append(Tie(row, before, ranks, (*counts[level:end], others)))
+        found[code].append(OpenTie(row, before, ranks, (*counts[level:end], others)))
     return found
 
 
 def _orders_of_query(
-    in_row_order: IntArray, start: int, ties: list[Tie], most: int, alike: dict[tuple[int, tuple[int, ...]], Orders]
+    in_row_order: IntArray, start: int, ties: list[OpenTie], most: int, alike: dict[tuple[int, tuple[int, ...]], Orders]
 ) -> Orders | None:
     """Combine the orders of a query's ties; `alike` remembers those of ties that look alike."""
     above, probabilities = in_row_order[None], np.ones(1)
@@ -227,7 +227,7 @@ def spans(codes: IntArray, queries: IntArray) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class DrawnSums:
     """The sum over queries in random orders.
 
     Attributes
@@ -242,11 +242,11 @@ class Drawn:
     mean: float
     deviation: float
 
-    def minus(self, other: Drawn, rng: np.random.Generator) -> Drawn:
+    def minus(self, other: DrawnSums, rng: np.random.Generator) -> DrawnSums:
         """Return the difference of two sums, which are independent of each other: their draws are paired at random."""
         n = max(len(self.sums), len(other.sums))
         one, second = (rng.permutation(np.resize(sums, n)) for sums in (self.sums, other.sums))
-        return Drawn(np.sort(one - second), self.mean - other.mean, math.hypot(self.deviation, other.deviation))
+        return DrawnSums(np.sort(one - second), self.mean - other.mean, math.hypot(self.deviation, other.deviation))
 
     def mean_of(self, values: FloatArray) -> tuple[float, float]:
         """Return the mean over all orders of what is given for each drawn one, and its variance.
@@ -281,7 +281,7 @@ def draw_sums(
     rng: np.random.Generator,
     *,
     weights: FloatArray | None = None,
-) -> Drawn | None:
+) -> DrawnSums | None:
     """Draw orders of the ties, and return the sum of a measure over queries in each.
 
     Parameters
@@ -309,11 +309,11 @@ def draw_sums(
     mean, variance = own * measure.mean(placements), own**2 * measure.variance(placements)
     fixed, exact = float(mean[keep & ~moved].sum()), float(mean[keep].sum())
     if not len(queries):
-        return Drawn(np.array([fixed]), fixed, 0.0)
+        return DrawnSums(np.array([fixed]), fixed, 0.0)
     sums = [(own[moved][:, None] * values).sum(axis=0) for values in _drawn_values(measure, placements, moved, rng)]
     is_exact = not measure.standard_error(placements)[moved].any()
     deviation = math.sqrt(float(variance[moved].sum())) if is_exact else math.nan
-    return Drawn(np.sort(np.concatenate(sums)) + fixed, exact, deviation)
+    return DrawnSums(np.sort(np.concatenate(sums)) + fixed, exact, deviation)
 
 
 def draw_values(
@@ -352,7 +352,7 @@ def _drawn_values(
         left -= n
 
 
-def probability_below(one: Drawn, other: Drawn) -> tuple[float, float]:
+def probability_below(one: DrawnSums, other: DrawnSums) -> tuple[float, float]:
     """Return the probability that `one` is smaller than `other`, independent of it, and its standard error.
 
     Every drawn sum of one is compared with every one of the other (Mann and Whitney), and the variance is that of the
@@ -373,7 +373,7 @@ def _n_cells(placements: Placements, moved: BoolArray) -> int:
     return int(moved[placements.judged_query].sum())
 
 
-def _draw_orders(in_row_order: IntArray, start: int, ties: list[Tie], n: int, rng: np.random.Generator) -> Orders:
+def _draw_orders(in_row_order: IntArray, start: int, ties: list[OpenTie], n: int, rng: np.random.Generator) -> Orders:
     """Draw orders of the ties of a query, whose rows begin at `start`."""
     above = np.repeat(in_row_order[None], n, axis=0)
     for tie in ties:

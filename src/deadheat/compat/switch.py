@@ -62,8 +62,8 @@ def install(ties: str | None = None) -> None:
     for name in EXTENDED:
         if name in sys.modules:
             _extend(name, sys.modules[name])
-    if not any(isinstance(finder, _Watcher) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Watcher())
+    if not any(isinstance(finder, _ImportHook) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _ImportHook())
 
 
 def _replace(theirs: ModuleType, ours: ModuleType) -> None:
@@ -99,7 +99,7 @@ def _extend(name: str, theirs: ModuleType) -> None:
 EXTENDED = ("ir_measures", "ranx")
 
 
-class _Watcher(MetaPathFinder):
+class _ImportHook(MetaPathFinder):
     """Extends a tool as soon as it is imported: to import it before would take a second."""
 
     def find_spec(

@@ -15,7 +15,7 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray
 from deadheat.compat.evaluating import OF_TREC_EVAL
-from deadheat.compat.trec_names import Column, columns
+from deadheat.compat.trec_names import PrintedValue, columns
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError
 from deadheat.measures import Measure
@@ -31,7 +31,7 @@ UNJUDGED, BELOW, BEYOND, UNKNOWN = "-", ".", ">", "?"  # in the place of a relev
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class TrecOptions:
     """What trec_eval's options say.
 
     Attributes
@@ -67,7 +67,7 @@ def trec_eval(
     qrels: Qrels,
     run: Run,
     measures: Mapping[str, Sequence[str]],
-    options: Options,
+    options: TrecOptions,
     tag: str,
     *,
     note: Callable[[str], object] | None = None,
@@ -117,7 +117,7 @@ def trec_eval(
         yield from _summary(chosen, values, tag, n_relevant)
 
 
-def _estimated(chosen: Sequence[Column], placements: Placements) -> str:
+def _estimated(chosen: Sequence[PrintedValue], placements: Placements) -> str:
     """Say which values are means over drawn orders, and how far those of a topic may be off; empty if none is."""
     errors = {one.name: one.measure.standard_error(placements) for one in chosen if one.measure is not None}
     drawn = {name: own[own > 0] for name, own in errors.items() if (own > 0).any()}
@@ -128,7 +128,7 @@ def _estimated(chosen: Sequence[Column], placements: Placements) -> str:
     return f"{', '.join(drawn)}: orders of ties were drawn for up to {topics}, with a standard error of up to {error}"
 
 
-def _placed(qrels: Qrels, run: Run, options: Options) -> Placements:
+def _placed(qrels: Qrels, run: Run, options: TrecOptions) -> Placements:
     """Return the placements of the topics that count, after the tie policy."""
     # version 10 holds a score in 64 bits, earlier ones in 32; under the other policies all bits count
     in_32_bits = options.ties == OF_TREC_EVAL and options.version < VERSIONS[1]
@@ -147,14 +147,14 @@ def _placed(qrels: Qrels, run: Run, options: Options) -> Placements:
     return policies.apply(placements, options.ties, engine=engine)
 
 
-def _values(one: Column, measure: Measure, placements: Placements, missing: BoolArray) -> FloatArray:
+def _values(one: PrintedValue, measure: Measure, placements: Placements, missing: BoolArray) -> FloatArray:
     """Return the values of all topics; of one that the run lacks it is 0, whatever an empty list would have."""
     values = measure.mean(placements)
     return values if one.name in KEPT or one.of.is_geometric else np.where(missing, 0.0, values)
 
 
 def _by_query(
-    chosen: Sequence[Column], placements: Placements, values: Mapping[str, FloatArray], is_shown: BoolArray
+    chosen: Sequence[PrintedValue], placements: Placements, values: Mapping[str, FloatArray], is_shown: BoolArray
 ) -> Iterator[str]:
     of_text = [one for one in chosen if one.measure is None and one.of.has_queries]
     texts = {one.name: _relevance_texts(placements, int(float(one.parameters[0]))) for one in of_text}
@@ -170,7 +170,7 @@ def _by_query(
 
 
 def _summary(
-    chosen: Sequence[Column], values: Mapping[str, FloatArray], tag: str, n_relevant: int | None
+    chosen: Sequence[PrintedValue], values: Mapping[str, FloatArray], tag: str, n_relevant: int | None
 ) -> Iterator[str]:
     for one in chosen:
         if not one.of.has_summary:
@@ -186,7 +186,7 @@ def _summary(
         yield _line(one.name, "all", _number(one, value))
 
 
-def _number(one: Column, value: float) -> str:
+def _number(one: PrintedValue, value: float) -> str:
     return str(int(value)) if one.of.printed == "count" else f"{value:6.4f}"
 
 

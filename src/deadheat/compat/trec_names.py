@@ -116,7 +116,7 @@ UNDERSCORED = re.compile(r"(?P<name>.+?)_(?P<parameters>[0-9.]+(?:,[0-9.]+)*)")
 
 
 @dataclass(frozen=True)
-class Column:
+class PrintedValue:
     """A value that trec_eval prints for each query.
 
     Attributes
@@ -199,7 +199,7 @@ def columns(
     *,
     n_documents: float = 0,
     levels: Collection[float] = (),
-) -> list[Column]:
+) -> list[PrintedValue]:
     """Return the values of measures, in trec_eval's order.
 
     Parameters
@@ -227,12 +227,12 @@ def columns(
 
 def _columns(
     one: TrecMeasure, given: tuple[str, ...], settings: dict[str, Any], levels: Collection[float]
-) -> Iterator[Column]:
+) -> Iterator[PrintedValue]:
     if one.takes != "pairs":
         for text in given:
             _number(one, text)
     if one.printed == "text":
-        yield Column(_printed(one, given), one, None, given or one.defaults)
+        yield PrintedValue(_printed(one, given), one, None, given or one.defaults)
         return
     each = [(value,) for value in sorted(set(given or one.defaults), key=float)] if one.has_values else [given]
     for values in each:
@@ -240,7 +240,7 @@ def _columns(
         measure = parse_measure(name if one.has_values else one.name)
         takes = {field.name for field in fields(measure)}
         own = {} if one.has_values else _named(one, given, levels)
-        yield Column(name, one, measure(**own, **{key: settings[key] for key in takes & settings.keys()}), given)
+        yield PrintedValue(name, one, measure(**own, **{key: settings[key] for key in takes & settings.keys()}), given)
 
 
 def _number(one: TrecMeasure, text: str) -> float:

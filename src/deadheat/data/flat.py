@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
-Part: TypeAlias = "str | tuple[str, ...]"
+Label: TypeAlias = "str | tuple[str, ...]"
 """A part of a name: a text, or several that are read as "one vs other"."""
-Numbers: TypeAlias = "Iterable[tuple[tuple[Part, ...], float | None]]"
+Numbers: TypeAlias = "Iterable[tuple[tuple[Label, ...], float | None]]"
 """Numbers with the parts of their names."""
 
 LONGEST = 48  # characters of a part: five of them fit into the 250 that MLflow allows
@@ -25,7 +25,7 @@ WORDS = (
 )
 
 
-def flat_name(*parts: Part) -> str:
+def flat_name(*parts: Label) -> str:
     """Return a name that experiment trackers accept: of small letters, digits and underscores, with points between.
 
     Letters that have no counterpart among these are replaced by a hash of the whole part, and so is what is too long.
@@ -60,7 +60,7 @@ def flat(numbers: Numbers) -> dict[str, float]:
     """
     found = [(parts, float(number)) for parts, number in numbers if number is not None and math.isfinite(number)]
     # the names of a part are told apart wherever it is used, so that all its numbers have the same
-    owners: dict[tuple[str, ...], dict[Part, None]] = {}
+    owners: dict[tuple[str, ...], dict[Label, None]] = {}
     for parts, _ in found:
         for place in range(len(parts)):
             owners.setdefault(_above(parts, place), {})[parts[place]] = None
@@ -77,12 +77,12 @@ def flat(numbers: Numbers) -> dict[str, float]:
     return names
 
 
-def _above(parts: tuple[Part, ...], place: int) -> tuple[str, ...]:
+def _above(parts: tuple[Label, ...], place: int) -> tuple[str, ...]:
     """Return the flat name of a part with those above it: the parts that share it would be one."""
     return tuple(map(_flat_part, parts[: place + 1]))
 
 
-def _flat_part(part: Part) -> str:
+def _flat_part(part: Label) -> str:
     text = part if isinstance(part, str) else " vs ".join(part)
     name, is_whole = _plain(text)
     return name if is_whole and 0 < len(name) <= LONGEST else _hashed(part)
@@ -101,7 +101,7 @@ def _plain(text: str) -> tuple[str, bool]:
     return f"_{name}" if name[:1].isdigit() else name, is_whole
 
 
-def _hashed(part: Part) -> str:
+def _hashed(part: Label) -> str:
     from hashlib import sha256  # rarely needed
 
     text = part if isinstance(part, str) else "\0".join(part)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-class Drawn:
+class Plottable:
     """The base of what has figures, which are on a higher floor, loaded at the first picture."""
 
     def plot(self, kind: str | None = None, **options: Any) -> alt.LayerChart | alt.ConcatChart:  # noqa: ANN401 - of the figure

@@ -73,7 +73,7 @@ class TableFacts:
     notes: tuple[str, ...] = ()
 
 
-class Table:
+class DocumentTable:
     """Rows of (query_id, doc_id, number): the base of `Qrels` and `Run`.
 
     Attributes
@@ -165,7 +165,7 @@ class Table:
         """Return `source` itself if it is of this class, else read it."""
         if isinstance(source, cls):
             return source
-        if isinstance(source, Table):
+        if isinstance(source, DocumentTable):
             raise SourceTypeError(given=source, allowed=cls.kind, hint="are the arguments swapped?")
         return cls(source)
 
@@ -293,7 +293,7 @@ class Table:
         return DuplicateError(message, path=self.path or self.name, line=lines[1] if len(lines) > 1 else None)
 
 
-class Qrels(Table):
+class Qrels(DocumentTable):
     """Relevance judgments: query_id, doc_id, relevance.
 
     Parameters
@@ -413,7 +413,7 @@ class Qrels(Table):
         return found.hexdigest()
 
 
-class Run(Table):
+class Run(DocumentTable):
     """Retrieved documents with their scores: query_id, doc_id, score.
 
     Parameters
@@ -462,7 +462,7 @@ class Run(Table):
     @classmethod
     def of(cls, source: Source, *, ascending: bool = False) -> Self:
         """Return `source` itself if it is a run, else read it; with the lowest scores first if `ascending`."""
-        if not ascending or (isinstance(source, Table) and not isinstance(source, Run)):
+        if not ascending or (isinstance(source, DocumentTable) and not isinstance(source, Run)):
             return super().of(source)
         if isinstance(source, Run):
             hint = "write Run(..., ascending=True)"

@@ -15,7 +15,7 @@ from deadheat.arguments import Rng
 from deadheat.arrays import FloatArray
 from deadheat.data.precision import ScorePrecision, round_and_warn
 from deadheat.data.rows import blocks_of
-from deadheat.data.tables import LOWER_FIRST, Qrels, Run, Source, Table, label_of, path_of
+from deadheat.data.tables import LOWER_FIRST, DocumentTable, Qrels, Run, Source, label_of, path_of
 from deadheat.errors import ColumnError, ParameterError, SourceTypeError
 from deadheat.evaluation.evaluate import Measures, evaluate_under, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
@@ -157,7 +157,7 @@ class Scorings:
         ascending: bool = False,
         format: str | None = None,  # noqa: A002 - the word that users look for
     ) -> None:
-        if isinstance(source, Table):
+        if isinstance(source, DocumentTable):
             raise SourceTypeError(given=source, allowed="a path or a dataframe with one score a column")
         asked, given = _asked(columns), check_given(names or {})
         path = path_of(source)
@@ -186,7 +186,7 @@ class Scorings:
     def check_duplicates(self) -> None:
         """Raise `DuplicateError` if a (query, document) pair is repeated."""
         first = next(iter(self.scores))
-        table: Table = self.qrels or self.run(first)
+        table: DocumentTable = self.qrels or self.run(first)
         if self.qrels is None:
             table.name, table.path, table.columns = self.where, self._path, {**self._given, "score": first}
         table.check_duplicates()

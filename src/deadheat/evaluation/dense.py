@@ -17,7 +17,7 @@ from deadheat.data.tables import Qrels
 from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.evaluation.evaluate import parse_measures, score_of
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.saved import ENCODING, RETRIEVED, Kind, columns_of, packed
+from deadheat.evaluation.saved import ENCODING, RETRIEVED, DocumentKind, columns_of, packed
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
@@ -29,7 +29,7 @@ from deadheat.wording import Plain, as_given, counted
 
 TIES = ("expected", "best", "worst", "random")  # others look at ids or at the order of rows, which a matrix lacks
 REPEATED = ("error", "once")
-SAVED = Kind("deadheat accumulator", 1, "the state of an accumulator", "Accumulator.save writes one")
+SAVED = DocumentKind("deadheat accumulator", 1, "the state of an accumulator", "Accumulator.save writes one")
 TABLES: dict[str, dict[str, type[pl.DataType]]] = {
     "queries": {"query_id": pl.String, "n_retrieved": pl.Int64},
     "judged": RETRIEVED,  # those that were not have tied 0

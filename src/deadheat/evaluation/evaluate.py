@@ -20,7 +20,7 @@ from deadheat.arrays import FloatArray
 from deadheat.data.alike import alike
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import UnreadRows
-from deadheat.data.tables import Qrels, Run, Source, Table
+from deadheat.data.tables import DocumentTable, Qrels, Run, Source
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.levels import at_level
@@ -255,7 +255,7 @@ def keys_of(run: Source, then_by: Source | Sequence[Source] | None) -> list[Sour
         return []
     is_several = isinstance(then_by, list | tuple) and not isinstance(next(iter(then_by), None), tuple)
     keys = list(cast("Sequence[Source]", then_by)) if is_several else [then_by]
-    if isinstance(run, Table) or not any(isinstance(key, str) for key in keys):
+    if isinstance(run, DocumentTable) or not any(isinstance(key, str) for key in keys):
         return keys
     schema = getattr(run, "collect_schema", None)  # of a lazy frame the columns alone are expensive
     columns = list(schema() if schema else getattr(run, "columns", ()))
@@ -438,7 +438,7 @@ def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tupl
 
 
 @dataclass(frozen=True)
-class Difference:
+class RuleDifference:
     """How far a rule that breaks ties is from the exact values of a measure.
 
     Attributes
@@ -520,12 +520,12 @@ def differences(exact: Scores, traditional: Scores) -> FloatArray:
     return np.where(np.abs(found) > NOISE * np.maximum(1.0, np.abs(exact.values)), found, found * 0.0)
 
 
-def difference_of(exact: Scores, traditional: Scores, rule: str) -> Difference:
+def difference_of(exact: Scores, traditional: Scores, rule: str) -> RuleDifference:
     """Return how far the values under a rule are from the exact ones of the same queries."""
     apart = np.abs(differences(exact, traditional))
     kept = apart[~np.isnan(apart)]
     furthest = int(np.nanargmax(apart)) if len(kept) else 0
-    return Difference(
+    return RuleDifference(
         exact.measure,
         rule,
         exact.reported(),

@@ -18,7 +18,7 @@ from deadheat.arguments import Rng
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
-from deadheat.data.shown import Drawn, Shown
+from deadheat.data.shown import Plottable, Shown
 from deadheat.data.tables import Qrels, Run, Source, hash_of_ids
 from deadheat.errors import MeasureError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.facts import TOP, Facts, facts_of
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from deadheat.evaluation.steps import Steps
 
 
-class Evaluation(Drawn, Shown):
+class Evaluation(Plottable, Shown):
     """Scores of one run on one set of qrels, by measure.
 
     Returned by :func:`evaluate`. ``ev["nDCG@10"]`` gives the `Scores` of a measure; the key is the measure, its
@@ -538,7 +538,7 @@ def _bounds(scores: Scores) -> dict[str, pl.Series]:
     return {name: pl.Series(getattr(scores, name) if is_known else nothing, dtype=pl.Float64) for name in names}
 
 
-class Strata(Mapping[Stratum, "Evaluation"], Drawn, Shown):
+class Strata(Mapping[Stratum, "Evaluation"], Plottable, Shown):
     """An evaluation of each stratum of queries. Returned by :meth:`Evaluation.by`.
 
     A sorted mapping of stratum to `Evaluation`: first levels (easy, medium, hard; low, medium, high) from low to high,

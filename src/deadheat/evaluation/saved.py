@@ -46,7 +46,7 @@ FAULTS = (KeyError, TypeError, ValueError, MeasureError, ParameterError, pl.exce
 
 
 @dataclass(frozen=True)
-class Kind:
+class DocumentKind:
     """A kind of documents.
 
     Attributes
@@ -150,7 +150,9 @@ class Kind:
 
 
 SUFFIX = ".json"
-SAVED = Kind("deadheat evaluation", 2, "a saved evaluation", "Evaluation.save or deadheat evaluate --save writes one")
+SAVED = DocumentKind(
+    "deadheat evaluation", 2, "a saved evaluation", "Evaluation.save or deadheat evaluate --save writes one"
+)
 OF_INTERVAL = ("low", "high", "standard_error", "query_standard_error", "tie_standard_error")
 OF_TIES = ("tie_std", "tie_min", "tie_max")
 NUMBERS = ("tie_mean", *OF_TIES, "standard_error")

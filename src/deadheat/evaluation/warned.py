@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from deadheat.data.tables import Qrels, Run, Source, Table, path_of
+from deadheat.data.tables import DocumentTable, Qrels, Run, Source, path_of
 from deadheat.errors import DeadheatWarning, NothingJudgedWarning
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.weights import heavy
@@ -144,7 +144,7 @@ def _one_table(evaluation: Evaluation, qrels: Source, run: Source) -> Iterator[W
 
     Ragas has two columns of documents in one table, and LETOR has all documents of a query.
     """
-    path, other = (one.path if isinstance(one, Table) else path_of(one) for one in (qrels, run))
+    path, other = (one.path if isinstance(one, DocumentTable) else path_of(one) for one in (qrels, run))
     is_one = run is qrels if path is None else path == other and path.is_file()
     placed = evaluation.placements
     are_all = len(placed.query) == len(placed.judged_query) == int(placed.n_retrieved.sum())

@@ -21,7 +21,7 @@ from deadheat.evaluation.evaluate import keys_of
 from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.explanation.lists import Lists
 from deadheat.explanation.reported import Reported, all_reported
-from deadheat.explanation.tools import WORDS, Settings, Tool, describe, entries_of, open_settings, under, values_of
+from deadheat.explanation.tools import WORDS, Tool, ToolSettings, describe, entries_of, open_settings, under, values_of
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.placements.place import open_pair
@@ -311,7 +311,7 @@ class Way:
 
     tool: str
     nearest: tuple[Tool, ...]
-    settings: tuple[Settings, ...]
+    settings: tuple[ToolSettings, ...]
     values: tuple[float, ...]
 
 
@@ -335,7 +335,7 @@ class Search:
         lists, plain, measures = self.lists, self.lists.plain, [one.measure for one in self.wanted]
         longest = int(plain.n_retrieved.max(initial=0))
         some_lack_relevant = any(
-            not under(one, Settings(rel=rel), self.levels).has_relevant(plain).all()
+            not under(one, ToolSettings(rel=rel), self.levels).has_relevant(plain).all()
             for one in measures
             for rel in self.levels[:LEVELS] or [1]
         )
@@ -392,7 +392,7 @@ class Search:
             and all(tool.settings.max_rel is None or highest <= tool.settings.max_rel for tool in entries)
         ]
 
-    def _canonical(self, settings: Settings, changes: dict[str, Any], tool: Tool | None) -> Settings:
+    def _canonical(self, settings: ToolSettings, changes: dict[str, Any], tool: Tool | None) -> ToolSettings:
         """Return changed settings, with the usual value wherever it makes no difference for these measures and data.
 
         Of a tool only its options are changed.
@@ -408,11 +408,11 @@ class Search:
         }
         return replace(changed, **usual)
 
-    def _values(self, settings: Sequence[Settings]) -> tuple[float, ...] | None:
+    def _values(self, settings: Sequence[ToolSettings]) -> tuple[float, ...] | None:
         found = [self._value(one.measure, own) for one, own in zip(self.wanted, settings, strict=True)]
         return None if any(map(math.isnan, found)) else tuple(round(value, SAME) for value in found)
 
-    def _value(self, measure: Measure, settings: Settings) -> float:
+    def _value(self, measure: Measure, settings: ToolSettings) -> float:
         """Return the mean of a measure over the queries that count; NaN if there is none."""
         placements = self.lists.place(settings)
         if placements is None:

@@ -13,7 +13,7 @@ from deadheat.arrays import IntArray
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError, ParameterError
 from deadheat.explanation.quicksort import order_of
-from deadheat.explanation.tools import Settings
+from deadheat.explanation.tools import ToolSettings
 from deadheat.io.forking import check_threads
 from deadheat.placements import policies
 from deadheat.placements.place import engine_of
@@ -82,7 +82,7 @@ class Lists:
         counts = dict(zip(rows["query_id"].to_list(), rows["n"].to_list(), strict=True))
         return np.array([counts.get(query, 0) for query in self.plain.query_ids.tolist()], np.int64)
 
-    def place(self, settings: Settings) -> Placements | None:
+    def place(self, settings: ToolSettings) -> Placements | None:
         """Return the placements under settings; None where which documents remain depends on the order of a tie."""
         precision = settings.score_precision if settings.score_precision in self.precisions else None
         return self._shortened(settings.ties, precision, settings.depth, settings.judged_only, settings.judgments)

@@ -83,7 +83,7 @@ WORDS: dict[str, dict[Any, str]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class ToolSettings:
     """How a tool computes measures.
 
     Attributes
@@ -127,7 +127,7 @@ class Settings:
     r_norm: str = "R"
     max_rel: float | None = None
 
-    def differences(self, other: Settings) -> dict[str, Any]:
+    def differences(self, other: ToolSettings) -> dict[str, Any]:
         """Return what is set otherwise than in other settings."""
         pairs = ((one.name, getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
         return {name: own for name, own, its in pairs if own != its}
@@ -163,7 +163,7 @@ def open_settings(measure: Measure) -> list[str]:
     return [name for name, does in matters.items() if does]
 
 
-def under(measure: Measure, settings: Settings, levels: Sequence[float]) -> Measure:
+def under(measure: Measure, settings: ToolSettings, levels: Sequence[float]) -> Measure:
     """Return the measure with its parameters as settings say.
 
     Parameters
@@ -193,7 +193,7 @@ def under(measure: Measure, settings: Settings, levels: Sequence[float]) -> Meas
     return measure(**changes) if changes else measure
 
 
-def values_of(measure: Measure, settings: Settings, placements: Placements) -> FloatArray:
+def values_of(measure: Measure, settings: ToolSettings, placements: Placements) -> FloatArray:
     """Return the values by query of a measure whose parameters are as settings say; NaN where there is none.
 
     Parameters
@@ -244,7 +244,7 @@ class Tool:
     """
 
     name: str
-    settings: Settings
+    settings: ToolSettings
     options: tuple[str, ...] = ()
     measures: tuple[type[Measure], ...] = ()
     has_cutoff: bool | None = None
@@ -260,41 +260,41 @@ class Tool:
         )
 
 
-OF_TREC = Settings(ties="doc_id", score_precision="float32", missing="skip")
+OF_TREC = ToolSettings(ties="doc_id", score_precision="float32", missing="skip")
 OF_TREC_10 = replace(OF_TREC, score_precision=None)
 BY_TREC = ("missing", "rel", "judged_only", "depth")
 BY_ARRAY = ("no_relevant", "missing")  # who fills arrays decides whether a query that the run lacks is among them
 # from version 6 on by document id, before in the order in which documents were found
-OF_SENTENCES = Settings(ties="doc_id ascending", gain="binary", no_relevant="skip", ap_norm="min", missing="skip")
+OF_SENTENCES = ToolSettings(ties="doc_id ascending", gain="binary", no_relevant="skip", ap_norm="min", missing="skip")
 # of a score of 0 or below, such as a logit, nothing is relevant
-OF_TORCH = Settings(ties="unstable", judgments="above 0", ap_norm="retrieved")
+OF_TORCH = ToolSettings(ties="unstable", judgments="above 0", ap_norm="retrieved")
 BINARY = (P, R, Hit, RR, AP)
 IN_TREC = tuple(one for one in measures().values() if trec_names(one) and one is not Hole)
-TO_4 = Settings(ties="doc_id", gain="exp", missing="skip", max_rel=4)  # gdeval refuses judgments above 4
+TO_4 = ToolSettings(ties="doc_id", gain="exp", missing="skip", max_rel=4)  # gdeval refuses judgments above 4
 
 TOOLS: tuple[Tool, ...] = (
     Tool("trec_eval", OF_TREC, BY_TREC, IN_TREC),
     Tool("ir_measures", replace(OF_TREC, missing="empty"), ("rel", "judged_only"), (P, R, Hit, AP, Rprec, nDCG)),
     Tool("ir_measures", replace(OF_TREC, missing="empty"), ("rel",), (RR, bpref, DCG), has_cutoff=False),
-    Tool("ir_measures", Settings(ties="doc_id ascending"), ("rel",), (RR,), has_cutoff=True),
+    Tool("ir_measures", ToolSettings(ties="doc_id ascending"), ("rel",), (RR,), has_cutoff=True),
     Tool("ir_measures", replace(TO_4, missing="empty"), (), (ERR,), has_cutoff=True),  # asks gdeval
     # asks cwl_eval
-    Tool("ir_measures", Settings(ties="input"), ("rel",), (RBP,), has_cutoff=False, parameters={"graded": False}),
+    Tool("ir_measures", ToolSettings(ties="input"), ("rel",), (RBP,), has_cutoff=False, parameters={"graded": False}),
     Tool("BEIR", OF_TREC, (), (nDCG, AP, R, P), has_cutoff=True),
-    Tool("BEIR", Settings(ties="input"), (), (RR, Hit), has_cutoff=True),
-    Tool("BEIR", Settings(ties="input", r_norm="min"), (), (R,), has_cutoff=True),
-    Tool("ranx", Settings(ties="quicksort"), ("rel", "gain"), (*BINARY, F, Rprec, nDCG, DCG, bpref)),
+    Tool("BEIR", ToolSettings(ties="input"), (), (RR, Hit), has_cutoff=True),
+    Tool("BEIR", ToolSettings(ties="input", r_norm="min"), (), (R,), has_cutoff=True),
+    Tool("ranx", ToolSettings(ties="quicksort"), ("rel", "gain"), (*BINARY, F, Rprec, nDCG, DCG, bpref)),
     # make_comparable=True sorts once more
-    Tool("ranx", Settings(ties="quicksort twice"), ("rel", "gain"), (*BINARY, F, Rprec, nDCG, DCG, bpref)),
-    Tool("scikit-learn", Settings(ties="expected", judgments="retrieved"), (*BY_ARRAY, "gain"), (nDCG, DCG)),
+    Tool("ranx", ToolSettings(ties="quicksort twice"), ("rel", "gain"), (*BINARY, F, Rprec, nDCG, DCG, bpref)),
+    Tool("scikit-learn", ToolSettings(ties="expected", judgments="retrieved"), (*BY_ARRAY, "gain"), (nDCG, DCG)),
     Tool(
         "scikit-learn",
-        Settings(ties="expected", judgments="retrieved", ap_norm="steps"),
+        ToolSettings(ties="expected", judgments="retrieved", ap_norm="steps"),
         (*BY_ARRAY, "rel"),
         (AP,),
         has_cutoff=False,
     ),
-    Tool("torchmetrics", Settings(ties="expected", judgments="retrieved"), BY_ARRAY, (nDCG,)),
+    Tool("torchmetrics", ToolSettings(ties="expected", judgments="retrieved"), BY_ARRAY, (nDCG,)),
     Tool("torchmetrics", OF_TORCH, (*BY_ARRAY, "rel"), (RR, P, R, AP)),
     Tool("torchmetrics", replace(OF_TORCH, judgments="retrieved"), (*BY_ARRAY, "rel"), (Hit, Rprec)),
     Tool("sentence-transformers", OF_SENTENCES, ("rel",), (*BINARY, nDCG), has_cutoff=True),
@@ -305,7 +305,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool("trec_eval 10", OF_TREC_10, BY_TREC, (RBPResidual,), parameters={"tail": "unjudged"}),
     Tool(
         "deadheat",
-        Settings(ties="expected"),
+        ToolSettings(ties="expected"),
         ("missing", "rel", "no_relevant", "gain", "ap_norm", "p_norm", "judged_only"),
     ),
 )

@@ -18,7 +18,7 @@ from deadheat.simulation.coarse_profile import CoarseningProfile
 from deadheat.simulation.rerankers import Simulation
 from deadheat.wording import Plain
 
-Subject: TypeAlias = (
+Drawable: TypeAlias = (
     Evaluation
     | Comparison
     | Languages
@@ -35,8 +35,8 @@ Subject: TypeAlias = (
 Chart: TypeAlias = alt.LayerChart | alt.ConcatChart
 """A figure as Altair has it: one of several pictures is a ConcatChart."""
 
-Kind: TypeAlias = Literal["systems", "comparison", "languages", "strata", "ties", "coarsening"]
-KINDS: dict[type, Kind] = {
+SubjectKind: TypeAlias = Literal["systems", "comparison", "languages", "strata", "ties", "coarsening"]
+KINDS: dict[type, SubjectKind] = {
     Comparison: "comparison",
     Languages: "languages",
     Strata: "strata",
@@ -73,7 +73,7 @@ class Figure:
 
     name: str
     draw: Callable[..., Chart]
-    of: tuple[Kind, ...]
+    of: tuple[SubjectKind, ...]
     measures: str
     place: int
 
@@ -97,7 +97,7 @@ class Drawing:
     error: FigureError | None = None
 
 
-def figure(*of: Kind, measures: str = "each", place: int = 100) -> Callable[[Draw], Draw]:
+def figure(*of: SubjectKind, measures: str = "each", place: int = 100) -> Callable[[Draw], Draw]:
     """Return a decorator that registers a figure by the name of its function."""
 
     def register(draw: Draw) -> Draw:
@@ -108,7 +108,7 @@ def figure(*of: Kind, measures: str = "each", place: int = 100) -> Callable[[Dra
     return register
 
 
-def kind_of(subject: object) -> Kind:
+def kind_of(subject: object) -> SubjectKind:
     """Return the kind of an object, or of several objects, to draw."""
     for of, kind in KINDS.items():
         if isinstance(subject, of):
@@ -128,7 +128,7 @@ def figures_of(kind: str) -> dict[str, Figure]:
     return {one.name: one for one in sorted(REGISTRY.values(), key=lambda one: (one.place, one.name)) if kind in one.of}
 
 
-def plot_of(subject: Subject, kind: str | None = None, **options: object) -> Chart:
+def plot_of(subject: Drawable, kind: str | None = None, **options: object) -> Chart:
     """Draw a figure of an object; what ``.plot(kind)`` calls.
 
     Parameters
@@ -153,7 +153,7 @@ def plot_of(subject: Subject, kind: str | None = None, **options: object) -> Cha
     return known[name].draw(subject, **options)
 
 
-def drawings(subject: Subject, measures: Sequence[str], **options: object) -> Iterator[Drawing]:
+def drawings(subject: Drawable, measures: Sequence[str], **options: object) -> Iterator[Drawing]:
     """Draw every figure that there is of an object, for each measure where figures are of one.
 
     Parameters

@@ -14,7 +14,7 @@ from deadheat.evaluation.evaluate import score_of
 from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.evaluation.scores import intervals
 from deadheat.figures.base import figure
-from deadheat.figures.style import BAND, BLACK, Row, finished, labels, left_out, n_queries, number, series, short
+from deadheat.figures.style import BAND, BLACK, Record, finished, labels, left_out, n_queries, number, series, short
 from deadheat.figures.systems import Systems, better, interval_options, is_moved, marks, name_among, named, of_mean
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.interpolated import IPrec
@@ -151,7 +151,7 @@ def _curves(
     step: str,
     family: Mapping[float, Measure],
     options: Mapping[str, Any] | IntervalOptions | None,
-) -> list[Row]:
+) -> list[Record]:
     """Return a row for each system and measure of a family, the best systems first (by the mean over the family).
 
     Parameters
@@ -166,7 +166,7 @@ def _curves(
     asked = interval_options(options, systems)
     if options is None and max(len(one.query_ids) for one in evaluations.values()) > MANY and asked.method == "auto":
         asked = replace(asked, method="t")  # as good with so many queries, and at once
-    found: list[list[Row]] = []
+    found: list[list[Record]] = []
     for label, (name, evaluation) in zip(labels(evaluations), evaluations.items(), strict=True):
         placed = [evaluation.placements_of(one) for one in family.values()]
         scores = [
@@ -184,7 +184,7 @@ def _curves(
     return [row for rows in sorted(found, key=lambda rows: sign * sum(row["mean"] for row in rows)) for row in rows]
 
 
-def _with_bands(found: Sequence[Row], x: alt.X, title: str, finding: str, of_ties: str = "") -> alt.LayerChart:
+def _with_bands(found: Sequence[Record], x: alt.X, title: str, finding: str, of_ties: str = "") -> alt.LayerChart:
     """Draw a line for each system, with bands if there are few; the finding is about the first."""
     order = list(dict.fromkeys(row["label"] for row in found))
     kept = order[:MOST]

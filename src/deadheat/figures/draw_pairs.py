@@ -25,7 +25,7 @@ from deadheat.figures.style import (
     ORANGE,
     RED,
     SKY,
-    Row,
+    Record,
     finished,
     gathered,
     labels,
@@ -252,7 +252,7 @@ def differences(
     return finished(layers, rows, height=200, title=_who_is_better(duel), notes=notes)
 
 
-def _bars(queries: pl.DataFrame, step: int, *, higher: bool) -> list[Row]:
+def _bars(queries: pl.DataFrame, step: int, *, higher: bool) -> list[Record]:
     """Return a row for each bar: of a query, or of neighbours in the sorted list."""
     of_bar = pl.col("query_id").first(), pl.col("difference", "low", "high").mean()
     bars = queries.group_by(pl.int_range(pl.len()) // step, maintain_order=True).agg(*of_bar, n_queries=pl.len())
@@ -326,7 +326,7 @@ def scatter(
     ranges = duel.queries.select(RANGES).to_numpy()
     low, high = (0.0, 1.0) if is_share else (float(ranges.min()), float(ranges.max()))
     low, high = (low, high) if high > low else (low - 0.5, high + 0.5)
-    limits: Row = {"domain": [low, high], "nice": not is_share, "zero": False}
+    limits: Record = {"domain": [low, high], "nice": not is_share, "zero": False}
     x = quantity(alt.X, f"{duel.measure.label} of {short(duel.baseline)}", **limits)
     y = quantity(alt.Y, f"{duel.measure.label} of {short(duel.system)}", **limits)
     ends = alt.Chart(alt.InlineData(values=[{"x": low, "y": low}, {"x": high, "y": high}]))
@@ -379,14 +379,14 @@ def _box(n_boxes: int) -> alt.Chart:
     return boxes.mark_rect(fillOpacity=min(0.4, 1.2 / n), strokeWidth=0.7, strokeOpacity=max(0.12, min(0.8, 12 / n)))
 
 
-def _points(queries: pl.DataFrame) -> list[Row]:
+def _points(queries: pl.DataFrame) -> list[Record]:
     """Return a row for each query: both values with their ranges over tie orders."""
     has_range = pl.max_horizontal(pl.col(f"{who}_max") - pl.col(f"{who}_min") for who in ("system", "baseline")) > NOISE
     label = pl.Series(labels(queries["query_id"].to_list()), dtype=pl.String)
     return queries.select("query_id", *RANGES, "is_open", label=label, has_range=has_range).to_dicts()
 
 
-def _cells(queries: pl.DataFrame) -> list[Row]:
+def _cells(queries: pl.DataFrame) -> list[Record]:
     """Count queries on a grid; each cell is at the mean of its queries."""
     return (
         gathered(queries.select("system", "baseline", share_open="is_open"), CELLS)
@@ -487,7 +487,7 @@ def power(
     return finished(layers, _curves(planned, n, comparison), height=220, title=title, notes=notes)
 
 
-def _curves(planned: Row, n: int, comparison: Comparison) -> list[Row]:
+def _curves(planned: Record, n: int, comparison: Comparison) -> list[Record]:
     """Return the points of the curves, with the number of queries that there are among them.
 
     With clusters the test takes these: of more queries there are more clusters, of the same size.
@@ -615,7 +615,7 @@ def _layers(base: alt.Chart, largest: float, n_systems: int, title: str) -> list
     return layers
 
 
-def _pair_of_cells(pair: Pair, better: str, worse: str, named: dict[str, str], *, higher: bool) -> list[Row]:
+def _pair_of_cells(pair: Pair, better: str, worse: str, named: dict[str, str], *, higher: bool) -> list[Record]:
     """Return two cells of a pair: below the diagonal the lead of the column's system, above it the reversals."""
     difference = pair.difference if pair.system == worse else -pair.difference
     advantage, flip = -difference if higher else difference, pair.flip_probability

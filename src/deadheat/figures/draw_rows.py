@@ -24,7 +24,7 @@ from deadheat.figures.style import (
     BLUE,
     ORANGE,
     SKY,
-    Row,
+    Record,
     finished,
     labels,
     left_out,
@@ -102,7 +102,7 @@ def forest(
     found = best_first(systems, measure)
     of, kept = next(iter(found.values())).measure, list(found)[:MOST]
     by_doc_id, asked = means_by_doc_id(systems, of, beside), interval_options(options)
-    rows: list[Row] = [
+    rows: list[Record] = [
         {"label": label, "system": name, "measure": of.label, "by_doc_id": by_doc_id.get(name)}
         | of_mean(
             found[name],
@@ -312,7 +312,7 @@ def strata(
     )
 
 
-def _rows(system: str, own: Strata, measure: Measure, options: IntervalOptions) -> Iterator[Row]:
+def _rows(system: str, own: Strata, measure: Measure, options: IntervalOptions) -> Iterator[Record]:
     estimated = own.intervals(**vars(options))
     for stratum, evaluation in own.items():
         scores, name = evaluation[measure], label_of(stratum)
@@ -321,7 +321,7 @@ def _rows(system: str, own: Strata, measure: Measure, options: IntervalOptions) 
             yield row | of_mean(scores, estimated[stratum][scores.measure.label])
 
 
-def _best_stratum(rows: Sequence[Row], measure: Measure, first: Strata) -> str:
+def _best_stratum(rows: Sequence[Record], measure: Measure, first: Strata) -> str:
     """Say for which stratum the best system has the best mean, and for which the worst."""
     own = [row for row in rows if row["system"] == rows[0]["system"]]
     enough = [row for row in own if row["n_queries"] >= first.smallest]
@@ -447,11 +447,11 @@ def mean_tie_ratio(ties: Ties) -> alt.LayerChart:
     )
 
 
-def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems | None) -> tuple[str, list[Row]]:
+def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems | None) -> tuple[str, list[Record]]:
     found = best_first(systems, measure)
     of = next(iter(found.values())).measure
     by_doc_id = means_by_doc_id(systems, of, beside)
-    rows: list[Row] = [
+    rows: list[Record] = [
         {
             "system": name,
             "exact": replace(one, values=one.tie_mean).mean,
@@ -473,7 +473,7 @@ def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems |
     return of.label, rows
 
 
-def _of_table(own: pl.DataFrame, measure: str) -> list[Row]:
+def _of_table(own: pl.DataFrame, measure: str) -> list[Record]:
     ends = [pl.col(name).mean() for name in ("exact", "traditional", "tie_min", "tie_max") if name in own.columns]
     rows = own.group_by("run", maintain_order=True).agg(*ends, n_queries=pl.len()).rename({"run": "system"}).to_dicts()
     try:
@@ -483,7 +483,7 @@ def _of_table(own: pl.DataFrame, measure: str) -> list[Row]:
     return sorted(rows, key=lambda row: row["exact"], reverse=higher)
 
 
-def _what_changes(rows: Sequence[Row], measure: str, rule: str) -> str:
+def _what_changes(rows: Sequence[Record], measure: str, rule: str) -> str:
     n = n_queries(*(row["n_queries"] for row in rows))
     widest = max(rows, key=lambda row: abs(row["traditional"] - row["exact"]))
     off = widest["traditional"] - widest["exact"]

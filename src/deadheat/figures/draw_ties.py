@@ -16,7 +16,7 @@ from deadheat.figures.style import (
     BLUE,
     ORANGE,
     SERIES,
-    Row,
+    Record,
     finished,
     gathered,
     labels,
@@ -305,11 +305,11 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
     )
 
 
-def _bins(differences: FloatArray, width: float) -> list[Row]:
+def _bins(differences: FloatArray, width: float) -> list[Record]:
     """Return bins of a width on both sides of zero, none if it is 0, and one for queries without a difference."""
     apart = differences[np.abs(differences) > NOISE]
     n_equal = len(differences) - len(apart)
-    rows: list[Row] = [{"low": 0.0, "high": 0.0, "middle": 0.0, "n_queries": n_equal, "kind": "equal"}]
+    rows: list[Record] = [{"low": 0.0, "high": 0.0, "middle": 0.0, "n_queries": n_equal, "kind": "equal"}]
     if not width:
         return rows
     codes = np.clip(np.floor(apart / width), -BINS, BINS - 1).astype(np.int64) + BINS

@@ -40,7 +40,7 @@ SIGNS, FIXED = "=<", "\u00a0"
 
 Channel = TypeVar("Channel", alt.X, alt.Y)
 
-Row: TypeAlias = "dict[str, Any]"
+Record: TypeAlias = "dict[str, Any]"
 """A row of a figure's data."""
 
 CONFIG: dict[str, Any] = {
@@ -84,7 +84,7 @@ CONFIG: dict[str, Any] = {
 
 
 def finished(
-    layers: Sequence[alt.Chart], rows: Sequence[Row], *, height: float, title: str, notes: Iterable[str]
+    layers: Sequence[alt.Chart], rows: Sequence[Record], *, height: float, title: str, notes: Iterable[str]
 ) -> alt.LayerChart:
     """Return layers as one chart of the common width, with a title that says the finding, and notes below it.
 

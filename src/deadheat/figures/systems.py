@@ -13,7 +13,7 @@ from deadheat.errors import FigureError, SourceTypeError, UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval, IntervalOptions
 from deadheat.evaluation.scores import Scores
-from deadheat.figures.style import Row
+from deadheat.figures.style import Record
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.wording import BROKEN_BY, NOISE, Plain, counted, three
@@ -168,7 +168,7 @@ def better(measure: Measure) -> str:
     return "higher is better" if measure.higher_is_better else "lower is better"
 
 
-def of_mean(scores: Scores, interval: Interval) -> Row:
+def of_mean(scores: Scores, interval: Interval) -> Record:
     """Return what figures hold of a mean: its interval if there is one, and its range over tie orders."""
     return {
         "n_queries": scores.n_queries,
@@ -182,12 +182,12 @@ def of_mean(scores: Scores, interval: Interval) -> Row:
     }
 
 
-def is_moved(rows: Iterable[Row]) -> bool:
+def is_moved(rows: Iterable[Record]) -> bool:
     """Return whether an order of the ties changes one of several means."""
     return any(row["tie_max"] - row["tie_min"] > NOISE for row in rows)
 
 
-def marks(rows: Sequence[Row], mean: str, *others: str) -> list[str]:
+def marks(rows: Sequence[Record], mean: str, *others: str) -> list[str]:
     """Say what the marks of means are, and why some have no interval.
 
     Parameters

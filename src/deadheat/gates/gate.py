@@ -16,7 +16,7 @@ from deadheat import stats
 from deadheat.arguments import Rng, generator
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.data.queries import Queries
-from deadheat.data.tables import Source, Table
+from deadheat.data.tables import DocumentTable, Source
 from deadheat.errors import DataError, ParameterError, UnknownMeasureError, UnlabelledQueriesWarning
 from deadheat.evaluation.evaluate import checked, opened
 from deadheat.evaluation.evaluation import Evaluation
@@ -162,7 +162,7 @@ def gate(
     >>> gate(ev, ["RR >= 0.75", "tie_min(RR) > 0.5"])
     <GateResult run: 1 of 2 gates failed: tie_min(RR) > 0.5 (0.5 is not above 0.5)>
     """
-    if isinstance(checks, Mapping | Table) or not isinstance(evaluation, Evaluation | str | Path):
+    if isinstance(checks, Mapping | DocumentTable) or not isinstance(evaluation, Evaluation | str | Path):
         raise ParameterError(
             given=Plain(f"{type(evaluation).__name__} and {type(checks).__name__}"),
             allowed="an Evaluation or the path of a saved one, and gates such as 'RR >= 0.8'",

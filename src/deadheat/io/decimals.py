@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deadheat.errors import MalformedRowError, ParameterError
-from deadheat.io.limits import Setting
+from deadheat.io.limits import WithValue
 from deadheat.io.values import is_number
 from deadheat.wording import Advice
 
@@ -42,7 +42,7 @@ def decimal(mark: str) -> AbstractContextManager[None]:
     """
     if mark not in MARKS:
         raise ParameterError(argument="decimal", given=mark, allowed=MARKS)
-    return Setting(_given, mark)
+    return WithValue(_given, mark)
 
 
 def given_decimal() -> str | None:
@@ -59,7 +59,7 @@ def may_be_number(text: str, *, has_semicolons: bool) -> bool:
 
 
 @dataclass
-class Column:
+class DecimalColumn:
     """The numbers of a column, as they are read one after the other.
 
     Parameters

@@ -52,7 +52,7 @@ def max_decompressed(n_bytes: float) -> AbstractContextManager[None]:
     >>> with dh.max_decompressed(20_000_000_000):
     ...     pass  # dh.evaluate("qrels.csv.gz", "run.csv.gz")
     """
-    return Setting(_given, _checked(_given, n_bytes))
+    return WithValue(_given, _checked(_given, n_bytes))
 
 
 def max_memory(n_bytes: float) -> AbstractContextManager[None]:
@@ -80,7 +80,7 @@ def max_memory(n_bytes: float) -> AbstractContextManager[None]:
     >>> with dh.max_memory(500_000_000):
     ...     pass  # dh.evaluate("qrels.txt", "huge.run.gz")
     """
-    return Setting(_memory, _checked(_memory, n_bytes))
+    return WithValue(_memory, _checked(_memory, n_bytes))
 
 
 def _checked(limit: ContextVar[int | None], n_bytes: float) -> int:
@@ -88,7 +88,7 @@ def _checked(limit: ContextVar[int | None], n_bytes: float) -> int:
     return as_count(limit.name, cast("int", whole))
 
 
-class Setting(AbstractContextManager[None], Generic[T]):
+class WithValue(AbstractContextManager[None], Generic[T]):
     """A value inside a with statement; it warns if it was never entered, where it would hold nowhere in silence."""
 
     def __init__(self, variable: ContextVar[T | None], value: T) -> None:

@@ -20,9 +20,9 @@ from deadheat.io.formats import chosen_format, ending
 from deadheat.io.formats.parquet import scan_parquet
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import check_column, has_semicolons
-from deadheat.io.limits import Setting
+from deadheat.io.limits import WithValue
 from deadheat.io.objects import JsonText, object_of, read_text
-from deadheat.io.rows import Rows
+from deadheat.io.rows import FileRows
 from deadheat.io.sheets import read_sheet
 from deadheat.io.source import HEAD, decoded, read_all, readable
 from deadheat.wording import Advice, Plain, did_you_mean
@@ -227,7 +227,7 @@ def encoding(name: str) -> AbstractContextManager[None]:
     except (LookupError, TypeError, ValueError) as error:
         allowed = "an encoding of text that Python knows, such as 'cp1252'"
         raise ParameterError(argument="encoding", given=name, allowed=allowed) from error
-    return Setting(_encoding, name)
+    return WithValue(_encoding, name)
 
 
 def _in_utf8(data: bytes, path: Path) -> bytes:
@@ -279,7 +279,7 @@ def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0,
     table: list[list[str]] = []
     lines: list[int] = []
     misfits: dict[int, DataError] = {}
-    rows = Rows(BytesIO(data), path, separator, quoting=quoting)
+    rows = FileRows(BytesIO(data), path, separator, quoting=quoting)
     header = rows.header
     for name in header:
         check_column(name, header, path)

@@ -20,7 +20,7 @@ _QUOTES = 'a field that begins with a quote must end with one, and a quote insid
 _SEPARATOR = re.compile(rb"""["']?sep=([;,\t|])["']?[;,\t|]*\s*""", re.IGNORECASE)
 
 
-class Rows:
+class FileRows:
     """The rows of an open file below its header, one after the other; blank rows are skipped.
 
     A first line such as ``sep=;``, which Excel writes and reads, says the separator.

@@ -22,8 +22,8 @@ ENDS_EARLY = "ends_early"
 SMALL = 1 << 20  # bytes
 ENDS_OF_NUMBERS = b"0123456789.fFnNyY"  # inf, nan and infinity are numbers too
 
-_Key: TypeAlias = tuple[Path, int, int, Kind, str, bool]
-_begun: dict[_Key, Future[pl.DataFrame | None]] = {}
+_FilePart: TypeAlias = tuple[Path, int, int, Kind, str, bool]
+_begun: dict[_FilePart, Future[pl.DataFrame | None]] = {}
 
 
 def is_small(path: Path) -> bool:
@@ -103,7 +103,7 @@ def begin(path: Path) -> bool:
     return True
 
 
-def _key(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> _Key:
+def _key(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> _FilePart:
     """Name what is split, so that a file that has changed since is split again."""
     found = path.stat()
     return path, found.st_size, found.st_mtime_ns, kind, separator, to_the_end

@@ -30,7 +30,7 @@ from deadheat.kernels.segments import batches, scan_before, segment_sums
 
 
 @dataclass(frozen=True)
-class Gains:
+class GainSums:
     """Sums over the documents of each tie, of shape (n_ties,): means, and products of deviations from them."""
 
     h: FloatArray
@@ -43,7 +43,7 @@ class Gains:
     hhuu: FloatArray
 
 
-def gain_sums(gains: FloatArray, starts: IntArray, tied: IntArray) -> Gains:
+def gain_sums(gains: FloatArray, starts: IntArray, tied: IntArray) -> GainSums:
     """Return the sums over the documents of each tie.
 
     Parameters
@@ -62,13 +62,13 @@ def gain_sums(gains: FloatArray, starts: IntArray, tied: IntArray) -> Gains:
         known = segment_sums(of_rows[0] ** h_times * of_rows[1] ** u_times, starts)
         return known + (tied - sizes) * (-h) ** h_times * (-u) ** u_times
 
-    return Gains(h, u, total(2, 0), total(1, 1), total(0, 2), total(2, 1), total(1, 2), total(2, 2))
+    return GainSums(h, u, total(2, 0), total(1, 1), total(0, 2), total(2, 1), total(1, 2), total(2, 2))
 
 
 def moments(
     query: IntArray,
     tied: IntArray,
-    gains: Gains,
+    gains: GainSums,
     rest: FloatArray,
     *,
     weights: Callable[[IntArray, IntArray], tuple[FloatArray, FloatArray]],
@@ -132,7 +132,7 @@ def _variances(
     index: IntArray,
     width: int,
     tied: IntArray,
-    gains: Gains,
+    gains: GainSums,
     *,
     below: FloatArray,
     above: FloatArray,
@@ -141,7 +141,7 @@ def _variances(
     """Return the variances of Y + below X + above U, of X and of U, of each tie."""
     real, d, v = _of_ranks(index, width, tied, weights)
     n = tied[index].astype(np.float64)
-    g = Gains(*(getattr(gains, name)[index] for name in Gains.__dataclass_fields__))
+    g = GainSums(*(getattr(gains, name)[index] for name in GainSums.__dataclass_fields__))
 
     def centred(values: FloatArray) -> FloatArray:
         return (values - (values.sum(axis=1) / n)[:, None]) * real
@@ -169,7 +169,7 @@ def _variances(
 
 
 def _pair_variance(
-    d: FloatArray, v: FloatArray, before: FloatArray, after: FloatArray, *, n: FloatArray, g: Gains
+    d: FloatArray, v: FloatArray, before: FloatArray, after: FloatArray, *, n: FloatArray, g: GainSums
 ) -> FloatArray:
     """Return the variance of the sum of D V h u over pairs of ranks, h and u being deviations from their means."""
     before_squared = np.cumsum(d * d, axis=1) - d * d

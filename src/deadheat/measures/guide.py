@@ -37,7 +37,7 @@ class Use:
 
 
 @dataclass(frozen=True)
-class Reading:
+class Interpretation:
     """How to read the values of a measure.
 
     Attributes
@@ -185,8 +185,8 @@ USES: dict[str, Use] = {
     )
 }
 
-READINGS: dict[str, Reading] = {
-    "P": Reading(
+READINGS: dict[str, Interpretation] = {
+    "P": Interpretation(
         (("P@3 = 1.0", "all of the top 3 are relevant"), ("P@5 = 0.6", "3 of 5"), ("P@10 = 0.3", "3 of 10: poor")),
         (("P@3", 0.80), ("P@5", 0.70), ("P@10", 0.60)),
         (
@@ -194,7 +194,7 @@ READINGS: dict[str, Reading] = {
             "A query with fewer than k relevant documents cannot reach 1: compare with R / k first.",
         ),
     ),
-    "R": Reading(
+    "R": Interpretation(
         (
             ("R@10 = 1.0", "everything relevant is in the top 10"),
             ("R@5 = 0.6", "60% of it is in the top 5"),
@@ -206,13 +206,13 @@ READINGS: dict[str, Reading] = {
             "A query with more than k relevant documents cannot reach 1: the highest value is k / R.",
         ),
     ),
-    "F": Reading(
+    "F": Interpretation(
         targets=(("F@5", 0.70),),
         notes=(
             "Balances precision and recall, and is low when either is; of no use where one of them matters far more.",
         ),
     ),
-    "RR": Reading(
+    "RR": Interpretation(
         (
             ("RR = 1.0", "the first result is always relevant"),
             ("RR = 0.5", "rank 2, in the harmonic mean"),
@@ -226,15 +226,15 @@ READINGS: dict[str, Reading] = {
             "Above 0.9, at least 80% have it first.",
         ),
     ),
-    "AP": Reading(
+    "AP": Interpretation(
         notes=("Sees the order and the number of the relevant documents; a standard in research on retrieval.",)
     ),
-    "AR": Reading(
+    "AR": Interpretation(
         notes=(
             'With norm="retrieved_all" it is (R + 1) / 2R for every ranking that retrieves all R relevant documents.',
         )
     ),
-    "nDCG": Reading(
+    "nDCG": Interpretation(
         (
             ("nDCG@5 = 1.0", "a perfect ranking"),
             ("nDCG@5 = 0.9", "very good, small errors"),
@@ -249,15 +249,17 @@ READINGS: dict[str, Reading] = {
             "The base of the logarithm changes nothing: it is a common factor.",
         ),
     ),
-    "ERR": Reading(
+    "ERR": Interpretation(
         notes=("Models a user who goes down the list and stops, the sooner the more relevant the documents are.",)
     ),
-    "Hit": Reading(
+    "Hit": Interpretation(
         targets=(("Hit@10", 0.95),),
         notes=("The least that can be asked: is anything relevant in the top k?",),
     ),
-    "MR": Reading(notes=("Easy to explain, but a few queries with late documents skew it: MR@k bounds that.",)),
-    "FRP": Reading(notes=("Easy to explain, but a few queries with late documents skew it: FRP@k bounds that.",)),
+    "MR": Interpretation(notes=("Easy to explain, but a few queries with late documents skew it: MR@k bounds that.",)),
+    "FRP": Interpretation(
+        notes=("Easy to explain, but a few queries with late documents skew it: FRP@k bounds that.",)
+    ),
 }
 
 
@@ -299,7 +301,7 @@ def _nearest(k: int, known: Iterable[str]) -> int:
     return min((int(key[2:]) for key in known if key.startswith("k=")), key=lambda own: max(own / k, k / own))
 
 
-def reading(measure: str) -> Reading:
+def reading(measure: str) -> Interpretation:
     """Return how to read a measure, by its name in the registry; an empty reading if nothing is known.
 
     Examples
@@ -307,4 +309,4 @@ def reading(measure: str) -> Reading:
     >>> reading("Hit").targets
     (('Hit@10', 0.95),)
     """
-    return READINGS.get(measure, Reading())
+    return READINGS.get(measure, Interpretation())

@@ -18,7 +18,7 @@ M = TypeVar("M")
 CALL = re.compile(r"(\w+)(?:\((.*)\))?")
 
 
-class Check(Protocol):
+class Domain(Protocol):
     """What a parameter may be."""
 
     @property
@@ -30,7 +30,7 @@ class Check(Protocol):
         """Return the value in its normal form, or raise ValueError; with a hint, if there is one, ParameterError."""
 
 
-def parameter(default: Any, check: Check, meaning: str) -> Any:  # noqa: ANN401 - typed by its field
+def parameter(default: Any, check: Domain, meaning: str) -> Any:  # noqa: ANN401 - typed by its field
     """Return a dataclass field that knows its check and its meaning."""
     return field(default=default, metadata={"check": check, "meaning": meaning})
 

@@ -46,7 +46,7 @@ class Contiguous:
         The judged documents among the rows, if they are known.
     """
 
-    def __init__(self, qrels: Qrels, run: Run, blocks: Blocks, found: Found | None = None) -> None:
+    def __init__(self, qrels: Qrels, run: Run, blocks: Blocks, found: JudgedRows | None = None) -> None:
         self._qrels, self._run, self._blocks, self._found = qrels, run, blocks, found
 
     def place(self) -> Placements:
@@ -69,7 +69,9 @@ class Contiguous:
         return (_first_by_sorting if many else _first_by_comparing)(docs, sizes, own, tie, by_id=rule == "doc_id")
 
 
-def count(blocks: Blocks, judgments: pl.DataFrame, found: Found | None = None) -> tuple[pl.DataFrame, pl.DataFrame]:
+def count(
+    blocks: Blocks, judgments: pl.DataFrame, found: JudgedRows | None = None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return how many documents each query has, and where the judged ones among them are.
 
     Parameters
@@ -97,13 +99,13 @@ def count(blocks: Blocks, judgments: pl.DataFrame, found: Found | None = None) -
     return pl.concat(counts), pl.concat(rows)
 
 
-def _count(blocks: Blocks, found: Found) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _count(blocks: Blocks, found: JudgedRows) -> tuple[pl.DataFrame, pl.DataFrame]:
     above, tied, ends_in_tie = map(np.concatenate, zip(*_in_pieces(blocks, found), strict=True))
     counts = {"query_id": blocks.query_ids, "n_retrieved": np.diff(blocks.bounds), "ends_in_tie": ends_in_tie}
     return pl.DataFrame(counts), found.judgments.with_columns(above=above, tied=tied)
 
 
-def _in_pieces(blocks: Blocks, found: Found) -> Iterator[tuple[IntArray, IntArray, BoolArray]]:
+def _in_pieces(blocks: Blocks, found: JudgedRows) -> Iterator[tuple[IntArray, IntArray, BoolArray]]:
     """Yield what :func:`count_above_and_tied` finds in some blocks after the other: few scores stay in the cache."""
     parts = blocks.parts(-(-blocks.frame.height // SCORES)) or [blocks]
     memory = np.empty(max(part.frame.height for part in parts))
@@ -117,7 +119,7 @@ def _in_pieces(blocks: Blocks, found: Found) -> Iterator[tuple[IntArray, IntArra
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class JudgedRows:
     """The judged documents that are retrieved, in the order of their rows.
 
     Attributes
@@ -133,7 +135,7 @@ class Found:
     block: IntArray
 
 
-def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> Found:
+def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> JudgedRows:
     """Find the judged documents among the rows.
 
     Hashes of ids find candidates: first those that are judged for any query, by tables that stay in the processor's
@@ -161,7 +163,7 @@ def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> Found:
     # of several with one hash, one at most is the document
     own, theirs = blocks.frame["doc_id"].gather(rows[pair]), judged["doc_id"].gather(judgment)
     is_own = (own == theirs).to_numpy()
-    return Found(judged.drop("block")[judgment[is_own]], rows[pair[is_own]], block[pair[is_own]])
+    return JudgedRows(judged.drop("block")[judgment[is_own]], rows[pair[is_own]], block[pair[is_own]])
 
 
 def _keys(block: IntArray, hashes: Hashes) -> NDArray[np.uint64]:

@@ -144,7 +144,7 @@ def count_embeddings(
     has_length = similarity == "cosine"
     first_identical(left, "query", has_length=has_length)  # checks them
     first = first_identical(right, "document", has_length=has_length)
-    count = _Count(Tiles(left, right, similarity, first, judged.document), judged, left_out)
+    count = _TileCounter(Tiles(left, right, similarity, first, judged.document), judged, left_out)
     n_tiles, at_once = -(-shape[0] // count.tiles.shape[0]), -(-block // count.tiles.shape[0])
     for start in range(0, n_tiles, at_once):
         count.add(range(start, min(start + at_once, n_tiles)))
@@ -153,7 +153,7 @@ def count_embeddings(
     return Counted(queries, n_retrieved, judged.query, documents, judged.value, count.above, count.tied)
 
 
-class _Count:
+class _TileCounter:
     """Counts the documents above and tied with each judged one, for some tiles of queries after the other.
 
     Parameters

@@ -10,7 +10,7 @@ from typing import Protocol
 from deadheat.arrays import IntArray
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, UnreadRows
-from deadheat.data.tables import Qrels, Run, Source, Table
+from deadheat.data.tables import DocumentTable, Qrels, Run, Source
 from deadheat.errors import DeadheatWarning, ParameterError
 from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.placements.contiguous import Contiguous
@@ -113,7 +113,7 @@ def looks_swapped(qrels: Qrels, run: Run) -> bool:
     return are_levels(run) and sum(one % 1 != 0 for one in relevance) > len(relevance) / 2
 
 
-def are_levels(table: Table) -> bool:
+def are_levels(table: DocumentTable) -> bool:
     """Return whether the numbers of a dict look like judgments: small whole ones, of which there are some."""
     numbers = [*_some_numbers(table.rows)] if isinstance(table.rows, MappingRows) else []
     return len(numbers) >= FEW and all(float(one).is_integer() and 0 <= one <= HIGHEST for one in numbers)

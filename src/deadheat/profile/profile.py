@@ -15,11 +15,11 @@ import polars as pl
 from deadheat.arguments import whole
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.flat import Numbers
-from deadheat.data.shown import Drawn, Shown
+from deadheat.data.shown import Plottable, Shown
 from deadheat.data.tables import Run, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import (
-    Difference,
+    RuleDifference,
     check_rule,
     difference_of,
     differences,
@@ -52,7 +52,7 @@ OF_RUN = (
 
 
 @dataclass(frozen=True)
-class Spread:
+class CountRange:
     """Smallest, middle and largest of some counts."""
 
     min: int
@@ -169,7 +169,7 @@ class Stability:
         Under the rule.
     """
 
-    difference: Difference
+    difference: RuleDifference
     with_tie_ratio: Correlation
     with_largest_tie: Correlation
     scores: Scores = field(repr=False, compare=False)
@@ -214,7 +214,7 @@ class Recommendation:
 
 
 @dataclass(frozen=True, repr=False)
-class TieProfile(Drawn, Shown):
+class TieProfile(Plottable, Shown):
     """What is known about the ties of a run.
 
     Attributes
@@ -270,9 +270,9 @@ class TieProfile(Drawn, Shown):
     n_queries_with_ties: int
     n_ties: int
     n_tied: int
-    tie_size: Spread | None
+    tie_size: CountRange | None
     largest: LargestTie | None
-    distinct_scores: Spread
+    distinct_scores: CountRange
     cuts: tuple[Cut, ...]
     n_levels: int
     levels: tuple[tuple[float, int], ...]
@@ -497,8 +497,8 @@ def _describe(name: str, found: Grouped, at: Sequence[int]) -> TieProfile:
     )
 
 
-def _spread(counts: IntArray) -> Spread:
-    return Spread(int(counts.min()), float(np.median(counts)), int(counts.max()))
+def _spread(counts: IntArray) -> CountRange:
+    return CountRange(int(counts.min()), float(np.median(counts)), int(counts.max()))
 
 
 def _of_measure(scores: Scores) -> Decided:

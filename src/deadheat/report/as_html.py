@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import MOST_SIDE_BY_SIDE, Bar, Cell, Number, Report, Table
+from deadheat.report.model import MOST_SIDE_BY_SIDE, Bar, Cell, NumberCell, Report, Table
 from deadheat.report.numbers import format_cell
 from deadheat.wording import printable
 
@@ -91,8 +91,8 @@ def _label(text: str, is_again: bool) -> str:  # noqa: FBT001 - by map
 def _cell(cell: Cell, digits: int | None, *, is_text: bool, is_main: bool) -> str:
     if isinstance(cell, Bar):
         return f"<td>{draw(cell)}</td>"
-    marks = cell.marks if isinstance(cell, Number) else ""
-    if isinstance(cell, Number) and cell.kind == "ranked":
+    marks = cell.marks if isinstance(cell, NumberCell) else ""
+    if isinstance(cell, NumberCell) and cell.kind == "ranked":
         number = escaped(format_cell(cell.value, digits))
         room = f'<span class="marks" style="width:{cell.room}ch">{escaped(marks)}</span>' if cell.room else ""
         return f'<td class="n">{f"<strong>{number}</strong>" if cell.is_best else number}{room}</td>'

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Cell, Number, Report, Table
+from deadheat.report.model import Cell, NumberCell, Report, Table
 from deadheat.report.numbers import format_cell
 from deadheat.wording import on_terminal, printable
 
@@ -72,7 +72,8 @@ def _float(table: Table, digits: int | None) -> str:
 def _lines(table: Table, digits: int | None) -> Iterator[str]:
     n_labels, n_columns = len(table.labels), len(table.columns)
     is_ranked = [  # these columns take two of LaTeX's: numbers flush right, and marks behind them
-        any(isinstance(cell, Number) and cell.kind == "ranked" for cell in table.cells_of(n)) for n in range(n_columns)
+        any(isinstance(cell, NumberCell) and cell.kind == "ranked" for cell in table.cells_of(n))
+        for n in range(n_columns)
     ]
     names = [_breaks(table, place) for place in range(n_labels)]
     kinds = ("l" if table.holds_words(n) else "r@{}l" if is_wide else "r" for n, is_wide in enumerate(is_ranked))
@@ -124,7 +125,7 @@ def _breakable(text: str) -> str:
 
 
 def _ranked(cell: Cell, digits: int | None) -> str:
-    if not isinstance(cell, Number):
+    if not isinstance(cell, NumberCell):
         return _cell(cell, digits) + " & "
     number = escaped(format_cell(cell.value, digits, empty="--"))
     marks = rf"\textsuperscript{{{escaped(cell.marks).replace('-', '--')}}}" if cell.marks else ""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Cell, Column, Number, Report, Span, Table
+from deadheat.report.model import Cell, Column, NumberCell, Report, Span, Table
 from deadheat.report.numbers import format_cell
 from deadheat.wording import printable
 
@@ -41,7 +41,7 @@ def _lines(table: Table, digits: int | None) -> Iterator[str]:
 
 
 def _cell(cell: Cell, digits: int | None) -> str:
-    if not isinstance(cell, Number) or cell.kind != "ranked":
+    if not isinstance(cell, NumberCell) or cell.kind != "ranked":
         return _escaped(format_cell(cell, digits))
     number = _escaped(format_cell(cell.value, digits))
     return f"**{number}** {cell.marks}".rstrip() if cell.is_best else f"{number} {_escaped(cell.marks)}".rstrip()

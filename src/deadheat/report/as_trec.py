@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Cell, Number, Report, Table
+from deadheat.report.model import Cell, NumberCell, Report, Table
 from deadheat.report.numbers import plain
 from deadheat.wording import printable
 
@@ -79,7 +79,7 @@ def _run(summary: Table, per_query: Sequence[Table], place: int, digits: int | N
 
 
 def _line(name: str, query: str, cell: Cell, digits: int | None) -> str:
-    cell = cell.value if isinstance(cell, Number) else cell
+    cell = cell.value if isinstance(cell, NumberCell) else cell
     value = f"{cell:.{4 if digits is None else digits}f}" if isinstance(cell, float) else str(cell)
     return f"{name:<22}\t{query}\t{value}"
 

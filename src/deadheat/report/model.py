@@ -12,12 +12,12 @@ MARK, OF_FEW, LACKING, BEYOND = "*", "°", "#", "!"
 """Behind a number, one meaning each: significant, of few queries, without some queries, out of reach."""
 MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
 
-Cell: TypeAlias = "bool | float | str | tuple[str, ...] | Number | Span | Bar | None"
+Cell: TypeAlias = "bool | float | str | tuple[str, ...] | NumberCell | Span | Bar | None"
 """A float is rounded where it is printed, an int (a count) is not; None and NaN mean "no value"."""
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class NumberCell:
     """A number that is not printed as a plain decimal, or has something behind it.
 
     Attributes
@@ -43,14 +43,14 @@ class Number:
     room: int = 0
 
 
-def share(value: float | None, error: float = 0.0) -> Number | None:
+def share(value: float | None, error: float = 0.0) -> NumberCell | None:
     """Return a number from 0 to 1 as a cell that is printed as a percentage."""
-    return None if value is None else Number(value, "share", error)
+    return None if value is None else NumberCell(value, "share", error)
 
 
-def p_value(value: float | None, *, is_significant: bool = False) -> Number | None:
+def p_value(value: float | None, *, is_significant: bool = False) -> NumberCell | None:
     """Return a p value as a cell; a significant one is marked."""
-    return None if value is None else Number(value, "p", marks=MARK if is_significant else "")
+    return None if value is None else NumberCell(value, "p", marks=MARK if is_significant else "")
 
 
 def notation_of(measure: str) -> dict[str, str]:

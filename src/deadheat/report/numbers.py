@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from deadheat.report.model import Bar, Cell, Fact, Number, Span
+from deadheat.report.model import Bar, Cell, Fact, NumberCell, Span
 from deadheat.wording import counted, percentage, rounded
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
     Parameters
     ----------
     cell : Cell
-        An int is not rounded; a `Number` is printed as its kind says, with its marks; a `Bar` is drawn.
+        An int is not rounded; a `NumberCell` is printed as its kind says, with its marks; a `Bar` is drawn.
     digits : int, optional
         Decimals of a float, 4 by default.
     empty : str, default "-"
@@ -66,14 +66,14 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     digits = DIGITS if digits is None else digits
-    if isinstance(cell, Number):
+    if isinstance(cell, NumberCell):
         return _number(cell, digits, empty)
     if cell is None or math.isnan(cell):
         return empty
     return f"{cell:,}" if isinstance(cell, int) else rounded(cell, digits)
 
 
-def _number(cell: Number, digits: int, empty: str) -> str:
+def _number(cell: NumberCell, digits: int, empty: str) -> str:
     shown = empty if math.isnan(cell.value) else rounded(cell.value, digits)
     if cell.kind == "ranked":
         around, gap = BOLD if cell.is_best else "", " " if cell.room else ""
@@ -99,7 +99,7 @@ def plain(cell: Cell, digits: int | None = None) -> float | str | None:
     """
     if isinstance(cell, Span | Bar):
         raise TypeError(f"a table is turned into data first, which leaves no {type(cell).__name__}")
-    value = cell.value if isinstance(cell, Number) else cell
+    value = cell.value if isinstance(cell, NumberCell) else cell
     if isinstance(value, tuple):
         return " ".join(value)
     if not isinstance(value, float):

@@ -14,7 +14,7 @@ from deadheat.comparison.verdict import doubt, favoured
 from deadheat.evaluation.strata import keys_of
 from deadheat.measures import Measure
 from deadheat.report.conventions import broken_by
-from deadheat.report.model import SYSTEM, Column, Number, Report, tabulate
+from deadheat.report.model import SYSTEM, Column, NumberCell, Report, tabulate
 from deadheat.report.numbers import format_cell
 from deadheat.report.of_comparison import (
     TESTS,
@@ -95,7 +95,7 @@ def report_compact(
 
 def _column(
     part: Comparison, measure: Measure, names: Sequence[str], letters: Mapping[str, str], digits: int | None
-) -> dict[str, Number | None]:
+) -> dict[str, NumberCell | None]:
     """Return the value of each system by one measure, the best marked, and what it is shown to be better than."""
     values = {name: part.evaluations[name][measure].reported() for name in names}
     known = [value for value in values.values() if measure.is_quality and not math.isnan(value)]
@@ -106,7 +106,7 @@ def _column(
     return {
         name: None
         if math.isnan(value)
-        else Number(value, "ranked", marks=marks[name], is_best=format_cell(value, digits) == shown, room=room)
+        else NumberCell(value, "ranked", marks=marks[name], is_best=format_cell(value, digits) == shown, room=room)
         for name, value in values.items()
     }
 

@@ -15,7 +15,7 @@ from deadheat.report.model import (
     MEASURE,
     Column,
     Fact,
-    Number,
+    NumberCell,
     Report,
     Table,
     p_value,
@@ -57,7 +57,7 @@ THRESHOLDS = (
     Column(
         "threshold",
         "threshold",
-        lambda check: Number(check.threshold, marks=BEYOND) if check.is_beyond else check.threshold,
+        lambda check: NumberCell(check.threshold, marks=BEYOND) if check.is_beyond else check.threshold,
     ),
     Column("reachable", "at best", spare=1),
     Column("n_queries", "queries"),

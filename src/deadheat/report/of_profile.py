@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 
 from deadheat.profile.orders import TieOrders
-from deadheat.profile.profile import RULE_OF_THUMB, VISIBLE, Decided, Recommendation, Spread, Stability, TieProfile
+from deadheat.profile.profile import RULE_OF_THUMB, VISIBLE, CountRange, Decided, Recommendation, Stability, TieProfile
 from deadheat.report.conventions import RULES, broken_by, gathered, nothing_judged, tell_unshared
 from deadheat.report.model import (
     MEASURE,
@@ -241,7 +241,7 @@ def _part(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,} ({format_cell(share(part / whole))})"
 
 
-def _spread(spread: Spread) -> str:
+def _spread(spread: CountRange) -> str:
     if spread.min == spread.max:
         return f"{spread.min:,}"
     return f"{spread.min:,} to {spread.max:,}, median {spread.median:g}"

@@ -22,7 +22,7 @@ from deadheat.report.model import (
     QUERY,
     Cell,
     Column,
-    Number,
+    NumberCell,
     Row,
     Span,
     Table,
@@ -185,7 +185,7 @@ def _cells(
     cells: dict[str, Any] = {
         "n_queries": scores.n_queries,
         "n_all": len(scores.query_ids),
-        "value": Number(scores.mean, marks=marks) if marks else as_cell(scores),
+        "value": NumberCell(scores.mean, marks=marks) if marks else as_cell(scores),
         "mean": math.nan if is_total else scores.mean,
         "total": as_cell(scores) if is_total else None,
         "interval": NOTHING if interval is None else span_of(interval),

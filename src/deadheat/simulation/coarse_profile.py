@@ -24,7 +24,7 @@ from deadheat.comparison.flips import (
 )
 from deadheat.comparison.pairs import pairs_of
 from deadheat.comparison.sums import ROUNDING
-from deadheat.data.shown import Drawn
+from deadheat.data.shown import Plottable
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import are_runs, evaluate_beside, parse_measures
@@ -129,7 +129,7 @@ class CoarsePair:
 
 
 @dataclass(frozen=True, eq=False)
-class CoarseningProfile(Drawn):
+class CoarseningProfile(Plottable):
     """What runs lose as their scores become coarser. Made by :func:`coarsening_profile`.
 
     Attributes

@@ -218,7 +218,7 @@ def evaluate_with_confidence(
             n_draws=0,
             notes=(note, *plain.notes),
         )
-    orders = _Orders.of(plain.placements, first.to_polars(), other.to_polars())
+    orders = _JudgedTies.of(plain.placements, first.to_polars(), other.to_polars())
     means, errors = _draw(orders, chosen, float(scale), n_draws, generator(rng))
     scores = tuple(_scores(plain, *of_measure) for of_measure in zip(chosen, means, errors, strict=True))
     note = (
@@ -232,7 +232,7 @@ def evaluate_with_confidence(
 
 
 @dataclass(frozen=True, eq=False)
-class _Orders:
+class _JudgedTies:
     """The ties that hold judged documents, and their second scores.
 
     Attributes
@@ -257,7 +257,7 @@ class _Orders:
     row: IntArray
 
     @classmethod
-    def of(cls, placements: Placements, run: pl.DataFrame, other: pl.DataFrame) -> _Orders:
+    def of(cls, placements: Placements, run: pl.DataFrame, other: pl.DataFrame) -> _JudgedTies:
         """Find the ties of a run, and the second score of each of their documents."""
         pair = ("query_id", "doc_id")
         tied = np.flatnonzero(placements.tied > 1)
@@ -345,7 +345,7 @@ class _Orders:
 
 
 def _draw(
-    orders: _Orders, measures: tuple[Measure, ...], scale: float, n_draws: int, rng: np.random.Generator
+    orders: _JudgedTies, measures: tuple[Measure, ...], scale: float, n_draws: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Draw orders, some at once; return means and their standard errors, each of shape (n_measures, n_queries)."""
     own = orders.placements

@@ -19,7 +19,7 @@ import polars as pl
 
 from deadheat.arguments import Rng, as_count, as_rng, generator, is_number, whole
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.data.shown import Drawn
+from deadheat.data.shown import Plottable
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import parse_measures
@@ -172,7 +172,7 @@ QueryTypes: TypeAlias = Iterable[str | QueryType] | str | QueryType | None
 
 
 @dataclass(frozen=True, eq=False)
-class Simulation(Drawn):
+class Simulation(Plottable):
     """Simulated queries, judgments and runs. Made by :func:`simulate_rerankers` and :func:`simulate_scenarios`.
 
     Attributes

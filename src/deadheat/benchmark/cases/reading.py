@@ -116,7 +116,7 @@ class Finding:
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class CaseFile:
     """A file of cases: its rows, the cases that can be used, and what is wrong with the others.
 
     Attributes
@@ -272,7 +272,7 @@ def examine(
     format: str | None = None,  # noqa: A002 - as read_cases
     language: str | None = None,
     columns: Mapping[str, str] | None = None,
-) -> Reading:
+) -> CaseFile:
     """Read every row of a file as a case, or find what is wrong with it; an empty cell is a missing field.
 
     Raises
@@ -295,7 +295,7 @@ def examine(
     rows = _rows(records, named, path, pattern or HPO_PATTERN)
     if not rows:
         raise DataError("no case in it", allowed="at least one text with its expected ids", path=path)
-    reading = Reading(path, records, rows, named, language)
+    reading = CaseFile(path, records, rows, named, language)
     seen: dict[object, int] = {}  # the place of each case_id, and of each pair_id with its language
     for place in range(len(rows)):
         _examine(reading, place, pattern, seen)
@@ -430,7 +430,7 @@ def _number(given: object) -> object:
         return given  # reported where grades are checked
 
 
-def _examine(reading: Reading, place: int, pattern: re.Pattern[str] | None, seen: dict[object, int]) -> None:
+def _examine(reading: CaseFile, place: int, pattern: re.Pattern[str] | None, seen: dict[object, int]) -> None:
     """Add the case of a row to a reading, or what is wrong with it."""
     row, misfit = reading.rows[place], reading.records.misfits.get(place)
     given, case_id = row.get("case_id"), ""
@@ -472,7 +472,7 @@ def _examine(reading: Reading, place: int, pattern: re.Pattern[str] | None, seen
 
 
 def _repeated(
-    reading: Reading, place: int, seen: dict[object, int], named: tuple[str, str | None, str | None]
+    reading: CaseFile, place: int, seen: dict[object, int], named: tuple[str, str | None, str | None]
 ) -> Iterator[Wrong]:
     """Give what an earlier case has too: the case_id, or the pair_id in its language."""
     case_id, pair, language = named

@@ -13,7 +13,7 @@ from typing import Any
 
 from deadheat.arguments import collected, package
 from deadheat.benchmark.cases.model import LABELS, SMALL, Case
-from deadheat.benchmark.cases.reading import FIELDS, IDS, Finding, Reading, examine, finding, label, quoted
+from deadheat.benchmark.cases.reading import FIELDS, IDS, CaseFile, Finding, examine, finding, label, quoted
 from deadheat.benchmark.languages import code_of, guess, known
 from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.data.tables import label_of
@@ -128,7 +128,7 @@ def schema_text() -> str:
     return files("deadheat.benchmark.cases").joinpath("schema.json").read_text(encoding="utf-8")
 
 
-def _violations(file: Reading) -> Iterator[Finding]:
+def _violations(file: CaseFile) -> Iterator[Finding]:
     """Find what the schema forbids but reading accepts, once for each value."""
     validator = package(
         "jsonschema", "checking against the JSON Schema needs the package jsonschema", "cases"
@@ -180,7 +180,7 @@ def half_width(n: int) -> float:
     return 1.96 * 0.5 / math.sqrt(n)
 
 
-def unread_fields(file: Reading) -> Iterator[Finding]:
+def unread_fields(file: CaseFile) -> Iterator[Finding]:
     """Find the fields that are not read, of cases and beside them."""
     lines = collected(
         (name, line)
@@ -200,7 +200,7 @@ def unread_fields(file: Reading) -> Iterator[Finding]:
             )
 
 
-def missing_labels(file: Reading) -> Iterator[Finding]:
+def missing_labels(file: CaseFile) -> Iterator[Finding]:
     """Find the labels that cases lack."""
     n = len(file.cases)
     for name in LABELS:
@@ -211,21 +211,21 @@ def missing_labels(file: Reading) -> Iterator[Finding]:
             yield file.warning("missing_label", lack, _HOW_TO_LABEL.get(name) or _how_to_name_language(file, lacking))
 
 
-def _how_to_name_language(file: Reading, cases: Sequence[Case]) -> str:
+def _how_to_name_language(file: CaseFile, cases: Sequence[Case]) -> str:
     likely = guess(". ".join(case.text for case in cases))
     example = f"; the texts look like {likely!r}" if likely else ", such as de"
     how = "Add a column language" if file.is_table else "Write it once, as metadata.language"
     return f"{how}, or give --language{example}. Languages are never evaluated together."
 
 
-def languages_of_folders(file: Reading) -> Iterator[Finding]:
+def languages_of_folders(file: CaseFile) -> Iterator[Finding]:
     """Tell that a folder's name is all that says the language."""
     if file.said_by_folder:
         advice = "Write it in the file, so that it is known in other folders too."
         yield file.warning("language_of_folder", file.said_by_folder, advice)
 
 
-def nothing_expected(file: Reading) -> Iterator[Finding]:
+def nothing_expected(file: CaseFile) -> Iterator[Finding]:
     """Find the cases that expect nothing."""
     if bare := [case for case in file.cases if not case.expected_ids]:
         yield file.warning(
@@ -235,7 +235,7 @@ def nothing_expected(file: Reading) -> Iterator[Finding]:
         )
 
 
-def low_grades(file: Reading) -> Iterator[Finding]:
+def low_grades(file: CaseFile) -> Iterator[Finding]:
     """Find the cases that grade an expected id too low to be relevant for binary measures."""
     if low := [case for case in file.cases if min(case.relevance, default=1.0) < 1]:
         yield file.warning(
@@ -246,7 +246,7 @@ def low_grades(file: Reading) -> Iterator[Finding]:
         )
 
 
-def repeated_texts(file: Reading) -> Iterator[Finding]:
+def repeated_texts(file: CaseFile) -> Iterator[Finding]:
     """Find the texts that several cases of one language have, with the same expected ids or with others."""
     for group in file.cases.repeated_texts():
         what = f"the text {shown(group[0].text)} appears {len(group)} times ({listed_lines(group)})"
@@ -265,7 +265,7 @@ def _other(texts: Sequence[str], language: str | None) -> str | None:
     return None if found == code else found
 
 
-def other_languages(file: Reading) -> Iterator[Finding]:
+def other_languages(file: CaseFile) -> Iterator[Finding]:
     """Find sets that do not look like their stated language, and single texts of the others that do not."""
     for language, part in file.cases.by_language().items():
         if other := _other(part.texts(), language):
@@ -277,7 +277,7 @@ def other_languages(file: Reading) -> Iterator[Finding]:
                 yield file.warning("language", what, f"Check it; if so, write language {near!r}.", about=case)
 
 
-def few_cases(file: Reading) -> Iterator[Finding]:
+def few_cases(file: CaseFile) -> Iterator[Finding]:
     """Find the languages that have too few cases for a sound conclusion."""
     for language, part in file.cases.by_language().items():
         if (n := len(part)) < STANDARD:
@@ -288,7 +288,7 @@ def few_cases(file: Reading) -> Iterator[Finding]:
             yield file.warning("few_cases", f"{counted(n, 'case')}{of}: {width}", f"Good for {use}. {advice}")
 
 
-def shared_ids(file: Reading) -> Iterator[Finding]:
+def shared_ids(file: CaseFile) -> Iterator[Finding]:
     """Find the cases that share an expected id with one of their language: what makes one hard makes the other so."""
     for language, part in file.cases.by_language().items():
         seen: set[str] = set()
@@ -306,7 +306,7 @@ def shared_ids(file: Reading) -> Iterator[Finding]:
             )
 
 
-def _pairs(file: Reading) -> dict[str, list[Case]]:
+def _pairs(file: CaseFile) -> dict[str, list[Case]]:
     """Return the cases of each pair_id, if there are several languages."""
     return collected(
         (case.pair_id, case)
@@ -315,7 +315,7 @@ def _pairs(file: Reading) -> dict[str, list[Case]]:
     )
 
 
-def unlike_pairs(file: Reading) -> Iterator[Finding]:
+def unlike_pairs(file: CaseFile) -> Iterator[Finding]:
     """Find the pairs that do not ask for the same."""
     for pair, own in _pairs(file).items():
         if len({frozenset(case.expected_ids) for case in own}) > 1:
@@ -328,7 +328,7 @@ def unlike_pairs(file: Reading) -> Iterator[Finding]:
             )
 
 
-def unpaired_cases(file: Reading) -> Iterator[Finding]:
+def unpaired_cases(file: CaseFile) -> Iterator[Finding]:
     """Find the cases without a partner in another language, where others have one."""
     pairs = _pairs(file)
     lone = [case for case in file.cases if case.language is None or len(pairs.get(case.pair_id or "", ())) < 2]
@@ -340,7 +340,7 @@ def unpaired_cases(file: Reading) -> Iterator[Finding]:
         )
 
 
-def missing_pairs(file: Reading) -> Iterator[Finding]:
+def missing_pairs(file: CaseFile) -> Iterator[Finding]:
     """Find cases of several languages, none with a pair_id, that expect the same ids."""
     languages = collected(
         (frozenset(case.expected_ids), case.language)
@@ -375,7 +375,7 @@ RULES = (
 """What warns of cases that can be read, in the order of its findings."""
 
 
-def _share(some: Sequence[object], file: Reading) -> str:
+def _share(some: Sequence[object], file: CaseFile) -> str:
     return f"{len(some):,} of {counted(len(file.cases), 'case')}"
 
 
@@ -397,7 +397,7 @@ def _in_cases(lines: Sequence[int | None]) -> str:
     return f" in {len(lines):,} cases ({listed_lines(lines)})" if len(lines) > 1 else ""
 
 
-def _unknown_terms(file: Reading, ontology: Ontology) -> Iterator[Finding]:
+def _unknown_terms(file: CaseFile, ontology: Ontology) -> Iterator[Finding]:
     """Find each expected id that is not a term of an ontology, once, with the cases that expect it."""
     expecting = collected((term, case) for case in file.cases for term in case.expected_ids if term not in ontology)
     labels = {term: name for term, name in zip(ontology.ids, ontology.labels, strict=True) if name} if expecting else {}

@@ -29,7 +29,7 @@ MAX_BYTES = 1 << 26  # for the bits that say which terms are below which
 MOST_NAMED = 10  # terms of a cycle
 NONE = -1.0
 
-Kind: TypeAlias = "Callable[[Graph, FloatArray, int], FloatArray]"
+Similarity: TypeAlias = "Callable[[Graph, FloatArray, int], FloatArray]"
 """``kind(graph, information_content, term)`` returns an array of shape (n_terms,)."""
 
 
@@ -373,7 +373,7 @@ def hybrid(graph: Graph, _information: FloatArray, term: int) -> FloatArray:
     return similarity
 
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, Similarity] = {
     kind.__name__: kind for kind in (lin, resnik, jiang_conrath, wu_palmer, path, simple_resnik_like, hybrid)
 }
 """By the name that ``kind=`` takes."""

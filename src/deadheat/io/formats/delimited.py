@@ -16,7 +16,7 @@ import polars as pl
 from deadheat.arrays import FloatArray
 from deadheat.errors import ColumnError, DataError, DeadheatWarning
 from deadheat.io.census import count_separators
-from deadheat.io.decimals import Column, given_decimal, may_be_number
+from deadheat.io.decimals import DecimalColumn, given_decimal, may_be_number
 from deadheat.io.formats.base import (
     CASES,
     ROWS,
@@ -43,7 +43,7 @@ from deadheat.io.kinds import (
     resolve_columns,
     value_column,
 )
-from deadheat.io.rows import Rows
+from deadheat.io.rows import FileRows
 from deadheat.io.source import (
     BOM,
     HEAD,
@@ -76,7 +76,7 @@ _RATINGS = ["query", "docid"]  # in Quepid's ratings, followed by rating, or by 
 _GUARDED = re.compile(r" (?=[=@+-])")  # against formulas in spreadsheets
 
 
-class _Table:
+class _HeaderFile:
     """A file with a header: where it is, and which of its columns are wanted.
 
     Attributes
@@ -106,7 +106,7 @@ class _Table:
         if separator == "," and has_semicolons(self.head, given.values()):
             separator = ";"
         with self.opened() as file:
-            rows = Rows(file, path, separator)
+            rows = FileRows(file, path, separator)
             self.header, self.n_header_lines, self.n_header_bytes = rows.header, rows.n_lines, rows.n_bytes
         self.separator = rows.separator
         self.is_quepid = self.header[:2] == _RATINGS or {"Query Text", "Doc ID"} <= set(self.header)
@@ -142,7 +142,7 @@ class _Table:
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield each row below the header with its line, or raise if it has not as many fields as the header."""
         with self.opened() as file:
-            rows = Rows(file, self.path, self.separator)
+            rows = FileRows(file, self.path, self.separator)
             for line, row in rows:
                 lacks = len(self.header) - len(row) if self.is_quepid else 0
                 if lacks <= 0 and (misfit := rows.misfit(row, line)):
@@ -169,7 +169,7 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
     """
     if not given and _is_trec(path, separator):
         return read_trec(path, kind, given)
-    table = _Table(path, kind, separator, given)
+    table = _HeaderFile(path, kind, separator, given)
     if are_cases(table.header, kind, given):
         return CASES
     if not any(table.header):
@@ -196,7 +196,7 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
     return Content(frame, notes, _ranks(table) if "rank" in table.header and table.value == "score" else None)
 
 
-def _scan(table: _Table, numbers: Collection[int], **options: Any) -> pl.LazyFrame:  # noqa: ANN401 - of scan_csv
+def _scan(table: _HeaderFile, numbers: Collection[int], **options: Any) -> pl.LazyFrame:  # noqa: ANN401 - of scan_csv
     """Let Polars split the rows below the header; the columns at some places hold numbers."""
     return pl.scan_csv(
         table.data,
@@ -209,7 +209,7 @@ def _scan(table: _Table, numbers: Collection[int], **options: Any) -> pl.LazyFra
     )
 
 
-def _ranks(table: _Table) -> pl.DataFrame | None:
+def _ranks(table: _HeaderFile) -> pl.DataFrame | None:
     """Return the ranks and scores of the first rows; null for what is no number."""
     rows = _scan(table, (), n_rows=ROWS, truncate_ragged_lines=True)
     places = {"query_id": table.places["query_id"], "rank": table.header.index("rank"), "score": table.places["score"]}
@@ -220,7 +220,7 @@ def read_score_columns(
     path: Path, names: Sequence[str] | None, given: Mapping[str, str], *, separator: str
 ) -> ScoreColumns:
     """Read the ids of a table and several columns of scores, in file order."""
-    table = _Table(path, "run", separator, {**given, "score": names[0]} if names else given)
+    table = _HeaderFile(path, "run", separator, {**given, "score": names[0]} if names else given)
     chosen, notes = chosen_names(names, _numeric(table) if names is None else (), table.header, given, path)
     table.given = {**given, "score": chosen[0]}
     # names of their own, as a column of scores may be called as ids are
@@ -231,7 +231,7 @@ def read_score_columns(
     return read_each(lambda columns: read_table(path, "run", columns, separator=separator), chosen, given, notes, path)
 
 
-def _numeric(table: _Table) -> list[str]:
+def _numeric(table: _HeaderFile) -> list[str]:
     """Return the columns whose first rows hold numbers, some of which may be missing."""
     rows = [row for _, row in islice(table.rows(), SAMPLE)]
     columns = zip(*rows, strict=True) if rows else [()] * len(table.header)
@@ -244,7 +244,7 @@ def _numeric(table: _Table) -> list[str]:
 
 def names_in_table(path: Path, *, separator: str) -> list[str]:
     """Return the names in the header, none if there is none."""
-    return _Table(path, "run", separator, {}).header
+    return _HeaderFile(path, "run", separator, {}).header
 
 
 def locate_in_table(
@@ -253,12 +253,12 @@ def locate_in_table(
     """Return the 1-based lines on which the rows of this pair begin."""
     if not given and _is_trec(path, separator):
         return locate_in_lines(path, kind, query_id, doc_id, given)
-    table = _Table(path, kind, separator, given)
+    table = _HeaderFile(path, kind, separator, given)
     query, doc = (table.places[name] for name in KEYS)
     return [line for line, row in table.rows() if row[query] == query_id and row[doc] == doc_id]
 
 
-def _parse(table: _Table, values: Mapping[str, int] | None = None) -> pl.DataFrame | None:
+def _parse(table: _HeaderFile, values: Mapping[str, int] | None = None) -> pl.DataFrame | None:
     """Let Polars read the rows; None where it cannot, or where they may not be what the file says.
 
     `values` are the places of columns of numbers, by name; by default that of the table.
@@ -295,12 +295,12 @@ def _parse(table: _Table, values: Mapping[str, int] | None = None) -> pl.DataFra
     return frame.drop("ends_early")
 
 
-def _read_rows(table: _Table) -> tuple[pl.DataFrame, tuple[str, ...]]:
+def _read_rows(table: _HeaderFile) -> tuple[pl.DataFrame, tuple[str, ...]]:
     query, doc, *others = table.places.values()
     topic, value = (others[:1], others[1:]) if SUBTOPIC in table.columns else ([], others)
     found: list[tuple[str | float, ...]] = []
     n_skipped, name = 0, table.given.get("score", table.value or "")
-    column = Column(table.columns.get(table.value or "", ""), table.path, has_semicolons=table.separator == ";")
+    column = DecimalColumn(table.columns.get(table.value or "", ""), table.path, has_semicolons=table.separator == ";")
     for line, row in table.rows():
         if table.is_quepid:
             row[query], row[doc] = _text_of(row[query]), _text_of(row[doc])

@@ -52,7 +52,7 @@ from deadheat.io.writing import Compression, value_as_text, write_text
 from deadheat.wording import Plain, shown
 
 
-class _Number(str):
+class _JsonNumber(str):
     """A JSON number, as it is written."""
 
     __slots__ = ()
@@ -100,7 +100,7 @@ def read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[s
     """Read the ids of JSON lines and several scores of each object, in file order."""
     some = [row for _, row in islice(_objects(path, path), SAMPLE)]
     known = list(dict.fromkeys(name for row in some for name in row))
-    numeric = [name for name in known if {type(row.get(name)) for row in some} - {type(None)} == {_Number}]
+    numeric = [name for name in known if {type(row.get(name)) for row in some} - {type(None)} == {_JsonNumber}]
     chosen, notes = chosen_names(names, numeric, known, given, path)
     return read_each(lambda columns: read_jsonl(path, "run", columns), chosen, given, notes, path)
 
@@ -185,7 +185,7 @@ def _rows(
                     path=path,
                     line=line,
                 )
-            if are_numbers.setdefault((name, given), is_number := isinstance(given, _Number)) != is_number:
+            if are_numbers.setdefault((name, given), is_number := isinstance(given, _JsonNumber)) != is_number:
                 raise MalformedRowError(
                     f"{name} {str(given)!r} is text and a number", allowed="one of both in a file", path=path, line=line
                 )
@@ -207,7 +207,7 @@ def _subtopic(given: object, name: str, path: Path, line: int) -> str | None:
 def _value(given: object, name: str, kind: Kind, path: Path, line: int) -> float:
     if isinstance(given, bool) and kind == "qrels":
         return float(given)
-    if not isinstance(given, _Number):
+    if not isinstance(given, _JsonNumber):
         raise DataError(f"{name} must be a number", given=json.dumps(given), path=path, line=line)
     return read_value(str(given), kind, path=path, line=line)
 
@@ -225,7 +225,7 @@ def _lines(data: Path | bytes, path: Path) -> Iterator[tuple[int, str]]:
 def _objects(data: Path | bytes, path: Path, needed: Collection[str] = ()) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each object with its line; numbers keep their text."""
     for line, raw in _lines(data, path):
-        yield line, object_of(raw, path, line, number=_Number, needed=needed)
+        yield line, object_of(raw, path, line, number=_JsonNumber, needed=needed)
 
 
 def write_jsonl(rows: pl.DataFrame, file: IO[bytes], kind: Kind, _tag: str, compression: Compression) -> None:
