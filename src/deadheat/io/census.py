@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -22,13 +23,9 @@ _SPACE, _NEWLINE, _RETURN, _QUOTE, _DELETE = b' \n\r"\x7f'
 _TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
 
 
+@dataclass(frozen=True)
 class Blanks:
-    """How many blanks (bytes up to the space character) a text has, counted in its pieces, in memory that stays.
-
-    Parameters
-    ----------
-    end : int, optional
-        The byte with which all lines should end.
+    """How many blanks (bytes up to the space character) a text has.
 
     Attributes
     ----------
@@ -41,48 +38,48 @@ class Blanks:
     may_hold_controls : bool
         Whether a byte may be part of a control character that is not a blank.
     ends_otherwise : bool
-        Whether a line ends with another byte than `end`; false if none was given.
+        Whether a line ends with another byte than was asked for; false if none was.
     """
 
-    def __init__(self, end: int | None = None) -> None:
-        self._end = end
-        self.n_blanks = self.n_pairs = self.n_crlf = 0
-        self.lacks_final_newline = self.may_hold_controls = self.ends_otherwise = False
-        self._found, self._other = np.empty((2, _STEP + 1), np.bool_)
+    n_blanks: int
+    n_pairs: int
+    n_crlf: int
+    lacks_final_newline: bool
+    may_hold_controls: bool
+    ends_otherwise: bool
 
     @property
     def are_regular(self) -> bool:
         """Whether no blank follows another, apart from Windows line ends."""
         return self.n_pairs == self.n_crlf
 
-    def look(self, view: Bytes) -> None:
-        """Look at ``view[1:]``; ``view[0]`` precedes it."""
-        before, own = view[:-1], view[1:]
-        blank = np.less_equal(view, _SPACE, out=self._found[: len(view)])
-        both = np.logical_and(blank[1:], blank[:-1], out=self._other[: len(own)])
-        self.n_blanks += int(np.count_nonzero(blank[1:]))
-        if both.any():  # mostly there is none, and this look is the faster one
-            self.n_pairs += int(np.count_nonzero(both))
-            self.n_crlf += int(np.count_nonzero((before == _RETURN) & (own == _NEWLINE)))
-        self.may_hold_controls = self.may_hold_controls or _may_hold_controls(view)
-        if self._end is not None and not self.ends_otherwise and len(own):
-            is_newline = np.equal(own, _NEWLINE, out=self._found[: len(own)])
-            is_other = np.not_equal(before, self._end, out=self._other[: len(own)])
-            self.ends_otherwise = bool(np.logical_and(is_newline, is_other, out=is_newline).any())
-
 
 def count_blanks(source: Path | bytes, end: int | None = None) -> Blanks:
     """Count the blanks of a text without holding a file in memory, and tell whether a line's last byte is not `end`."""
     memory = bytearray(_STEP + 1)
-    buffer, found = np.frombuffer(memory, np.uint8), Blanks(end)
-    buffer[0] = _NEWLINE
+    buffer = np.frombuffer(memory, np.uint8)
+    marks, others = np.empty((2, _STEP + 1), np.bool_)
+    n_blanks = n_pairs = n_crlf = 0
+    may_hold_controls = ends_otherwise = False
+    buffer[0] = _NEWLINE  # before each piece is the last byte of the one before it
     with source.open("rb", buffering=0) if isinstance(source, Path) else BytesIO(source) as file:
         while n_read := file.readinto(memoryview(memory)[1:]):
-            found.look(buffer[: n_read + 1])
+            before, own = buffer[:n_read], buffer[1 : n_read + 1]
+            blank = np.less_equal(buffer[: n_read + 1], _SPACE, out=marks[: n_read + 1])
+            both = np.logical_and(blank[1:], blank[:-1], out=others[:n_read])
+            n_blanks += int(np.count_nonzero(blank[1:]))
+            if both.any():  # mostly there is none, and this look is the faster one
+                n_pairs += int(np.count_nonzero(both))
+                n_crlf += int(np.count_nonzero((before == _RETURN) & (own == _NEWLINE)))
+            may_hold_controls = may_hold_controls or _may_hold_controls(own)
+            if end is not None and not ends_otherwise:
+                is_newline = np.equal(own, _NEWLINE, out=marks[:n_read])
+                is_other = np.not_equal(before, end, out=others[:n_read])
+                ends_otherwise = bool(np.logical_and(is_newline, is_other, out=is_newline).any())
             buffer[0] = buffer[n_read]
-    found.lacks_final_newline = bool(buffer[0] != _NEWLINE)
-    found.ends_otherwise |= end is not None and bool(buffer[0] not in {_NEWLINE, end})
-    return found
+    last = int(buffer[0])
+    ends_otherwise |= end is not None and last not in {_NEWLINE, end}
+    return Blanks(n_blanks, n_pairs, n_crlf, last != _NEWLINE, may_hold_controls, ends_otherwise)
 
 
 def _may_hold_controls(view: Bytes) -> bool:

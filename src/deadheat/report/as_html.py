@@ -36,7 +36,7 @@ def templates() -> Environment:
     made.filters |= {
         "rows": lambda *given: Markup(_rows(*given)),  # noqa: S704 - escaped
         "laid_out": _laid_out,
-        "places_of_words": lambda table: [n for n in range(len(table.columns)) if table.holds_words(n)],
+        "places_of_words": lambda table: [n for n, is_words in enumerate(table.are_words) if is_words],
         "places_of_names": lambda table: [
             n for n in range(len(table.labels)) if not all(row.labels[n].isdigit() for row in table.rows)
         ],

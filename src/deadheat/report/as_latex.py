@@ -76,7 +76,10 @@ def _lines(table: Table, digits: int | None) -> Iterator[str]:
         for n in range(n_columns)
     ]
     names = [_breaks(table, place) for place in range(n_labels)]
-    kinds = ("l" if table.holds_words(n) else "r@{}l" if is_wide else "r" for n, is_wide in enumerate(is_ranked))
+    kinds = (
+        "l" if is_words else "r@{}l" if is_wide else "r"
+        for is_words, is_wide in zip(table.are_words, is_ranked, strict=True)
+    )
     labels, aligned = "".join(NAME_COLUMN if is_long else "l" for is_long in names), "".join(kinds)
     yield r"\begin{tabular}{" + labels + aligned * len(table.groups) + "}"
     yield r"\toprule"

@@ -34,7 +34,7 @@ def as_markdown(report: Report, *, digits: int | None = None) -> str:
 
 def _lines(table: Table, digits: int | None) -> Iterator[str]:
     yield _line(_escaped(column.heading) for column in (*table.labels, *table.columns))
-    aligned = [":--" if table.holds_words(place) else "--:" for place in range(len(table.columns))]
+    aligned = [":--" if is_words else "--:" for is_words in table.are_words]
     yield _line([":--"] * len(table.labels) + aligned)
     for row in table.rows:
         yield _line([*map(_escaped, row.labels), *(_cell(cell, digits) for cell in row.cells[0])])

@@ -109,7 +109,9 @@ def as_text(report: Report, *, width: int | None = 80, digits: int | None = None
     """
     if not is_plain("".join(report.texts())):
         report = report.with_texts(on_terminal)
-    tables = [_table(table, sys.maxsize if width is None else width, digits) for table in report.tables]
+    tables = [
+        _table(table.for_people(drawn=True), sys.maxsize if width is None else width, digits) for table in report.tables
+    ]
     width = PAGE if width is None else width
     facts = [_facts(shown, width)] if (shown := report.shown) else []
     parts = [Text(_filled(text, width), HEAD) for text in (report.heading, report.opening) if text]
@@ -125,7 +127,6 @@ def _filled(line: str, width: int) -> str:
 
 
 def _table(table: Table, width: int, digits: int | None) -> Text:
-    table = table.for_people(drawn=True)
     grid = _fitted(table, width, digits)
     lines = [Text(_filled(table.title, width), HEAD)] if table.title else []
     if width == sys.maxsize and grid.ends_in_words and grid.widths[-1] > SENTENCES:
@@ -181,7 +182,7 @@ def _ways(table: Table) -> Iterator[Table]:
 def _lay_out(table: Table, digits: int | None) -> Grid:
     groups, n_columns = shortened(table.groups), len(table.columns)
     cells = [[format_cell(cell, digits) for group in row.cells for cell in group] for row in table.rows]
-    is_text = [table.holds_words(n) for n in range(n_columns)]
+    is_text = table.are_words
     labels = [row.labels for row in table.rows]
     # a label that the row above has too is blank, but for the last one of a row
     shown = [
