@@ -28,7 +28,7 @@ RUN = {"q1": {"d1": 0.5, "d2": 0.5}}
     [
         (lambda: WRONG.nDCG(k=10), r"nDCG has no parameter 'k'; it takes .*\. Write the cutoff behind @: nDCG@10"),
         (lambda: WRONG.nDCG(10), r"name each parameter and write a cutoff behind @"),
-        (lambda: WRONG.P(rl=2), r"P has no parameter 'rl'; it takes cutoff, rel\. Did you mean 'rel'\?"),
+        (lambda: WRONG.P(rl=2), r"P has no parameter 'rl'; it takes cutoff, rel, norm\. Did you mean 'rel'\?"),
         (lambda: dh.bpref @ 3, r"bpref takes no cutoff, got @3"),
         (lambda: dh.parse_measure("P@99999999999999999999"), r"cutoff must be a whole number from 1 on"),
         (lambda: dh.parse_measure("nDCG(gain='exp', gain='linear')"), r"gain appears twice"),

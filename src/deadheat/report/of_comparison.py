@@ -278,6 +278,7 @@ def _differences(parts: Parts, leading: Iterable[Column], measure: Measure) -> T
         *(() if is_tukey else (Column("p_value", "p", spare=2),)),
         Column("p_adjusted", "p" if is_tukey else "p adj"),
         Column("effect_size", "effect", spare=5),
+        Column("std", "std", spare=7),
         Column("wins", "wins", spare=3),
         Column("draws", "draws", spare=4),
         Column("losses", "losses", spare=3),
