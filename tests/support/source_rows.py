@@ -26,6 +26,7 @@ from support.tie_tutorial import TUTORIAL, ClosedForms, as_data, run_cell, tutor
 
 PAGE = ROOT / "docs" / "sources.md"
 ROW = re.compile(r"^\| (?P<number>\d\.\d+) \|(?P<cells>.*)\|$", re.MULTILINE)
+WHAT = re.compile(r"(?P<what>.*?) \((?P<line>\d+)\)(?:: (?P<remark>.*))?")
 SPAN = re.compile(r"`([^`]+)`")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?|True|False")
 OF_TUTORIAL = re.compile(r"\bof_(?:200|100|local|n)\b")
@@ -42,6 +43,8 @@ class Row:
     number : str
         Such as "3.14".
     what : str
+    line : int
+        Of the source.
     ways : tuple of str
         Commands, which begin with "deadheat", and expressions in Python.
     there, here : str
@@ -51,6 +54,7 @@ class Row:
 
     number: str
     what: str
+    line: int
     ways: tuple[str, ...]
     there: str
     here: str
@@ -82,9 +86,11 @@ def rows() -> list[Row]:
     """Read the page."""
     found = []
     for match in ROW.finditer(PAGE.read_text(encoding="utf-8")):
-        what, with_deadheat, there, here, remark = map(str.strip, match["cells"].split("|"))
+        described, with_deadheat, there, here = map(str.strip, match["cells"].split("|"))
+        parts = WHAT.fullmatch(described)
+        assert parts is not None, match["number"]
         ways = tuple(SPAN.findall(with_deadheat))
-        found.append(Row(match["number"], what, ways, there, here, remark))
+        found.append(Row(match["number"], parts["what"], int(parts["line"]), ways, there, here, parts["remark"] or ""))
     return found
 
 
