@@ -98,6 +98,21 @@ def test_a_part_by_hand() -> None:
     ]
 
 
+@pytest.mark.filterwarnings("ignore::deadheat.DeadheatWarning")
+@pytest.mark.parametrize("seed", range(4))
+def test_parts_add_up_with_weights(seed: int) -> None:
+    old, new, runs = drawn(seed)
+    weights = {query: 1.0 + n % 3 for n, query in enumerate(sorted({*old, *new}))}
+    both = {**old, **new}
+    ev = dh.evaluate(both, runs["a"], "nDCG@5", missing="empty").weighted(weights)
+    found = dh.diff_qrels(old, new, {"a": ev})
+    means = [
+        dh.evaluate(one, runs["a"], "nDCG@5", missing="empty").weighted(weights).means()["nDCG@5"] for one in (old, new)
+    ]
+    assert found.effects.select("old", "new").row(0) == pytest.approx(means)
+    assert found.causes["part"].sum() == pytest.approx(means[1] - means[0])
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Unpack
 
+import numpy as np
 import polars as pl
 
 from deadheat.arguments import by_name
@@ -91,18 +92,17 @@ class QrelsDiff(Shown):
         measure, system, query_id, kind ("changed", "added" or "gone"; "" of a query whose own judgments are the same),
         old and new value, and the part of the difference, of which the sum is the whole: of m queries under the new
         judgments (new - old) / m; a query that was added moves the mean by (new - old mean) / m, one that is gone by
-        (old mean - old) / m. Without geometric means, whose differences have no such parts.
+        (old mean - old) / m. Weights multiply a part, and m is their sum. Without geometric means, whose differences
+        have no such parts.
         """
         rows = [
             (measure, system, *row)
             for measure, both in self._scores()
             for system, pair in both.items()
             if not pair[0].measure.geometric
-            for row in self._parts(*pair)
+            for row in sorted(self._parts(*pair), key=lambda row: -abs(row[-1]))
         ]
-        found = pl.DataFrame(rows, schema=CAUSES, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
-        place = pl.struct("measure", "system").rle_id()
-        return found.sort(place, pl.col("part").abs(), descending=[False, True], maintain_order=True)
+        return pl.DataFrame(rows, schema=CAUSES, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def _scores(self) -> Iterator[tuple[str, dict[str, tuple[Scores, Scores]]]]:
         """Yield each measure with the scores of the systems that have it."""
@@ -116,12 +116,19 @@ class QrelsDiff(Shown):
     def _parts(self, before: Scores, after: Scores) -> Iterator[tuple[str, str, float, float, float]]:
         own, others = (dict(zip(one.query_ids.tolist(), one.values.tolist(), strict=True)) for one in (before, after))
         kinds = {query: kind for kind in ("changed", "added", "gone") for query in getattr(self.changes, kind)}
-        mean, size = (0.0, 1) if before.measure.total else (before.mean, after.n_queries)
+        weights: dict[str, float] = {}
+        for one in (before, after):
+            each = np.ones(len(one.values)) if one.weights is None else one.weights
+            weights |= zip(one.query_ids.tolist(), each.tolist(), strict=True)
+        mean, size = before.mean, sum(weights[query] for query in after.query_ids[after.kept].tolist())
+        if before.measure.total:
+            mean, size = 0.0, 1.0
         for query in sorted({**own, **others}):
             old, new = own.get(query, math.nan), others.get(query, math.nan)
             old_part, new_part = (mean if math.isnan(value) else value for value in (old, new))
             if new_part != old_part:
-                yield query, kinds.get(query, ""), old, new, (new_part - old_part) / size if size else math.nan
+                part = weights[query] * (new_part - old_part) / size if size else math.nan
+                yield query, kinds.get(query, ""), old, new, part
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
@@ -179,18 +186,15 @@ def diff_qrels(
     if isinstance(runs, str | Path):
         raise ParameterError(argument="runs", given=runs, allowed="a dict of name to run, or a list of runs")
     given = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
+    opened = [(name, _opened(run)) for name, run in given]
     evaluations = {}
-    for name, one in by_name(
-        (name or system.name, system) for name, system in ((name, _opened(run)) for name, run in given)
-    ).items():
-        if isinstance(one, Run):
-            asked = Conventions.of({name: value for name, value in conventions.items() if value is not None})
-            one.check_duplicates()
-            base = evaluate_under(asked, before, one, parse_measures(measures))
-            evaluations[name] = (base, base.rescored(after))
-        else:
-            both = [one.rescored(qrels, measures, **conventions) for qrels in (before, after)]
-            evaluations[name] = (both[0], both[1])
+    for name, system in by_name((one.name if name is None else name, one) for name, one in opened).items():
+        base = system
+        if isinstance(base, Run):
+            base.check_duplicates()
+            base = evaluate_under(Conventions(), before, base, parse_measures(measures))
+        own = [base.rescored(qrels, measures, **conventions) for qrels in (before, after)]
+        evaluations[name] = (own[0], own[1])
     return QrelsDiff(before.where, after.where, changes(before, after), unknown, evaluations)
 
 
