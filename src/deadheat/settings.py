@@ -169,6 +169,12 @@ class Conventions(Settings):
         metavar="LEVEL",
     )
 
+    @classmethod
+    def of(cls, given: Mapping[str, Any], **changed: Any) -> Self:  # noqa: ANN401 - as above
+        """Return the conventions among named values; `missing` may be None, where nobody confirmed the default."""
+        unsaid = {"missing": cls.missing} if given.get("missing") is None else {}
+        return super().of({**given, **unsaid}, **changed)
+
     def __post_init__(self) -> None:
         """Check each setting, and what bounds over unjudged documents go with."""
         super().__post_init__()

@@ -44,7 +44,7 @@ OF_COLUMNS = ("document", "rows")
 ALL = "all"
 NOT_OF_COLUMNS = (
     *("ci", "save", *SAVED, "queries", "by", "pool_languages", "per_query", "unjudged", "unjudged_max_rel", "then_by"),
-    *("confidence_level", "method", "n_resamples", "quantiles", "table", "weights"),
+    *(*INTERVALS, "quantiles", "table", "weights"),
 )
 
 

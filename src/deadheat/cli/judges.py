@@ -9,6 +9,7 @@ import click
 from deadheat.cli.files import INPUT, label, named_runs, open_qrels, open_run, unique_names
 from deadheat.cli.options import LAST, READING, examples, need_queries, takes
 from deadheat.cli.output import Output, output_options
+from deadheat.settings import Estimation
 
 
 @click.command(
@@ -45,8 +46,8 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
         runs={name: open_run(path, name) for name, path in named_runs(runs).items()} or None,
         measures=options["notations"] or "nDCG@10",
         rel=1 if options["rel"] is None else options["rel"],
-        confidence_level=options["confidence_level"] or 0.95,
-        n_resamples=options["n_resamples"] or 10_000,
+        confidence_level=options["confidence_level"] or Estimation.confidence_level,
+        n_resamples=options["n_resamples"] or Estimation.n_resamples,
         rng=options["seed"],
         check_duplicates=False,
     )

@@ -23,9 +23,7 @@ from deadheat.cli.options import (
 )
 from deadheat.cli.output import Output, format_option, with_figures, writing
 
-OF_COARSENING = (
-    *("levels", "decimals", "dtypes", "per_query", "baseline", "missing", "no_relevant", "check_duplicates"),
-)
+OF_COARSENING = ("levels", "decimals", "dtypes", "per_query", "baseline", "missing", "no_relevant", "check_duplicates")
 OF_RERANKERS = ("n_queries", "presets", "query_types")
 OF_SIMULATION = (*OF_RERANKERS, "n_scenarios", "force")
 

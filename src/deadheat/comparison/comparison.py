@@ -803,7 +803,7 @@ def compare(
     """
     design = Design.of(locals())
     margin, detect = _sizes(margin=margin, detect=detect)
-    conventions = Conventions.of(locals(), missing="empty" if missing is None else missing)
+    conventions = Conventions.of(locals())
     read = named_runs(runs, ascending=ascending, then_by=then_by, score_precision=conventions.score_precision)
     named = {name: run.normalized(normalize_ids) for name, run in read.items()}
     design.check_systems(list(named), has_clusters=cluster is not None, has_weights=weights is not None)

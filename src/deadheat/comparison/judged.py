@@ -11,6 +11,7 @@ from deadheat.arrays import FloatArray, TextArray
 from deadheat.comparison.pairs import Judged, Pair
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.measures.notation import MeasureLike
 from deadheat.settings import Design
 from deadheat.stats.prediction import Powered, powered_mean
 from deadheat.wording import Plain
@@ -75,7 +76,7 @@ def _one_sided(powered: Powered, alternative: str) -> float:
     return powered.p_value / 2 if is_in_favour else 1 - powered.p_value / 2
 
 
-def values_of(evaluation: Evaluation, measure: str, query_ids: TextArray) -> tuple[FloatArray, FloatArray]:
+def values_of(evaluation: Evaluation, measure: MeasureLike, query_ids: TextArray) -> tuple[FloatArray, FloatArray]:
     """Return a system's values for some queries, NaN where it has none, and those for all others."""
     scores = evaluation[measure]
     values = dict(zip(scores.query_ids.tolist(), scores.values.tolist(), strict=True))

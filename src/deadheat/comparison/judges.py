@@ -15,6 +15,7 @@ from deadheat.arguments import Rng, by_name, level
 from deadheat.arrays import FloatArray, TextArray
 from deadheat.comparison.comparison import named_runs
 from deadheat.comparison.flips import Side
+from deadheat.comparison.judged import values_of
 from deadheat.comparison.pairs import Pair, compare_sides, pairs_of
 from deadheat.comparison.values import side_of_values
 from deadheat.data.flat import Numbers
@@ -500,8 +501,7 @@ def _labels(source: Source, notes: list[str]) -> DocumentTable:
 def _agreement(
     frame: pl.DataFrame, judge: DocumentTable, name: str, *, where: str, rel: float, confidence: float
 ) -> LabelAgreement:
-    own = judge.to_polars()
-    own = own.rename({own.columns[2]: "grade"})
+    own = _graded(judge)
     both = frame.join(own, on=["query_id", "doc_id"]).sort("query_id")
     if both.is_empty():
         raise DataError(
@@ -592,8 +592,8 @@ def _conclusions(
 ) -> Iterator[Conclusions]:
     conventions = Conventions(rel=None if rel == 1 else rel)
     for name, judge in judges.items():
-        ids = agreements[name].query_ids.tolist()
-        kept = pl.col("query_id").is_in(ids)
+        query_ids = agreements[name].query_ids
+        kept = pl.col("query_id").is_in(query_ids.tolist())
         own = judge.to_polars().filter(kept)
         tables = (
             Qrels.of_checked(judged.to_polars().filter(kept), judged.name),
@@ -605,20 +605,20 @@ def _conclusions(
                 for table in tables
             ]
         for measure in measures:
-            yield _of_measure(name, measure, ids, both, design)
+            yield _of_measure(name, measure, query_ids, both, design)
 
 
 def _of_measure(
     name: str,
     measure: Measure,
-    ids: list[str],
+    query_ids: TextArray,
     both: list[dict[str, Evaluation]],
     design: Design,
 ) -> Conclusions:
     """Return what a judge does to one measure; `both` has the evaluations by human labels and by the judge's."""
     systems = tuple(both[0])
     places = pairs_of(list(systems), None)
-    values = [np.column_stack([_in_order(one[system], measure, ids) for system in systems]) for one in both]
+    values = [np.column_stack([values_of(one[system], measure, query_ids)[0] for system in systems]) for one in both]
     sides = [
         {system: side_of_values(measure, column) for system, column in zip(systems, own.T, strict=True)}
         for own in values
@@ -634,7 +634,7 @@ def _of_measure(
         name,
         measure,
         systems,
-        tuple(ids),
+        tuple(query_ids.tolist()),
         _against(measure, systems, values[1], values[0], plain),
         _against(measure, systems, bias, others, design),
         pairs[0],
@@ -655,10 +655,3 @@ def _against(
         sides[system, False] = side_of_values(measure, baselines[:, n])
     places = [((system, True), (system, False)) for system in systems]
     return compare_sides([measure], [sides], places, name_of=lambda key: key[0], design=design, cluster=None)[0]
-
-
-def _in_order(evaluation: Evaluation, measure: Measure, ids: Sequence[str]) -> FloatArray:
-    """Return the values of a measure in the order of some queries."""
-    scores = evaluation[measure]
-    found = dict(zip(scores.query_ids.tolist(), scores.values.tolist(), strict=True))
-    return np.array([found.get(query, nan) for query in ids])

@@ -645,7 +645,7 @@ def read_qrels(
     source: Source,
     *,
     name: str | None = None,
-    format: str | None = None,  # noqa: A002 - as in Table
+    format: str | None = None,  # noqa: A002 - as in DocumentTable
     columns: Mapping[str, str] | None = None,
 ) -> Qrels:
     """Read relevance judgments from a file, or from anything else that `Qrels` takes.
@@ -673,7 +673,7 @@ def read_run(
     source: Source,
     *,
     name: str | None = None,
-    format: str | None = None,  # noqa: A002 - as in Table
+    format: str | None = None,  # noqa: A002 - as in DocumentTable
     columns: Mapping[str, str] | None = None,
     ascending: bool = False,
 ) -> Run:

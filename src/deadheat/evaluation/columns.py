@@ -105,7 +105,7 @@ def evaluate_columns(
     >>> {name: one.means() for name, one in evaluate_columns(table, measures="RR").items()}
     {'bm25': {'RR': 0.5}, 'clicks': {'RR': 0.75}}
     """
-    conventions = Conventions.of(locals(), missing="empty" if missing is None else missing)
+    conventions = Conventions.of(locals())
     chosen = parse_measures(measures)
     judged, scorings = open_scorings(qrels, table, columns, ascending=ascending)
     if check_duplicates:

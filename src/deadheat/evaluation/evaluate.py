@@ -186,7 +186,7 @@ def evaluate(
     >>> evaluate(qrels, run, "RR", then_by={"q1": {"d1": 7, "d2": 9}}).means()
     {'RR': 0.5}
     """
-    conventions = Conventions.of(locals(), missing="empty" if missing is None else missing)
+    conventions = Conventions.of(locals())
     chosen, given = parse_measures(measures), qrels
     sources, runs = [run], {"": run}
     if is_several := are_runs(run, qrels):

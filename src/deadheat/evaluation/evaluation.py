@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import Rng
+from deadheat.arguments import Rng, as_count
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
@@ -265,8 +265,7 @@ class Evaluation(Plottable, Shown):
         ParameterError
             Another option is out of its range.
         """
-        if type(smallest) is not int or smallest < 0:
-            raise ParameterError(argument="smallest", given=smallest, allowed="a whole number of queries from 0 on")
+        as_count("smallest", smallest, low=0)
         names = names_of(columns)
         table = Queries.of(queries, names)
         check_columns(names, table)
@@ -617,14 +616,7 @@ class Strata(Mapping[Stratum, "Evaluation"], Plottable, Shown):
             reason, or empty). With one query or none, low, high and standard_error are null, except the ends of
             "clopper-pearson".
         """
-        found = self.intervals(
-            method=method,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            rng=rng,
-            cluster=cluster,
-            queries=queries,
-        )
+        found = self.intervals(**vars(IntervalOptions.of(locals())))
         rows = [
             (
                 *keys_of(stratum),

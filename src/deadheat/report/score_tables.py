@@ -39,7 +39,7 @@ APART = {
     "std": "std",
     "traditional_std": "traditional_std",
 }
-"""What there is of a rule beside the exact values, and the attribute of a `Difference`."""
+"""What there is of a rule beside the exact values, and the attribute of a `RuleDifference`."""
 NOTHING = Span(math.nan, math.nan)
 UNJUDGED_ENDS = ("unjudged_min", "unjudged_max")
 DETAILS = {**{name: name for name in ("standard_error", "query_standard_error", "tie_share")}, **KNOWN}

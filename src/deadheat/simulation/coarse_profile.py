@@ -241,7 +241,7 @@ def coarsening_profile(
     check_threads()
     as_rng("rng", rng)
     ways = _ways(per_query=per_query, levels=levels, decimals=decimals, dtypes=dtypes)
-    conventions = Conventions(missing="empty" if missing is None else missing, no_relevant=no_relevant)
+    conventions = Conventions.of({"missing": missing, "no_relevant": no_relevant})
     chosen, judged, named = parse_measures(measures), Qrels.of(qrels), _named(runs, ascending=ascending)
     if baseline is not None and baseline not in named:
         raise ParameterError(argument="baseline", given=baseline, allowed=list(named))
