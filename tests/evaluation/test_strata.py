@@ -260,7 +260,7 @@ def test_groups_are_masks_for_others() -> None:
         ("langauge", {}, ColumnError, r"no column 'langauge' .* Did you mean 'language'\?"),
         ([], {}, ParameterError, r"columns must be a column of the queries table, or several different ones, got \[\]"),
         (["language", "language"], {}, ParameterError, "several different ones"),
-        ("language", {"smallest": -1}, ParameterError, "smallest must be a whole number of queries from 0 on, got -1"),
+        ("language", {"smallest": -1}, ParameterError, "smallest must be a whole number from 0 on, got -1"),
         ("language", {"smallest": True}, ParameterError, "got True"),
         ("mean", {}, ColumnError, r"the stratum column 'mean' has the same name as a column of the result"),
     ],
