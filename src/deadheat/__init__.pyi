@@ -10,6 +10,7 @@ from deadheat.benchmark.result import BenchResult
 from deadheat.benchmark.retrievers import BM25, LLM, Embedding, Hits, Retriever, RunFile, StringSimilarity
 from deadheat.comparison.agreement import Agreement, agree
 from deadheat.comparison.comparison import Comparison, compare, compare_evaluations
+from deadheat.comparison.history import History, history
 from deadheat.comparison.holes import Holes, holes
 from deadheat.comparison.judges import JudgeAgreement, judge_agreement
 from deadheat.comparison.languages import Languages, compare_languages
@@ -65,6 +66,7 @@ __all__ = [
     "Evaluation",
     "Explanation",
     "GateResult",
+    "History",
     "Hits",
     "Holes",
     "Interval",
@@ -108,6 +110,7 @@ __all__ = [
     "explain",
     "from_arrays",
     "gate",
+    "history",
     "holes",
     "interval",
     "item_profile",

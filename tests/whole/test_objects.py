@@ -124,6 +124,9 @@ MAKE: dict[str, Callable[[Data], Shown]] = {
         given.runs,
         "nDCG@3 RR",
     ),
+    "History": lambda given: dh.history(
+        [dh.evaluate(given.qrels, dh.Run(run, name=name), "RR") for name, run in given.runs.items()], n_resamples=99
+    ),
     "Languages": languages,
     "Steps": lambda given: evaluation(given).steps(
         "nDCG@3", evaluation(given).query_ids[0], next(iter(given.runs.values()))

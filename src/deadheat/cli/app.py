@@ -43,6 +43,7 @@ COMMANDS = (  # the most useful first, as --help lists them
         "ties",
         "steps",
         "explain",
+        "history",
         "holes",
         "judges",
         "items",

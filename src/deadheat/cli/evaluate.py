@@ -97,7 +97,7 @@ def _parsed(_: click.Context, __: click.Parameter, text: str | None) -> tuple[fl
     type=PATH,
     metavar="FILE.json",
     help="Save the evaluation in one file for deadheat gate and dh.load_evaluation; for several runs, name a folder."
-    " Replaces an earlier save, but no other file.",
+    " Replaces an earlier save, but no other file; in a folder called history every save is a new file.",
 )
 @takes(*SAVED)
 @takes(*FIGURES)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from deadheat.io.engines import FrameEngine
 
 STDOUT = "-"
+STORE = "history"  # a folder of this name keeps every evaluation that is saved in it
 
 
 class NamedFile(click.Path):
@@ -267,6 +270,17 @@ def _is_same_file(target: Path, given: Path) -> bool:
     return target.is_file() and given.is_file() and target.samefile(given)
 
 
+def _new_in_store(path: str) -> str:
+    """Return a file of a store, which only grows: named by time and commit, and by a number where there is one."""
+    from deadheat.evaluation.origin import Origin
+
+    origin, plain = Origin.here(), Path(path)
+    stamp = re.sub(r"[-:]|\.\d+", "", origin.time)
+    name = "-".join(filter(None, (stamp, origin.commit[:7], plain.stem)))
+    found = (plain.with_name(f"{name}{f'-{n}' * (n > 1)}.json") for n in count(1))
+    return str(next(one for one in found if not one.exists()))
+
+
 def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str], output: str | None = None) -> list[str]:
     """Return the JSON file that each run is saved in: the target itself, or one in that folder; none without a target.
 
@@ -287,7 +301,9 @@ def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str], 
     if len(names) == 1 and not is_folder and not is_file:
         raise click.UsageError(f"--save {target}: name a file that ends in .json, or a folder that is there")
     most = LONGEST - 15  # with room for an ending
+    in_store = is_folder and Path(target).name == STORE
     paths = [target] if is_file else [str(Path(target) / f"{file_name(name, most)}.json") for name in names]
+    paths = [_new_in_store(path) for path in paths] if in_store else paths
     for path in paths:
         if output is not None and os.path.realpath(output) == os.path.realpath(path):
             raise click.UsageError(f"--save and --output both write {output!r}: choose another name for one of them")

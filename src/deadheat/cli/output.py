@@ -125,7 +125,7 @@ class Output:
     @property
     def is_data(self) -> bool:
         """Whether programs read it."""
-        return self.form in {"json", "csv"}
+        return self.form in {"json", "jsonl", "csv"}
 
     def print(self, report: Report) -> None:
         """Write a report."""

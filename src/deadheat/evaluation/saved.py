@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 import polars as pl
 
+from deadheat.arrays import FloatArray, TextArray
 from deadheat.data.rows import MappingRows
 from deadheat.data.tables import Qrels, Run, hash_of_ids
 from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError
@@ -251,6 +252,55 @@ def is_saved(path: str | Path) -> bool:
 def read(path: str | Path) -> tuple[list[Scores], dict[str, Any]]:
     """Return the scores of a saved evaluation, and the other arguments of `Evaluation`."""
     return SAVED.read(path, _parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What a history needs of a saved evaluation, of which it reads no more.
+
+    Attributes
+    ----------
+    name, qrels_hash : str
+    origin : Origin
+    conventions : dict
+        As written.
+    query_ids : ndarray of str, shape (n_queries,)
+    weights : ndarray of shape (n_queries,), or None
+    values : dict of str to ndarray of shape (n_queries,)
+        By measure; NaN where a query has no value.
+    means : dict of str to dict
+        Of each measure: mean, low, high, known, unknown, tie_min, tie_max, n_queries and other numbers.
+    """
+
+    name: str
+    qrels_hash: str
+    origin: Origin
+    conventions: Mapping[str, object]
+    query_ids: TextArray
+    weights: FloatArray | None
+    values: dict[str, FloatArray]
+    means: dict[str, dict[str, Any]]
+
+
+def read_summary(path: str | Path) -> Summary:
+    """Return what a history needs of a saved evaluation."""
+    return SAVED.read(path, _summarized)
+
+
+def _summarized(document: dict[str, Any]) -> Summary:
+    data, stated = document["data"], document["measures"]
+    ids = np.array(unpacked(data["queries"])["query_id"].to_list(), object)
+    values = unpacked(data["scores"])["value"].fill_null(math.nan).to_numpy().reshape(len(stated), len(ids))
+    return Summary(
+        document["name"],
+        document["qrels_hash"],
+        Origin(*(document.get(name, "") for name in ("time", "label", "commit"))),
+        document["conventions"],
+        ids,
+        unpacked(data["weights"])["weight"].to_numpy() if "weights" in data else None,
+        dict(zip(stated, values, strict=True)),
+        stated,
+    )
 
 
 def _summary(scores: Scores, interval: Interval) -> dict[str, object]:

@@ -1,7 +1,7 @@
 # The names of the package; a test holds the figures complete.
 
 from deadheat.figures.base import Drawing, Figure, drawings, figures_of, plot_of
-from deadheat.figures.draw_lines import coarsening, cutoffs, precision_recall, slopes
+from deadheat.figures.draw_lines import coarsening, cutoffs, history, precision_recall, slopes
 from deadheat.figures.draw_overview import overview
 from deadheat.figures.draw_pairs import differences, matrix, power, scatter
 from deadheat.figures.draw_rows import forest, mean_tie_ratio, ranks, strata, traditional
@@ -17,6 +17,7 @@ __all__ = [
     "drawings",
     "figures_of",
     "forest",
+    "history",
     "largest_tie",
     "matrix",
     "mean_tie_ratio",

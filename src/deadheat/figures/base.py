@@ -10,6 +10,7 @@ import altair as alt
 import polars as pl
 
 from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.history import History
 from deadheat.comparison.languages import Languages
 from deadheat.errors import FigureError, ParameterError, SourceTypeError
 from deadheat.evaluation.evaluation import Evaluation, Strata
@@ -26,6 +27,7 @@ Drawable: TypeAlias = (
     | TieProfile
     | CoarseningProfile
     | Simulation
+    | History
     | pl.DataFrame
     | Mapping[str, object]
     | Sequence[object]
@@ -35,7 +37,7 @@ Drawable: TypeAlias = (
 Chart: TypeAlias = alt.LayerChart | alt.ConcatChart
 """A figure as Altair has it: one of several pictures is a ConcatChart."""
 
-SubjectKind: TypeAlias = Literal["systems", "comparison", "languages", "strata", "ties", "coarsening"]
+SubjectKind: TypeAlias = Literal["systems", "comparison", "languages", "strata", "ties", "coarsening", "history"]
 KINDS: dict[type, SubjectKind] = {
     Comparison: "comparison",
     Languages: "languages",
@@ -45,6 +47,7 @@ KINDS: dict[type, SubjectKind] = {
     Simulation: "ties",
     pl.DataFrame: "ties",
     CoarseningProfile: "coarsening",
+    History: "history",
 }
 SEVERAL = {"systems", "strata", "ties"}  # kinds of objects of which a figure takes several too
 
@@ -64,7 +67,8 @@ class Figure:
     draw : callable
         Takes what it is of, and the `measure` if it has one.
     of : tuple of str
-        What it can be drawn of: "systems", "comparison", "languages", "strata", "ties", "coarsening".
+        What it can be drawn of: "systems", "comparison", "languages", "strata", "ties", "coarsening",
+        "history".
     measures : str
         "each": it is drawn of each measure; "all": one is of all measures; else the names of its own, such as "nDCG R".
     place : int

@@ -1,20 +1,36 @@
-"""Lines: a measure against its cutoff, precision against recall, systems over languages, runs as scores get coarser."""
+"""Lines: a measure against its cutoff or over time, precision and recall, languages, runs as scores get coarser."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from math import isnan
 from typing import Any
 
 import altair as alt
 
+from deadheat.comparison.history import History
 from deadheat.comparison.languages import Across, Languages
 from deadheat.errors import FigureError
 from deadheat.evaluation.evaluate import score_of
 from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.evaluation.scores import intervals
 from deadheat.figures.base import figure
-from deadheat.figures.style import BAND, BLACK, Record, finished, labels, left_out, n_queries, number, series, short
+from deadheat.figures.style import (
+    BAND,
+    BLACK,
+    BLUE,
+    GREY,
+    SKY,
+    Record,
+    finished,
+    labels,
+    left_out,
+    n_queries,
+    number,
+    series,
+    short,
+)
 from deadheat.figures.systems import Systems, better, interval_options, is_moved, marks, name_among, named, of_mean
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.interpolated import IPrec
@@ -335,3 +351,65 @@ def coarsening(profile: CoarseningProfile, measure: MeasureLike | None = None) -
         f" order alone moves it from {number(first.tie_min)} to {number(first.tie_max)} ({n_queries(first.n_queries)})"
     )
     return finished(layers, rows, height=240, title=title, notes=[note, left_out(len(runs), len(given), "runs")])
+
+
+@figure("history", place=10)
+def history(found: History, measure: MeasureLike | None = None) -> alt.LayerChart:
+    """Draw a measure over the steps of a history, with its interval and the range over tie orders.
+
+    Parameters
+    ----------
+    found : History
+    measure : measure, optional
+        By default the first.
+
+    Returns
+    -------
+    altair.LayerChart
+        A rule marks each step at which judgments changed; hollow points are under other judgments than the last.
+
+    Raises
+    ------
+    FigureError
+        The history has a single evaluation, or no such measure.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> from deadheat import history as of
+    >>> runs = [{"q": {"a": 1, "b": score}} for score in (2, 0)]
+    >>> chart = history(of([evaluate({"q": {"a": 1}}, run, "RR") for run in runs]))
+    >>> [row["value"] for row in chart.data.values]
+    [0.5, 1.0]
+    """
+    if len(found.steps) < 2:
+        raise FigureError("a history of one evaluation has no line")
+    of = name_among(found.measures, measure)
+    rows = [
+        {
+            "step": n,
+            "when": " ".join(filter(None, (row["time"][:10], row["label"]))),
+            "value": row["mean"],
+            "changed": row["changed"],
+            "comparable": row["comparable"],
+            **{name: None if isnan(row[name]) else row[name] for name in ("low", "high", "tie_min", "tie_max")},
+        }
+        for n, row in enumerate(row for row in found.rows() if row["measure"] == of)
+    ]
+    base = alt.Chart().encode(alt.X("step:Q", title="evaluation, in order of time", axis=alt.Axis(tickMinStep=1)))
+    y = alt.Y("value:Q", title=f"{of}, mean over queries", scale=alt.Scale(zero=False))
+    tooltip = ["when:N", "value:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q", "changed:N"]
+    layers = [
+        base.mark_area(color=SKY, opacity=0.25).encode(alt.Y("low:Q"), alt.Y2("high")),
+        base.mark_area(color=BAND, opacity=0.75).encode(alt.Y("tie_min:Q"), alt.Y2("tie_max")),
+        base.mark_rule(color=GREY, strokeDash=[3, 3]).transform_filter("datum.changed != ''"),
+        base.mark_line(color=BLUE, strokeWidth=1.8).encode(y),
+        base.mark_point(color=BLUE, size=42, opacity=1).encode(
+            y, fill=alt.condition("datum.comparable", alt.value(BLUE), alt.value("white")), tooltip=tooltip
+        ),
+    ]
+    pair, last = found.since[of][-1], found.steps[-1].means[of]["mean"]
+    moved = "is not comparable with the step before" if pair is None else f"changed by {number(pair.difference)}"
+    title = f"{of} is {number(last)} and {moved} ({n_queries(found.steps[-1].means[of]['n_queries'])})"
+    note = "blue band: interval over queries; orange: range over tie orders; dashed rule: judgments changed."
+    return finished(layers, rows, height=240, title=title, notes=[note])

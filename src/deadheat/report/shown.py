@@ -8,6 +8,7 @@ from typing import Any
 
 from deadheat.comparison.agreement import Agreement
 from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.history import History
 from deadheat.comparison.holes import Holes
 from deadheat.comparison.judges import JudgeAgreement
 from deadheat.comparison.languages import Languages
@@ -39,6 +40,7 @@ from deadheat.report.of_diff import report_diff
 from deadheat.report.of_evaluation import EvaluationContext, Grouping, report_evaluations
 from deadheat.report.of_explanation import report_explanation
 from deadheat.report.of_gate import report_gate
+from deadheat.report.of_history import report_history
 from deadheat.report.of_holes import report_holes
 from deadheat.report.of_items import of_items
 from deadheat.report.of_judges import report_judges
@@ -110,6 +112,7 @@ REPORTS: dict[type, Callable[..., Report]] = {
     Evaluation: lambda found: report_evaluations([found], EvaluationContext(found.qrels_name)),
     Explanation: report_explanation,
     GateResult: report_gate,
+    History: report_history,
     Holes: report_holes,
     ItemProfile: of_items,
     JudgeAgreement: report_judges,

@@ -1,0 +1,426 @@
+"""history(): saved evaluations in order of time, on judgments that make them comparable where that can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from math import nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from deadheat.arguments import as_count
+from deadheat.arrays import FloatArray, TextArray
+from deadheat.comparison.flips import Side
+from deadheat.comparison.pairs import Pair, compare_sides
+from deadheat.comparison.values import side_of_values
+from deadheat.data.changes import changes
+from deadheat.data.flat import Numbers
+from deadheat.data.shown import Plottable, Shown
+from deadheat.errors import DataError, ParameterError
+from deadheat.evaluation.evaluate import load_evaluation
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.origin import Origin
+from deadheat.evaluation.reconciling import reconciled
+from deadheat.evaluation.saved import Summary, is_saved, read_summary
+from deadheat.io.forking import check_threads
+from deadheat.io.source import path_named
+from deadheat.measures import Measure
+from deadheat.measures.stored import StoredMeasure
+from deadheat.settings import Design
+from deadheat.wording import Plain, counted, three
+
+ENDS = ("low", "high", "tie_min", "tie_max")
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One evaluation of a history.
+
+    Attributes
+    ----------
+    name : str
+        Of the system.
+    origin : Origin
+        Time, label and commit.
+    file : str
+        Its path; empty for one that was given as such.
+    query_ids : ndarray of str, shape (n_queries,)
+    values : dict of str to ndarray of shape (n_queries,)
+        By measure, under the judgments of the history; NaN where a query has no value.
+    means : dict of str to dict
+        Of each measure: mean, low, high, tie_min, tie_max, n_queries.
+    changed : str
+        What is different in its own judgments from those of the step before; empty if nothing is.
+    is_comparable : bool
+        Whether its values are under the same judgments as those of the last step.
+    weights : ndarray of shape (n_queries,), or None
+        Of the queries.
+    """
+
+    name: str
+    origin: Origin
+    file: str
+    query_ids: TextArray
+    values: dict[str, FloatArray] = field(repr=False)
+    means: dict[str, dict[str, Any]] = field(repr=False)
+    changed: str = ""
+    is_comparable: bool = True
+    weights: FloatArray | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class History(Plottable, Shown):
+    """Evaluations in order of time. Made by :func:`history`.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+    measures : tuple of str
+        Those that all have.
+    query_ids : ndarray of str, shape (n_queries,)
+        Of all steps together.
+    since : dict of str to tuple of (Pair or None)
+        By measure, each step against the one before; None for the first, and where they cannot be compared.
+    to_reference : dict of str to tuple of (Pair or None)
+        By measure, each step against the reference; empty without one.
+    reference : int or None
+        The place of the reference.
+    design : Design
+        Of the tests; p values are corrected over the steps.
+    notes : tuple of str
+    """
+
+    steps: tuple[Step, ...]
+    measures: tuple[str, ...]
+    query_ids: TextArray
+    since: dict[str, tuple[Pair | None, ...]]
+    to_reference: dict[str, tuple[Pair | None, ...]]
+    reference: int | None
+    design: Design
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        first, last = self.steps[0], self.steps[-1]
+        name = self.measures[0]
+        return (
+            f"<History of {counted(len(self.steps), 'evaluation')}: {name} {first.means[name]['mean']:.4f} to"
+            f" {last.means[name]['mean']:.4f}>"
+        )
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row for each step and measure, in order of time.
+
+        Columns: time, label, commit, name, measure, mean, low, high, tie_min, tie_max, n_queries, difference,
+        difference_low, difference_high, p_adjusted and significant against the step before, the same behind
+        ``reference_``, comparable, and what changed in the judgments.
+        """
+        check_threads()
+        return pl.DataFrame(self.rows(), infer_schema_length=None).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the same as dicts."""
+        rows = []
+        for place, step in enumerate(self.steps):
+            for measure in self.measures:
+                own = step.means[measure]
+                row = {"time": step.origin.time, "label": step.origin.label, "commit": step.origin.commit}
+                row |= {"name": step.name, "measure": measure, "mean": own["mean"]}
+                row |= {name: _number(own[name]) for name in ENDS} | {"n_queries": own["n_queries"]}
+                row |= _of_pair("", self.since[measure][place])
+                if self.to_reference:
+                    row |= _of_pair("reference_", self.to_reference[measure][place])
+                rows.append(row | {"comparable": step.is_comparable, "changed": step.changed})
+        return rows
+
+    def queries(self, n: int = 5, step: int = -1) -> pl.DataFrame:
+        """Return the queries that fell and rose most at a step, by measure.
+
+        Parameters
+        ----------
+        n : int, default 5
+            So many of each kind.
+        step : int, default -1
+            Its place; by default the last.
+
+        Returns
+        -------
+        polars.DataFrame
+            measure, kind ("fell" or "rose"), query_id, difference, value.
+        """
+        n, place = as_count("n", n), range(len(self.steps))[step]
+        if not place:
+            raise ParameterError(argument="step", given=step, allowed="a step that has one before it")
+        rows = []
+        for measure in self.measures:
+            values, before = (
+                _aligned(self.steps[one], self.steps[one].values[measure], self.query_ids) for one in (place, place - 1)
+            )
+            apart = values - before
+            order = np.argsort(np.nan_to_num(apart), kind="stable")
+            for kind, places in (("fell", order[:n]), ("rose", order[::-1][:n])):
+                sign = -1 if kind == "fell" else 1
+                rows += [
+                    (measure, kind, str(self.query_ids[one]), float(apart[one]), float(values[one]))
+                    for one in places
+                    if sign * apart[one] > 0
+                ]
+        return pl.DataFrame(rows, ["measure", "kind", "query_id", "difference", "value"], orient="row")
+
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names: those of the last step."""
+        for measure in self.measures:
+            yield (measure,), self.steps[-1].means[measure]["mean"]
+            if pair := self.since[measure][-1]:
+                yield (measure, "difference"), pair.difference
+
+
+def _number(value: object) -> float:
+    """Return a number as a file holds it; null is none, and infinities are text."""
+    return nan if value is None else float(value)  # type: ignore[arg-type]  # a number or its text
+
+
+def _of_pair(prefix: str, pair: Pair | None) -> dict[str, Any]:
+    names = {"difference": "difference", "low": "difference_low", "high": "difference_high"}
+    names |= {"p_adjusted": "p_adjusted", "significant": "significant"}
+    return {f"{prefix}{name}": None if pair is None else getattr(pair, own) for own, name in names.items()}
+
+
+def _aligned(step: Step, values: FloatArray, query_ids: TextArray) -> FloatArray:
+    """Return what a step has of each query in another order; NaN where it has none."""
+    found = dict(zip(step.query_ids.tolist(), values.tolist(), strict=True))
+    return np.array([found.get(query, nan) for query in query_ids.tolist()])
+
+
+def _side(step: Step, measure: StoredMeasure, query_ids: TextArray) -> Side:
+    side = side_of_values(measure, _aligned(step, step.values[measure.notation], query_ids))
+    if step.weights is None or measure.total:
+        return side
+    return replace(side, weights=np.nan_to_num(_aligned(step, step.weights, query_ids)))
+
+
+def history(
+    source: str | Path | Iterable[str | Path | Evaluation],
+    *,
+    reference: str | Path | Evaluation | None = None,
+    judgments: str | None = None,
+    test: str = "randomization",
+    confidence_level: float = 0.95,
+    n_resamples: int = 10_000,
+    rng: int = 0,
+) -> History:
+    """Put saved evaluations in order of time, and say what changed at each step.
+
+    Parameters
+    ----------
+    source : path of a folder, or iterable of paths and evaluations
+        What ``deadheat evaluate --save`` wrote; other files of a folder are left out, and named.
+    reference : path or Evaluation, optional
+        Each step is compared with it too; it need not be among them.
+    judgments : {"rescore", "shared", "strict"}, optional
+        Where judgments changed: score earlier rankings again under the newest ones; or take the queries whose
+        judgments are the same in all; or raise. By default "rescore" where the rankings were kept; else values stay
+        as they are, and steps under other judgments are marked and not compared.
+    test : str, default "randomization"
+        As for :func:`compare`; p values are corrected (Holm) over the steps of a measure.
+    confidence_level : float, default 0.95
+    n_resamples : int, default 10,000
+    rng : int, default 0
+
+    Returns
+    -------
+    History
+
+    Raises
+    ------
+    DataError
+        There is no saved evaluation, they share no measure, or their conventions differ.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> qrels = {f"q{n}": {"a": 1} for n in range(6)}
+    >>> runs = [{query: {"a": 1, "b": score} for query in qrels} for score in (2, 1, 0)]
+    >>> found = history([evaluate(qrels, run, "RR") for run in runs])
+    >>> [step.means["RR"]["mean"] for step in found.steps], [pair and pair.difference for pair in found.since["RR"]]
+    ([0.5, 0.75, 1.0], [None, 0.25, 0.25])
+    """
+    design = Design(test=test, confidence_level=confidence_level, n_resamples=n_resamples, rng=rng)
+    notes: list[str] = []
+    given = dict(_given(source, notes))
+    known = None
+    if reference is not None:
+        ((known, one),) = _given([reference], notes)
+        given.setdefault(known, one)
+    with ThreadPoolExecutor(4) as beside:  # of which each waits for Polars' threads
+        summaries = list(zip(given, beside.map(_summary, given.values()), strict=True))
+    summaries.sort(key=lambda pair: pair[1].origin.time)
+    _tell_times(summaries, notes)
+    measures = _shared_measures([one for _, one in summaries], notes)
+    steps = _steps(summaries, [given[file] for file, _ in summaries], measures, judgments, notes)
+    at = None if known is None else [file for file, _ in summaries].index(known)
+    ids = np.array(sorted({str(query) for step in steps for query in step.query_ids}), dtype=object)
+    before = [(n, n - 1) for n in range(1, len(steps))]
+    since = _compared(steps, measures, ids, before, design)
+    others = [] if at is None else [(n, at) for n in range(len(steps)) if n != at]
+    to_reference = _compared(steps, measures, ids, others, design) if others else {}
+    return History(steps, measures, ids, since, to_reference, at, design, tuple(notes))
+
+
+def _given(source: Any, notes: list[str]) -> Iterable[tuple[str, Any]]:  # noqa: ANN401 - paths or evaluations
+    """Yield the file and what to open of each evaluation."""
+    if isinstance(source, str | Path) and path_named(source).is_dir():
+        folder = path_named(source)
+        files = sorted(one for one in folder.iterdir() if one.is_file())
+        others = [one.name for one in files if not is_saved(one)]
+        if others:
+            notes.append(f"{counted(len(others), 'file')} of {folder} left out, no saved evaluations: {three(others)}")
+        source = [one for one in files if one.name not in others]
+    elif isinstance(source, str | Path | Evaluation):
+        source = [source]
+    found = list(source)
+    if not found:
+        raise DataError("there is no saved evaluation", hint="deadheat evaluate QRELS RUN --save FOLDER/ writes them")
+    for one in found:
+        yield (f"{one.name} ({id(one)})", one) if isinstance(one, Evaluation) else (str(path_named(one)), one)
+
+
+def _summary(given: Evaluation | str | Path) -> Summary:
+    if not isinstance(given, Evaluation):
+        return read_summary(given)
+    means = {str(one.measure): _means(given, one.measure) for one in given}
+    values = {str(one.measure): one.values for one in given}
+    origin = given.origin or Origin.here()
+    of_conventions = vars(given.conventions)
+    return Summary(given.name, given.qrels_hash, origin, of_conventions, given.query_ids, given.weights, values, means)
+
+
+def _means(evaluation: Evaluation, measure: Measure) -> dict[str, Any]:
+    """Return what files hold of a mean."""
+    scores = evaluation[measure]
+    interval = scores.interval()
+    return {
+        "mean": scores.mean,
+        "low": interval.low,
+        "high": interval.high,
+        "tie_min": scores.mean_tie_min,
+        "tie_max": scores.mean_tie_max,
+        "n_queries": scores.n_queries,
+        "higher_is_better": measure.higher_is_better,
+        "total": measure.total,
+    }
+
+
+def _tell_times(summaries: Sequence[tuple[str, Summary]], notes: list[str]) -> None:
+    """Note evaluations without a time, and of one time."""
+    times = [one.origin.time for _, one in summaries]
+    lacking = [file for (file, _), time in zip(summaries, times, strict=True) if not time]
+    twice = [file for (file, _), time in zip(summaries, times, strict=True) if time and times.count(time) > 1]
+    if lacking:
+        notes.append(f"{three(lacking)}: saved by an older version without the time, and taken as the first")
+    if twice:
+        notes.append(f"{three(twice)}: of the same time, in the order in which they were given")
+
+
+def _shared_measures(summaries: Sequence[Summary], notes: list[str]) -> tuple[str, ...]:
+    """Return the measures that all have; raise if there are none, or conventions differ."""
+    first = summaries[0]
+    for one in summaries[1:]:
+        differing = [name for name, own in one.conventions.items() if own != first.conventions.get(name)]
+        if differing:
+            told = ", ".join(
+                f"{name} {first.conventions.get(name)!r} and {one.conventions[name]!r}" for name in differing
+            )
+            raise DataError(
+                f"{first.name} and {one.name} were evaluated under different conventions ({told})",
+                hint="evaluate both under the same",
+            )
+    shared = tuple(name for name in first.means if all(name in one.means for one in summaries))
+    if not shared:
+        held = three(list(dict.fromkeys(", ".join(one.means) for one in summaries)), between="; ")
+        raise DataError("the evaluations have no measure in common", given=Plain(held))
+    left = dict.fromkeys(name for one in summaries for name in one.means if name not in shared)
+    if left:
+        notes.append(f"not in all evaluations, and left out: {', '.join(left)}")
+    return shared
+
+
+def _steps(
+    summaries: Sequence[tuple[str, Summary]],
+    sources: Sequence[Any],
+    measures: Sequence[str],
+    judgments: str | None,
+    notes: list[str],
+) -> tuple[Step, ...]:
+    """Return the steps under judgments that make them comparable, where that can be."""
+    hashes = [one.qrels_hash for _, one in summaries]
+    if len(set(hashes)) == 1:
+        return tuple(
+            Step(one.name, one.origin, file, one.query_ids, one.values, one.means, weights=one.weights)
+            for file, one in summaries
+        )
+    opened = [one if isinstance(one, Evaluation) else load_evaluation(one) for one in sources]
+    changed = [""]
+    for old, new in pairwise(opened):
+        same = old.qrels_hash == new.qrels_hash
+        kept = old.qrels is not None and new.qrels is not None
+        changed.append("" if same else str(changes(old.qrels, new.qrels)) if kept else "other judgments, not kept")  # type: ignore[arg-type]  # kept
+    names = [str(n) for n in range(len(opened))]
+    try:
+        found, how = reconciled(dict(zip(names, opened, strict=True)), judgments)
+    except DataError as error:
+        if judgments is not None:
+            raise
+        notes.append(f"judgments changed, and values are not comparable across that: {error}")
+        return tuple(
+            Step(
+                one.name,
+                one.origin,
+                file,
+                one.query_ids,
+                one.values,
+                one.means,
+                text,
+                one.qrels_hash == hashes[-1],
+                one.weights,
+            )
+            for (file, one), text in zip(summaries, changed, strict=True)
+        )
+    if how is not None:
+        notes += [f"judgments: {one}" for one in how.told()[-1:]]
+    again = [found[name] for name in names]
+    return tuple(
+        Step(
+            one.name,
+            one.origin,
+            file,
+            scored.query_ids,
+            {measure: scored[measure].values for measure in measures},
+            {measure: _means(scored, scored[measure].measure) for measure in measures},
+            text,
+            weights=scored.weights,
+        )
+        for (file, one), scored, text in zip(summaries, again, changed, strict=True)
+    )
+
+
+def _compared(
+    steps: Sequence[Step], measures: Sequence[str], ids: TextArray, places: Sequence[tuple[int, int]], design: Design
+) -> dict[str, tuple[Pair | None, ...]]:
+    """Return a pair for each step, by measure; None where it is compared with nothing, or cannot be."""
+    can_be = [(one, other) for one, other in places if steps[one].is_comparable == steps[other].is_comparable]
+    found = {}
+    for measure in measures:
+        stated = steps[0].means[measure]
+        own = StoredMeasure(notation=measure, higher_is_better=stated["higher_is_better"], total=stated["total"])
+        sides = {n: _side(step, own, ids) for n, step in enumerate(steps)}
+        pairs: dict[int, Pair] = {}
+        if can_be:
+            made, _ = compare_sides([own], [sides], can_be, design=design, cluster=None)
+            pairs = {one: pair for (one, _), pair in zip(can_be, made, strict=True)}
+        found[measure] = tuple(pairs.get(n) for n in range(len(steps)))
+    return found

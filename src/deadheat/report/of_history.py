@@ -1,0 +1,104 @@
+"""The report of a history: a row for each evaluation, and what its last step changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from deadheat.comparison.history import History
+from deadheat.report.model import MARK, MEASURE, QUERY, Column, Fact, Report, Span, Table, note, p_value, said, tabulate
+from deadheat.wording import counted
+
+MOST = 5  # queries that fell, and that rose
+COMMIT = 7  # characters of a commit
+
+
+def report_history(found: History, *, for_people: bool = True) -> Report:
+    """Return the report of a history.
+
+    Parameters
+    ----------
+    found : History
+    for_people : bool, default True
+        Whether each measure has a table of its own; else one has all.
+    """
+    if not for_people:
+        rows = found.rows()
+        data = [Column(name, name) for name in rows[0] if name != "measure"]
+        numbered = [{"step": str(n // len(found.measures) + 1), **row} for n, row in enumerate(rows)]
+        table = tabulate("history", (Column("step", "step"), MEASURE), data, numbered)
+        return Report((table,), tuple(_facts(found)))
+    tables = [_table(found, measure) for measure in found.measures]
+    if len(found.steps) > 1:
+        moved = found.queries(MOST).to_dicts()
+        labels = (MEASURE, Column("kind", ""), QUERY)
+        columns = (Column("difference", "difference"), Column("value", "now"))
+        tables.append(tabulate("queries", labels, columns, moved, title="Queries of the last step", has_blocks=True))
+    return Report(tuple(tables), tuple(_facts(found)), opening=headline(found))
+
+
+def headline(found: History) -> str:
+    """Return what the last step did, in a sentence for each measure."""
+    if len(found.steps) < 2:
+        return "One evaluation: there is nothing to compare it with."
+    told = []
+    for measure in found.measures:
+        mean, pair = found.steps[-1].means[measure]["mean"], found.since[measure][-1]
+        if pair is None:
+            told.append(f"{measure} is {mean:.4f}, under other judgments than before.")
+            continue
+        what = "rose" if pair.difference > 0 else "fell" if pair.difference < 0 else "is as before"
+        by = f" by {abs(pair.difference):.4f}" if pair.difference else ""
+        sure = "by more than chance" if pair.significant else "not by more than chance"
+        end = f", {sure} (adjusted p {pair.p_adjusted:.4f})" if pair.difference else ""
+        told.append(f"{measure} {what}{by} to {mean:.4f}{end}, {counted(pair.n_queries, 'query', 'queries')}.")
+    return " ".join(told)
+
+
+def _table(found: History, measure: str) -> Table:
+    """Return a row for each step by one measure."""
+    rows = []
+    for row in found.rows():
+        if row["measure"] != measure:
+            continue
+        shown = row | {"ci": Span(row["low"], row["high"]), "ties": Span(row["tie_min"], row["tie_max"])}
+        shown["p"] = p_value(row["p_adjusted"], is_significant=bool(row["significant"]))
+        shown["when"] = row["time"].replace("T", " ")[:16]
+        shown["what"] = " ".join(filter(None, (row["label"], row["commit"][:COMMIT]))) or row["name"]
+        shown["judged"] = ("" if row["comparable"] else "# ") + row["changed"]
+        rows.append(shown | ({"reference": row["reference_difference"]} if "reference_difference" in row else {}))
+    columns = [
+        Column("n_queries", "queries", spare=3),
+        Column("mean", "mean"),
+        Column("ci", "95% CI", spare=2),
+        Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=4),
+        Column("difference", "step"),
+        Column("p", "p adj"),
+    ]
+    if found.to_reference:
+        columns.append(Column("reference", "to reference", spare=1))
+    if any(row["judged"] for row in rows):
+        columns.append(Column("judged", "judgments", spare=1))
+    return tabulate(f"history_{measure}", (Column("when", "time"), Column("what", "")), columns, rows, title=measure)
+
+
+def _facts(found: History) -> Iterator[Fact]:
+    names = dict.fromkeys(step.name for step in found.steps)
+    yield Fact("n_steps", len(found.steps), "evaluations", f"{len(found.steps):,} of {', '.join(names)}")
+    if found.reference is not None:
+        file = found.steps[found.reference].file
+        yield Fact("reference", file, "reference", file)
+    n_tests = max((sum(one is not None for one in pairs) for pairs in found.since.values()), default=0)
+    yield said(
+        "test", f"{found.design.test}, each step against the one before; corrected by Holm over {n_tests:,} steps"
+    )
+    yield said(MARK, f"p below {1 - found.design.confidence_level:.3g}")
+    if not all(step.is_comparable for step in found.steps):
+        yield note("#", "under other judgments than the last: not comparable")
+    for text in found.notes:
+        yield note("history", text)
+
+
+def subjects(found: History) -> Any:  # noqa: ANN401 - what figures are drawn of
+    """Return what figures are drawn of."""
+    return [("", found, {})]

@@ -1,0 +1,173 @@
+"""history(): evaluations in order of time, against comparisons of the same two, and what is said of judgments."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat.errors import DataError
+from deadheat.evaluation.saved import checksum
+from support.command import call, ok
+
+RNG = np.random.default_rng(4)
+QRELS = {f"q{q}": {f"d{d}": int(RNG.integers(0, 3)) for d in range(8)} for q in range(15)}
+RUNS = [
+    {q: {d: g * n + float(RNG.integers(0, 4)) for d, g in own.items()} for q, own in QRELS.items()} for n in range(4)
+]
+
+
+def stamped(path: Path, time: str, **fields: str) -> Path:
+    """Give a saved evaluation another time, as if it had been saved then."""
+    document = json.loads(path.read_text(encoding="utf-8")) | {"time": time} | fields
+    document["sha256"] = checksum(document)
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def saved(folder: Path, n: int, qrels: Any = None, **options: Any) -> Path:  # noqa: ANN401 - as `evaluate` takes them
+    path = folder / f"e{9 - n}.json"
+    dh.evaluate(qrels or QRELS, dh.Run(RUNS[n], name="bm25"), options.pop("measures", "nDCG@3 RR"), **options).save(
+        path
+    )
+    return stamped(path, f"2026-11-{n + 1:02}T10:00:00.000Z", label=f"week {n}", commit="abcdef0123456789")
+
+
+def test_steps_are_in_order_of_time_and_compared_with_the_one_before(tmp_path: Path) -> None:
+    for n in range(4):
+        saved(tmp_path, n)
+    (tmp_path / "notes.txt").write_text("x", encoding="utf-8")
+    found = dh.history(tmp_path)
+    assert [step.origin.label for step in found.steps] == ["week 0", "week 1", "week 2", "week 3"]
+    assert found.notes == (f"1 file of {tmp_path} left out, no saved evaluations: notes.txt",)
+    for measure in ("nDCG@3", "RR"):
+        raw = []
+        for n in range(1, 4):
+            (pair,) = dh.compare(QRELS, {"old": RUNS[n - 1], "new": RUNS[n]}, measure).pairs
+            own = found.since[measure][n]
+            assert own is not None
+            assert own.difference == pytest.approx(pair.difference)
+            assert (own.low, own.high, own.p_value) == pytest.approx((pair.low, pair.high, pair.p_value))
+            raw.append(pair.p_value)
+        order = sorted(range(3), key=lambda n: raw[n])
+        held, least = {}, 0.0
+        for place, n in enumerate(order):  # Holm
+            least = held[n] = max(least, min(1.0, (3 - place) * raw[n]))
+        assert [found.since[measure][n + 1].p_adjusted for n in range(3)] == pytest.approx([held[n] for n in range(3)])  # type: ignore[union-attr]  # a pair
+        evaluation = dh.evaluate(QRELS, RUNS[2], measure)[measure]
+        mean = found.steps[2].means[measure]
+        assert (mean["mean"], mean["tie_min"], mean["tie_max"]) == pytest.approx(
+            (evaluation.mean, evaluation.mean_tie_min, evaluation.mean_tie_max)
+        )
+        assert (mean["low"], mean["high"]) == pytest.approx((evaluation.interval().low, evaluation.interval().high))
+    assert found.since["RR"][0] is None
+
+
+def test_a_reference_and_the_queries_that_moved(tmp_path: Path) -> None:
+    paths = [saved(tmp_path, n) for n in range(3)]
+    found = dh.history(paths[1:], reference=paths[0])
+    assert found.reference == 0
+    (pair,) = dh.compare(QRELS, {"old": RUNS[0], "new": RUNS[2]}, "RR").pairs
+    own = found.to_reference["RR"][2]
+    assert own is not None
+    assert own.difference == pytest.approx(pair.difference)
+    values = [dh.evaluate(QRELS, run, "RR")["RR"] for run in RUNS[1:3]]
+    apart = dict(zip(values[0].query_ids.tolist(), values[1].values - values[0].values, strict=True))
+    moved = found.queries(2).filter(measure="RR")
+    for kind, sign in (("fell", -1), ("rose", 1)):
+        best = sorted((sign * value for value in apart.values() if sign * value > 0), reverse=True)[:2]
+        assert (sign * moved.filter(kind=kind)["difference"]).to_list() == pytest.approx(best)
+
+
+def test_changed_judgments_are_told_and_earlier_rankings_scored_again(tmp_path: Path) -> None:
+    changed = {**QRELS, "q0": {**QRELS["q0"], "d0": 2 - QRELS["q0"]["d0"] or 1}}
+    saved(tmp_path, 0)
+    saved(tmp_path, 1, changed)
+    found = dh.history(tmp_path)
+    assert found.steps[1].changed == "15 queries: 14 the same, 1 with changed judgments, 0 new, 0 gone"
+    assert found.steps[0].means["RR"]["mean"] == pytest.approx(dh.evaluate(changed, RUNS[0], "RR")["RR"].mean)
+    assert all(step.is_comparable for step in found.steps)
+    shared = dh.history(tmp_path, judgments="shared")
+    assert len(shared.query_ids) == 14
+    with pytest.raises(DataError, match="different qrels"):
+        dh.history(tmp_path, judgments="strict")
+
+
+def test_without_a_kept_ranking_values_are_marked(tmp_path: Path) -> None:
+    path = tmp_path / "old.json"
+    dh.evaluate(QRELS, RUNS[0], "RR").save(path, save_depth=0)
+    stamped(path, "2026-10-01T00:00:00.000Z")
+    saved(tmp_path, 1, {**QRELS, "new": {"d1": 1}}, measures="RR")
+    found = dh.history(tmp_path)
+    assert [step.is_comparable for step in found.steps] == [False, True]
+    assert found.since["RR"] == (None, None)
+    assert "not comparable" in str(found)
+    assert found.to_polars()["comparable"].to_list() == [False, True]
+
+
+def test_what_does_not_make_a_history(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="there is no saved evaluation"):
+        dh.history(tmp_path)
+    one, other = dh.evaluate(QRELS, RUNS[0], "RR"), dh.evaluate(QRELS, RUNS[1], "AP")
+    with pytest.raises(DataError, match="no measure in common"):
+        dh.history([one, other])
+    with pytest.raises(DataError, match=r"different conventions \(rel None and 2"):
+        dh.history([one, dh.evaluate(QRELS, RUNS[1], "RR", rel=2)])
+
+
+def test_times_that_are_equal_or_lacking(tmp_path: Path) -> None:
+    paths = [saved(tmp_path, n) for n in range(3)]
+    stamped(paths[0], "")
+    stamped(paths[1], "2026-11-03T10:00:00.000Z")
+    found = dh.history(paths)
+    assert found.steps[0].origin.time == ""
+    assert any("without the time" in one for one in found.notes)
+    assert any("of the same time" in one for one in found.notes)
+
+
+def test_weights_weigh_the_differences() -> None:
+    weights = {q: 20.0 + n for n, q in enumerate(QRELS)}
+    evaluations = [dh.evaluate(QRELS, run, "RR", weights=weights) for run in RUNS[:2]]
+    pair = dh.history(evaluations, test="t").since["RR"][1]
+    (expected,) = dh.compare(QRELS, {"old": RUNS[0], "new": RUNS[1]}, "RR", weights=weights, test="t").pairs
+    assert pair is not None
+    assert (pair.difference, pair.p_value) == pytest.approx((expected.difference, expected.p_value))
+
+
+def test_the_command_and_its_formats(tmp_path: Path) -> None:
+    for n in range(3):
+        saved(tmp_path, n)
+    out = ok("history", tmp_path)
+    assert out.startswith("nDCG@3 ")
+    assert "week 2 abcdef0" in out
+    lines = [json.loads(line) for line in ok("history", tmp_path, "--format", "jsonl").splitlines()]
+    frame = dh.history(tmp_path).to_polars()
+    assert [line["mean"] for line in lines] == pytest.approx(frame["mean"].to_list())
+    assert [line["difference"] for line in lines] == pytest.approx(
+        [None if one is None or math.isnan(one) else one for one in frame["difference"]]
+    )
+    document = json.loads(ok("history", tmp_path, "--format", "json", "--reference", tmp_path / "e9.json"))
+    assert document["history"]["3"]["RR"]["mean"] == lines[-1]["mean"]
+    for form in ("markdown", "html", "csv"):
+        assert "week 2" in ok("history", tmp_path, "--format", form)
+    ok("history", tmp_path, "--figures", tmp_path / "drawn")
+    assert {one.name for one in (tmp_path / "drawn").iterdir()} == {"history-nDCG@3.svg", "history-RR.svg"}
+    assert call("history", tmp_path / "none").exit_code
+
+
+def test_a_store_only_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GITHUB_SHA", "0123456789abcdef")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795702210")  # two in one second
+    Path("qrels.json").write_text(json.dumps(QRELS), encoding="utf-8")
+    Path("bm25.json").write_text(json.dumps(RUNS[1]), encoding="utf-8")
+    for _ in range(2):
+        ok("evaluate", "qrels.json", "bm25.json", "-m", "RR", "--save", "history/")
+    names = sorted(one.name for one in Path("history").iterdir())
+    assert names == ["20261126T141010Z-0123456-bm25-2.json", "20261126T141010Z-0123456-bm25.json"]
+    assert ok("history", "history").startswith("RR is as before to")
