@@ -347,8 +347,7 @@ class CutMeasure(Measure):
 
     def depth(self, placements: Placements) -> IntArray:
         """Return the number of documents looked at in each list, the cutoff included."""
-        n_retrieved = placements.n_retrieved
-        return n_retrieved if self.cutoff is None else np.minimum(n_retrieved, self.cutoff)
+        return placements.n_retrieved if self.cutoff is None else np.minimum(placements.n_retrieved, self.cutoff)
 
 
 class JointMeasure(Measure):
