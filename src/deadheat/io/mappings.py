@@ -120,7 +120,7 @@ def check_ids(ids: Sequence[Any], where: str) -> None:
 def refuse_other_forms(lacking: Sequence[str], documents: Mapping[Any, Any], where: str) -> None:
     """Raise if documents that seem to be lacking are there as what is not text: 10 is not "10", nor is b"10"."""
     numbers = [int(doc) for doc in lacking if doc.isdecimal() and len(doc) <= LONGEST_NUMBER]
-    if not documents.keys().isdisjoint(numbers) or not documents.keys().isdisjoint(map(str.encode, lacking)):
+    if not documents.keys().isdisjoint([*numbers, *map(str.encode, lacking)]):
         check_ids(list(documents), where)
 
 
