@@ -26,7 +26,7 @@ def test_any_change_of_the_summary_is_read_or_refused(tmp_path: Path) -> None:
     dh.bench(tmp_path / "cases.csv", tmp_path / "docs.csv", ["bm25"], measures=["RR"], output=folder)
     summary = folder / "bench.json"
     document = json.loads(summary.read_text())
-    (found,), _, _, _ = read_finished(folder)
+    (found,), _, _, _, _ = read_finished(folder)
     assert found.evaluations["bm25"].means() == {"RR": 1.0}
     n_refused = 0
     for changed in changes({name: value for name, value in document.items() if name != "results"}):

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
+from deadheat.benchmark.report import report_bench
 from support.command import call, ok
+from support.page_data import held_in
 from support.random_runs import QRELS, RUNS
 from support.small_bench import CASES, DOCUMENTS, known
 
@@ -102,3 +104,26 @@ def test_report_of_a_benchmark(files: Path) -> None:
         assert text in page
     assert "-m is for QRELS RUN" in call("report", "out", "-m", "RR", "-o", "b.html").output
     assert "give it alone" in call("report", "out", "good.json", "-o", "b.html").output
+
+
+def test_the_page_of_a_folder_has_phrases_names_failures_and_facts(files: Path) -> None:
+    (files / "cases.csv").write_text(
+        "Begriff,expected_ids,Sprache,Schwierigkeit\nFieber nachts,D1,deutsch,leicht\nHusten,D2,deutsch,schwer\n"
+    )
+    (files / "docs.csv").write_text("doc_id,text\nD1,Fieber\nD2,trockener Husten\nD3,Husten mit Auswurf\n")
+    given = "cases.csv", "docs.csv", {"first": lambda texts, _: [{"D3": 1.0} for _ in texts], "bm25": "bm25"}
+    result = dh.bench(*given, measures=["RR", "Hit@1"], by="difficulty", n_resamples=99, output="out")
+    ok("report", "out", "-o", "b.html")
+    pages = [html.unescape((files / "b.html").read_text(encoding="utf-8")), html.unescape(result.to_html(full=True))]
+    for page in pages:
+        for fact in report_bench(result).shown:
+            assert fact.text in page
+        for failed in result.failures.values():
+            for one in failed:
+                assert all(f">{text}</t" in page for text in (one.text, "; ".join(map(str, one.expected)), one.line))
+        assert all(text in page for text in ("Fieber nachts", "D3 Husten mit Auswurf", "Which retriever is best"))
+        assert "easy" in page
+    (rankings, *_) = (one["rankings"] for one in held_in(pages[0])["subjects"])
+    labels = {"D1": "Fieber", "D2": "trockener Husten", "D3": "Husten mit Auswurf"}
+    assert {doc: name for one in rankings for doc, name in zip(one["docs"], one["names"], strict=True)} == labels
+    assert [one["texts"] for one in held_in(pages[0])["subjects"]] == [["Fieber nachts", "Husten"]]

@@ -634,7 +634,7 @@ class FolderOfBench(Kind):
         return inner
 
     def read(self, path: Path) -> None:
-        parts, _, _, _ = read_finished(path)
+        parts, _, _, _, _ = read_finished(path)
         for found in parts:
             for one in found.evaluations.values():
                 one.means()

@@ -30,10 +30,11 @@ from deadheat.benchmark.parts import (
     split_cells,
 )
 from deadheat.benchmark.report import cutoff_of, page_of_bench, report_bench
-from deadheat.benchmark.result import BenchResult, BenchSettings, Failure, Key, failures_of
+from deadheat.benchmark.result import BenchResult, BenchSettings, Failure, Key, failures_of, names_of
 from deadheat.benchmark.retrievers import (
     BM25,
     LLM,
+    Embedding,
     Reranked,
     Retriever,
     RunFile,
@@ -45,7 +46,7 @@ from deadheat.benchmark.retrievers import (
     reranked,
     retrieve,
 )
-from deadheat.benchmark.store import Store, summarise
+from deadheat.benchmark.store import Store
 from deadheat.comparison.comparison import Comparison, assemble
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import (
@@ -236,8 +237,10 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         margin=margin,
         words={name: found for name, one in systems.items() if (found := _words(one, parts))},
     )
-    said = [*cells, *documents.notes, *check_expected(parts, documents, terms if graded else None)]
-    notes: list[Warning | str] = [*confused, *map(NoteWarning, said)]
+    notes: list[Warning | str] = [
+        *confused,
+        *map(NoteWarning, (*cells, *documents.notes, *check_expected(parts, documents, terms if graded else None))),
+    ]
     if terms is not None and not graded:
         fit = MaxRel(cutoff=max(map(cutoff_of, chosen)) or min(k, 10))  # as deep as the others
         notes.append(NoteWarning(f"the ontology changes no value: only MaxRel uses it; add {fit} to the measures"))
@@ -246,10 +249,12 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     with nullcontext() if store is None else store.held(parts, systems, k):
         evaluations: dict[Key, Evaluation] = {}
         failures: dict[Key, tuple[Failure, ...]] = {}
+        names: dict[tuple[str, str], dict[str, str]] = {}
         reused: list[Key] = []
         for key, part, run, is_old in _search(systems, parts, documents, k, store, tell=tell):
             reused += [key] * is_old
             failures[key] = failures_of(part.cases.cases, run, documents, part.language)
+            names.setdefault(part.key, {}).update(names_of(part.cases.cases, run, documents.labels(part.language)))
             evaluations[key], told = evaluate_part(part, run, chosen, name=key.retriever, ontology=terms, kind=kind)
             notes += told
         once = {str(note): note for note in notes}
@@ -262,15 +267,14 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
             chance=chance,
             verbatim={part.key: count_verbatim(part, documents) for part in parts},
             failures=failures,
+            names=names,
             reused=tuple(reused),
             notes=tuple(once),
         )
         for note in once.values():
             warnings.warn(note, stacklevel=2)
         if store is not None:
-            for key, evaluation in evaluations.items():
-                evaluation.save(store.evaluation_of(key), **vars(result.interval_options(result.parts[key[:2]])))
-            store.finish(result.report(), summarise(result, documents, systems))
+            store.finish(result, documents, systems)
     return result
 
 
@@ -353,6 +357,8 @@ def _search(
         first, deep = (retriever.first, max(k, retriever.depth)) if isinstance(retriever, Reranked) else (retriever, k)
         if (id(first), part.key, deep) not in searched:
             if id(first) not in ready:
+                if isinstance(first, Embedding):
+                    tell(f"{name} embeds {len(documents):,} documents of {documents.name}, unless it did before")
                 first.index(documents)
                 ready.add(id(first))
                 seconds = time.perf_counter() - start

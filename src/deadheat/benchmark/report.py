@@ -103,8 +103,13 @@ def report_bench(result: BenchResult, *, full: bool = True) -> Report:
     shown = result.measures if full else few if by else main
     of_languages: dict[str, Any] = {"system": RETRIEVER, "margin": result.settings.margin, "unit": CASE}
     of_languages["most"] = None if full else MOST_LANGUAGES
+    names, codes = (set(keys) for keys in zip(*result.parts, strict=True))
+    several = len(names) > 1 or NONE in codes
     tables = [
-        _answers(result),
+        *list_answers(
+            {f"{result.parts[key]}" if several else key[1]: one for key, one in result.comparisons.items()},
+            "cases" if several else "language",
+        ),
         *(_means(result, part, shown) for part in result.parts.values()),
         *(_differences(result, result.parts[key], {"": one}, few) for key, one in result.comparisons.items()),
         *(table for one in result.across.values() for table in list_languages(one, shown, tested=main, **of_languages)),
@@ -189,21 +194,26 @@ def _level(result: BenchResult, counts: Iterable[int] = ()) -> str:
     return level_heading(result.settings.design.confidence_level, set(counts))
 
 
-def _answers(result: BenchResult) -> Table | None:
-    """Who is best on each part, whether that is more than chance, and how many cases it would take to know."""
-    names, languages = (set(keys) for keys in zip(*result.parts, strict=True))
-    several = len(names) > 1 or NONE in languages
+def list_answers(comparisons: Mapping[str, Comparison], heading: str) -> Iterator[Table]:
+    """Give the table of who is best in each comparison, whether by more than chance, and how many cases would show it.
+
+    Parameters
+    ----------
+    comparisons : mapping of str to Comparison
+    heading : str
+        What their names are.
+    """
     found: list[dict[str, Any]] = []
-    for key, comparison in result.comparisons.items():
-        needed = {tuple(row[name] for name in KEYS): row["n_needed"] for row in comparison.sample_sizes().to_dicts()}
-        for measure in headline(result.measures):
+    for name, comparison in comparisons.items():
+        needed = {tuple(row[key] for key in KEYS): row["n_needed"] for row in comparison.sample_sizes().to_dicts()}
+        for measure in headline(comparison.measures):
             one = comparison.judge(measure=measure, unit=CASE)
             n = needed.get((one.measure, one.system, one.baseline))
             mean = comparison.evaluations[one.leader][measure].reported() if one.leader else None
             found.append(
                 {
                     **vars(one),
-                    "cases": str(result.parts[key]) if several else key[1],
+                    "cases": name,
                     "best": one.leader or "nobody",
                     "mean": mean,
                     "next": one.runner_up or "-",
@@ -220,8 +230,16 @@ def _answers(result: BenchResult) -> Table | None:
         Column("sure", "sure"),
         Column("more", "more cases"),
     )
-    labels = Column("cases", "cases" if several else "language"), MEASURE
-    return tabulate("answers", labels, columns, found, title=BEST, is_section=True) if found else None
+    if found:
+        yield tabulate("answers", (Column("cases", heading), MEASURE), columns, found, title=BEST, is_section=True)
+
+
+def tables_of_page(
+    part: str, comparison: Comparison | None, n_cases: int, failures: Mapping[str, Sequence[Failure]]
+) -> tuple[Table, ...]:
+    """Return what a page says of a part below its verdict: the answers, and all failures that a file has."""
+    answers = list_answers({} if comparison is None else {part: comparison}, "cases")
+    return (*answers, *list_failures(part, n_cases, failures, full=True))
 
 
 def _means(result: BenchResult, part: Part, measures: Sequence[Measure]) -> Table:
@@ -457,10 +475,18 @@ def page_of_bench(result: BenchResult) -> str:
             qrels=str(part),
             queries=Queries(part.cases.queries()),
             columns=by if set(by) <= set(part.strata) else (),
+            names=result.names.get(key, {}),
+            tables=tables_of_page(
+                str(part),
+                result.comparisons.get(key),
+                len(part.cases),
+                {name: result.failures.get(Key(*key, name), ()) for name in result.retrievers},
+            ),
         )
         for key, part in result.parts.items()
     ]
-    return page_of(subjects, languages=list(result.across.values()), margin=result.settings.margin)
+    facts = report_bench(result).shown
+    return page_of(subjects, languages=list(result.across.values()), margin=result.settings.margin, facts=facts)
 
 
 def main_of(measures: Sequence[Measure]) -> tuple[Measure, ...]:

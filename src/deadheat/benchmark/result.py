@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 MOST_ABOVE = 3  # documents that are named
+MOST_NAMED = 10  # documents of a case whose names are kept
 
 
 class Key(NamedTuple):
@@ -144,6 +145,15 @@ class Failure:
             return "not found"
         return f"{self.low:,}" if self.low == self.high else f"{self.low:,} to {self.high:,}"
 
+    @classmethod
+    def of_dict(cls, given: Mapping[str, Any]) -> Self:
+        """Return the failure that JSON holds."""
+        expected, above = (tuple(Found(**one) for one in given[name]) for name in ("expected", "above"))
+        best = next((one for one in expected if one.doc_id == given["best"]), None)
+        ranks = given["rank_low"], given["rank_high"]
+        named = given["case_id"], given["text"], given.get("line")
+        return cls(*named, expected, best, *ranks, above, given["n_above"])
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON can hold it."""
         return {
@@ -189,6 +199,13 @@ def failures_of(
         first, high = (None, None) if best is None else (LabelledDocument(best, labels.get(best, "")), len(others) + 1)
         failed.append(Failure(case.case_id, case.text, case.line, expected, first, low, high, above, len(others)))
     return tuple(sorted(failed, key=lambda one: (one.low is not None, -(one.low or 0) - (one.high or 0))))
+
+
+def names_of(cases: Sequence[Case], found: pl.DataFrame, labels: Mapping[str, str]) -> dict[str, str]:
+    """Return what the documents are called that cases expect, or that are among the first ten of a run."""
+    first = found.sort("score", "doc_id", descending=[True, False]).group_by("query_id").head(MOST_NAMED)
+    ids = {*first["doc_id"].to_list(), *(one for case in cases for one in case.expected_ids)}
+    return {one: labels[one] for one in sorted(ids) if labels.get(one)}
 
 
 @dataclass(frozen=True)
@@ -243,6 +260,8 @@ class BenchResult(Shown):
         Cases whose text is that of an expected document, ignoring case and whitespace: any search for words finds them.
     failures : dict of Key to tuple of Failure
         The cases without an expected document that is first in every order of the ties, the worst first.
+    names : dict of (cases, language) to dict of str to str
+        What documents are called in the language of the cases: those that cases expect, and the first ten found.
     reused : tuple of Key
         Finished runs that were found in the output folder.
     notes : tuple of str
@@ -257,6 +276,7 @@ class BenchResult(Shown):
     chance: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict)
     verbatim: Mapping[tuple[str, str], int] = field(default_factory=dict)
     failures: Mapping[Key, tuple[Failure, ...]] = field(default_factory=dict)
+    names: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     reused: tuple[Key, ...] = ()
     notes: tuple[str, ...] = ()
     _groupings: dict[tuple[str, ...], tuple[PartStrata, ...]] = field(default_factory=dict, init=False, repr=False)

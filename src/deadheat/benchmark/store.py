@@ -21,10 +21,12 @@ import polars as pl
 
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.parts import Part
-from deadheat.benchmark.result import BenchResult, Key
+from deadheat.benchmark.report import report_bench, tables_of_page
+from deadheat.benchmark.result import BenchResult, Failure, Key
 from deadheat.benchmark.retrievers import Retriever, identity
 from deadheat.comparison.comparison import compare_evaluated
 from deadheat.comparison.languages import Languages, languages_of
+from deadheat.data.queries import Queries
 from deadheat.data.tables import Run
 from deadheat.errors import DataError, DeadheatError, FileFormatError
 from deadheat.evaluation.evaluate import load_evaluation
@@ -35,7 +37,7 @@ from deadheat.io.locking import locked
 from deadheat.io.naming import MARK, hashed, is_kept
 from deadheat.io.source import path_named
 from deadheat.io.writing import replacing
-from deadheat.report.model import notation_of
+from deadheat.report.model import Fact, notation_of
 from deadheat.report.numbers import plain
 from deadheat.report.page import Subject
 from deadheat.settings import Design
@@ -148,17 +150,20 @@ class Store:
             file.write(held.getvalue())
             beside.write(_text(made))
 
-    def finish(self, report: str, summary: Mapping[str, Any]) -> None:
-        """Write the report and the summary; remove evaluations of the previous call that this one has not made.
+    def finish(self, result: BenchResult, documents: Collection, retrievers: Mapping[str, Retriever]) -> None:
+        """Write evaluations, report and summary; remove evaluations of the previous call that this one has not made.
 
         They would be taken for new ones, though their cases may have been corrected since.
         """
+        for key, evaluation in result.evaluations.items():
+            evaluation.save(self.evaluation_of(key), **vars(result.interval_options(result.parts[key[:2]])))
+        summary = summarise(result, documents, retrievers)
         for path in self._old - self._evaluations_of(summary):
             with suppress(DataError):  # of someone else by now
                 SAVED.refuse_foreign(path)
                 path.unlink(missing_ok=True)
         with replacing(self._report) as file, replacing(self._summary) as beside:
-            file.write((report + "\n").encode())
+            file.write((result.report() + "\n").encode())
             beside.write(_text(summary))
 
     def _evaluations_of(self, made: Mapping[str, Any]) -> set[Path]:
@@ -204,7 +209,9 @@ def summary_of(folder: str | Path) -> tuple[Path, dict[str, Any]] | None:
     return next(((path, made) for path in paths if (made := read_summary(path)) is not None), None)
 
 
-def read_finished(folder: str | Path) -> tuple[list[Subject], dict[str, str], list[Languages], float | None]:
+def read_finished(
+    folder: str | Path,
+) -> tuple[list[Subject], dict[str, str], list[Languages], float | None, list[Fact]]:
     """Read what a benchmark has left in its folder, for a page.
 
     Returns
@@ -217,6 +224,8 @@ def read_finished(folder: str | Path) -> tuple[list[Subject], dict[str, str], li
         The languages whose cases it paired, compared.
     float or None
         Its margin of equivalence.
+    list of Fact
+        What its report says below the tables.
 
     Raises
     ------
@@ -247,11 +256,27 @@ def read_finished(folder: str | Path) -> tuple[list[Subject], dict[str, str], li
             runs = {name: path for name, key in keys.items() if (path := store.run_of(key, made["k"])).is_file()}
             roles |= {str(path): f"run of {name}" for name, path in runs.items()}
             qrels = part[0] if part[1] == NONE else f"{part[0]} ({part[1]})"
+            comparison = compare_evaluated(design, own) if len(own) > 1 else None
+            failed = {
+                name: [
+                    Failure.of_dict(one)
+                    for one in made["failures"]
+                    if (one["cases"], one["language"], one["retriever"]) == (*part, name)
+                ]
+                for name in own
+            }
+            texts = case.get("queries")  # which a folder of an earlier version lacks
+            rows = [dict(one) for one in texts or ()]
+            queries = Queries(pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String))) if rows else None
             subjects.append(
                 Subject(
                     name=qrels if len(made["cases"]) > 1 else "",
                     evaluations=own,
-                    comparison=compare_evaluated(design, own) if len(own) > 1 else None,
+                    comparison=comparison,
+                    queries=queries,
+                    columns=tuple(made["by"]) if queries and set(made["by"]) <= set(queries.columns) else (),
+                    names=dict(case.get("names", {})),
+                    tables=tables_of_page(qrels, comparison, case["n_cases"], failed),
                     runs={name: Run(path, name=name) for name, path in runs.items()} if len(runs) == len(own) else {},
                     qrels=qrels,
                 )
@@ -267,14 +292,15 @@ def read_finished(folder: str | Path) -> tuple[list[Subject], dict[str, str], li
         ]
     except DeadheatError:
         raise
-    except (LookupError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, pl.exceptions.PolarsError) as error:
         raise FileFormatError(
             f"is damaged: {error!r:.80}",
             allowed="bench.json as written",
             hint="call deadheat bench again, which takes up its finished runs",
             path=path,
         ) from error
-    return subjects, roles, languages, made.get("margin")
+    facts = [Fact("", None, *one) for one in made.get("facts", [])]
+    return subjects, roles, languages, made.get("margin"), facts
 
 
 def _is_ours(path: Path, head: re.Pattern[bytes]) -> bool:
@@ -331,6 +357,8 @@ def summarise(result: BenchResult, documents: Collection, retrievers: Mapping[st
                 "n_cases": len(part.cases),
                 "n_verbatim": result.verbatim[name, language],
                 "fingerprint": part.judged,
+                "queries": part.cases.queries().to_dicts(),
+                "names": dict(result.names.get(part.key, {})),
             }
             for (name, language), part in result.parts.items()
         ],
@@ -365,6 +393,7 @@ def summarise(result: BenchResult, documents: Collection, retrievers: Mapping[st
             for key, frame_of in ACROSS.items()
         },
         "failures": result.failed(),
+        "facts": [[one.heading, one.text, one.is_warning] for one in report_bench(result).shown],
     }
 
 

@@ -75,9 +75,17 @@ class Watch:
 
 def _new_bars() -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    times = TimeElapsedColumn(), TextColumn("left:"), TimeRemainingColumn()
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), *times)
     bars = Progress(*columns, console=Console(stderr=True), transient=True)
     bars.start()
     return bars

@@ -76,6 +76,7 @@ def report(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> No
     """
     from deadheat.benchmark.store import read_finished, summary_of
     from deadheat.comparison.languages import languages_of_queries
+    from deadheat.report.model import Fact
     from deadheat.report.page import Input, page_of
 
     strata = StratumOptions(options)
@@ -84,14 +85,14 @@ def report(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> No
     of_queries = {strata.path: "queries"} if strata.path else {}
     check_output(output, [qrels, *runs, *of_queries])
     languages: list[Languages] = []
-    margin = options["margin"]
+    margin, facts = options["margin"], list[Fact]()
     if Path(qrels).is_dir() and summary_of(qrels) is not None:
         kept = {"title", "output", "qrels", "runs"}
         names = [str(one.name) for one in click.get_current_context().command.params]
         refuse([name for name in names if name not in kept], f"is for QRELS RUN...: {qrels} is a finished benchmark")
         if runs:
             raise click.UsageError(f"{qrels} is the folder of a benchmark: give it alone")
-        subjects, roles, languages, margin = read_finished(qrels)
+        subjects, roles, languages, margin, facts = read_finished(qrels)
     else:
         saved = saved_evaluations([qrels, *runs])
         if not (saved or runs):
@@ -105,7 +106,7 @@ def report(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> No
     inputs = [Input.of(role, path, shown_path(path, role)) for path, role in roles.items()]
     command = shlex.join(["deadheat", *click.get_current_context().meta["arguments"]])
     named = {"title": options["title"] or "", "command": command}
-    emit(page_of(subjects, **named, inputs=inputs, languages=languages, margin=margin), output)
+    emit(page_of(subjects, **named, inputs=inputs, languages=languages, margin=margin, facts=facts), output)
     if output != STDOUT:
         say(f"{output}: {Path(output).stat().st_size / MEGABYTE:.1f} MB")
 

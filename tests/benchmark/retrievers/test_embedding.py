@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
+from deadheat.benchmark.bench import bench
+from deadheat.benchmark.cases import Case, Cases
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers import Embedding, identity, make_retriever, retrieve
 from deadheat.benchmark.retrievers.protocol import Strings
 from deadheat.errors import DataError, ParameterError
+from deadheat.io.phases import watched_by
 from support.letters import Letters
 from support.searches import DOCUMENTS, found, indexed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from deadheat.arrays import FloatArray
@@ -159,3 +164,22 @@ def test_a_product_that_is_nan_is_an_error_with_its_case_and_document(k: int, mo
     retriever.index(Collection("two", ("D1", "D2"), ("a fever", "pain a"), ((), ())))
     with pytest.raises(DataError, match="score of document 'D2' for case 'q' by large is NaN"):
         retrieve(retriever, ["p", "q"], ["a fever", "a heart"], k)
+
+
+@pytest.mark.usefixtures("letters")
+def test_embedding_says_what_it_does_and_advances_in_small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deadheat.benchmark.retrievers.embedding.PART", 2)
+    told: list[str] = []
+    steps: list[tuple[str, int | None, int]] = []
+
+    @contextmanager
+    def watch(what: str, n_steps: int | None = None) -> Iterator[Callable[[int], None]]:
+        yield lambda done: steps.append((what, n_steps, done))
+
+    case = Case("a", "heart attack", ("D4",), (1.0,))
+    with watched_by(watch):
+        bench(Cases("mine", {}, (case,)), DOCUMENTS, Embedding("org/letters", cache=False), "RR", progress=told.append)
+    n = len(set(Strings.of(DOCUMENTS).texts))
+    assert told[0] == f"letters embeds {len(DOCUMENTS)} documents of {DOCUMENTS.name}, unless it did before"
+    own = [step for step in steps if step[1] == n]
+    assert [done for *_, done in own] == [2] * (n // 2) + [1] * (n % 2)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import math
 import re
 import sys
-import zlib
 from html.parser import HTMLParser
 from typing import Any
 
@@ -22,6 +19,7 @@ from deadheat.report.page import Input, Subject, page_of
 from deadheat.report.page.data import data_of, gathered
 from deadheat.report.page.pictures import compact
 from oracle.orders import all_orders
+from support.page_data import held_in
 from support.random_runs import QRELS, RUNS
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
 
@@ -44,11 +42,6 @@ def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("deadheat.figures")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "altair", None)
-
-
-def held_in(page: str) -> Any:  # noqa: ANN401 - what JSON holds
-    (text,) = re.findall(r'<script type="application/json" id="deadheat-data">(.*?)</script>', page, re.DOTALL)
-    return json.loads(zlib.decompress(base64.b64decode(json.loads(text)["data"])))
 
 
 class Reader(HTMLParser):

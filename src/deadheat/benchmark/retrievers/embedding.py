@@ -42,7 +42,7 @@ from deadheat.errors import DataError, DeadheatWarning, MissingDependencyError, 
 from deadheat.io.phases import phase
 from deadheat.io.writing import replacing
 
-PART = 1024  # strings between two steps of the progress bar
+PART = 256  # strings between two steps of the progress bar
 MAX_CELLS = 1 << 26  # of a matrix of scores: 256 MB
 ROWS = 4096  # of embeddings that are float64 at once
 FLOAT32, FLOAT64 = 24, 53  # bits of their numbers

@@ -19,7 +19,7 @@ from deadheat.evaluation.steps import POLICIES
 from deadheat.evaluation.strata import SMALLEST, keys_of, strata_of
 from deadheat.measures import Measure
 from deadheat.report.as_html import parts, templates
-from deadheat.report.model import QUERY, Column, Span, Table, share, tabulate
+from deadheat.report.model import QUERY, Column, Fact, Span, Table, share, tabulate
 from deadheat.report.numbers import OF_TIES, as_cell, format_cell, span_of, span_of_ties
 from deadheat.report.of_comparison import columns_of_strata, list_systems, report_comparison
 from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
@@ -67,6 +67,7 @@ def page_of(
     command: str = "",
     languages: Sequence[Languages] = (),
     margin: float | None = None,
+    facts: Sequence[Fact] = (),
 ) -> str:
     """Return an HTML document that needs no other file and no network.
 
@@ -82,6 +83,8 @@ def page_of(
         Of queries that are the same in several; they come first.
     margin : float, optional
         Up to which languages are tested for equivalence.
+    facts : sequence of Fact, default ()
+        What else is to be known of all subjects.
     """
     if not title:
         names = list(dict.fromkeys(name for one in subjects for name in one.evaluations))
@@ -102,6 +105,8 @@ def page_of(
         own = [] if missing else list(pictures_of(subject, numbers, most=most))
         sections += _of_subject(made, subject, n, own, missing)
         pictures += own
+    if facts:
+        sections.append(Section("notes", "Notes", (parts().facts(facts),)))
     columns = (Column("n_bytes", "bytes"), Column("sha256", "SHA-256", lambda one: one.sha256 or "-"))
     table = tabulate("inputs", (Column("role", "what"), Column("path", "file")), columns, inputs, title="Files")
     sections.append(Section("inputs", "Inputs", (made.inputs(__version__, table, command),)))
@@ -146,6 +151,10 @@ def _of_subject(
     n_queries = counted(len(subject.query_ids), "query", "queries")
     queries = made.deciding(_deciding(subject), number, n_queries, subject.duel or ())
     yield Section(f"{prefix}-verdict", f"Verdict{of}", (made.verdict(_verdict_of(subject)),))
+    if subject.tables:
+        yield Section(
+            f"{prefix}-cases", f"Found and not found{of}", (made.details(subject.tables, len(subject.tables)),)
+        )
     yield Section(f"{prefix}-leaderboard", f"Leaderboard{of}", (made.board(_leaderboard(subject)),))
     yield Section(f"{prefix}-figures", f"Figures{of}", (drawn["figures"],), note="" if pictures else missing)
     yield Section(f"{prefix}-deciding", f"Queries that decide{of}", (queries,))

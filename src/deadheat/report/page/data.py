@@ -88,7 +88,9 @@ def _ties(subject: Subject, system: str) -> dict[str, list[int]] | None:
 
 def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]]:
     """Return the rankings of the queries that decide most: documents once, those of each system by their number."""
-    found: list[dict[str, Any]] = [{"query": n, "docs": [], "relevance": [], "of": []} for n in subject.deciding]
+    found: list[dict[str, Any]] = [
+        {"query": n, "docs": [], "names": [], "relevance": [], "of": []} for n in subject.deciding
+    ]
     known: list[dict[str, int]] = [{} for _ in found]
     stepped = {*systems[:STEPPED], *(subject.duel or ())}
     for system in systems:
@@ -102,6 +104,7 @@ def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]
                 if doc not in own:
                     own[doc] = len(own)
                     held["docs"].append(printable(doc))
+                    held["names"].append(printable(subject.names.get(doc, "")))
                     held["relevance"].append(relevance)
             held["of"].append(
                 {

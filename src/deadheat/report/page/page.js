@@ -313,7 +313,7 @@
           row.append(make("th", { scope: size > 1 ? "rowgroup" : "row", class: "rank", rowspan: stop - start, text }));
         }
         row.append(
-          make("td", { class: "doc", dir: "auto", text: one.docs[own.docs[n]] }),
+          make("td", { class: "doc", dir: "auto", text: `${one.docs[own.docs[n]]} ${one.names[own.docs[n]]}`.trim() }),
           make("td", { class: "rel", text: relevance === null ? "not judged" : String(relevance) }),
           make("td", { class: "n", text: typeof own.scores[n] === "string" ? own.scores[n] : String(own.scores[n]) }),
         );

@@ -21,6 +21,7 @@ from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.strata import strata_of
 from deadheat.measures import Measure
 from deadheat.profile.grouping import grouped, ties_of
+from deadheat.report.model import Table
 from deadheat.report.of_comparison import best_first
 
 N_DECIDING = 20  # queries whose rankings a page holds
@@ -78,6 +79,10 @@ class Subject:
         Labels to report by.
     margin : float or None
         That the verdict tests against.
+    names : mapping of str to str
+        What documents are called.
+    tables : tuple of Table
+        Others that come below the verdict, open.
     """
 
     evaluations: Mapping[str, Evaluation]
@@ -88,6 +93,8 @@ class Subject:
     queries: Queries | None = None
     columns: tuple[str, ...] = ()
     margin: float | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    tables: tuple[Table, ...] = ()
 
     @property
     def first(self) -> Evaluation:
