@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import deadheat as dh
 
@@ -17,7 +20,7 @@ def main() -> None:
     coarse = DEMO / "TREMA-CoT.run.gz"
     profile = dh.tie_profile(coarse, qrels, measures=["RR", "Hit@3"])
     two = {name: compared.evaluations[name] for name in ("willia-umbrela1", "TREMA-CoT")}
-    charts = {
+    charts: dict[str, Any] = {
         "forest": compared.plot("forest"),
         "ranks": compared.plot("ranks"),
         "differences": compared.plot("differences", system="willia-umbrela1", baseline="TREMA-CoT"),
@@ -28,8 +31,20 @@ def main() -> None:
         "largest_tie": profile.plot("largest_tie"),
         "tie_histogram": profile.plot("tie_histogram"),
     }
+    charts["clinician"] = of_clinician()
     for name, chart in charts.items():
         dh.figures.save(chart, HERE / f"{name}.svg")
+
+
+def of_clinician() -> object:
+    """Return the forest plot of the page for clinicians, from the files that the page shows."""
+    page = (HERE.parent / "for" / "clinician.md").read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in re.findall(r"```\{code-block\} text\n:caption: (\S+)\n(.*?)```", page, re.DOTALL):
+            Path(folder, name).write_text(text, encoding="utf-8")
+        cases, terms, names = (str(Path(folder, name)) for name in ("phrases.csv", "small.obo", "small-de.tsv"))
+        found = dh.bench(cases, terms, ["bm25", "string"], "RR", texts=names)
+        return found.plot("forest")
 
 
 if __name__ == "__main__":

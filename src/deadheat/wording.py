@@ -15,7 +15,7 @@ COMMAND = re.compile(r"(^\s*|#(?=#\[))([:#])(?=:[a-z-]+(?: [^:]*)?::|\[)")  # a 
 BY_DOC_ID = "by document id, as trec_eval"  # how that rule of breaking ties is called wherever people read of it
 BROKEN_BY = {"doc_id": BY_DOC_ID, "input": "in the order of the input"}
 NOISE = 1e-12  # what floating point leaves of a difference that is zero
-LONGEST_LIST = 120  # characters of several names in brackets
+LONGEST_LIST = 160  # characters of several names in brackets
 MOST_NAMED = 4  # ids that are all named
 LONGEST_GIVEN = 200  # characters of a value that a message shows
 STDIN = "/dev/stdin"
@@ -183,8 +183,8 @@ def three(ids: Sequence[str], between: str = ", ", *, all_in: str = "") -> str:
     return f"{between.join(ids[:3])} and {len(ids) - 3:,} more" + (f", all in {all_in}" if all_in else "")
 
 
-def in_brackets(names: Sequence[str], what: str = "") -> str:
-    """Return up to four names in brackets; of more, where they would hide the sentence, their number alone.
+def in_brackets(names: Sequence[str], what: str = "", *, head: str = "") -> str:
+    """Return up to four names in brackets behind a head; of more, which would hide the sentence, their number alone.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def in_brackets(names: Sequence[str], what: str = "") -> str:
     """
     listed = ", ".join(names)
     are_few = len(names) <= MOST_NAMED and len(listed) <= LONGEST_LIST
-    return f" ({listed})" if are_few else f" ({counted(len(names), what)})" * bool(what)
+    return f" ({head}{listed})" if are_few else f" ({counted(len(names), what)})" * bool(what)
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:

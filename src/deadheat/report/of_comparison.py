@@ -504,7 +504,7 @@ def tell_tests(
         yield note(
             "few differ",
             f"too few {units} differ for p of {len(hopeless)} of {total} to fall below {alpha:.3g}, however much they"
-            f" do{in_brackets(hopeless)}",
+            f" do{in_brackets(hopeless, head='how many, least p: ')}",
         )
     if few:
         yield note(
