@@ -148,7 +148,7 @@ class Failure:
     @classmethod
     def of_dict(cls, given: Mapping[str, Any]) -> Self:
         """Return the failure that JSON holds."""
-        expected, above = (tuple(Found(**one) for one in given[name]) for name in ("expected", "above"))
+        expected, above = (tuple(LabelledDocument(**one) for one in given[name]) for name in ("expected", "above"))
         best = next((one for one in expected if one.doc_id == given["best"]), None)
         ranks = given["rank_low"], given["rank_high"]
         named = given["case_id"], given["text"], given.get("line")
