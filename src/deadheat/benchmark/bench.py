@@ -249,12 +249,12 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     with nullcontext() if store is None else store.held(parts, systems, k):
         evaluations: dict[Key, Evaluation] = {}
         failures: dict[Key, tuple[Failure, ...]] = {}
-        names: dict[tuple[str, str], dict[str, str]] = {}
+        called: dict[tuple[str, str], dict[str, str]] = {}
         reused: list[Key] = []
         for key, part, run, is_old in _search(systems, parts, documents, k, store, tell=tell):
             reused += [key] * is_old
             failures[key] = failures_of(part.cases.cases, run, documents, part.language)
-            names.setdefault(part.key, {}).update(names_of(part.cases.cases, run, documents.labels(part.language)))
+            called.setdefault(part.key, {}).update(names_of(part.cases.cases, run, documents.labels(part.language)))
             evaluations[key], told = evaluate_part(part, run, chosen, name=key.retriever, ontology=terms, kind=kind)
             notes += told
         once = {str(note): note for note in notes}
@@ -267,7 +267,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
             chance=chance,
             verbatim={part.key: count_verbatim(part, documents) for part in parts},
             failures=failures,
-            names=names,
+            names=called,
             reused=tuple(reused),
             notes=tuple(once),
         )
