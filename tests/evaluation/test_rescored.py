@@ -338,5 +338,7 @@ def test_a_file_knows_its_time_label_and_commit(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert Origin.here().commit == ""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
+    assert Origin.here().time > "2026"
     monkeypatch.setenv("PATH", "")
     assert (Origin.here().label, Origin.here().commit) == ("", "")

@@ -221,7 +221,7 @@ def _save(
             evaluation.save(target, **own, **vars(intervals))
     of_what = "; the means in it are over all queries" if is_by_strata else ""
     if options["save_depth"] and any(one.run is None for one in evaluations):
-        of_what += "; without the ranking, which is too large to hold"
+        of_what += "; without rankings that are not in memory"
     return Fact("saved", list(targets), "saved", ", ".join(targets) + of_what)
 
 
