@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ParameterError, UnknownMeasureError
+from deadheat.errors import DataError, ParameterError, UnknownMeasureError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,3 +131,15 @@ def test_wrong_calls(assert_ranking: AssertRanking) -> None:
             assert_ranking(*given)
     with pytest.raises(TypeError, match="unexpected keyword argument 'ties'"):
         assert_ranking(evaluation, "RR > 0", ties="best")
+
+
+def test_a_question_more_needs_no_new_baseline(assert_ranking: AssertRanking, tmp_path: Path) -> None:
+    dh.evaluate(QRELS, BEST, ["RR"]).save(tmp_path / "base.json")
+    more = {**QRELS, "q1": {"a": 2}, "new": {"a": 1}}
+    result = assert_ranking(more, {**BEST, "new": {"a": 1.0}}, "RR >= 0.9", baseline=tmp_path / "base.json")
+    assert [check.n_queries for check in result.checks] == [7, 6]
+    worse = {query: {"a": 1.0, "b": 4.0, "c": 3.0} for query in more}
+    with pytest.raises(AssertionError, match="7 queries: 5 the same, 1 with changed judgments, 1 new, 0 gone"):
+        assert_ranking(more, worse, baseline=tmp_path / "base.json")
+    with pytest.raises(DataError, match="different qrels"):
+        assert_ranking(more, BEST, baseline=tmp_path / "base.json", judgments="strict")
