@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import deadheat as dh
@@ -342,3 +343,20 @@ def test_a_file_knows_its_time_label_and_commit(tmp_path: Path, monkeypatch: pyt
     assert Origin.here().time > "2026"
     monkeypatch.setenv("PATH", "")
     assert (Origin.here().label, Origin.here().commit) == ("", "")
+
+
+@pytest.mark.slow
+def test_6980_rankings_of_100_documents_fit_in_15_mb(tmp_path: Path) -> None:
+    """As of MS MARCO's development set, with scores that do not compress."""
+    drawn_from = np.random.default_rng(1)
+    n_queries, path = 6_980, tmp_path / "x.json"
+    docs = drawn_from.integers(0, 8_841_823, (n_queries, 100))
+    scores = np.sort(drawn_from.normal(20, 5, (n_queries, 100)), axis=1)[:, ::-1]
+    queries = np.repeat(np.arange(n_queries) * 151, 100).astype(str)
+    run = pl.DataFrame({"query_id": queries, "doc_id": docs.ravel().astype(str), "score": scores.ravel()})
+    run = run.unique(["query_id", "doc_id"], keep="first", maintain_order=True)
+    qrels = run.gather_every(100).select("query_id", "doc_id", relevance=1)
+    evaluation = dh.evaluate(qrels, dh.Run(run), "RR@10", missing="empty")
+    evaluation.save(path, method="t")
+    assert 3e6 < path.stat().st_size < 15e6
+    assert dh.load_evaluation(path).rescored().means() == evaluation.means()
