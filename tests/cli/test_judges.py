@@ -67,3 +67,19 @@ def test_what_does_not_go() -> None:
     assert result.exit_code == 2
     assert "two runs or more" in result.stderr
     assert call("judges", "human.txt", "llm.txt", "--by", "type").exit_code == 2
+
+
+@pytest.mark.parametrize("judges", [["llm.txt"], ["llm.txt", "human.txt"]])
+def test_the_level_of_intervals_is_that_which_was_asked_for(judges: list[str]) -> None:
+    runs = ["--run", "a.run", "--run", "b.run", "--n-resamples", "99"]
+    out = ok("judges", "human.txt", *judges, *runs, "--confidence-level", "0.999")
+    assert "99.9% CI" in out
+    assert "95% CI" not in out
+    assert "100% CI" not in out
+
+
+def test_a_comparison_with_a_judge_has_its_own_level() -> None:
+    (Path("more.txt")).write_text(JUDGE + "q3 0 d1 1\nq4 0 d1 0\n", encoding="utf-8")
+    out = ok("compare", "human.txt", "a.run", "b.run", "--judge", "more.txt", "--confidence-level", "0.9")
+    assert "90% CI" in out
+    assert "95% CI" not in out

@@ -329,11 +329,12 @@ def _by_judge(parts: Parts, leading: Iterable[Column], measure: Measure) -> Iter
         for pair in part.pairs
         if pair.judged is not None and pair.measure == measure.label
     ]
+    level = level_heading(next(iter(parts.values())).design.confidence_level, set())
     columns = (
         Column("difference", "human"),
-        Column("ci", "95% CI", lambda row: Span(row["low"], row["high"]), spare=1),
+        Column("ci", level, lambda row: Span(row["low"], row["high"]), spare=1),
         Column("with", "and judge"),
-        Column("both", "95% CI", ends=("judge_low", "judge_high"), spare=1),
+        Column("both", level, ends=("judge_low", "judge_high"), spare=1),
         Column("weight", "weight"),
         Column("correlation", "correlation", spare=2),
         Column("n_effective", "as if queries"),

@@ -20,6 +20,7 @@ from deadheat.report.model import (
     said,
     tabulate,
 )
+from deadheat.report.score_tables import level_heading
 from deadheat.wording import counted, three
 
 JUDGE = Column("judge", "judge")
@@ -39,12 +40,13 @@ def report_judges(
         Whether a table of all queries comes after.
     strata : mapping of stratum to JudgeAgreement, optional
     """
-    tables = [_statistics(found.judges)] if len(found.judges) > 1 else [*_of_one(found)]
+    level = level_heading(next(iter(found.judges.values())).confidence_level, set())
+    tables = [_statistics(found.judges, level)] if len(found.judges) > 1 else [*_of_one(found, level)]
     for name, own in (strata or {}).items():
         title = " ".join(name) if isinstance(name, tuple) else str(name)
-        tables.append(_statistics(own.judges, f"stratum_{title}", title))
+        tables.append(_statistics(own.judges, level, f"stratum_{title}", title))
     for one in found.conclusions:
-        tables += _of_conclusions(one, len(found.judges) > 1)
+        tables += _of_conclusions(one, level, is_named=len(found.judges) > 1)
     if per_query:
         frame = found.per_query()
         columns = [Column(name, name.replace("_", " ")) for name in frame.columns[2:]]
@@ -84,7 +86,7 @@ def _interval(own: Estimate) -> Span:
     return Span(own.low, own.high)
 
 
-def _statistics(judges: Mapping[str, LabelAgreement], key: str = "judges", title: str = "") -> Table:
+def _statistics(judges: Mapping[str, LabelAgreement], level: str, key: str = "judges", title: str = "") -> Table:
     """Return a row for each judge, with the intervals of what is most asked for."""
     spares = {"kappa": 0, "quadratic_kappa": 0, "alpha": 1, "inflation": 1, "tau_b": 2, "agreement": 2}
     columns: list[Column] = [Column("n_documents", "documents", lambda own: own.n_documents)]
@@ -98,7 +100,7 @@ def _statistics(judges: Mapping[str, LabelAgreement], key: str = "judges", title
         columns.append(
             Column(
                 f"{name}_ci",
-                "95% CI",
+                level,
                 lambda own, name=name: _interval(own.estimates[name]),
                 ends=ends,
                 is_data=data,
@@ -109,10 +111,9 @@ def _statistics(judges: Mapping[str, LabelAgreement], key: str = "judges", title
     return tabulate(key, (label,), columns, judges.values(), title=title)
 
 
-def _of_one(found: JudgeAgreement) -> Iterator[Table]:
+def _of_one(found: JudgeAgreement, level: str) -> Iterator[Table]:
     """Return the statistics of the only judge, the grades that were given, and how each grade fares."""
     own = found.only
-    level = f"{own.confidence_level:.0%} CI"
     rows = [{"statistic": name, "value": one, "ci": _interval(one)} for name, one in own.estimates.items()]
     columns = (Column("value", own.judge), Column("ci", level, ends=ENDS))
     yield tabulate("judges", (Column("statistic", "statistic"),), columns, rows)
@@ -139,7 +140,7 @@ def _of_one(found: JudgeAgreement) -> Iterator[Table]:
     )
 
 
-def _of_conclusions(one: Conclusions, is_named: bool) -> Iterator[Table]:  # noqa: FBT001 - whether there are several
+def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator[Table]:
     """Return the systems under both labels, and the pairs on which they differ."""
     of = f"{one.measure.label}, {one.judge}" if is_named else one.measure.label
     systems = [
@@ -160,7 +161,7 @@ def _of_conclusions(one: Conclusions, is_named: bool) -> Iterator[Table]:  # noq
         Column("human", "human"),
         Column("by_judge", one.judge if not is_named else "judge"),
         Column("bias", "bias"),
-        Column("ci", "95% CI", ends=("bias_low", "bias_high"), spare=1),
+        Column("ci", level, ends=("bias_low", "bias_high"), spare=1),
         Column("favour", "against others", spare=2),
         Column("p", "p", spare=2),
     )
