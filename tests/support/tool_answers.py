@@ -135,8 +135,8 @@ QUESTIONS: tuple[Question, ...] = (
     ),
     Question(
         "What does P@k divide by, if fewer are retrieved?",
-        "Two documents are retrieved, one is relevant, and k is 5: all divide by 5. `P(norm='retrieved')@5` divides by the"
-        " two, as torchmetrics does with adaptive_k=True, and TorchEval with limit_k_to_size=True.",
+        "Two documents are retrieved, one is relevant, and k is 5: all divide by 5. `P(norm='retrieved')@5` divides by"
+        " the two, as torchmetrics does with adaptive_k=True, and TorchEval with limit_k_to_size=True.",
         {"q": {"a": 1}},
         {"q": {"a": 0.9, "b": 0.5}},
         (
