@@ -109,8 +109,11 @@ def test_strict_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="strict is about ids that are not in the collection: give collection"):
         dh.evaluate(QRELS, RUN, "RR", strict=True)
     evaluation.save(tmp_path / "x.json")
-    with pytest.raises(ParameterError, match="a saved evaluation has no qrels"):
-        dh.gate(tmp_path / "x.json", "RR >= 0", collection=IDS)
+    with pytest.raises(DataError, match=r"are the judgments older\?"):  # they are in the file
+        dh.gate(tmp_path / "x.json", "RR >= 0", collection=IDS, strict=True)
+    older = evaluation.renamed({query: query for query in QRELS})
+    with pytest.raises(ParameterError, match="collection is held against judgments, and these were not saved"):
+        dh.gate(older, "RR >= 0", collection=IDS)
 
 
 @pytest.mark.filterwarnings("always::deadheat.errors.DeadheatWarning")

@@ -176,7 +176,7 @@ def gate(
     own = opened(evaluation)
     if collection is not None and own.qrels is None:
         raise ParameterError(
-            "a saved evaluation has no qrels",
+            "is held against judgments, and these were not saved",
             argument="collection",
             hint="give it to evaluate(), before the evaluation is saved",
         )
