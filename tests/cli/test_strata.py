@@ -179,7 +179,7 @@ def test_languages_are_pooled_if_that_is_asked_for() -> None:
 
 def test_a_language_that_was_asked_for_needs_no_word() -> None:
     assert "kept apart" not in ok(*EVALUATE, "--by", "language")
-    assert document(*EVALUATE, "--by", "difficulty", "--by", "language")["by"] == ["difficulty", "language"]
+    assert document(*EVALUATE, "--by", "difficulty:language")["by"] == ["difficulty", "language"]
 
 
 def test_one_language_is_no_stratum() -> None:

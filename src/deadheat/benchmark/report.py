@@ -474,7 +474,7 @@ def page_of_bench(result: BenchResult) -> str:
             comparison=result.comparisons.get(key),
             qrels=str(part),
             queries=Queries(part.cases.queries()),
-            columns=by if set(by) <= set(part.strata) else (),
+            groupings=(by,) if by and set(by) <= set(part.strata) else (),
             names=result.names.get(key, {}),
             tables=tables_of_page(
                 str(part),

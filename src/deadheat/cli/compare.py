@@ -29,7 +29,7 @@ from deadheat.cli.options import (
     named_baseline,
     takes,
 )
-from deadheat.cli.output import Output, output_options, table_option, warn_of_nothing_judged, with_figures
+from deadheat.cli.output import Output, befores, output_options, table_option, warn_of_nothing_judged, with_figures
 from deadheat.wording import joined
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     If the table of --queries has columns language and pair_id, queries of one pair_id are compared across languages.
     """
     from deadheat.comparison.languages import languages_of_queries
+    from deadheat.report.model import side_by_side
 
     strata = StratumOptions(options)
     output = Output(options, [qrels, *runs, strata.path, options["judge"]])
@@ -116,10 +117,16 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     if alone:  # the run alone, and with its ties ordered
         named[", then ".join([alone, *map(label, asked()["then_by"])])] = named[alone]
     comparison, _, queries = compare_files("" if saved else qrels, named, strata, options, alone=alone)
-    columns = strata.columns(queries, comparison.evaluations.values())
+    groupings = strata.groupings(queries, comparison.evaluations.values())
+    output.check_sets(groupings)
     languages = None if queries is None else languages_of_queries(comparison, queries)
-    report = _report(comparison, qrels, queries, columns, languages, output, options)
-    subjects = _subjects(comparison, queries, columns, languages)
+    reports = {}
+    for n, columns in enumerate(groupings):  # what is of all queries comes once
+        own = options if not n else {**options, "queries_worst": None}
+        of_queries = None if n else languages
+        reports[":".join(columns)] = _report(comparison, qrels, queries, columns, of_queries, output, own)
+    report = side_by_side(reports)
+    subjects = _subjects(comparison, queries, groupings, languages)
     output.print(with_figures(report, subjects, [one.label for one in comparison.measures]))
 
 
@@ -279,7 +286,10 @@ def _report(  # noqa: PLR0917 - what a report is made of
 
 
 def _subjects(
-    comparison: Comparison, queries: Queries | None, columns: Sequence[str], languages: Languages | None
+    comparison: Comparison,
+    queries: Queries | None,
+    groupings: Sequence[tuple[str, ...]],
+    languages: Languages | None,
 ) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
     """Yield what figures are drawn of: the comparison, its languages, and its strata if there are any."""
     from deadheat.evaluation.intervals import IntervalOptions
@@ -288,24 +298,28 @@ def _subjects(
     yield "", comparison, {}
     if languages is not None:
         yield "", languages, {}
-    if queries is not None and columns:
+    for before, columns in zip(befores(groupings), groupings, strict=True):
+        if queries is None or not columns:
+            continue
         of_each = {name: strata_of(one, columns, queries) for name, one in comparison.evaluations.items()}
         codes = comparison.cluster
         cluster = None if codes is None else dict(zip(comparison.query_ids.tolist(), codes.tolist(), strict=True))
-        yield "", of_each, {"options": IntervalOptions.of(vars(comparison.design), cluster=cluster)}
+        yield before, of_each, {"options": IntervalOptions.of(vars(comparison.design), cluster=cluster)}
 
 
 def _of_strata(queries: Queries | None, parts: Mapping[Any, Comparison]) -> list[Fact]:
     """Say where the strata are from, and which are small."""
     from deadheat.evaluation.strata import SMALLEST, label
     from deadheat.report.model import Fact
-    from deadheat.report.of_evaluation import few_queries
+    from deadheat.report.of_evaluation import OVERLAP, few_queries
 
     if queries is None or () in parts:
         return []
     sizes = {label(stratum): len(part.query_ids) for stratum, part in parts.items()}
+    n_twice = sum(sizes.values()) - len(set().union(*(part.query_ids.tolist() for part in parts.values())))
     small = {name: n for name, n in sizes.items() if n < SMALLEST}
     return [
         Fact("strata", len(parts), "strata", f"{len(parts)} from {shown_path(queries.where, 'the table of queries')}"),
+        *([Fact("overlap", n_twice, "overlap", OVERLAP.format(n_twice))] if n_twice else []),
         *([Fact("small", list(small), "small", few_queries(small, SMALLEST))] if small else []),
     ]

@@ -30,14 +30,15 @@ from deadheat.cli.options import (
     measures_of,
     takes,
 )
-from deadheat.cli.output import Output, output_options, table_option, with_figures, writing
+from deadheat.cli.output import Output, befores, output_options, table_option, with_figures, writing
 from deadheat.io.phases import phase
 
 if TYPE_CHECKING:
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.measures import Measure
-    from deadheat.report.model import Fact
+    from deadheat.report.model import Fact, Report
+    from deadheat.report.of_evaluation import EvaluationContext, Grouping
     from deadheat.settings import Conventions
 
 OF_COLUMNS = ("document", "rows")
@@ -127,7 +128,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     Files: TREC, CSV, TSV, Parquet, JSON Lines, JSON, LETOR; .gz and .zst too.
     """
     from deadheat.evaluation.intervals import method_of
-    from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
+    from deadheat.report.of_evaluation import EvaluationContext
 
     # report typos before large files are read
     conventions = conventions_of(options)
@@ -169,7 +170,10 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     ]
     evaluations = [one for one, _, _ in found]
     beside = [by_rule for _, by_rule, _ in found if by_rule is not None]
-    grouping = None if queries is None else strata.group(evaluations, queries)
+    columns = strata.groupings(queries, evaluations)
+    groupings = {one: None if queries is None else strata.group(evaluations, queries, one) for one in columns}
+    grouping = groupings[columns[0]]
+    output.check_sets(columns)
     if output.form == "trec" and grouping is not None and grouping.strata:
         raise click.UsageError(
             f"--format trec has no place for strata, and the queries are in {', '.join(grouping.languages)}:"
@@ -187,21 +191,43 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         quantiles=quantiles,
         confidence_level=intervals.confidence_level,
     )
-    report = report_evaluations(evaluations, context, per_query=options["per_query"], grouping=grouping)
+    report = _report(evaluations, context, groupings, per_query=options["per_query"])
     has_strata = grouping is not None and bool(grouping.strata)
     if targets:
         report = replace(
             report, facts=(*report.facts, _save(evaluations, targets, intervals, options, is_by_strata=has_strata))
         )
-    drawn = [evaluations, *([grouping.strata] if grouping is not None and has_strata else [])]
+    drawn = [
+        ("", evaluations),
+        *((befores(columns)[n], one.strata) for n, one in enumerate(groupings.values()) if one and one.strata),
+    ]
     own = {"options": intervals, "beside": dict(zip(named, beside, strict=True)) if rule == "doc_id" else None}
-    subjects = [("", dict(zip(named, some, strict=True)), own) for some in drawn]
+    subjects = [(before, dict(zip(named, some, strict=True)), own) for before, some in drawn]
     report = with_figures(report, subjects, [one.label for one in measures])
     if output.form == "markdown" and options["ci"]:
         from deadheat.report.as_markdown import in_sections
 
         report = in_sections(report)
     output.print(report)
+
+
+def _report(
+    evaluations: Sequence[Evaluation],
+    context: EvaluationContext,
+    groupings: Mapping[tuple[str, ...], Grouping | None],
+    *,
+    per_query: bool,
+) -> Report:
+    """Return the report by each set of strata; the table of all queries comes once."""
+    from deadheat.report.model import side_by_side
+    from deadheat.report.of_evaluation import report_evaluations
+
+    return side_by_side(
+        {
+            ":".join(columns): report_evaluations(evaluations, context, per_query=per_query and not n, grouping=one)
+            for n, (columns, one) in enumerate(groupings.items())
+        }
+    )
 
 
 def _save(

@@ -125,8 +125,8 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     "--by",
     multiple=True,
     metavar="COLUMN",
-    help="Check every gate in each stratum as well, by a column of --queries; by combinations if it is repeated."
-    " Corrected over strata.",
+    help="Check every gate in each stratum as well, by a column of --queries; by each if it is repeated, and by"
+    " combinations as a:b. Corrected over strata.",
 )
 @click.option("--pool-languages", is_flag=True, help="Check queries in different languages together.")
 @click.option(

@@ -185,7 +185,8 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         "--by",
         multiple=True,
         **COLUMN,
-        help="Report by the values of a column of --queries; by their combinations if it is repeated.",
+        help="Report by the values of a column of --queries (a query with a|b counts in both); if it is repeated, by"
+        " each column in a table of its own. a:b: by the combinations of two columns.",
     ),
     "weights": click.option(
         "--weights",
@@ -440,11 +441,11 @@ class StratumOptions:
         if self.path is None:
             return None
         from deadheat.data.queries import Queries
-        from deadheat.evaluation.strata import check_columns, names_of
+        from deadheat.evaluation.strata import check_columns, groupings_of, names_of
 
         queries = Queries(self.path)
-        if self.by:
-            check_columns(names_of(self.by), queries)
+        for names in groupings_of(self.by, queries) if self.by else ():
+            check_columns(names_of(names), queries)
         queries.check_columns(filter(None, (self.cluster, self.weights)))
         return queries
 
@@ -457,27 +458,31 @@ class StratumOptions:
         """Return an evaluation, with weights if they are asked for."""
         return evaluation if self.weights is None else evaluation.weighted(self.weights, queries)
 
-    def columns(self, queries: Queries | None, evaluations: Iterable[Evaluation]) -> list[str]:
-        """Return the columns to report by: the language too, where there are several that may not be pooled."""
+    def groupings(self, queries: Queries | None, evaluations: Iterable[Evaluation]) -> list[tuple[str, ...]]:
+        """Return the columns of each set of strata: the language too, where there are several that may not be pooled.
+
+        One without a column is all queries together.
+        """
         if queries is None:
-            return []
-        from deadheat.evaluation.strata import columns_of
+            return [()]
+        from deadheat.evaluation.strata import columns_of, groupings_of
 
         ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
-        return columns_of(queries, ids, self.by, pool_languages=self.pool_languages)
+        asked = groupings_of(self.by, queries) if self.by else [()]
+        found = (columns_of(queries, ids, one, pool_languages=self.pool_languages) for one in asked)
+        return list(dict.fromkeys(map(tuple, found)))
 
-    def group(self, evaluations: Sequence[Evaluation], queries: Queries) -> Grouping:
-        """Return the strata of evaluations, and what the report says of them."""
+    def group(self, evaluations: Sequence[Evaluation], queries: Queries, columns: tuple[str, ...]) -> Grouping:
+        """Return the strata of evaluations by some columns, and what the report says of them."""
         from deadheat.evaluation.strata import strata_of
         from deadheat.report.of_evaluation import Grouping
 
-        columns = self.columns(queries, evaluations)
         ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
         strata = [strata_of(one, columns, queries) for one in evaluations if columns]
         return Grouping(
             shown_path(queries.where, "the table of queries"),
             tuple(strata),
-            asked=self.by,
+            asked=columns if self.by else (),
             languages=queries.languages(ids),
             without_language=queries.without_language(ids),
             pool_languages=self.pool_languages,

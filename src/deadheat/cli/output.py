@@ -127,6 +127,11 @@ class Output:
         """Whether programs read it."""
         return self.form in {"json", "jsonl", "csv"}
 
+    def check_sets(self, groupings: Sequence[Sequence[str]]) -> None:
+        """Refuse several sets of strata where there is room for one table."""
+        if self.form == "csv" and len(groupings) > 1:
+            raise click.UsageError("csv has one table, and each --by another: give one, or combine them as in --by a:b")
+
     def print(self, report: Report) -> None:
         """Write a report."""
         from deadheat.report.formats import report_formats
@@ -181,6 +186,11 @@ def warn_of_nothing_judged(evaluations: Iterable[Evaluation]) -> None:
     for one in evaluations:
         if not len(one.placements.query):
             say(f"Warning: {nothing_judged(one.name)}")
+
+
+def befores(groupings: Sequence[Sequence[str]]) -> list[str]:
+    """Return what the names of the figures of each set of strata begin with."""
+    return [f"{'-'.join(columns)}-" if len(groupings) > 1 else "" for columns in groupings]
 
 
 def with_figures(

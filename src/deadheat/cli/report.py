@@ -127,7 +127,7 @@ def _subject(qrels: str, paths: Sequence[str], strata: StratumOptions, options: 
         comparison=comparison,
         runs=runs,
         queries=queries,
-        columns=tuple(strata.columns(queries, evaluations.values())),
+        groupings=tuple(filter(None, strata.groupings(queries, evaluations.values()))),
         margin=options["margin"],
         qrels=shown_path(qrels, "the qrels") if qrels else "the qrels of the saved evaluations",
     )

@@ -38,7 +38,8 @@ WANTED = Wanted(
 class Queries:
     """A table with one row for each query; all columns but the id are labels.
 
-    Labels are text with surrounding blanks removed; an empty one is missing. Ids are text, unchanged: "0880" is not
+    Labels are text with surrounding blanks removed; an empty one is missing, and a list is its parts with bars between
+    them. Ids are text, unchanged: "0880" is not
     880.
 
     Parameters
@@ -315,6 +316,8 @@ def _checked_ids(records: Records, column: pl.Series, where: str) -> list[str]:
 
 
 def _texts(column: pl.Series, where: str) -> list[str | None]:
+    if isinstance(column.dtype, pl.List) and not column.dtype.inner.is_nested():
+        return column.cast(pl.List(pl.String)).list.join("|").to_list()
     if column.dtype.is_nested():
         raise ColumnError(f"column {column.name!r} holds {column.dtype}", allowed="text", path=where)
     if column.dtype == pl.Object:

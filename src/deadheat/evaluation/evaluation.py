@@ -243,7 +243,8 @@ class Evaluation(Plottable, Shown):
         Parameters
         ----------
         columns : str or sequence of str
-            Columns of the queries table, such as "language"; with several, every combination is a stratum.
+            Columns of the queries table, such as "language"; with several, every combination is a stratum. A query with
+            several values (a list, or ``a|b`` in a table) is in the stratum of each.
         queries : path or frame
             The queries table: query_id, and columns of text.
         smallest : int, default 10

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +25,7 @@ Stratum: TypeAlias = "str | tuple[str, ...]"
 
 SMALLEST = 10  # queries: strata with fewer are marked as small
 NONE = "(none)"  # the value of queries without one
+TAG = "|"  # between the values of a query that has several
 LEVELS = (("very easy",), ("easy", "low"), ("medium", "moderate"), ("hard", "difficult", "high"), ("very hard",))
 """Words with an order of their own, which is not alphabetical."""
 NUMBERS = ("mean", "low", "high", "standard_error", "tie_std", "tie_min", "tie_max")
@@ -57,7 +61,8 @@ def groups(
     ----------
     query_ids : iterable of str, shape (n_queries,)
     columns : str or sequence of str
-        Columns of the queries table; with several, every combination that occurs is a stratum.
+        Columns of the queries table; with several, every combination that occurs is a stratum. A query with several
+        values, ``a|b``, is in the stratum of each.
     queries : path, frame or Queries
     pool_languages : bool, default False
         Whether queries of different languages may fall into one stratum; without it that gives a warning.
@@ -76,10 +81,32 @@ def groups(
     if not pool_languages:
         _warn_of_languages(ids, names, table, stacklevel + 1)
     _warn_of_unassigned(ids, names, labels, table, stacklevel + 1)
-    rows = list(zip(*([value or NONE for value in column] for column in labels), strict=True))
-    codes = {values: code for code, values in enumerate(sorted(set(rows), key=order))}
-    of_query = np.array([codes[values] for values in rows], np.int64)
-    return {values if len(names) > 1 else values[0]: of_query == code for values, code in codes.items()}
+    found: dict[tuple[str, ...], BoolArray] = {}
+    for place, values in enumerate(zip(*labels, strict=True)):
+        for stratum in product(*map(tags_of, values)):
+            found.setdefault(stratum, np.zeros(len(ids), np.bool_))[place] = True
+    return {one if len(names) > 1 else one[0]: found[one] for one in sorted(found, key=order)}
+
+
+def tags_of(value: str | None) -> tuple[str, ...]:
+    """Return the values of a cell, each once; several are written with bars between them, or as a list of JSON.
+
+    Examples
+    --------
+    >>> tags_of("phone | new"), tags_of('["phone", "new"]'), tags_of(None)
+    (('phone', 'new'), ('phone', 'new'), ('(none)',))
+    """
+    parts: list[object] = list((value or "").split(TAG))
+    if value is not None and value.startswith("["):
+        with suppress(ValueError):
+            parts = json.loads(value)
+    return tuple(dict.fromkeys(filter(None, (str(one).strip() for one in parts)))) or (NONE,)
+
+
+def groupings_of(by: Sequence[str], table: Queries) -> list[tuple[str, ...]]:
+    """Return the columns of each set of strata: each by itself; ``a:b``, unless it is a column, for combinations."""
+    names_of(by)
+    return [(one,) if one in table.columns else tuple(one.split(":")) for one in by]
 
 
 def columns_of(queries: Queries, query_ids: Sequence[str], by: Sequence[str], *, pool_languages: bool) -> list[str]:

@@ -23,7 +23,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, Cluster, Interval, IntervalOptions, cluster_codes, cluster_name
 from deadheat.evaluation.reconciling import reconciled
 from deadheat.evaluation.scores import Scores, intervals, weights_beside
-from deadheat.evaluation.strata import columns_of, groups, is_assigned, label, names_of
+from deadheat.evaluation.strata import columns_of, groupings_of, groups, is_assigned, label, names_of
 from deadheat.gates.notation import EQUAL, LOWER_IS_BETTER, Gates, Threshold, parse_all
 from deadheat.gates.result import QUESTIONS, Check, GateResult
 from deadheat.kernels import weighting
@@ -114,8 +114,9 @@ def gate(
         Fail a measure unless a loss of this size or more is ruled out (non-inferiority): the lower bound of the
         difference, one-sided, is above ``-no_worse_than``. In the units of each measure; above 0.
     by : str or sequence of str, optional
-        Columns of `queries`: every gate is also checked within each stratum. Over the strata of a check, p values are
-        corrected (Holm), and intervals hold simultaneously (Bonferroni).
+        Columns of `queries`: every gate is also checked within each stratum of each column; ``"a:b"`` is for the
+        combinations of two. Over the strata of a check, p values are corrected (Holm), and intervals hold
+        simultaneously (Bonferroni).
     pool_languages : bool, default False
         Whether queries in different languages may be checked together; otherwise every gate is checked in each
         language if `queries` has several.
@@ -188,8 +189,9 @@ def gate(
     codes = cluster_codes(cluster, queries if isinstance(cluster, str) or not has_use else None, own.query_ids)
     table, ids = None if queries is None else Queries.of(queries), own.query_ids.tolist()
     languages = () if table is None else table.languages(ids)
+    families = [(), *([options.by] if table is None else groupings_of(options.by, table))] if options.by else [()]
     family_of = partial(_subsets, table=table, pool_languages=pool_languages)
-    found = _thresholds(own, thresholds, partial(family_of, query_ids=ids), options, codes)
+    found = _thresholds(own, thresholds, partial(family_of, query_ids=ids), options, codes, families=families)
     name = together = None
     not_compared: tuple[str, ...] = ()
     if before is not None:
@@ -201,7 +203,7 @@ def gate(
         )
         compared = [
             check
-            for by in dict.fromkeys([(), options.by])
+            for by in families
             for check in regressions(pairs, family_of(by, query_ids=one.query_ids.tolist()), options)
         ]
         found += _in_order(compared, [check.gate for check in compared])
@@ -252,12 +254,14 @@ def _thresholds(
     family_of: Callable[[Sequence[str]], Sequence[Subset]],
     options: GateOptions,
     cluster: IntArray | None,
+    *,
+    families: Sequence[tuple[str, ...]],
 ) -> list[Check]:
     """Check the thresholds, over all queries and by the requested strata, each family at once."""
     one_stream = replace(options, rng=generator(options.rng))  # every subset draws its own resamples from it
     asked: dict[tuple[str, ...], list[Threshold]] = {}
     for one in thresholds:
-        for columns in dict.fromkeys([one.by] if one.by else [(), options.by]):
+        for columns in [one.by] if one.by else families:
             asked.setdefault(columns, []).append(one)
     found = [
         check

@@ -8,6 +8,8 @@ from itertools import chain
 from operator import methodcaller
 from typing import Any, TypeAlias
 
+from deadheat.wording import joined
+
 MARK, OF_FEW, LACKING, BEYOND = "*", "°", "#", "!"
 """Behind a number, one meaning each: significant, of few queries, without some queries, out of reach."""
 MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
@@ -439,3 +441,30 @@ def _changed(found: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 -
     if isinstance(found, Table | Row | Column | Fact):
         return replace(found, **{one.name: _changed(getattr(found, one.name), change) for one in fields(found)})
     return found
+
+
+def side_by_side(reports: Mapping[str, Report]) -> Report:
+    """Return several reports as one: what they share comes once, all else under names of its own.
+
+    Parameters
+    ----------
+    reports : mapping of str to Report
+        By what each is about; tables and facts of several reports have it in their keys.
+    """
+    first, *others = reports.values()
+    if not others:
+        return first
+    shared = [fact for fact in first.facts if all(fact in one.facts for one in others)]
+    tables, facts = list[Table](), list(shared)
+    for name, one in reports.items():
+        for table in one.tables:
+            n_times = sum(table.key == own.key for each in reports.values() for own in each.tables)
+            is_once = n_times == sum(table.key == own.key for own in one.tables)
+            tables.append(table if is_once else replace(table, key=f"{table.key}_by_{name}"))
+        for fact in one.facts:
+            if fact not in shared:
+                of = "" if fact.text.startswith("by ") else f"by {name}: "
+                key = fact.key and f"{fact.key}_by_{name}"
+                facts.append(replace(fact, key=key, text=fact.text and of + fact.text))
+    opening = joined(*(one.opening for one in reports.values()))
+    return replace(first, tables=tuple(tables), facts=tuple(facts), opening=opening)

@@ -61,6 +61,7 @@ from deadheat.wording import NOISE, counted, three
 LOWEST = (Column("lowest", "lowest", spare=1), Column("highest", "highest", spare=1))
 OF_LANGUAGES = "mean of languages: each counts the same; variance, std: of the languages' means (divisor: n)"
 OF_STRATA = "macro: each stratum counts the same; micro: each query; variance, std: of the strata's means (divisor: n)"
+OVERLAP = "queries with several values count in each: {:,} more in all"
 VARIANCE = (Column("variance", "variance"), Column("std", "std", spare=2))
 
 
@@ -453,6 +454,9 @@ def _grouped(grouping: Grouping) -> Iterator[Fact]:
         yield said("averages", OF_LANGUAGES if grouping.is_by_language else OF_STRATA)
     if counts:
         yield said("averages", f"none of {', '.join(counts)}: totals of strata of different sizes cannot be averaged")
+    of_first = [set(part.query_ids.tolist()) for part in grouping.strata[0].values()]
+    if n_twice := sum(map(len, of_first)) - len(set().union(*of_first)):
+        yield Fact("overlap", n_twice, "overlap", OVERLAP.format(n_twice))
     ids = sorted(set().union(*(of_run.unassigned for of_run in grouping.strata)))
     text = f"{named(ids)} without {' or '.join(grouping.columns)}, not in macro and variance" if ids else ""
     yield Fact("unassigned_queries", ids, NONE, text, is_note=True)

@@ -12,7 +12,7 @@ from deadheat.evaluation.evaluate import difference_of, differences
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.scores import Scores
-from deadheat.evaluation.strata import keys_of, order
+from deadheat.evaluation.strata import NONE, Stratum, keys_of, order
 from deadheat.measures import Measure
 from deadheat.report.conventions import RULES
 from deadheat.report.model import (
@@ -270,9 +270,11 @@ def list_queries(
         *([Column("unjudged", "if judged", ends=UNJUDGED_ENDS)] if has_bounds else []),
     )
     columns = [_by_query(one, beside[n : n + 1]) for n, one in enumerate(evaluations)]
-    stratum_of = {
-        query: stratum for of_run in strata for stratum, part in of_run.items() for query in part.query_ids.tolist()
-    }
+    stratum_of: dict[str, Stratum] = {}
+    for of_run in strata:
+        columns_of_run = [of_run.queries.column(name, of_run.whole.query_ids.tolist()) for name in of_run.columns]
+        cells = (tuple(value or NONE for value in values) for values in zip(*columns_of_run, strict=True))
+        stratum_of |= zip(of_run.whole.query_ids.tolist(), cells, strict=True)
     ids = sorted(set().union(*(evaluation.query_ids.tolist() for evaluation in evaluations)))
     if strata:
         ids.sort(key=lambda query: order(stratum_of[query]))

@@ -35,7 +35,7 @@ def subject_of(qrels: Any, runs: Any, **more: Any) -> Subject:  # noqa: ANN401 -
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    subject = subject_of(QRELS, RUNS, queries=Queries(TEXTS), columns=("kind",))
+    subject = subject_of(QRELS, RUNS, queries=Queries(TEXTS), groupings=(("kind",),))
     return written(tmp_path_factory.mktemp("page"), [subject])
 
 

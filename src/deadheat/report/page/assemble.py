@@ -304,13 +304,16 @@ def _tie_table(subject: Subject) -> Table:
 
 def _strata_tables(subject: Subject) -> list[Table]:
     """Return the systems of each stratum, measure by measure; none without columns to report by."""
-    if not subject.columns or subject.queries is None:
-        return []
-    if subject.comparison is None:
-        strata = next(iter(subject.strata().values()))
-        held, names = parts_of((), [strata], IntervalOptions()), subject.ranked
-        return [tabulate_scores(held, names, subject.measures, columns=strata.columns, smallest=SMALLEST, level=0.95)]
-    of_all = strata_of(subject.comparison, subject.columns, subject.queries)
-    leading = columns_of_strata(subject.columns)
-    found = {keys_of(key): part for key, part in of_all.items()}
-    return [list_systems(found, leading, measure) for measure in subject.measures]
+    tables: list[Table] = []
+    for columns in subject.groupings if subject.queries is not None else ():
+        if subject.comparison is None:
+            held, names = parts_of((), list(subject.strata(columns).values()), IntervalOptions()), subject.ranked
+            tables.append(
+                tabulate_scores(held, names, subject.measures, columns=columns, smallest=SMALLEST, level=0.95)
+            )
+            continue
+        leading = columns_of_strata(columns)
+        of_all = strata_of(subject.comparison, columns, subject.queries)
+        found = {keys_of(key): part for key, part in of_all.items()}
+        tables += [list_systems(found, leading, measure) for measure in subject.measures]
+    return tables

@@ -66,8 +66,8 @@ def pictures_of(subject: Subject, numbers: Iterator[int], *, most: int | None = 
     """
     of: list[tuple[str, Any]] = [("figures", subject.comparison or subject.first)]
     if most is None:
-        ties, strata = subject.tie_table(), subject.strata()
-        of += [("strata", strata)] if strata else []
+        ties = subject.tie_table()
+        of += [("strata", subject.strata(columns)) for columns in subject.groupings]
         of += [("ties", ties)] if ties is not None else []
     for part, drawn in of:
         yield from islice(draw(part, drawn, subject.main.label, numbers), most)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -75,8 +75,8 @@ class Subject:
         By system; empty if they are not at hand, as for saved evaluations.
     queries : Queries or None
         Their texts and labels.
-    columns : tuple of str
-        Labels to report by.
+    groupings : tuple of tuple of str
+        Labels to report by: the columns of each set of strata.
     margin : float or None
         That the verdict tests against.
     names : mapping of str to str
@@ -91,7 +91,7 @@ class Subject:
     qrels: str = "the qrels"
     runs: Mapping[str, Run] = field(default_factory=dict)
     queries: Queries | None = None
-    columns: tuple[str, ...] = ()
+    groupings: tuple[tuple[str, ...], ...] = ()
     margin: float | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     tables: tuple[Table, ...] = ()
@@ -166,11 +166,11 @@ class Subject:
                 frames.append(ties.with_columns(**columns, **{key: pl.lit(text) for key, text in named.items()}))
         return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None)) if frames else None
 
-    def strata(self) -> dict[str, Strata]:
-        """Return the strata of each system; none without columns to report by."""
-        if not self.columns or self.queries is None:
+    def strata(self, columns: Sequence[str]) -> dict[str, Strata]:
+        """Return the strata of each system by some columns; none without a table."""
+        if self.queries is None:
             return {}
-        return {name: strata_of(one, self.columns, self.queries) for name, one in self.evaluations.items()}
+        return {name: strata_of(one, columns, self.queries) for name, one in self.evaluations.items()}
 
     def of_all_queries(self, scores: Scores, values: FloatArray) -> FloatArray:
         """Return values of a system for all queries; NaN where it has none."""
