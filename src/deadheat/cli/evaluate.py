@@ -127,7 +127,6 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
 
     Files: TREC, CSV, TSV, Parquet, JSON Lines, JSON, LETOR; .gz and .zst too.
     """
-    from deadheat.evaluation.intervals import method_of
     from deadheat.report.of_evaluation import EvaluationContext
 
     # report typos before large files are read
@@ -151,9 +150,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         also=("confidence_level",) if quantiles else (),
         has_queries=strata.path is not None,
     )
-    for measure in measures:  # the methods for proportions and for bounded values are not for all
-        of_queries = {"has_clusters": strata.cluster is not None, "has_weights": strata.weights is not None}
-        method_of(intervals.method, measure, n_units=0, **of_queries)
+    _check_methods(intervals, measures, strata)
     named = named_runs(runs)
     if options["save"] is None:
         refuse(SAVED, "is of a saved evaluation: give --save FILE.json too")
@@ -172,11 +169,11 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     beside = [by_rule for _, by_rule, _ in found if by_rule is not None]
     columns = strata.groupings(queries, evaluations)
     groupings = {one: None if queries is None else strata.group(evaluations, queries, one) for one in columns}
-    grouping = groupings[columns[0]]
+    of_strata = [one for one in groupings.values() if one is not None and one.strata]
     output.check_sets(columns)
-    if output.form == "trec" and grouping is not None and grouping.strata:
+    if output.form == "trec" and of_strata:
         raise click.UsageError(
-            f"--format trec has no place for strata, and the queries are in {', '.join(grouping.languages)}:"
+            f"--format trec has no place for strata, and the queries are in {', '.join(of_strata[0].languages)}:"
             " --pool-languages averages over them, another format keeps them apart"
         )
     if intervals.cluster:
@@ -192,15 +189,10 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         confidence_level=intervals.confidence_level,
     )
     report = _report(evaluations, context, groupings, per_query=options["per_query"])
-    has_strata = grouping is not None and bool(grouping.strata)
     if targets:
-        report = replace(
-            report, facts=(*report.facts, _save(evaluations, targets, intervals, options, is_by_strata=has_strata))
-        )
-    drawn = [
-        ("", evaluations),
-        *((befores(columns)[n], one.strata) for n, one in enumerate(groupings.values()) if one and one.strata),
-    ]
+        saved = _save(evaluations, targets, intervals, options, is_by_strata=bool(of_strata))
+        report = replace(report, facts=(*report.facts, saved))
+    drawn = [("", evaluations), *zip(befores(columns), (one.strata for one in of_strata), strict=False)]
     own = {"options": intervals, "beside": dict(zip(named, beside, strict=True)) if rule == "doc_id" else None}
     subjects = [(before, dict(zip(named, some, strict=True)), own) for before, some in drawn]
     report = with_figures(report, subjects, [one.label for one in measures])
@@ -209,6 +201,15 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
 
         report = in_sections(report)
     output.print(report)
+
+
+def _check_methods(intervals: IntervalOptions, measures: Sequence[Measure], strata: StratumOptions) -> None:
+    """Refuse a method of intervals that is not for all measures: those for proportions and for bounded values."""
+    from deadheat.evaluation.intervals import method_of
+
+    has_clusters, has_weights = strata.cluster is not None, strata.weights is not None
+    for measure in measures:
+        method_of(intervals.method, measure, n_units=0, has_clusters=has_clusters, has_weights=has_weights)
 
 
 def _report(
