@@ -43,7 +43,7 @@ def test_a_query_with_several_values_is_in_each_stratum() -> None:
     strata = dh.evaluate(QRELS, RUNS["a"], "RR").by("device", QUERIES)
     assert list(strata) == ["desk", "phone", "(none)"]
     assert {name: part["RR"].mean for name, part in strata.items()} == pytest.approx(
-        {name: rr(having(name)) for name in strata}
+        {name: rr(having(str(name))) for name in strata}
     )
     (row,) = strata.averages().rows(named=True)
     assert row["micro"] == pytest.approx(rr(list(QUERIES)))  # each query once
