@@ -274,7 +274,7 @@ def read_finished(
                     evaluations=own,
                     comparison=comparison,
                     queries=queries,
-                    columns=tuple(made["by"]) if queries and set(made["by"]) <= set(queries.columns) else (),
+                    groupings=tuple(filter(None, [tuple(made["by"]) if queries and set(made["by"]) <= set(queries.columns) else ()])),
                     names=dict(case.get("names", {})),
                     tables=tables_of_page(qrels, comparison, case["n_cases"], failed),
                     runs={name: Run(path, name=name) for name, path in runs.items()} if len(runs) == len(own) else {},
