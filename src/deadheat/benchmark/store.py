@@ -265,6 +265,7 @@ def read_finished(
                 ]
                 for name in own
             }
+            by = tuple(made["by"])
             texts = case.get("queries")  # which a folder of an earlier version lacks
             rows = [dict(one) for one in texts or ()]
             queries = Queries(pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String))) if rows else None
@@ -274,7 +275,7 @@ def read_finished(
                     evaluations=own,
                     comparison=comparison,
                     queries=queries,
-                    groupings=tuple(filter(None, [tuple(made["by"]) if queries and set(made["by"]) <= set(queries.columns) else ()])),
+                    groupings=(by,) if by and queries and set(by) <= set(queries.columns) else (),
                     names=dict(case.get("names", {})),
                     tables=tables_of_page(qrels, comparison, case["n_cases"], failed),
                     runs={name: Run(path, name=name) for name, path in runs.items()} if len(runs) == len(own) else {},
