@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import re
-import sys
 from collections.abc import Iterator
 from inspect import isfunction
 from pathlib import Path
@@ -38,8 +37,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the profile of hypothesis."""
     config.stash[REST] = set()
-    # pytest keeps the asserts that it has rewritten, also where PYTHONDONTWRITEBYTECODE is set: 9 s of each process
-    sys.dont_write_bytecode = False
     profile = "quick" if config.getoption("--quick") else "fixed"
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", profile))
     # deadheat registers a plugin, so pytest would rewrite the asserts that its modules do not have: 5 s of collecting

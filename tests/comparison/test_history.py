@@ -170,4 +170,4 @@ def test_a_store_only_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ok("evaluate", "qrels.json", "bm25.json", "-m", "RR", "--save", "history/")
     names = sorted(one.name for one in Path("history").iterdir())
     assert names == ["20261126T141010Z-0123456-bm25-2.json", "20261126T141010Z-0123456-bm25.json"]
-    assert ok("history", "history").startswith("RR is as before to")
+    assert ok("history", "history").startswith("RR is as before, ")

@@ -369,7 +369,8 @@ def _steps(
         same = old.qrels_hash == new.qrels_hash
         kept = old.qrels is not None and new.qrels is not None
         changed.append("" if same else str(changes(old.qrels, new.qrels)) if kept else "other judgments, not kept")  # type: ignore[arg-type]  # kept
-    names = [str(n) for n in range(len(opened))]
+    called = [one.origin.label or one.name for _, one in summaries]
+    names = [name if called.count(name) == 1 else f"{name} ({n})" for n, name in enumerate(called, start=1)]
     try:
         found, how = reconciled(dict(zip(names, opened, strict=True)), judgments)
     except DataError as error:

@@ -31,6 +31,7 @@ def report_history(found: History, *, for_people: bool = True) -> Report:
     tables = [_table(found, measure) for measure in found.measures]
     if len(found.steps) > 1:
         moved = found.queries(MOST).to_dicts()
+    if len(found.steps) > 1 and moved:
         labels = (MEASURE, Column("kind", ""), QUERY)
         columns = (Column("difference", "difference"), Column("value", "now"))
         tables.append(tabulate("queries", labels, columns, moved, title="Queries of the last step", has_blocks=True))
@@ -47,11 +48,13 @@ def headline(found: History) -> str:
         if pair is None:
             told.append(f"{measure} is {mean:.4f}, under other judgments than before.")
             continue
-        what = "rose" if pair.difference > 0 else "fell" if pair.difference < 0 else "is as before"
-        by = f" by {abs(pair.difference):.4f}" if pair.difference else ""
+        n = counted(pair.n_queries, "query", "queries")
+        if not pair.difference:
+            told.append(f"{measure} is as before, {mean:.4f}, {n}.")
+            continue
+        what = f"{'rose' if pair.difference > 0 else 'fell'} by {abs(pair.difference):.4f} to {mean:.4f}"
         sure = "by more than chance" if pair.significant else "not by more than chance"
-        end = f", {sure} (adjusted p {pair.p_adjusted:.4f})" if pair.difference else ""
-        told.append(f"{measure} {what}{by} to {mean:.4f}{end}, {counted(pair.n_queries, 'query', 'queries')}.")
+        told.append(f"{measure} {what}, {sure} (adjusted p {pair.p_adjusted:.4f}), {n}.")
     return " ".join(told)
 
 
@@ -79,7 +82,7 @@ def _table(found: History, measure: str) -> Table:
         columns.append(Column("reference", "to reference", spare=1))
     if any(row["judged"] for row in rows):
         columns.append(Column("judged", "judgments", spare=1))
-    return tabulate(f"history_{measure}", (Column("when", "time"), Column("what", "")), columns, rows, title=measure)
+    return tabulate(f"history_{measure}", (Column("what", ""), Column("when", "time")), columns, rows, title=measure)
 
 
 def _facts(found: History) -> Iterator[Fact]:
@@ -90,7 +93,8 @@ def _facts(found: History) -> Iterator[Fact]:
         yield Fact("reference", file, "reference", file)
     n_tests = max((sum(one is not None for one in pairs) for pairs in found.since.values()), default=0)
     yield said(
-        "test", f"{found.design.test}, each step against the one before; corrected by Holm over {n_tests:,} steps"
+        "test",
+        f"{found.design.test}, each step against the one before; corrected by Holm over {counted(n_tests, 'step')}",
     )
     yield said(MARK, f"p below {1 - found.design.confidence_level:.3g}")
     if not all(step.is_comparable for step in found.steps):
