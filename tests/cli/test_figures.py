@@ -88,7 +88,8 @@ def test_ties_are_drawn_as_data_say(tmp_path: Path) -> None:
         for name in ("tie_ratio", "largest_tie", "tie_histogram", "traditional")
         for of in ("RR", "Hit@3")
     }
-    assert drawn(tmp_path / "f") == names | {"tie_correlation.json"} == {Path(path).name for path in found["figures"]}
+    names |= {"tie_correlation.json", "mean_tie_ratio.json", "overview.json"}
+    assert drawn(tmp_path / "f") == names == {Path(path).name for path in found["figures"]}
     (run,) = data_of(tmp_path / "f" / "traditional-RR.json")[:1]
     by_id = json.loads(ok("evaluate", QRELS, RUNS[0], "-m", "RR", "--ties", "doc_id", "--format", "json"))["scores"]
     assert run["traditional"] == pytest.approx(next(iter(by_id.values()))["RR"]["value"], abs=1e-12)
