@@ -161,31 +161,6 @@ def tie_aware(n_queries: str, repeats: str, peer_only: str = "") -> Seconds:
     return in_turn(works, int(repeats))
 
 
-def paper(n_queries: str, repeats: str) -> Seconds:
-    """One measure at a time, exact and with ties broken: a hundred judged pages a query, scored by in-degree."""
-    import numpy as np
-    import polars as pl
-
-    import deadheat as dh
-
-    rng, shape = np.random.default_rng(28), (int(n_queries), 100)
-    degree = np.minimum(rng.zipf(1.8, shape), 10**6).astype(np.float64)
-    label = rng.choice(4, shape, p=(0.9, 0.06, 0.03, 0.01))
-    names = {
-        "query_id": np.repeat(np.arange(shape[0]), shape[1]).astype(str),
-        "doc_id": np.tile(np.arange(shape[1]), shape[0]).astype(str),
-    }
-    qrels = dh.Qrels(pl.DataFrame(names | {"relevance": label.ravel()}))
-    run = dh.Run(pl.DataFrame(names | {"score": degree.ravel()}))
-    works: dict[str, Callable[[], object]] = {
-        f"{measure} {ties}": partial(dh.evaluate, qrels, run, measure, ties=ties)
-        for measure in ("RR", "nDCG@10", "AP")
-        for ties in ("expected", "input")
-    }
-    in_turn(works, 1)
-    return in_turn(works, int(repeats))
-
-
 def dense(n_queries: str, repeats: str, peer_only: str = "") -> Seconds:
     """nDCG@10 averaged over ties, from a score matrix for scikit-learn and from dicts for deadheat."""
     import numpy as np
@@ -366,7 +341,6 @@ WORKS: dict[str, Callable[..., Seconds]] = {
     "small": small,
     "tied_documents": tied_documents,
     "tied_spread": tied_spread,
-    "paper": paper,
     "tie_aware": tie_aware,
     "dense": dense,
     "overhead": overhead,

@@ -235,16 +235,6 @@ def tied(_: Setting) -> Iterator[Row]:
     yield at_most("ERR's tie_std, 1,000 tied documents of grades 0 to 3 at max_rel=10", 1, taken["ERR"], " s")
 
 
-def paper(setting: Setting) -> Iterator[Row]:
-    """What McSherry and Najork timed, on as many queries: RR took them a quarter longer, other measures no longer."""
-    taken = run(task("inside", "paper", 28_043, setting.repeats)).output
-    for measure in ("RR", "nDCG@10", "AP"):
-        exact, broken = taken[f"{measure} expected"], taken[f"{measure} input"]
-        line = f"28,043 queries x 100 documents in memory, {measure}: expected over ties against breaking them"
-        detail = f"expected {statistics.median(exact):.3f} s, input {statistics.median(broken):.3f} s"
-        yield Row(line, "-", f"{ratio(exact, broken):.2f}x", None, detail)
-
-
 def rows(setting: Setting) -> Iterator[Row]:
     """Ten times the rows."""
     for kind in ("trec", "parquet"):
@@ -415,7 +405,6 @@ LINES: dict[str, Callable[[Setting], Iterator[Row]]] = {
     "policies": policies,
     "overhead": overhead,
     "tied": tied,
-    "paper": paper,
     "rows": rows,
     "small": small,
     "startup": startup,
