@@ -19,7 +19,7 @@ from deadheat.data.known_ids import ids_of
 from deadheat.data.shown import Shown
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
-from deadheat.evaluation.evaluate import Measures, evaluate_under, load_evaluation, parse_measures
+from deadheat.evaluation.evaluate import Measures, evaluate_under, opened, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved
 from deadheat.evaluation.scores import Scores
@@ -186,9 +186,17 @@ def diff_qrels(
     if isinstance(runs, str | Path):
         raise ParameterError(argument="runs", given=runs, allowed="a dict of name to run, or a list of runs")
     given = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
-    opened = [(name, _opened(run)) for name, run in given]
+    systems = [
+        (
+            name,
+            opened(run)
+            if isinstance(run, Evaluation) or (isinstance(run, str | Path) and is_saved(run))
+            else Run.of(run),
+        )
+        for name, run in given
+    ]
     evaluations = {}
-    for name, system in by_name((one.name if name is None else name, one) for name, one in opened).items():
+    for name, system in by_name((one.name if name is None else name, one) for name, one in systems).items():
         base = system
         if isinstance(base, Run):
             base.check_duplicates()
@@ -196,9 +204,3 @@ def diff_qrels(
         own = [base.rescored(qrels, measures, **conventions) for qrels in (before, after)]
         evaluations[name] = (own[0], own[1])
     return QrelsDiff(before.where, after.where, changes(before, after), unknown, evaluations)
-
-
-def _opened(source: Source) -> Run | Evaluation:
-    if isinstance(source, str | Path) and is_saved(source):
-        return load_evaluation(source)
-    return source if isinstance(source, Evaluation) else Run.of(source)

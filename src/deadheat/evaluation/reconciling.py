@@ -98,8 +98,8 @@ def reconciled(
         return dict(evaluations), None
     reference = max(evaluations, key=lambda name: _time(evaluations[name])) if way == "shared" else _newest(evaluations)
     others = {name: one for name, one in evaluations.items() if one.qrels_hash != evaluations[reference].qrels_hash}
-    has_rankings = evaluations[reference].qrels is not None and all(_has_ranking(one) for one in others.values())
-    if way == "strict" or (way is None and not has_rankings):
+    have_rankings = all(one.run is not None and one.ties != "random" for one in others.values())
+    if way == "strict" or (way is None and not (have_rankings and evaluations[reference].qrels is not None)):
         raise _differ(evaluations, way)
     bring = _share if way == "shared" else _rescore
     found, differing, left_out, not_asked = bring(evaluations, reference, others)
@@ -124,10 +124,6 @@ def reconciled(
 
 def _time(evaluation: Evaluation) -> str:
     return NOW if evaluation.origin is None else evaluation.origin.time
-
-
-def _has_ranking(evaluation: Evaluation) -> bool:
-    return evaluation.run is not None and evaluation.ties != "random"
 
 
 def _check_conventions(evaluations: Mapping[str, Evaluation]) -> None:

@@ -58,7 +58,10 @@ def rescored(
     asked = evaluation.measures if measures is None else parse_measures(measures)
     found, unknown = rescore(evaluation, judgments, asked, changed, run)
     if unknown:
-        told = ", ".join(f"{name} ({of_queries(ids)})" for name, ids in unknown.items())
+        told = ", ".join(
+            f"{name} ({counted(len(own), 'query', 'queries')}: {three([*map(repr, own)])})"
+            for name, own in unknown.items()
+        )
         problem = f"{evaluation.name} was saved with too little of its ranking for {told}"
         hint = "leave these measures out, or evaluate the run again"
         raise NotKeptError(problem, queries=unknown, hint=hint)
@@ -117,11 +120,6 @@ def renamed(run: Run, ids: Mapping[str, str] | str | Path) -> Run:
     return found
 
 
-def of_queries(ids: Sequence[str]) -> str:
-    """Return how many queries there are, and the first ones."""
-    return f"{counted(len(ids), 'query', 'queries')}: {three([*map(repr, ids)])}"
-
-
 def rescore(
     evaluation: Evaluation, qrels: Qrels, measures: Sequence[Measure], conventions: Conventions, run: Run | None = None
 ) -> tuple[Evaluation, Unknown]:
@@ -157,22 +155,20 @@ def rescore(
     if conventions.ties == "random":
         allowed = "another policy: the order that was drawn is not known"
         raise ParameterError(argument="ties", given="random", allowed=allowed)
-    is_lost = {one: _is_lost(evaluation, one) for one in measures}
+    # of a function that is not in the file, or the judgments of an ontology, the values alone were kept
+    kinds = StoredMeasure if evaluation.graded is None else StoredMeasure | MaxRel
+    lost = [one for one in measures if isinstance(one, kinds)]
     engine = engine_of(qrels, run, conventions.score_precision)
-    found = evaluate_under(conventions, qrels, run, [one for one in measures if not is_lost[one]], engine=engine)
-    lacking = _lacking(found, engine.known) if isinstance(engine, Kept) else {}
-    unknown = {one: np.full(len(found.query_ids), fill_value=True) for one in measures if is_lost[one]} | lacking
+    found = evaluate_under(conventions, qrels, run, [one for one in measures if one not in lost], engine=engine)
+    unknown: dict[Measure, BoolArray] = {one: np.full(len(found.query_ids), fill_value=True) for one in lost}
+    if isinstance(engine, Kept):
+        unknown |= _lacking(found, engine.known)
     kept = [scores for scores in found if scores.measure not in unknown]
     parts: dict[str, Any] = {"origin": evaluation.origin, "known_depth": evaluation.known_depth}
     if isinstance(engine, Kept) and not engine.known["is_whole"].all():
         parts |= {"known_depth": engine.depth, "notes": (*found.notes, CUT.format(engine.depth))}
     again = Evaluation(kept, **found.parts() | parts)
     return again, {one.label: tuple(found.query_ids[which].tolist()) for one, which in unknown.items()}
-
-
-def _is_lost(evaluation: Evaluation, measure: Measure) -> bool:
-    """Tell whether a measure has nothing but its values: its function, or its own judgments, were not kept."""
-    return isinstance(measure, StoredMeasure) or (evaluation.graded is not None and isinstance(measure, MaxRel))
 
 
 def _lacking(found: Evaluation, known: pl.DataFrame) -> dict[Measure, BoolArray]:
