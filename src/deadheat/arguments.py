@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 T = TypeVar("T")
 Rng: TypeAlias = "np.random.Generator | int | None"
-MOST = 2**53  # from here on a float has no fraction, and as an integer up to 309 digits
+LARGEST_INTEGER = 2**53  # from here on a float has no fraction, and no neighbour less than 1 away
 FORMATS = ("float32", "float16", "bfloat16")  # that scores may be rounded to
 MAX_DECIMALS = 15
 FEWEST_RESAMPLES = (
@@ -162,7 +162,7 @@ def is_number(given: object) -> bool:
 def as_count(name: str, given: int, low: int = 1) -> int:
     """Return an argument as a count: a whole number of at least `low`."""
     number = whole(given)
-    if number is None or not low <= number <= MOST:
+    if number is None or not low <= number <= LARGEST_INTEGER:
         raise ParameterError(argument=name, given=given, allowed=f"a whole number from {low} on")
     return number
 
@@ -187,7 +187,7 @@ def as_number(name: str, given: float, low: float = -math.inf) -> float:
         allowed = "a number" + (f" from {low:g} on" if low > -math.inf else "")
         raise ParameterError(argument=name, given=given, allowed=allowed)
     number = float(given)
-    return int(number) if number.is_integer() and abs(number) < MOST else number
+    return int(number) if number.is_integer() and abs(number) < LARGEST_INTEGER else number
 
 
 def as_precision(name: str, given: str | int) -> str | int:

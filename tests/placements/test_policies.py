@@ -8,7 +8,7 @@ import deadheat as dh
 from deadheat.placements import contiguous, policies
 from deadheat.placements.by_query import ByQuery
 from deadheat.placements.contiguous import Contiguous
-from deadheat.placements.mapping import Mapping
+from deadheat.placements.mapping import OfDicts
 from deadheat.placements.place import engine_of
 from deadheat.placements.policies import by_rule
 from deadheat.placements.relational import Relational
@@ -161,7 +161,7 @@ def test_every_engine_breaks_ties_alike(
     together = rows.sort("query_id", maintain_order=True)
     turns = rows.with_columns(turn=pl.int_range(pl.len()).over("query_id"))
     apart = turns.sort("turn", maintain_order=True).drop("turn")
-    runs = [(Mapping, batch.run), (Contiguous, together), (Contiguous, apart), (ByQuery, together.lazy())]
+    runs = [(OfDicts, batch.run), (Contiguous, together), (Contiguous, apart), (ByQuery, together.lazy())]
     runs.append((ByQuery, apart.lazy()))
     qrels, found = dh.Qrels(batch.qrels), []
     engines = [(kind, engine_of(qrels, dh.Run(run))) for kind, run in runs]

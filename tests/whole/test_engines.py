@@ -10,7 +10,7 @@ import pytest
 import deadheat as dh
 from deadheat.placements.by_query import ByQuery
 from deadheat.placements.contiguous import Contiguous
-from deadheat.placements.mapping import Mapping
+from deadheat.placements.mapping import OfDicts
 from deadheat.placements.place import engine_of
 from deadheat.placements.policies import by_rule
 from support.cut_in_parts import cut
@@ -35,7 +35,7 @@ def test_every_engine_places_real_runs_alike(name: str) -> None:
     rows = read.to_polars()
     runs = {
         Contiguous: dh.Run(rows.sample(fraction=1, shuffle=True, seed=1)),
-        Mapping: dh.Run(read.to_dict()),
+        OfDicts: dh.Run(read.to_dict()),
         ByQuery: cut(rows),
     }
     found = []

@@ -22,6 +22,7 @@ from deadheat.evaluation.strata import NONE, SMALLEST, Stratum, keys_of, label
 from deadheat.measures import AP, MaxRel, Measure
 from deadheat.report.conventions import broken_by
 from deadheat.report.model import (
+    MEASURE,
     OF_FEW,
     Cell,
     Column,
@@ -63,7 +64,7 @@ from deadheat.report.score_tables import level_heading
 from deadheat.version import __version__
 from deadheat.wording import counted, joined, three
 
-RETRIEVER, MEASURE = Column("retriever", "retriever", is_name=True), Column("measure", "measure")
+RETRIEVER = Column("retriever", "retriever", is_name=True)
 SYSTEM, BASELINE = Column("system", "retriever", is_name=True), Column("baseline", "against", is_name=True)
 MOST_LANGUAGES = 12  # rows of differences between languages on a screen
 CASES = Column("cases", "cases")

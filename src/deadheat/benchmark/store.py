@@ -12,7 +12,6 @@ import platform
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import fields
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -243,9 +242,8 @@ def read_finished(
             hint="call dh.bench() again with the same output: it takes up its results; then .to_html(full=True)",
             path=folder,
         )
-    known = {one.name for one in fields(Design)}
     try:
-        design = Design(**{name: value for name, value in made["design"].items() if name in known})
+        design = Design.of(made["design"])
         store = Store(folder, made["limit"])
         subjects, evaluations = [], {}
         roles: dict[str, str] = {}

@@ -8,12 +8,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.arguments import as_precision
+from deadheat.arguments import LARGEST_INTEGER, as_precision
 from deadheat.arrays import FloatArray
 from deadheat.errors import DeadheatWarning
 
 ScorePrecision: TypeAlias = str | int | None
-ALL_WHOLE = 2.0**53  # from here on a float64 has no neighbour less than 1 away
 
 
 def round_scores(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
@@ -75,10 +74,10 @@ def _to_decimals(scores: FloatArray, decimals: int) -> FloatArray:
     multiplies it all the same, which changes its last digit, or overflows.
     """
     factor = 10.0**decimals
-    fine = np.where(np.abs(scores) < ALL_WHOLE / factor, scores, 0.0)
+    fine = np.where(np.abs(scores) < LARGEST_INTEGER / factor, scores, 0.0)
     scaled = fine * factor
     found = np.rint(scaled) / factor
     # the error of the product is at most half of its last digit: elsewhere it cannot change the nearest decimal
-    close = (np.abs(scaled - np.rint(scaled)) == 0.5) | (np.abs(scaled) >= ALL_WHOLE / 2)
+    close = (np.abs(scaled - np.rint(scaled)) == 0.5) | (np.abs(scaled) >= LARGEST_INTEGER / 2)
     found[close] = [round(one, decimals) for one in fine[close].tolist()]
     return np.where(fine == scores, found, scores)

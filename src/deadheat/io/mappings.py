@@ -19,6 +19,7 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
+from deadheat.arguments import LARGEST_INTEGER
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from deadheat.errors import DataError, DuplicateError, SourceTypeError
 from deadheat.io.kinds import VALUE_COLUMN, Kind
@@ -26,7 +27,6 @@ from deadheat.wording import Plain, as_given
 
 Nested = Mapping[str, Mapping[str, float]]
 
-LARGEST_INTEGER = 2**53
 LONGEST_NUMBER = 19  # digits of an id that may have been written as a number
 PACKED = 1 << 12  # numbers, of several queries where they have few
 _ABSENT = math.nan  # no number is NaN

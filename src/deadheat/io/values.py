@@ -9,9 +9,10 @@ from pathlib import Path
 
 import polars as pl
 
+from deadheat.arguments import LARGEST_INTEGER
 from deadheat.errors import DataError, MalformedRowError
 from deadheat.io.kinds import VALUE_COLUMN, Kind
-from deadheat.io.mappings import BEYOND, LARGEST_INTEGER, is_beyond
+from deadheat.io.mappings import BEYOND, is_beyond
 from deadheat.wording import Plain, shown
 
 # What Polars reads as a float. Python's float() accepts more: "1_0", and digits of other scripts.

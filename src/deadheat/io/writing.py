@@ -14,9 +14,9 @@ from typing import IO, Any, Literal
 
 import polars as pl
 
+from deadheat.arguments import LARGEST_INTEGER
 from deadheat.errors import DataError
 from deadheat.io.kinds import VALUE_COLUMN, Kind
-from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.naming import LONGEST, cut
 from deadheat.io.source import path_named
 from deadheat.wording import three

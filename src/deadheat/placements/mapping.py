@@ -15,7 +15,7 @@ from deadheat.placements.contiguous import count_above_and_tied, rows_of_ties
 from deadheat.placements.placements import Placements, no_common_query, sort_rows, subtopics_of
 
 
-class Mapping:
+class OfDicts:
     """An engine for a run that is a dict of dicts.
 
     Parameters

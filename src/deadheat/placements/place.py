@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Protocol
 
+from deadheat.arguments import LARGEST_INTEGER
 from deadheat.arrays import IntArray
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, UnreadRows
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source
 from deadheat.errors import DeadheatWarning, ParameterError
-from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.placements.contiguous import Contiguous
 from deadheat.placements.kept import Kept, KeptRows
-from deadheat.placements.mapping import Mapping
+from deadheat.placements.mapping import OfDicts
 from deadheat.placements.placements import Placements
 
 LOOKED = 1000  # numbers of a dict that are looked at, to see whether qrels and run are swapped
@@ -135,7 +135,7 @@ def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> Engin
             raise ParameterError(problem, hint="round the scores of each key first: Run.then_by(..., score_precision=)")
         precision = None
     if isinstance(run.rows, MappingRows):
-        return Mapping(qrels, run, precision)
+        return OfDicts(qrels, run, precision)
     if isinstance(run.rows, KeptRows):
         return Kept(qrels, run, precision)
     if isinstance(run.rows, UnreadRows):

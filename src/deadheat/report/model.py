@@ -65,8 +65,9 @@ def notation_of(measure: str) -> dict[str, str]:
     """
     from deadheat.measures.notation import measure_named  # help names the formats, and needs no NumPy
 
-    notation = str(measure_named(measure) or measure)
-    return {"measure": notation} | ({} if notation == measure else {"asked": measure})
+    found = measure_named(measure)
+    is_asked = found is not None and found.asked == measure
+    return {"measure": str(found), "asked": measure} if is_asked else {"measure": measure}
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,13 @@ from typing import IO
 
 import polars as pl
 
+from deadheat.arguments import LARGEST_INTEGER
 from deadheat.errors import DataError, MalformedRowError, SwappedFilesError
 from deadheat.io.census import Blanks, count_blanks, with_single_blanks
 from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register, split_off
 from deadheat.io.hashing import DOC_HASH
 from deadheat.io.kinds import KNOWN_NAMES, OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, WRONG_ORDER, Kind
 from deadheat.io.limits import ROW
-from deadheat.io.mappings import LARGEST_INTEGER
 from deadheat.io.source import (
     BLOCK,
     BOM,

@@ -215,13 +215,13 @@ def _verdict_of(subject: Subject) -> list[str]:
 def _leaderboard(subject: Subject) -> Table:
     """Return the systems, best first by the main measure, with the means of all measures."""
     main, evaluations, intervals = subject.main, subject.evaluations, _intervals(subject)
-    confidence = 0.95 if subject.comparison is None else subject.comparison.design.confidence_level
+    options = IntervalOptions() if subject.comparison is None else subject.comparison.design
     by_doc_id = _by_doc_id(subject)
     columns = (
         Column("mean", _heading(main), lambda name: as_cell(evaluations[name][main])),
         Column(
             "ci",
-            level_heading(confidence, {one[main].n_queries for one in evaluations.values()}),
+            level_heading(options.confidence_level, {one[main].n_queries for one in evaluations.values()}),
             lambda name: NOTHING if main.total or name not in intervals else span_of(intervals[name]),
         ),
         Column("ties", "tie orders", lambda name: span_of_ties(evaluations[name][main]), ("tie_min", "tie_max")),
@@ -307,9 +307,16 @@ def _strata_tables(subject: Subject) -> list[Table]:
     tables: list[Table] = []
     for columns in subject.groupings if subject.queries is not None else ():
         if subject.comparison is None:
-            held, names = parts_of((), list(subject.strata(columns).values()), IntervalOptions()), subject.ranked
+            held = parts_of((), list(subject.strata(columns).values()), IntervalOptions())
             tables.append(
-                tabulate_scores(held, names, subject.measures, columns=columns, smallest=SMALLEST, level=0.95)
+                tabulate_scores(
+                    held,
+                    subject.ranked,
+                    subject.measures,
+                    columns=columns,
+                    smallest=SMALLEST,
+                    level=IntervalOptions.confidence_level,
+                )
             )
             continue
         leading = columns_of_strata(columns)
