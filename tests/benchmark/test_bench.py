@@ -18,6 +18,7 @@ from deadheat.benchmark.report import CASE, main_of, report_bench
 from deadheat.benchmark.result import Key
 from deadheat.errors import ColumnError, DataError, DeadheatWarning, ParameterError
 from deadheat.report.model import OF_FEW, NumberCell
+from deadheat.report.text import as_text
 from oracle import invariants
 from oracle.invariants import BrokenInvariantError
 from support.small_bench import CASES, DOCUMENTS, Counting, known
@@ -375,3 +376,22 @@ def test_how_many_cases_are_wanted_is_said_of_each_language() -> None:
         assert f"{said}; with {200 - n} more to {wider}" in shown
     assert "see the first table" not in shown
     assert "more cases" not in on_screen(dh.bench(CASES, DOCUMENTS, ["bm25"], "RR", n_resamples=200, limit=2))
+
+
+def test_strata_of_thirty_cases_fit_two_screens() -> None:
+    """It was 300 lines: measures that nobody asked for in each stratum, and names of all that is not known."""
+    ids = [f"D{n}" for n in range(30)]
+    levels = ("easy", "medium", "hard")
+    cases = [
+        Case(f"c{n:02}", f"text {n % 7}", (ids[n],), (1.0,), language="de", difficulty=levels[n % 3]) for n in range(30)
+    ]
+    documents = Collection("terms", tuple(ids), tuple(f"text {n % 5} of {n}" for n in range(30)), ((),) * 30)
+    tree = Ontology.from_parents({"root": [], **{one: ["root"] for one in ids}})
+    names = ["bm25", "bm25(k1=0.5, b=0.1, strings='joined')"]
+    result = dh.bench(Cases("mine", {}, tuple(cases)), documents, names, ontology=tree, by="difficulty", n_resamples=99)
+    lines = as_text(report_bench(result, full=False), width=120).plain.splitlines()
+    assert len(lines) <= 100
+    assert max(map(len, lines)) <= 120
+    narrow = as_text(report_bench(result, full=False), width=80).plain.splitlines()
+    assert max(map(len, narrow)) <= 90
+    assert any("bm25(k1=0.5,…s='joined')" in line for line in narrow)

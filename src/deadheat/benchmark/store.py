@@ -289,6 +289,7 @@ def read_finished(
             )
             for family in made.get("families", [])  # a folder of an earlier version has none
         ]
+        facts = [Fact("", None, heading, text, is_warning) for heading, text, is_warning in made.get("facts", [])]
     except DeadheatError:
         raise
     except (LookupError, TypeError, AttributeError, ValueError, pl.exceptions.PolarsError) as error:
@@ -298,7 +299,6 @@ def read_finished(
             hint="call deadheat bench again, which takes up its finished runs",
             path=path,
         ) from error
-    facts = [Fact("", None, *one) for one in made.get("facts", [])]
     return subjects, roles, languages, made.get("margin"), facts
 
 
