@@ -102,7 +102,7 @@ def _order(found: QrelsDiff) -> Iterator[str]:
     for measure, own in moved.group_by("measure", maintain_order=True):
         told = ", ".join(f"{row['system']} from rank {row['old_rank']} to {row['new_rank']}" for row in own.to_dicts())
         yield f"By {measure[0]} the order changes: {told}."
-    if found.effects.height > 1 and not moved.height:
+    if len(found.evaluations) > 1 and not moved.height:
         yield "The order of the systems stays."
 
 
