@@ -28,6 +28,7 @@ from deadheat.evaluation.dense import Accumulator, evaluate_dense, evaluate_embe
 from deadheat.evaluation.evaluate import evaluate, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval
+from deadheat.evaluation.repeats import Repeats
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.steps import Steps
 from deadheat.explanation.explain import Explanation, explain
@@ -80,6 +81,7 @@ __all__ = [
     "QrelsDiff",
     "Queries",
     "QueryType",
+    "Repeats",
     "Reranker",
     "Retriever",
     "Run",

@@ -30,8 +30,10 @@ from deadheat.data.shown import Plottable, Shown
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluate import (
+    EvaluationArguments,
     checked,
     engine_under,
+    evaluate,
     evaluate_under,
     keys_of,
     opened,
@@ -41,6 +43,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, Interval, IntervalOptions, cluster_codes
 from deadheat.evaluation.reconciling import Reconciled, reconciled
+from deadheat.evaluation.repeats import Repeats
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import Stratum, groups
 from deadheat.evaluation.warned import warn, warn_of_one_table
@@ -52,7 +55,7 @@ from deadheat.placements import policies
 from deadheat.placements.place import engine_of
 from deadheat.settings import TUKEY, Conventions, Design
 from deadheat.stats.power import check_power
-from deadheat.wording import counted
+from deadheat.wording import Plain, counted
 
 KEYS = ("measure", "system", "baseline")
 SIZES: dict[str, type[pl.DataType]] = {
@@ -251,9 +254,13 @@ class Comparison(Plottable, Shown):
     def _detectable(self, pair: Pair) -> tuple[float | None, int]:
         """Return the difference that the queries of a pair find with a power of 80%, and for how many tests.
 
+        None with repeats, of which a power would have to know more.
+
         Holm's correction begins with the level of Bonferroni's.
         """
         n_tests = 1
+        if not math.isnan(pair.rerun_probability):
+            return None, n_tests
         if self.design.test != TUKEY and self.design.correction in {"holm", "bonferroni"}:
             own_tests = [one for one in self.pairs if one.measure == pair.measure and not math.isnan(one.p_value)]
             n_tests = self.n_strata * max(len(own_tests), 1)
@@ -277,9 +284,14 @@ class Comparison(Plottable, Shown):
         few = zip(ids[:n].tolist(), shares[:n].tolist(), strict=True) if n <= DECIDING < len(kept) else ()
         return float(values[kept].mean()), dict(few)
 
+    def _refuse_repeats(self, what: str) -> None:
+        if any(scores.repeats is not None for one in self.evaluations.values() for scores in one):
+            raise ParameterError(f"{what} is not for systems with repeats, whose noise it would leave out")
+
     def _within(self, places: Sequence[int], margins: FloatArray) -> list[Within]:
         """Return what the tests of margins say about some of the pairs."""
         own, pairs = list(places), [self.pairs[place] for place in places]
+        self._refuse_repeats("margin")
         weights = None if self.weights is None else self.weights[:, own]
         of_pairs: dict[str, Any] = {"design": self.design, "cluster": self.cluster, "weights": weights}
         return within_margins(pairs, self.differences[:, own], margins, self.measures, **of_pairs)
@@ -479,6 +491,7 @@ class Comparison(Plottable, Shown):
         """
         design = self.design
         check_power(power, design.confidence_level)
+        self._refuse_repeats("detect")
         towards = -1.0 if design.alternative == "less" else 1.0
         wanted = None if difference is None else towards * positive("difference", difference)
         errors = self._errors.tolist()
@@ -577,6 +590,7 @@ class Comparison(Plottable, Shown):
             rng=self.design.rng if rng is None else rng,
         )
         check_threads()
+        self._refuse_repeats("ranks")
         rows = []
         for measure in self.measures:
             found = rank_intervals(
@@ -735,7 +749,8 @@ def compare(
     ----------
     qrels : path, dict of dict, dataframe or Qrels
     runs : dict of str to run, or sequence of runs
-        Two and more, by name; those of a sequence go by the names of their files.
+        Two and more, by name; those of a sequence go by the names of their files. A system that was run several times
+        is :class:`Repeats`: tests carry the noise of repeats, and are no less strict than a t test that does.
     measures : measure or iterable of measures, optional
         By default those of :func:`evaluate`.
     baseline : str, optional
@@ -804,6 +819,18 @@ def compare(
     design = Design.of(locals())
     margin, detect = _sizes(margin=margin, detect=detect)
     conventions = Conventions.of(locals())
+    pairs = runs.items() if isinstance(runs, Mapping) else ((None, one) for one in runs)
+    listed = [(getattr(one, "name", None) if name is None else name, one) for name, one in pairs]
+    if any(isinstance(one, Repeats) for _, one in listed):
+        if judge is not None:
+            raise ParameterError(argument="judge", given=Plain("some"), allowed="None", beside={"runs": "repeats"})
+        of_weights = queries if isinstance(weights, str) else None
+        given_options = {name: one for name, one in locals().items() if name in EvaluationArguments.__annotations__}
+        options: Any = given_options | {"queries": of_weights, "rng": None}
+        each = by_name((name or Run.of(one).name, evaluate(qrels, one, measures, **options)) for name, one in listed)
+        evaluations = {name: one.called(name) for name, one in each.items()}
+        found = compare_evaluated(design, evaluations, cluster, queries if isinstance(cluster, str) else None)
+        return replace(found, margin=margin, detect=detect)
     read = named_runs(runs, ascending=ascending, then_by=then_by, score_precision=conventions.score_precision)
     named = {name: run.normalized(normalize_ids) for name, run in read.items()}
     design.check_systems(list(named), has_clusters=cluster is not None, has_weights=weights is not None)
@@ -936,6 +963,8 @@ def compare_evaluated(
     if weights is not None:
         evaluations = {name: one.weighted(weights, queries) for name, one in evaluations.items()}
     has_weights = any(one.weights is not None for one in evaluations.values())
+    if design.test not in stats.CLUSTERED and any(scores.repeats for one in evaluations.values() for scores in one):
+        raise ParameterError(argument="test", given=design.test, allowed=stats.CLUSTERED, beside={"runs": "repeats"})
     design.check_systems(list(evaluations), has_clusters=cluster is not None, has_weights=has_weights)
     evaluations, together = reconciled(evaluations, judgments)
     (first, one), *others = evaluations.items()

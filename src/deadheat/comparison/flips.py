@@ -277,6 +277,8 @@ class Side:
         Of a gap: the two sides.
     weights : ndarray of float, shape (n_queries,), or None
         How much each query counts in means and sums; 1 where it has no value. None: all the same.
+    repeats : ndarray of float, shape (n_queries, n_repeats), or None
+        The values of each run of a system that was run several times.
     """
 
     measure: Measure
@@ -292,6 +294,7 @@ class Side:
     rng: Rng
     parts: tuple[Side, ...] = ()
     weights: FloatArray | None = None
+    repeats: FloatArray | None = None
 
     def factors(self, keep: BoolArray) -> FloatArray:
         """Return the factors of some queries in their sum, of shape (n_kept,): weights over the largest, or ones."""
@@ -310,7 +313,7 @@ class Side:
         """
         if self.parts:
             return all(part.can_draw for part in self.parts)
-        if isinstance(self.measure, StoredMeasure):
+        if isinstance(self.measure, StoredMeasure) or self.repeats is not None:
             return False
         return self.measure.can_list_orders(self.placements)
 
@@ -379,6 +382,10 @@ def side_of(
     if scores.is_weighted:
         weights = np.ones(len(own))
         weights[own] = scores.weights
+    repeats = None
+    if scores.repeats is not None:
+        repeats = np.full((len(own), scores.repeats.values.shape[1]), np.nan)
+        repeats[own] = scores.repeats.values
     return Side(
         measure=scores.measure,
         evaluation=evaluation,
@@ -392,6 +399,7 @@ def side_of(
         is_exact=not np.nan_to_num(scores.standard_error).any(),
         rng=rng,
         weights=weights,
+        repeats=repeats,
     )
 
 

@@ -20,6 +20,7 @@ from deadheat.measures import Measure
 from deadheat.settings import TUKEY, Design
 from deadheat.stats import (
     adjust,
+    checks,
     interval_bounds,
     is_doubtful,
     p_values,
@@ -28,6 +29,7 @@ from deadheat.stats import (
     standard_errors,
     tukey_p_values,
 )
+from deadheat.stats.repeats import Shared, rerun_probability, shared_of, shared_p_value, widened
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.wording import rounded
 
@@ -120,6 +122,8 @@ class Pair:
     n_effective : float or None
         With weights: how many queries of equal weight are worth as much (Kish). Means, their errors and tests are
         weighted; wins, draws, losses and n_queries count queries.
+    rerun_probability : float
+        Of systems with repeats: that running both once more, on these queries, reverses their order; else NaN.
     method : {"bca", "bootstrap-t", "percentile", "t"}
         Of the interval.
     skewness : float
@@ -168,6 +172,7 @@ class Pair:
     skewness: float
     doubtful: bool
     n_effective: float | None = None
+    rerun_probability: float = math.nan
     judged: Judged | None = None
 
     @property
@@ -278,6 +283,7 @@ def compare_sides(
         )
     with phase("testing differences"):
         raw, adjusted, is_exact = _tested(differences, measures, places, design, cluster, weights)
+    of_repeats = _shared(measures, places, differences)
     is_significant = significant(adjusted, 1 - design.confidence_level)
     errors = standard_errors(np.where(np.isnan(differences), np.nan, exact), cluster=cluster, weights=weights)
     skew, sizes = skewness(differences, cluster=cluster, weights=weights)
@@ -289,7 +295,12 @@ def compare_sides(
             for a, b in places:
                 n, gap = len(pairs), gap_of(sides[a], sides[b])
                 keep = ~np.isnan(gap.values)
-                found = _reversal(sums, a, b, gap, keep)
+                found, described = _reversal(sums, a, b, gap, keep), _described(gap, keep)
+                if shared := of_repeats[n]:
+                    mean, level = described["difference"], design.confidence_level
+                    low[n], high[n] = widened(mean, (float(low[n]), float(high[n])), shared, level)
+                    errors[n] = math.hypot(errors[n], math.sqrt(sum(one.variance for one in shared)))
+                    described["rerun_probability"] = rerun_probability(mean, shared)
                 pairs.append(
                     Pair(
                         measure=measure.label,
@@ -310,7 +321,7 @@ def compare_sides(
                         skewness=float(skew[n]),
                         doubtful=bool(doubtful[n]),
                         flip_standard_error=found.standard_error,
-                        **_described(gap, keep),
+                        **described,
                     )
                 )
                 advance(1)
@@ -377,6 +388,16 @@ def _tested(  # noqa: PLR0917 - what is tested, and how
         weights=weights,
     )
     raw = np.where(is_empty, np.nan, found.p_values)
+    for n, shared in enumerate(_shared(measures, places, differences)):
+        if any(one.variance for one in shared):
+            keep = ~np.isnan(differences[:, n])
+            own = None if weights is None else weights[:, n]
+            error = float(standard_errors(differences[:, [n]], cluster=cluster, weights=own)[0])
+            worth = math.inf if own is None else weighting.effective_number(own[keep])
+            freedom = min(int(keep.sum()) if cluster is None else len(np.unique(cluster[keep])), worth) - 1
+            mean = weighting.mean(differences[keep, n], None if own is None else own[keep])
+            side = checks.alternative(design.alternative)
+            raw[n] = max(raw[n], shared_p_value(mean, error, freedom, shared, side))
     if design.test in NEED_SPREAD:
         alike = (standard_errors(differences, cluster=cluster, weights=weights) == 0) & (
             np.abs(np.nansum(differences, axis=0)) > 0
@@ -384,6 +405,17 @@ def _tested(  # noqa: PLR0917 - what is tested, and how
         raw = np.where(alike, np.nan, raw)  # the same difference for every query: nothing says how large chance is
     adjusted = [adjust(of_measure, design.correction) for of_measure in raw.reshape(len(measures), -1)]
     return raw, np.concatenate(adjusted), found.is_exact
+
+
+def _shared(
+    measures: Sequence[Mapping[K, Side]], places: Sequence[tuple[K, K]], differences: FloatArray
+) -> list[list[Shared]]:
+    """Return what shared effects of repeats add to each difference; empty for systems that were run once."""
+    both = [(sides[a], sides[b]) for sides in measures for a, b in places]
+    return [
+        [shared_of(side.repeats[~np.isnan(column)]) for side in pair if side.repeats is not None]
+        for pair, column in zip(both, differences.T, strict=True)
+    ]
 
 
 def _reversal(sums: TieSums, a: Hashable, b: Hashable, gap: Side, keep: BoolArray) -> Flip:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
 from pathlib import Path
-from typing import TypeAlias, TypeGuard, Unpack, cast, overload
+from typing import Any, TypeAlias, TypeGuard, Unpack, cast, overload
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from deadheat.data.tables import DocumentTable, Qrels, Run, Source
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.levels import at_level
+from deadheat.evaluation.repeats import Repeats, together
 from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.evaluation.weights import Weights
@@ -104,7 +105,8 @@ def evaluate(
         Columns query_id, doc_id, relevance; or ``{query_id: {doc_id: relevance}}``.
     run : path, dict, dataframe or Run
         Columns query_id, doc_id, score; or ``{query_id: {doc_id: score}}``; or ranked lists ``{query_id: [doc_id]}``.
-        Or several by name: ``{"bm25": run, "dense": other}``, where each is a `Run`, a path, a dataframe or a dict.
+        Or several by name: ``{"bm25": run, "dense": other}``, where each is a `Run`, a path, a dataframe or a dict. A
+        system that was run several times is :class:`Repeats`.
     measures : measure or iterable of measures, optional
         Measures or their notation; by default nDCG@10, AP, RR, P@10 and R@100. Results have the names that are written
         here: ``"MAP"`` stays MAP, though its notation is AP.
@@ -186,7 +188,13 @@ def evaluate(
     >>> evaluate(qrels, run, "RR", then_by={"q1": {"d1": 7, "d2": 9}}).means()
     {'RR': 0.5}
     """
-    conventions = Conventions.of(locals())
+    options: Any = {name: value for name, value in locals().items() if name in EvaluationArguments.__annotations__}
+    if isinstance(run, Repeats):
+        return _evaluate_repeats(qrels, run, measures, options)
+    if isinstance(run, Mapping) and any(isinstance(one, Repeats) for one in run.values()):
+        each: dict[str, Any] = by_name((name, evaluate(qrels, one, measures, **options)) for name, one in run.items())
+        return {name: one.called(name) for name, one in each.items()}
+    conventions = Conventions.of(options)
     chosen, given = parse_measures(measures), qrels
     sources, runs = [run], {"": run}
     if is_several := are_runs(run, qrels):
@@ -214,6 +222,16 @@ def evaluate(
         warn({opened.where: found[name]}, judged, {opened.where: opened}, missing=missing)
         warn_of_one_table(found[name], given, source)
     return found if is_several else found[""]
+
+
+def _evaluate_repeats(qrels: Source, repeats: Repeats, measures: Measures, options: EvaluationArguments) -> Evaluation:
+    """Evaluate each of several runs of one system, and put them together."""
+    missing, weights, queries = options["missing"], options["weights"], options["queries"]
+    own: Any = {**options, "missing": "empty" if missing == "skip" else missing, "weights": None, "queries": None}
+    judgments = Qrels.of(qrels)
+    each = [evaluate(judgments, one, measures, **own) for one in repeats]
+    found = together(repeats.name, each, missing or Conventions.missing)
+    return found if weights is None and queries is None else found.weighted(weights, queries)
 
 
 def checked(qrels: Qrels, collection: Source | None, rel: float | None, *, strict: bool) -> Qrels:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.arguments import Rng
+from deadheat.arguments import Rng, positive
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.data.flat import Numbers
 from deadheat.data.tables import Source
@@ -28,6 +28,9 @@ from deadheat.wording import counted
 if TYPE_CHECKING:
     import polars as pl
 
+    from deadheat.stats.repeats import VarianceComponents
+
+PLANNED = (1, 2, 3, 5, 10, 20)  # repeats of a plan
 DOUBTFUL = 1e-6  # a smaller standard deviation may be rounding error alone, which the square root enlarges
 
 
@@ -115,6 +118,24 @@ class PlacedBounds:
 
 
 @dataclass(frozen=True, eq=False)
+class Repeated:
+    """The values of several runs of one system.
+
+    Attributes
+    ----------
+    values, tie_variances : ndarray of float, shape (n_queries, n_repeats)
+        Exact means and variances over tie orders; NaN where a repeat lacks a query.
+    """
+
+    values: FloatArray
+    tie_variances: FloatArray
+
+    def select(self, keep: BoolArray | IntArray) -> Repeated:
+        """Return those of some queries."""
+        return Repeated(self.values[keep], self.tie_variances[keep])
+
+
+@dataclass(frozen=True, eq=False)
 class Scores:
     r"""The scores of one measure, one for each query.
 
@@ -133,6 +154,8 @@ class Scores:
     weights : ndarray of float, shape (n_queries,), or None
         How much each query counts in means, which are :math:`\sum w x / \sum w`; None: all the same. A query of weight
         0 has no value. Totals have no weights.
+    repeats : Repeated or None
+        Of a system that was run several times: the values of each run, of which `values` are the means.
     """
 
     measure: Measure
@@ -142,6 +165,7 @@ class Scores:
     unjudged: PlacedBounds | tuple[FloatArray, FloatArray] | None = field(default=None, repr=False)
     rows: IntArray | slice = field(default_factory=lambda: slice(None), repr=False)
     weights: FloatArray | None = field(default=None, repr=False)
+    repeats: Repeated | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         level = f"total {self.total:.4f}" if self.measure.total else f"{self.mean:.4f}"
@@ -171,6 +195,51 @@ class Scores:
     def mean(self) -> float:
         """Mean over the queries that count; NaN if there are none. Of logarithms (GMAP), the geometric mean."""
         return self._mean(self.values)
+
+    @cached_property
+    def variance_components(self) -> VarianceComponents:
+        """The variance of single values, split into queries, repeats and ties; with :class:`Repeats` only."""
+        from deadheat.stats.repeats import variance_components  # few evaluations have repeats
+
+        if self.repeats is None:
+            raise ParameterError("there are no repeats", hint="evaluate Repeats([run, other, ...])")
+        own = self.repeats.select(self.kept)
+        return variance_components(own.values, own.tie_variances)
+
+    def plan_repeats(self, width: float, *, confidence_level: float = 0.95) -> pl.DataFrame:
+        """Return how many queries an interval of a width needs, for several numbers of repeats.
+
+        Parameters
+        ----------
+        width : float
+            Of the interval, from end to end.
+        confidence_level : float, default 0.95
+
+        Returns
+        -------
+        polars.DataFrame
+            n_repeats, and n_queries: null where a shared effect of repeats alone makes it wider. By the components of
+            variance and a normal distribution.
+
+        Examples
+        --------
+        >>> from deadheat import Repeats, evaluate
+        >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
+        >>> runs = [{f"q{n}": ["a", "b"] if (n * seed) % 3 else ["b", "a"] for n in range(8)} for seed in (1, 2, 4, 5)]
+        >>> evaluate(qrels, Repeats(runs), "RR")["RR"].plan_repeats(0.2)["n_repeats"].to_list()
+        [1, 2, 3, 5, 10, 20]
+        """
+        import polars as pl
+        from scipy import special
+
+        found, half = self.variance_components, positive("width", width) / 2
+        queries, shared = max(found.queries, 0.0), max(np.nan_to_num(found.shared), 0.0)
+        noise, allowed = max(found.repeats - shared, 0.0), (half / special.ndtri((1 + confidence_level) / 2)) ** 2
+        needed = {k: (queries + noise / k, allowed - shared / k) for k in PLANNED}
+        n_queries = [math.ceil(of_query / left) if left > 0 else None for of_query, left in needed.values()]
+        return pl.DataFrame(
+            {"n_repeats": list(needed), "n_queries": n_queries}, schema_overrides={"n_queries": pl.Int64}
+        )
 
     @property
     def total(self) -> float:
@@ -437,6 +506,7 @@ class Scores:
             unjudged=None if self.unjudged is None else (low[keep], high[keep]),
             rows=np.arange(self.spread.placements.n_queries)[self.rows][keep],
             weights=None if self.weights is None else self.weights[keep],
+            repeats=self.repeats and self.repeats.select(keep),
         )
 
     def _of_kept(self, values: FloatArray) -> FloatArray:
@@ -465,6 +535,7 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
         The method does not apply to a measure or to clusters, or a query has no cluster.
     """
     from deadheat import stats  # slow to import, and only intervals need it
+    from deadheat.stats.repeats import shared_of, widened
 
     values = np.column_stack([one.values for one in scores])
     expected = np.column_stack([one.tie_mean for one in scores])
@@ -502,6 +573,14 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
                 )
                 low[own], high[own] = np.clip(found, *limits) if used == "bootstrap-t" else found
     reported, of_queries = (stats.standard_errors(each, cluster=codes, weights=weights) for each in (values, expected))
+    for n, one in enumerate(scores):
+        if one.repeats is not None:
+            shared = shared_of(one.repeats.values[one.kept])
+            mean = weighting.mean(one.values[one.kept], None if weights is None else weights[one.kept, n])
+            ends = widened(mean, (float(low[n]), float(high[n])), [shared], options.confidence_level)
+            low[n], high[n] = np.clip(ends, *one.measure.range)
+            for errors in (reported, of_queries):
+                errors[n] = math.hypot(errors[n], math.sqrt(shared.variance))
     own = [n for n, one in enumerate(scores) if one.measure.geometric]
     low[own], high[own] = np.exp(low[own]), np.exp(high[own])
     for errors in (reported, of_queries):

@@ -604,6 +604,8 @@ def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | Non
         )
         why = " (missing='skip' leaves out the queries that a run lacks)" * (baseline.conventions.missing == "skip")
         raise DataError(f"{names} are of different queries: {only}", hint=f"evaluate both on the same queries{why}")
+    if any(one.repeats is not None for each in (evaluation, baseline) for one in each):
+        raise ParameterError("a baseline is not for systems with repeats, whose noise the tests would leave out")
     own, of_baseline = ({str(one.measure): one for one in each} for each in (evaluation, baseline))
     shared = [name for name in own if name in of_baseline]
     if not shared:

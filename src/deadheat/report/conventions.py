@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
 from itertools import chain
+from math import isfinite
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -22,6 +24,7 @@ from deadheat.report.model import (
 )
 from deadheat.report.numbers import DOUBT, format_cell
 from deadheat.settings import BOUNDED
+from deadheat.stats.repeats import VarianceComponents
 from deadheat.wording import BY_DOC_ID, counted, in_brackets, three
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from deadheat.profile.profile import TieProfile
 
 T = TypeVar("T")
+SHARED = 0.05  # p value below which repeats are said to differ as a whole
 COUNTED = {"empty": "counted as empty rankings", "skip": "left out", "error": ""}  # --missing; an error is raised
 LEFT_OUT = "left out, not in the qrels"
 EXPLAINED = {
@@ -175,6 +179,8 @@ def made_under(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     if depth is not None:
         yield Fact("depth", depth, "lists", f"cut after {counted(depth, 'document')}", is_note=True)
     yield from _weighted(evaluations[0])
+    for one in evaluations:
+        yield from _repeated(one)
     if conventions.unjudged == "bounds":
         yield Fact(
             "unjudged", "bounds", "if judged", f"if each retrieved unjudged document had any relevance, 0 to {highest}"
@@ -201,6 +207,31 @@ def _weighted(evaluation: Evaluation) -> Iterator[Fact]:
     yield Fact("weights", value, "weights", f"means are weighted: {worth}{out}", is_note=True)
     told = three([f"{query} ({format_cell(share(one))})" for query, one in shares.items()])
     yield note("weights", f"more than a tenth of the weight: {told}" if shares else "")
+
+
+def _repeated(evaluation: Evaluation) -> Iterator[Fact]:
+    """Say what the values of a system that was run several times differ by."""
+    parts = {one.measure.label: one.variance_components for one in evaluation if one.repeats is not None}
+    if not parts:
+        return
+    names = [one.name for one in fields(VarianceComponents)]
+    held = {measure: {name: _finite(getattr(own, name)) for name in names} for measure, own in parts.items()}
+    measure, own = next(iter(parts.items()))
+    stds = {name: format_cell(max(getattr(own, name), 0.0) ** 0.5) for name in ("queries", "repeats", "ties", "shared")}
+    text = (
+        f"{measure} of {evaluation.name}: standard deviation {stds['queries']} over queries, {stds['repeats']} over"
+        f" {own.n_repeats:.3g} repeats ({stds['shared']} shared by all queries of one), {stds['ties']} over tie orders"
+    )
+    yield Fact(f"variance_components of {evaluation.name}", held, "repeats", text, is_note=True)
+    alike = [name for name, one in parts.items() if one.shared_p_value < SHARED]
+    why = "differ by more than chance in all queries together, such as by a seed: few of them tell how far others would"
+    yield note("repeats", f"those of {evaluation.name} {why} ({', '.join(alike)})" if alike else "")
+    below = [f"{name} ({', '.join(one.negative)})" for name, one in parts.items() if one.negative]
+    yield note("repeats", f"variance estimated below 0, shown as 0: {'; '.join(below)}" if below else "")
+
+
+def _finite(number: float) -> float | None:
+    return number if isfinite(number) else None
 
 
 def doubted_names(measures: Iterable[Measure]) -> Iterator[Fact]:

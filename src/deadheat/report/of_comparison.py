@@ -394,6 +394,13 @@ def _facts(comparison: Comparison, parts: Parts, qrels: str, among: str) -> Iter
     yield from tell_tests(design, placed, has_clusters=n_clusters is not None, has_strata=() not in parts, among=among)
     yield from _of_judge(comparison)
     yield from _of_ties(parts)
+    again = [
+        name_of(place, pair, f": {pair.rerun_probability:.0%}")
+        for place, pair in placed
+        if pair.rerun_probability >= LIKELY
+    ]
+    if any(pair.rerun_probability >= 0 for _, pair in placed):
+        yield said("once more", f"running both systems again would reverse with 5% or more: {three(again) or 'none'}")
     yield from made_under(evaluations)
     yield from _of_labels(parts)
     for one in evaluations:
@@ -538,6 +545,14 @@ def corrected_by(design: Design, *, has_strata: bool) -> str:
 def name_of(place: str, pair: Pair, more: str = "") -> str:
     """Name a pair with its measure and, if it is of one, its stratum."""
     return f"{pair.system} / {pair.baseline} ({pair.measure}{f'; {place}' if place else ''}{more})"
+
+
+def _once_more(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
+    """Say which orders running the systems once more may reverse, if these were run several times."""
+    known = [(place, pair, pair.rerun_probability) for place, pair in placed if not math.isnan(pair.rerun_probability)]
+    likely = [name_of(place, pair, f": {p:.0%}") for place, pair, p in known if p >= LIKELY]
+    text = f"would reverse the order with a probability of {LIKELY:.0%} or more: {three(likely) or 'of no pair'}"
+    yield said("once more", f"running both systems again {text}" if known else "")
 
 
 def _of_ties(parts: Parts) -> Iterator[Fact]:

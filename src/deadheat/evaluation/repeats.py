@@ -1,0 +1,126 @@
+"""Repeats: several runs of one system, and the scores of their queries over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from deadheat.arrays import BoolArray, FloatArray, members
+from deadheat.data.tables import Source
+from deadheat.errors import ParameterError
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.scores import Repeated, Scores, TieSpread
+from deadheat.wording import counted
+
+FEWEST = 2
+
+
+class Repeats(Sequence[Source]):
+    """Several runs of one system that answers differently each time.
+
+    Give it to :func:`deadheat.evaluate` or :func:`deadheat.compare` in place of a run: values are means over the
+    repeats, and intervals and tests carry their noise.
+
+    Parameters
+    ----------
+    runs : sequence of run
+        Two or more.
+    name : str, default "repeats"
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
+    >>> one = {"q1": ["a", "b"], "q2": ["b", "a"], "q3": ["a"]}
+    >>> other = {"q1": ["a", "b"], "q2": ["a", "b"], "q3": ["a"]}
+    >>> ev = evaluate(qrels, Repeats([one, other]), "RR")
+    >>> ev["RR"].values.tolist(), round(ev["RR"].variance_components.repeats, 4)
+    ([1.0, 0.75, 1.0], 0.0417)
+    """
+
+    def __init__(self, runs: Sequence[Source], name: str = "repeats") -> None:
+        if isinstance(runs, str | bytes) or not isinstance(runs, list | tuple) or len(runs) < FEWEST:
+            given = len(runs) if isinstance(runs, list | tuple) else runs
+            raise ParameterError(argument="runs", given=given, allowed="a list of two runs or more")
+        self.runs, self.name = tuple(runs), name
+
+    def __repr__(self) -> str:
+        return f"<Repeats {self.name}: {len(self)} runs>"
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __getitem__(self, place: Any) -> Any:  # noqa: ANN401 - an index or a slice
+        return self.runs[place]
+
+    def __iter__(self) -> Iterator[Source]:
+        return iter(self.runs)
+
+
+def together(name: str, evaluations: Sequence[Evaluation], missing: str) -> Evaluation:
+    """Return the evaluation of a system from those of its repeats, under ``missing="empty"``.
+
+    Parameters
+    ----------
+    name : str
+    evaluations : sequence of Evaluation
+        Of the same qrels, measures and conventions; documents are counted in the first.
+    missing : str
+        What becomes of a query that a repeat lacks: with "skip" its mean is over the others.
+
+    Raises
+    ------
+    ParameterError
+        Ties are not expected, or bounds over unjudged documents were asked for.
+    """
+    first, n = evaluations[0], len(evaluations)
+    for argument, allowed in (("ties", "expected"), ("unjudged", "zero")):
+        if (given := getattr(first.conventions, argument)) != allowed:
+            raise ParameterError(argument=argument, given=given, allowed=repr(allowed), beside={"run": "repeats"})
+    lacks = np.column_stack([members(one.query_ids, np.array(one.missing_queries, object)) for one in evaluations])
+    left_out: BoolArray = lacks if missing == "skip" else np.zeros_like(lacks)
+    scores = [_of_measure([one[own.measure] for one in evaluations], left_out) for own in first]
+    n_lacking = int(left_out.any(axis=1).sum())
+    lacking = f"; {counted(n_lacking, 'query lacks', 'queries lack')} some of them" if n_lacking else ""
+    note = f"means over {n} repeats{lacking}; documents are counted in the first"
+    found = Evaluation(
+        scores,
+        **first.parts()
+        | {
+            "name": name,
+            "conventions": replace(first.conventions, missing=missing),
+            "missing_queries": tuple(sorted(set().union(*(one.missing_queries for one in evaluations)))),
+            "unjudged_queries": tuple(sorted(set().union(*(one.unjudged_queries for one in evaluations)))),
+            "notes": (*first.notes, note),
+            "run": None,
+        },
+    )
+    is_lost: BoolArray = np.asarray(left_out.all(axis=1))
+    return found.select(~is_lost) if is_lost.any() else found
+
+
+def _of_measure(each: Sequence[Scores], left_out: BoolArray) -> Scores:
+    """Return the means over repeats of one measure, and what ties do to them: each repeat breaks its own."""
+
+    def beside(name: str) -> FloatArray:
+        return np.where(left_out, np.nan, np.column_stack([getattr(one, name) for one in each]))
+
+    first, values, variances = each[0], beside("values"), beside("tie_std") ** 2
+    counts = (~np.isnan(values)).sum(axis=1)
+
+    def mean(columns: FloatArray) -> FloatArray:
+        return np.divide(np.nansum(columns, axis=1), counts, out=np.full(len(counts), np.nan), where=counts > 0)
+
+    spread = TieSpread(first.measure, first.spread.placements)
+    spread.__dict__.update(  # what it would compute on first use, of one run
+        mean=mean(values),
+        std=np.sqrt(np.nansum(variances, axis=1)) / np.maximum(counts, 1),
+        extremes=(mean(beside("tie_min")), mean(beside("tie_max"))),
+        standard_error=np.sqrt(np.nansum(beside("standard_error") ** 2, axis=1)) / np.maximum(counts, 1),
+        has_relevant=first.has_relevant,
+        reachable=first.spread.reachable,
+    )
+    return replace(first, values=mean(values), spread=spread, repeats=Repeated(values, variances))

@@ -1,0 +1,132 @@
+"""Several runs of one system: values are means over them, ties are broken in each, tests carry their noise."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat import stats
+from deadheat.errors import ParameterError
+from deadheat.stats.repeats import shared_of, shared_p_value, widened
+
+RNG = np.random.default_rng(8)
+QRELS = {f"q{n}": {f"d{d}": int(RNG.integers(0, 3)) for d in range(6)} for n in range(12)}
+
+
+def run_of(seed: int, skill: float = 0.5) -> dict[str, dict[str, float]]:
+    rng = np.random.default_rng(seed)
+    return {q: {d: round(skill * rel + rng.random(), 1) for d, rel in docs.items()} for q, docs in QRELS.items()}
+
+
+RUNS = [run_of(seed) for seed in range(4)]
+OTHERS = [run_of(seed, 1.0) for seed in (10, 11)]
+MEASURES = ["nDCG@3", "RR"]
+
+
+def values_of(run: dict[str, dict[str, float]]) -> np.ndarray:
+    return dh.evaluate(QRELS, run, "nDCG@3")["nDCG@3"].values
+
+
+REPEATED = dh.Repeats(RUNS)
+
+
+def test_values_are_means_over_repeats_and_ties_of_each_are_broken() -> None:
+    found, each = dh.evaluate(QRELS, dh.Repeats(RUNS), MEASURES), [dh.evaluate(QRELS, run, MEASURES) for run in RUNS]
+    for name in MEASURES:
+        own = found[name]
+        assert own.values == pytest.approx(np.mean([one[name].values for one in each], axis=0))
+        assert own.tie_std == pytest.approx(np.sqrt(sum(one[name].tie_std ** 2 for one in each)) / 4)
+        assert own.mean_tie_max == pytest.approx(np.mean([one[name].mean_tie_max for one in each]))
+        parts = own.variance_components
+        assert parts.ties == pytest.approx(np.mean([one[name].tie_std ** 2 for one in each]))
+        within = np.var([one[name].values for one in each], axis=0, ddof=1).mean()
+        assert parts.repeats == pytest.approx(within)
+    assert found.notes[-1] == "means over 4 repeats; documents are counted in the first"
+
+
+def test_intervals_carry_a_shared_effect() -> None:
+    own = dh.evaluate(QRELS, dh.Repeats([RUNS[0], OTHERS[0]]), "nDCG@3")["nDCG@3"]  # repeats of different skill
+    found, values = own.interval("t"), own.repeats.values if own.repeats else np.zeros((0, 0))
+    low, high = stats.interval_bounds(own.values[:, None], method="t")
+    shared = shared_of(values)
+    assert shared.variance > 0
+    ends = widened(own.mean, (float(low[0]), float(high[0])), [shared], 0.95)
+    assert (found.low, found.high) == pytest.approx(tuple(np.clip(ends, 0, 1)))
+    error = float(stats.standard_errors(own.values[:, None])[0])
+    assert found.standard_error == pytest.approx(math.hypot(error, math.sqrt(shared.variance)))
+
+
+def test_comparisons_carry_the_noise_of_repeats() -> None:
+    given: dict[str, Any] = {"one": dh.Repeats(RUNS), "two": dh.Repeats(OTHERS), "single": RUNS[0]}
+    found = dh.compare(QRELS, given, "nDCG@3", test="t", baseline="one", correction="none")
+    pair, single = found.pairs
+    one, two = (
+        np.column_stack([dh.evaluate(QRELS, run, "nDCG@3")["nDCG@3"].values for run in own]) for own in (RUNS, OTHERS)
+    )
+    differences = (two.mean(axis=1) - one.mean(axis=1))[:, None]
+    shared = [shared_of(two), shared_of(one)]
+    error = float(stats.standard_errors(differences)[0])
+    mean = float(differences.mean())
+    assert pair.difference == pytest.approx(mean)
+    assert pair.standard_error == pytest.approx(math.sqrt(error**2 + sum(part.variance for part in shared)))
+    low, high = (float(end[0]) for end in stats.interval_bounds(differences, method="t"))
+    assert (pair.low, pair.high) == pytest.approx(widened(mean, (low, high), shared, 0.95))
+    expected = shared_p_value(mean, error, 11, shared, "two-sided")
+    assert pair.p_value == pytest.approx(max(expected, float(stats.p_values(differences, test="t").p_values[0])))
+    assert 0 <= pair.rerun_probability < 0.5
+    assert not math.isnan(single.rerun_probability)  # of the one that has repeats
+    plain = dh.compare(QRELS, {"a": RUNS[0], "b": OTHERS[0]}, "nDCG@3").pairs[0]
+    assert math.isnan(plain.rerun_probability)
+
+
+def test_a_query_that_a_repeat_lacks_is_empty_or_left_out() -> None:
+    short = {query: docs for query, docs in RUNS[1].items() if query != "q3"}
+    each = [dh.evaluate(QRELS, run, "RR")["RR"].values for run in RUNS[:2]]
+    place = sorted(QRELS).index("q3")
+    empty = dh.evaluate(QRELS, dh.Repeats([RUNS[0], short]), "RR")
+    assert empty["RR"].values[place] == pytest.approx(each[0][place] / 2)
+    assert empty.missing_queries == ("q3",)
+    skipped = dh.evaluate(QRELS, dh.Repeats([RUNS[0], short]), "RR", missing="skip")["RR"]
+    assert skipped.values[place] == each[0][place]
+    assert skipped.variance_components.n_repeats == pytest.approx((23 - (11 * 4 + 1) / 23) / 11)
+    none = dh.evaluate(QRELS, dh.Repeats([short, short]), "RR", missing="skip")
+    assert len(none.query_ids) == 11
+
+
+def test_a_plan_halves_the_noise_of_repeats() -> None:
+    own = dh.evaluate(QRELS, dh.Repeats(RUNS), "nDCG@3")["nDCG@3"]
+    parts, plan = own.variance_components, own.plan_repeats(0.1)
+    shared = max(parts.shared, 0.0)
+    for k, n in plan.rows():
+        variance = (max(parts.queries, 0.0) + (parts.repeats - shared) / k) / max(n or 0, 1) + shared / k
+        assert n is None or variance <= (0.05 / 1.959963984540054) ** 2 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: dh.evaluate(QRELS, REPEATED, "RR", ties="doc_id"), "ties must be 'expected'"),
+        (lambda: dh.Repeats([RUNS[0]]), "a list of two runs or more, got 1"),
+        (lambda: dh.evaluate(QRELS, RUNS[0], "RR")["RR"].variance_components, "there are no repeats"),
+        (lambda: dh.evaluate(QRELS, REPEATED, "RR").save("x.json"), "cannot be saved"),
+        (lambda: dh.compare(QRELS, {"a": REPEATED, "b": RUNS[0]}, "RR", test="sign"), "test must be one of"),
+        (lambda: dh.compare(QRELS, {"a": REPEATED, "b": RUNS[0]}, "RR").equivalence(0.1), "margin is not for"),
+        (
+            lambda: dh.gate(dh.evaluate(QRELS, REPEATED, "RR"), baseline=dh.evaluate(QRELS, RUNS[0], "RR")),
+            "noise",
+        ),
+    ],
+)
+def test_what_would_leave_the_noise_out_is_refused(call: Any, message: str) -> None:  # noqa: ANN401 - any function
+    with pytest.raises(ParameterError, match=message):
+        call()
+
+
+def test_repeats_are_reported() -> None:
+    told = str(dh.evaluate(QRELS, dh.Repeats(RUNS), "RR"))
+    assert "means over 4 repeats" in told
+    assert "one" in str(dh.compare(QRELS, {"one": dh.Repeats(RUNS), "two": dh.Repeats(OTHERS)}, "RR"))
