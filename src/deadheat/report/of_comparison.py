@@ -394,13 +394,7 @@ def _facts(comparison: Comparison, parts: Parts, qrels: str, among: str) -> Iter
     yield from tell_tests(design, placed, has_clusters=n_clusters is not None, has_strata=() not in parts, among=among)
     yield from _of_judge(comparison)
     yield from _of_ties(parts)
-    again = [
-        name_of(place, pair, f": {pair.rerun_probability:.0%}")
-        for place, pair in placed
-        if pair.rerun_probability >= LIKELY
-    ]
-    if any(pair.rerun_probability >= 0 for _, pair in placed):
-        yield said("once more", f"running both systems again would reverse with 5% or more: {three(again) or 'none'}")
+    yield from _once_more(placed)
     yield from made_under(evaluations)
     yield from _of_labels(parts)
     for one in evaluations:
