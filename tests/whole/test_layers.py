@@ -141,7 +141,7 @@ LATE = {
     "data.rows imports io in Rows.which_documents": "Narwhals",
     "data.passes imports io in Look.__call__": "Narwhals",
     "data.passes imports io in check_said": "Narwhals",
-    "data.tables imports data in Table._scan": "Narwhals",
+    "data.tables imports data in DocumentTable._scan": "Narwhals",
     "evaluation.evaluate imports data in checked": "few evaluations have a collection",
     "evaluation.evaluate imports evaluation in load_evaluation": "few evaluations are loaded",
     "evaluation.evaluation imports evaluation in Evaluation.save": "few evaluations are saved",

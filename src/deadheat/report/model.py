@@ -62,6 +62,8 @@ def notation_of(measure: str) -> dict[str, str]:
     --------
     >>> notation_of("AP"), notation_of("MAP"), notation_of("a custom measure")
     ({'measure': 'AP'}, {'measure': 'AP', 'asked': 'MAP'}, {'measure': 'a custom measure'})
+    >>> notation_of("IPrec")  # the name of a class, which nobody asks for without a level
+    {'measure': 'IPrec'}
     """
     from deadheat.measures.notation import measure_named  # help names the formats, and needs no NumPy
 
