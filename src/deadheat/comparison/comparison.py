@@ -819,15 +819,20 @@ def compare(
     design = Design.of(locals())
     margin, detect = _sizes(margin=margin, detect=detect)
     conventions = Conventions.of(locals())
-    pairs = runs.items() if isinstance(runs, Mapping) else ((None, one) for one in runs)
-    listed = [(getattr(one, "name", None) if name is None else name, one) for name, one in pairs]
-    if any(isinstance(one, Repeats) for _, one in listed):
+    several = runs if isinstance(runs, Mapping) else dict(enumerate(runs)) if isinstance(runs, list | tuple) else {}
+    if any(isinstance(one, Repeats) for one in several.values()):
         if judge is not None:
             raise ParameterError(argument="judge", given=Plain("some"), allowed="None", beside={"runs": "repeats"})
         of_weights = queries if isinstance(weights, str) else None
         given_options = {name: one for name, one in locals().items() if name in EvaluationArguments.__annotations__}
         options: Any = given_options | {"queries": of_weights, "rng": None}
-        each = by_name((name or Run.of(one).name, evaluate(qrels, one, measures, **options)) for name, one in listed)
+        each = by_name(
+            (
+                name if isinstance(runs, Mapping) else one.name if isinstance(one, Repeats) else Run.of(one).name,
+                evaluate(qrels, one, measures, **options),
+            )
+            for name, one in several.items()
+        )
         evaluations = {name: one.called(name) for name, one in each.items()}
         found = compare_evaluated(design, evaluations, cluster, queries if isinstance(cluster, str) else None)
         return replace(found, margin=margin, detect=detect)
