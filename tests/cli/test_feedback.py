@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
+import deadheat as dh
 from deadheat.cli.app import COMMANDS
 from support.command import call, ok
 from support.command import command as command_of
@@ -28,6 +29,10 @@ CALLS = {
     "items": ["bm25.run"],
     "report": ["qrels.txt", "bm25.run", "other.run", "-o", "r.html", "-m", "RR"],
     "gate": ["qrels.txt", "bm25.run", "-c", "RR > 0"],
+    "rescore": ["saved.json", "qrels.txt"],
+    "history": ["saved.json"],
+    "diff": ["qrels.txt", "qrels.txt", "bm25.run"],
+    "judges": ["qrels.txt", "qrels.txt"],
     "ties": ["bm25.run", "qrels.txt"],
     "steps": ["qrels.txt", "bm25.run", "--query", "q1"],
     "simulate": ["--queries", "20"],
@@ -39,7 +44,8 @@ CALLS = {
     "validate": ["cases.csv"],
     "demo": [],
 }
-READERS = sorted(set(CALLS) - {"measures", "demo", "validate", "cases", "bench", "simulate"})
+OTHERS = {"measures", "demo", "validate", "cases", "bench", "simulate", "rescore", "history", "judges"}
+READERS = sorted(set(CALLS) - OTHERS)
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +53,7 @@ def files(folder: Path) -> None:
     (folder / "other.run").write_text("q1 Q0 a 1 0.5 t\nq2 Q0 v 1 0.9 t\n")
     (folder / "cases.csv").write_text("id,text,expected_ids\nq1,red apple,a\nq2,blue sky,x\n")
     (folder / "documents.csv").write_text("doc_id,text\na,a red apple\nx,a blue sky\n")
+    dh.evaluate(folder / "qrels.txt", folder / "bm25.run", "RR").save(folder / "saved.json")
 
 
 def test_every_command_is_called_here() -> None:
