@@ -80,6 +80,7 @@ SHOWN = {  # how something is printed, drawn or written, which methods of the re
 ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
     "columns": (dh.Run, "columns"),
     "decimal": (dh.decimal, "mark"),
+    "encoding": (dh.encoding, "name"),
     "normalize_ids": (dh.Run.normalized, "form"),
     "max_decompressed": (dh.max_decompressed, "n_bytes"),
     "max_memory": (dh.max_memory, "n_bytes"),
