@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,10 @@ import deadheat as dh
 from deadheat import stats
 from deadheat.errors import ParameterError
 from deadheat.stats.repeats import shared_of, shared_p_value, widened
+from support.command import call, ok
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 RNG = np.random.default_rng(8)
 QRELS = {f"q{n}": {f"d{d}": int(RNG.integers(0, 3)) for d in range(6)} for n in range(12)}
@@ -130,3 +135,34 @@ def test_repeats_are_reported() -> None:
     told = str(dh.evaluate(QRELS, dh.Repeats(RUNS), "RR"))
     assert "means over 4 repeats" in told
     assert "one" in str(dh.compare(QRELS, {"one": dh.Repeats(RUNS), "two": dh.Repeats(OTHERS)}, "RR"))
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Qrels and runs of two systems, in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels.json").write_text(json.dumps(QRELS))
+    for name, runs in (("gpt", RUNS), ("two", OTHERS)):
+        for n, run in enumerate(runs):
+            (tmp_path / f"{name}-{n}.json").write_text(json.dumps(run))
+    return tmp_path
+
+
+@pytest.mark.usefixtures("files")
+def test_the_commands_take_patterns() -> None:
+    own = ("qrels.json", "--repeats", "gpt=gpt-*.json", "-m", "nDCG@3", "--format", "json")
+    found, expected = json.loads(ok("evaluate", *own)), dh.evaluate(QRELS, dh.Repeats(RUNS), "nDCG@3")["nDCG@3"]
+    assert found["scores"]["gpt"]["nDCG@3"]["value"] == pytest.approx(expected.mean)
+    parts = found["variance_components of gpt"]["nDCG@3"]
+    assert parts["repeats"] == pytest.approx(expected.variance_components.repeats)
+    both = json.loads(ok("compare", *own, "--repeats", "two=two-*.json", "--test", "t"))
+    (pair,) = dh.compare(QRELS, {"gpt": dh.Repeats(RUNS), "two": dh.Repeats(OTHERS)}, "nDCG@3", test="t").pairs
+    assert both["pairs"]["two"]["gpt"]["nDCG@3"]["p_value"] == pytest.approx(pair.p_value)
+    beside = json.loads(ok("compare", "qrels.json", "two-0.json", *own[1:]))
+    assert list(beside["pairs"]) == ["gpt"]
+    for wrong, message in (("gpt", "write a name"), ("gpt=none-*", "matches 0"), ("gpt=gpt-1.json", "matches 1")):
+        result = call("evaluate", "qrels.json", "--repeats", wrong)
+        assert result.exit_code == 2
+        assert message in result.output
+    assert call("compare", "qrels.json").exit_code == 2
+    assert call("evaluate", *own, "--save", "x.json").exit_code == 2

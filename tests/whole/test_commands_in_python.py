@@ -86,6 +86,7 @@ ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
     "max_memory": (dh.max_memory, "n_bytes"),
     **{f"evaluate {name}": (dh.Evaluation.save, name) for name in ("save_depth", "label", "commit")},
     "evaluate beside": (dh.tie_profile, "beside"),
+    "repeats": (dh.Repeats, "runs"),
     "evaluate score_columns": (dh.evaluate_columns, "columns"),
     "evaluate by": (dh.Evaluation.by, "columns"),
     "evaluate pool_languages": (dh.Evaluation.by, "pool_languages"),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from deadheat.comparison.comparison import Comparison
     from deadheat.comparison.languages import Languages
     from deadheat.data.queries import Queries
-    from deadheat.data.tables import Run
+    from deadheat.data.tables import Qrels, Run
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.measures import Measure
     from deadheat.report.model import Fact, Report
@@ -61,8 +61,8 @@ OF_MANY = ("queries_worst", "ranks")  # those whose tables have other rows than 
     ),
 )
 @click.argument("qrels", type=INPUT, metavar="QRELS|SAVED")
-@click.argument("runs", type=INPUT, nargs=-1, required=True, metavar="RUN RUN...|SAVED...")
-@takes("baseline", "judgments", "measures", *TESTS, "margin")
+@click.argument("runs", type=INPUT, nargs=-1, metavar="RUN RUN...|SAVED...")
+@takes("repeats", "baseline", "judgments", "measures", *TESTS, "margin")
 @click.option(
     "--detect",
     type=click.FloatRange(0, min_open=True),
@@ -109,7 +109,14 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     strata = StratumOptions(options)
     output = Output(options, [qrels, *runs, strata.path, options["judge"]])
     _check_tables(options, output)
+    if not (runs or options["repeats"]):
+        ctx = click.get_current_context()
+        raise click.MissingParameter(ctx=ctx, param=next(one for one in ctx.command.params if one.name == "runs"))
     saved = saved_evaluations([qrels, *runs])
+    if options["repeats"]:
+        refuse(("judge", "then_by", "unjudged", "margin", "detect", "ranks"), "is not for --repeats")
+        if saved:
+            raise click.UsageError(f"--repeats are of QRELS RUN...: {qrels} is already evaluated")
     if not saved:
         refuse(("judgments",), "is for saved evaluations: runs are evaluated under the same judgments")
     named = named_runs(saved or runs)
@@ -165,18 +172,25 @@ def compare_files(
     """
     from deadheat.comparison.comparison import compare_evaluated, compare_under
     from deadheat.comparison.judged import check_judge
-    from deadheat.evaluation.evaluate import load_evaluation
+    from deadheat.evaluation.evaluate import evaluate_under, load_evaluation
     from deadheat.evaluation.warned import warn_of_form
 
     # report typos before large files are read
     conventions, measures = conventions_of(options), measures_of(options)
     design = design_of({**options, "baseline": named_baseline(options, named)}, has_queries=strata.path is not None)
     of_queries = {"has_clusters": strata.cluster is not None, "has_weights": strata.weights is not None}
-    design.check_systems(list(named), **of_queries)
+    design.check_systems([*named, *options.get("repeats", ())], **of_queries)
     queries = strata.read()
     clusters = strata.clusters(queries)
     runs: dict[str, Run] = {}
-    if not qrels:
+    if options.get("repeats"):
+        judgments = open_qrels(qrels)
+        evaluations = {
+            name: evaluate_under(conventions, judgments, open_run(path, name), measures) for name, path in named.items()
+        }
+        evaluations |= evaluate_repeats(judgments, options["repeats"], measures, conventions)
+        comparison = compare_evaluated(design, evaluations, **clusters)
+    elif not qrels:
         evaluations = {name: load_evaluation(path).called(name) for name, path in named.items()}
         comparison = compare_evaluated(design, evaluations, **clusters, judgments=options.get("judgments"))
     else:
@@ -192,6 +206,22 @@ def compare_files(
             warn_of_form(comparison.evaluations[name], judgments, run)
     warn_of_nothing_judged(comparison.evaluations.values())
     return comparison, runs, queries
+
+
+def evaluate_repeats(
+    qrels: Qrels, repeats: Mapping[str, Sequence[str]], measures: Sequence[Measure], conventions: Conventions
+) -> dict[str, Evaluation]:
+    """Return the evaluation of each system that was run several times, by its name."""
+    from deadheat.evaluation.evaluate import evaluate_under
+    from deadheat.evaluation.repeats import together
+
+    missing = conventions.missing
+    own = replace(conventions, missing="empty") if missing == "skip" else conventions
+    each = {
+        name: [evaluate_under(own, qrels, open_run(path, label(path)), measures) for path in paths]
+        for name, paths in repeats.items()
+    }
+    return {name: together(name, evaluations, missing) for name, evaluations in each.items()}
 
 
 def evaluate_files(

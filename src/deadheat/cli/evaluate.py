@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import refuse
+from deadheat.cli.compare import evaluate_repeats
 from deadheat.cli.files import INPUT, PATH, named_columns, named_runs, open_qrels, open_run, save_paths, shown_path
 from deadheat.cli.options import (
     COLLECTION,
@@ -75,7 +76,7 @@ def _parsed(_: click.Context, __: click.Parameter, text: str | None) -> tuple[fl
 )
 @click.argument("qrels", type=INPUT)
 @click.argument("runs", type=INPUT, nargs=-1, metavar="RUN...")
-@takes("measures", "ties", "beside")
+@takes("repeats", "measures", "ties", "beside")
 @click.option(
     "--rng",
     "seed",
@@ -133,7 +134,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     conventions = conventions_of(options)
     measures = measures_of(options)
     form = _form_of(*(runs or [qrels])) if len(runs) < 2 else None
-    if _wants_columns(runs, form, options["score_columns"]):
+    if not options["repeats"] and _wants_columns(runs, form, options["score_columns"]):
         _evaluate_columns(qrels, runs, measures, conventions, options)
         return
     strata = StratumOptions(options)
@@ -160,11 +161,21 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     queries = strata.read()
     by_id = "doc_id" if options["figures"] and conventions.ties == "expected" else None  # as trec_eval: a tick
     rule = options["beside"] or by_id
-    save_depth = options["save_depth"] if targets else 0
     found = [
         (strata.weighed(one, queries), by_rule and strata.weighed(by_rule, queries), pair)
-        for one, by_rule, pair in _evaluate(qrels, named, measures, conventions, seed, rule, save_depth, form=form)
+        for one, by_rule, pair in _evaluate(
+            qrels,
+            named,
+            measures,
+            conventions,
+            seed,
+            rule,
+            options["save_depth"] if targets else 0,
+            form=form,
+            repeats=options["repeats"],
+        )
     ]
+    named |= dict.fromkeys(options["repeats"], "")
     evaluations = [one for one, _, _ in found]
     beside = [by_rule for _, by_rule, _ in found if by_rule is not None]
     columns = strata.groupings(queries, evaluations)
@@ -194,7 +205,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         report = replace(report, facts=(*report.facts, saved))
     drawn = [("", evaluations), *zip(befores(columns), (one.strata for one in of_strata), strict=False)]
     own = {"options": intervals, "beside": dict(zip(named, beside, strict=True)) if rule == "doc_id" else None}
-    subjects = [(before, dict(zip(named, some, strict=True)), own) for before, some in drawn]
+    subjects = ((before, dict(zip(named, some, strict=True)), own) for before, some in drawn)
     report = with_figures(report, subjects, [one.label for one in measures])
     if output.form == "markdown" and options["ci"]:
         from deadheat.report.as_markdown import in_sections
@@ -254,6 +265,8 @@ def _save(
 
 def _check_form(form: str, options: Mapping[str, Any]) -> None:
     """Refuse options whose output a format has no place for, and a rule beside values that are not exact."""
+    if options["repeats"]:
+        refuse(("save", "beside", "score_columns", "unjudged", "then_by"), "is not for --repeats")
     if options["beside"] and options["ties"] != "expected":
         raise click.UsageError(f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}")
     for name in ("ci", "by", "beside", "quantiles"):
@@ -280,6 +293,7 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     save_depth: int,
     *,
     form: str | None,
+    repeats: Mapping[str, Sequence[str]],
 ) -> Iterator[tuple[Evaluation, Evaluation | None, tuple[str, str] | None]]:
     """Yield the evaluation of each run, and that with ties broken by a rule if there is one.
 
@@ -304,6 +318,8 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
                 unmatched = (run.rows.a_document(shared), judgments.rows.a_document(shared))
             yield evaluation.keeping(save_depth), by_rule and by_rule.keeping(0), unmatched
             advance(1)
+    for evaluation in evaluate_repeats(judgments, repeats, measures, conventions).values():
+        yield evaluation, None, None
 
 
 def _wants_columns(runs: Sequence[str], form: str | None, asked: str | None) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import Field, fields
 from functools import reduce
+from glob import glob
 from importlib import import_module
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -93,6 +94,18 @@ def parsed_numbers(_: click.Context, option: click.Parameter, text: str | None) 
     if not parts or not all(re.fullmatch("[0-9]{1,16}", part) and int(part) >= low for part in parts):
         raise click.BadParameter(f"expected whole numbers from {low} on, such as 1,5,10; got {text!r}")
     return tuple(sorted({int(part) for part in parts}))
+
+
+def parsed_repeats(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, list[str]]:
+    """Return the files of several runs of each system by its name, of ``gpt=gpt-*.run``."""
+    pairs = [one.partition("=")[::2] for one in given]
+    if not all(name and pattern for name, pattern in pairs):
+        raise click.BadParameter("write a name and a pattern of files, as in 'gpt=gpt-*.run'")
+    found = {name: sorted(glob(pattern)) for name, pattern in pairs}  # noqa: PTH207 - patterns may be absolute
+    few = next((f"{pattern!r} matches {len(found[name])}" for name, pattern in pairs if len(found[name]) < 2), "")
+    if few or len(found) < len(pairs):
+        raise click.BadParameter(f"{few or 'a name is given twice'}: repeats are two files or more of each name")
+    return found
 
 
 def parsed_conf(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
@@ -196,6 +209,13 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     ),
     "pool_languages": click.option(
         "--pool-languages", is_flag=True, help="Let queries in different languages count in one mean."
+    ),
+    "repeats": click.option(
+        "--repeats",
+        multiple=True,
+        metavar="NAME=PATTERN",
+        callback=parsed_repeats,
+        help="Several runs of one system, such as 'gpt=gpt-*.run': means over them, and errors with their noise.",
     ),
     "then_by": click.option(
         "--then-by",
