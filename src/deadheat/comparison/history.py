@@ -256,8 +256,9 @@ def history(
     if reference is not None:
         ((known, one),) = _given([reference], notes)
         given.setdefault(known, one)
+    now = Origin.here()  # of all that were not saved: they stay in their order
     with ThreadPoolExecutor(4) as beside:  # of which each waits for Polars' threads
-        summaries = list(zip(given, beside.map(_summary, given.values()), strict=True))
+        summaries = list(zip(given, beside.map(lambda one: _summary(one, now), given.values()), strict=True))
     summaries.sort(key=lambda pair: pair[1].origin.time)
     _tell_times(summaries, notes)
     measures = _shared_measures([one for _, one in summaries], notes)
@@ -289,12 +290,12 @@ def _given(source: Any, notes: list[str]) -> Iterable[tuple[str, Any]]:  # noqa:
         yield (f"{one.name} ({id(one)})", one) if isinstance(one, Evaluation) else (str(path_named(one)), one)
 
 
-def _summary(given: Evaluation | str | Path) -> Summary:
+def _summary(given: Evaluation | str | Path, now: Origin) -> Summary:
     if not isinstance(given, Evaluation):
         return read_summary(given)
     means = {str(one.measure): _means(given, one.measure) for one in given}
     values = {str(one.measure): one.values for one in given}
-    origin = given.origin or Origin.here()
+    origin = given.origin or now
     of_conventions = vars(given.conventions)
     return Summary(given.name, given.qrels_hash, origin, of_conventions, given.query_ids, given.weights, values, means)
 
