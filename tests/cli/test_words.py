@@ -15,9 +15,11 @@ from support.command import call, command
 if TYPE_CHECKING:
     from pathlib import Path
 
-TABLE = "cannot tell the format of these queries: name the file .csv, .tsv, .jsonl, .json or .parquet"
-CASES = "cannot tell the format of these cases: name the file .json, .jsonl, .csv or .tsv, or give --input-format json"
-DOCUMENTS = "cannot tell the format of these documents: name the file .csv, .tsv, .json, .jsonl, .parquet, .obo or .owl"
+TABLE = "cannot tell the format of these queries: name the file .csv, .tsv, .jsonl, .json, .parquet or .xlsx"
+CASES = "cannot tell the format of these cases: name the file .json, .jsonl, .csv, .tsv or .xlsx, or give --input-format json"
+DOCUMENTS = (
+    "cannot tell the format of these documents: name the file .csv, .tsv, .json, .jsonl, .parquet, .xlsx, .obo or .owl"
+)
 HEADER = "this looks like a table with a header: name the file .csv"
 COMPARE = ["compare", "qrels.txt", "a.run", "b.run"]
 
@@ -99,10 +101,10 @@ def test_names_and_data_are_no_arguments(folder: Path, arguments: list[str], tol
 
 
 def test_fields_of_cases_are_no_options(folder: Path) -> None:
-    case = '{"case_id": "a", "text": "foo", "language": "german", "expected_ids": ["x"]}'
+    case = '{"case_id": "a", "text": "foo", "language": "klingon", "expected_ids": ["x"]}'
     (folder / "cases.json").write_text(f'{{"metadata": {{"dataset_id": "x"}}, "cases": [{case}]}}')
     told = call("validate", "cases.json").stdout
-    assert "language is 'german'" in told
+    assert "language is 'klingon'" in told
     assert "--language" not in told
 
 

@@ -55,7 +55,8 @@ def test_without_clusters_only() -> None:
     assert clustered.method == "gaffke"
     assert clustered.unknown == "only 3 clusters"
     with pytest.raises(
-        ParameterError, match=r"needs independent queries, got clusters; allowed here are 'auto', 'bca'"
+        ParameterError,
+        match=r"needs independent queries that count the same, got clusters; allowed here are 'auto', 'bca'",
     ):
         scores.interval("clopper-pearson", cluster=clusters)
 

@@ -239,7 +239,7 @@ def test_benchmarks_have_the_names(benched: BenchResult) -> None:
     for frame in (benched.to_polars(), benched.averages()):
         assert frame["measure"].unique(maintain_order=True).to_list() == asked
     assert repr(benched).startswith("<BenchResult by MAP: ")
-    (table, *_) = report_bench(benched).tables
+    _, table, *_ = report_bench(benched).tables  # below the answer
     assert [row.labels[0] for row in table.rows] == asked
 
 

@@ -93,7 +93,7 @@ def trec_eval(
     Examples
     --------
     >>> qrels, run = Qrels({"q": {"a": 1}}), Run({"q": {"a": 0.5, "b": 0.5}})
-    >>> for line in trec_eval(qrels, run, {"map": [], "P": ["1", "2"], "runid": []}, Options(), "bm25"):
+    >>> for line in trec_eval(qrels, run, {"map": [], "P": ["1", "2"], "runid": []}, TrecOptions(), "bm25"):
     ...     print(line.expandtabs(1))
     runid                  all bm25
     map                    all 0.5000

@@ -462,8 +462,8 @@ class Evaluation(Plottable, Shown):
         --------
         >>> from deadheat import evaluate
         >>> ev = evaluate({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": ["a"], "q2": ["b", "a"]}, "RR")
-        >>> ev.means(), ev.weighted({"q1": 3, "q2": 1}).means()
-        ({'RR': 0.75}, {'RR': 0.875})
+        >>> ev.means()["RR"], round(ev.weighted({"q1": 3, "q2": 1}).means()["RR"], 4)
+        (0.75, 0.875)
         """
         table = Queries.of(queries, [weights]) if isinstance(weights, str) and queries is not None else queries
         own = weights_of(weights, table, self.query_ids)

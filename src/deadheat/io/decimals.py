@@ -72,7 +72,7 @@ class DecimalColumn:
 
     Examples
     --------
-    >>> column = Column("score", Path("x.csv"), has_semicolons=True)
+    >>> column = DecimalColumn("score", Path("x.csv"), has_semicolons=True)
     >>> column.plain("0,5", 2), column.plain("-1,25", 3), column.notes()
     ('0.5', '-1.25', ("column 'score': ',' is the decimal mark",))
     """

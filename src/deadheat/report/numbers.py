@@ -51,11 +51,11 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
     --------
     >>> format_cell(Span(0.48149, 0.59151), 3)
     '[0.481, 0.592]'
-    >>> [format_cell(cell) for cell in (0.71234, 1234, None, Number(0.845, "share"), 0.00002)]
+    >>> [format_cell(cell) for cell in (0.71234, 1234, None, NumberCell(0.845, "share"), 0.00002)]
     ['0.7123', '1,234', '-', '84%', '2e-05']
-    >>> format_cell(Number(0.845, "share", 0.0041))
+    >>> format_cell(NumberCell(0.845, "share", 0.0041))
     '84% ± 0.4%'
-    >>> [format_cell(Number(p, "p"), digits) for p, digits in ((0.00002, 4), (0.0001, 4), (0.004, 2))]
+    >>> [format_cell(NumberCell(p, "p"), digits) for p, digits in ((0.00002, 4), (0.0001, 4), (0.004, 2))]
     ['<.0001', '0.0001', '<.01']
     """
     if isinstance(cell, str | tuple | Bar):
