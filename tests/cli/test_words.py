@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TABLE = "cannot tell the format of these queries: name the file .csv, .tsv, .jsonl, .json, .parquet or .xlsx"
-CASES = "cannot tell the format of these cases: name the file .json, .jsonl, .csv, .tsv or .xlsx, or give --input-format json"
+CASES = (
+    "cannot tell the format of these cases: name the file .json, .jsonl, .csv, .tsv or .xlsx, or give --input-format"
+    " json"
+)
 DOCUMENTS = (
     "cannot tell the format of these documents: name the file .csv, .tsv, .json, .jsonl, .parquet, .xlsx, .obo or .owl"
 )
