@@ -238,9 +238,11 @@ def method_of(method: str, measure: Measure, *, n_units: float, has_clusters: bo
             hint="allowed here are 'auto', 'bca', 'bootstrap-t', 'percentile' and 't'",
         )
     if method == PROPORTION and not is_proportion:
-        of_measures = "is for measures that are 0 or 1 in every order (Hit, P@1)"
+        why = "is for measures that are 0 or 1 in every order (Hit, P@1)"
+        if is_grouped:
+            why = f"needs independent queries{'' if has_clusters else ' that count the same'}"
         raise ParameterError(
-            f"method={PROPORTION!r} {'needs independent queries that count the same' if is_grouped else of_measures}",
+            f"method={PROPORTION!r} {why}",
             given=Plain("clusters" if has_clusters else "weights" if has_weights else measure),
             hint="allowed here are 'auto', 'bca', 'bootstrap-t', 'percentile', 't' and 'gaffke'",
         )
