@@ -819,21 +819,15 @@ def compare(
     design = Design.of(locals())
     margin, detect = _sizes(margin=margin, detect=detect)
     conventions = Conventions.of(locals())
-    several = runs if isinstance(runs, Mapping) else dict(enumerate(runs)) if isinstance(runs, list | tuple) else {}
-    if any(isinstance(one, Repeats) for one in several.values()):
+    listed = list(runs) if isinstance(runs, list | tuple) else []
+    if any(isinstance(one, Repeats) for one in (runs.values() if isinstance(runs, Mapping) else listed)):
         if judge is not None:
             raise ParameterError(argument="judge", given=Plain("some"), allowed="None", beside={"runs": "repeats"})
         of_weights = queries if isinstance(weights, str) else None
         given_options = {name: one for name, one in locals().items() if name in EvaluationArguments.__annotations__}
         options: Any = given_options | {"queries": of_weights, "rng": None}
-        each = by_name(
-            (
-                name if isinstance(runs, Mapping) else one.name if isinstance(one, Repeats) else Run.of(one).name,
-                evaluate(qrels, one, measures, **options),
-            )
-            for name, one in several.items()
-        )
-        evaluations = {name: one.called(name) for name, one in each.items()}
+        by = ((one.name if isinstance(one, Repeats) else Run.of(one).name, one) for one in listed)
+        evaluations: Any = evaluate(qrels, runs if isinstance(runs, Mapping) else by_name(by), measures, **options)
         found = compare_evaluated(design, evaluations, cluster, queries if isinstance(cluster, str) else None)
         return replace(found, margin=margin, detect=detect)
     read = named_runs(runs, ascending=ascending, then_by=then_by, score_precision=conventions.score_precision)

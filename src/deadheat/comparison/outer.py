@@ -108,7 +108,8 @@ def difference_bounds(
 def bounded(evaluation: Evaluation, measure: Measure) -> Scores | None:
     """Return the scores of a measure with bounds over unjudged documents from placements alone.
 
-    None where there are no such bounds, labels change more than gains, or the documents are so many that it takes long.
+    None where there are no such bounds, labels change more than gains, the documents are so many that it takes long, or
+    they are those of one repeat of several.
     """
     conventions = evaluation.conventions
     try:
@@ -117,13 +118,11 @@ def bounded(evaluation: Evaluation, measure: Measure) -> Scores | None:
         return None
     if conventions.ties != "expected" or conventions.depth or not has_ends(measure):
         return None
-    placements = evaluation.placements_of(measure)
-    if placements.n_retrieved.sum() > MOST_BOUNDED:
+    placements, scores = evaluation.placements_of(measure), evaluation[str(measure)]
+    if placements.n_retrieved.sum() > MOST_BOUNDED or scores.repeats is not None:
         return None
     top = conventions.highest_label(placements.max_relevance)
-    return replace(
-        evaluation[str(measure)], unjudged=PlacedBounds(measure, placements, as_placed(placements), top, None)
-    )
+    return replace(scores, unjudged=PlacedBounds(measure, placements, as_placed(placements), top, None))
 
 
 def _documents(evaluation: Evaluation, measure: str) -> pl.DataFrame | None:

@@ -232,6 +232,8 @@ class Evaluation(Plottable, Shown):
         from deadheat.evaluation.steps import steps_of  # few evaluations are asked for them
 
         scores, read = self[measure], None if run is None else Run.of(run)
+        if scores.repeats is not None:
+            raise ParameterError("a mean over repeats has no single ranking", hint="look at the evaluation of one run")
         placements = self.placements_of(scores.measure)
         return steps_of(scores, placements, self.conventions, query_id, read, name=self.name)
 
