@@ -158,6 +158,15 @@ def test_the_command_and_its_formats(tmp_path: Path) -> None:
     ok("history", tmp_path, "--figures", tmp_path / "drawn")
     assert {one.name for one in (tmp_path / "drawn").iterdir()} == {"history-nDCG@3.svg", "history-RR.svg"}
     assert call("history", tmp_path / "none").exit_code
+    page = tmp_path / "drawn" / "page.html"
+    ok("report", "--history", tmp_path, "-o", page)
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<svg") == 2
+    assert "week 2" in text
+    assert text.strip() == dh.history(tmp_path).to_html(full=True).strip()
+    assert call("report", "--history", tmp_path, "x", "-o", page).exit_code == 2
+    assert call("report", "--history", tmp_path, "--test", "t", "-o", page).exit_code == 2
+    assert call("report", "-o", page).exit_code == 2
 
 
 def test_a_store_only_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

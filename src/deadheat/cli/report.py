@@ -57,15 +57,18 @@ MEGABYTE = 1_000_000
         "deadheat report bench-results -o report.html    # the folder of deadheat bench",
     ),
 )
-@click.argument("qrels", type=INPUT, metavar="QRELS|SAVED|FOLDER")
+@click.argument("qrels", type=INPUT, required=False, metavar="QRELS|SAVED|FOLDER")
 @click.argument("runs", type=INPUT, nargs=-1, metavar="RUN...|SAVED...")
 @click.option(
     "-o", "--output", type=PATH, required=True, metavar="FILE.html", help="The file, written whole or not at all."
 )
+@click.option(
+    "--history", type=PATH, metavar="FOLDER", help="Instead: the saved evaluations of this folder, in order of time."
+)
 @click.option("--title", help="By default the names of the systems, and the first measure.")
 @takes("baseline", "measures", *TESTS, "margin", *INTERVALS, "cluster", "seed", *STRATA, "ties", *LISTS)
 @takes(*READING, *LAST)
-def report(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> None:  # noqa: ANN401 - click's
+def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any) -> None:  # noqa: ANN401 - click's
     """Write one HTML file that needs no other file and no network: to look at, to mail, to put into a wiki.
 
     Verdict, leaderboard, figures, the queries that decide, two rankings side by side with their ties, what ties decide,
@@ -82,6 +85,11 @@ def report(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> No
     strata = StratumOptions(options)
     if output != STDOUT and Path(output).suffix.lower() not in SUFFIXES:
         raise click.UsageError(f"{output!r} names no page: give a name that ends in .html")
+    if options["history"] is not None:
+        _of_history(options["history"], qrels, output)
+        return
+    if qrels is None:
+        raise click.UsageError("Missing argument 'QRELS|SAVED|FOLDER'.")
     of_queries = {strata.path: "queries"} if strata.path else {}
     check_output(output, [qrels, *runs, *of_queries])
     languages: list[Languages] = []
@@ -109,6 +117,18 @@ def report(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> No
     emit(page_of(subjects, **named, inputs=inputs, languages=languages, margin=margin, facts=facts), output)
     if output != STDOUT:
         say(f"{output}: {Path(output).stat().st_size / MEGABYTE:.1f} MB")
+
+
+def _of_history(folder: str, qrels: str | None, output: str) -> None:
+    """Write the page of a history."""
+    from deadheat.comparison.history import history
+    from deadheat.report.page import page_of_history
+
+    if qrels is not None:
+        raise click.UsageError("--history FOLDER has its own evaluations: leave out the others")
+    names = [str(one.name) for one in click.get_current_context().command.params]
+    refuse([name for name in names if name not in {"history", "output", "qrels", "runs"}], "is not for --history")
+    emit(page_of_history(history(folder)), output)
 
 
 def _subject(qrels: str, paths: Sequence[str], strata: StratumOptions, options: dict[str, Any]) -> Subject:

@@ -48,7 +48,7 @@ from deadheat.report.of_languages import of_languages
 from deadheat.report.of_planning import planned
 from deadheat.report.of_profile import report_profile
 from deadheat.report.of_steps import of_steps
-from deadheat.report.page import page_of_comparison, page_of_evaluation
+from deadheat.report.page import page_of_comparison, page_of_evaluation, page_of_history
 from deadheat.wording import counted
 
 MOST_ROWS = 20  # of placements: more are no table to read
@@ -124,7 +124,11 @@ REPORTS: dict[type, Callable[..., Report]] = {
     TieProfile: report_profile,
 }
 """The report of each class that shows itself; the classes of a benchmark are added where they are defined."""
-PAGES: dict[type, Callable[[Any], str]] = {Comparison: page_of_comparison, Evaluation: page_of_evaluation}
+PAGES: dict[type, Callable[[Any], str]] = {
+    Comparison: page_of_comparison,
+    Evaluation: page_of_evaluation,
+    History: page_of_history,
+}
 
 
 def report_of(shown: Any, **options: bool) -> Report:  # noqa: ANN401 - of any kind

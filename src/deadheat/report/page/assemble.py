@@ -12,17 +12,19 @@ from typing import Any
 import numpy as np
 
 from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.history import History
 from deadheat.comparison.languages import Languages, judge_languages
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Interval, IntervalOptions
 from deadheat.evaluation.steps import POLICIES
 from deadheat.evaluation.strata import SMALLEST, keys_of, strata_of
 from deadheat.measures import Measure
-from deadheat.report.as_html import parts, templates
+from deadheat.report.as_html import as_html, parts, templates
 from deadheat.report.model import QUERY, Column, Fact, Span, Table, share, tabulate
 from deadheat.report.numbers import OF_TIES, as_cell, format_cell, span_of, span_of_ties
 from deadheat.report.of_comparison import columns_of_strata, list_systems, report_comparison
 from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
+from deadheat.report.of_history import report_history
 from deadheat.report.of_languages import list_languages, tell_beside, tell_gaps, tell_languages
 from deadheat.report.page.data import N_RANKS, data_of, encoded
 from deadheat.report.page.pictures import Picture, are_missing, draw, pictures_of, vega
@@ -324,3 +326,12 @@ def _strata_tables(subject: Subject) -> list[Table]:
         found = {keys_of(key): part for key, part in of_all.items()}
         tables += [list_systems(found, leading, measure) for measure in subject.measures]
     return tables
+
+
+def page_of_history(found: History) -> str:
+    """Return an HTML document with the line of each measure, and the tables."""
+    report = replace(report_history(found), heading=f"History: {', '.join(found.measures)}")
+    numbers = count(1)
+    drawn = [] if are_missing() else [one for name in found.measures for one in draw("history", found, name, numbers)]
+    figures = "".join(f"<figure>{one.svg}</figure>" for one in drawn)
+    return as_html(report).replace("</h1>", f"</h1>{figures}", 1)
