@@ -47,6 +47,24 @@ def spans(starts: IntArray, sizes: IntArray) -> IntArray:
     return np.arange(sizes.sum()) + np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
 
 
+def aligned(values: FloatArray, ids: TextArray, wanted: TextArray) -> FloatArray:
+    """Return the values of other ids, in their order; NaN of an id without one.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_ids,)
+    ids : ndarray of str, shape (n_ids,)
+    wanted : ndarray of str, shape (n_wanted,)
+
+    Examples
+    --------
+    >>> aligned(np.array([0.5, 1.0]), np.array(["a", "b"]), np.array(["b", "c"])).tolist()
+    [1.0, nan]
+    """
+    found = dict(zip(ids.tolist(), values.tolist(), strict=True))
+    return np.array([found.get(one, np.nan) for one in wanted.tolist()], np.float64)
+
+
 def members(texts: TextArray, some: TextArray) -> BoolArray:
     """Tell which of `texts` are in `some`, of shape (n_texts,); `np.isin` takes quadratic time on strings.
 

@@ -180,3 +180,23 @@ def test_a_store_only_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     names = sorted(one.name for one in Path("history").iterdir())
     assert names == ["20261126T141010Z-0123456-bm25-2.json", "20261126T141010Z-0123456-bm25.json"]
     assert ok("history", "history").startswith("RR is as before, ")
+
+
+def test_steps_under_earlier_judgments_are_compared_if_these_did_not_change(tmp_path: Path) -> None:
+    judgments = [QRELS, QRELS, {**QRELS, "new": {"d1": 1}}, {**QRELS, "newer": {"d1": 1}}]
+    for n, qrels in enumerate(judgments):
+        path = tmp_path / f"{n}.json"
+        dh.evaluate(qrels, RUNS[n % 2], "RR").save(path, save_depth=0)
+        stamped(path, f"2026-10-0{n + 1}T00:00:00.000Z")
+    found = dh.history(tmp_path)
+    assert [step.is_comparable for step in found.steps] == [False, False, False, True]
+    assert [pair is not None for pair in found.since["RR"]] == [False, True, False, False]
+
+
+def test_a_measure_without_a_value(tmp_path: Path) -> None:
+    for n in range(2):
+        dh.evaluate({"q": {"a": 0}}, {"q": {"a": 1}}, "RR", no_relevant="skip").save(tmp_path / f"{n}.json")
+    found = dh.history(tmp_path)
+    assert np.isnan(found.steps[0].means["RR"]["mean"])
+    assert found.to_polars()["mean"].to_list() == [None, None]
+    assert "RR has no value." in str(found)

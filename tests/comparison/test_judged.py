@@ -133,3 +133,15 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert row["judge_weight"] == pytest.approx(pair.judge_weight)
     assert row["difference"] == pytest.approx(pair.difference)
     assert call(*arguments, "--test", "sign").exit_code == 2
+
+
+def test_systems_that_lack_different_queries_are_compared_query_by_query() -> None:
+    lacking = {"good": "q01", "poor": "q04"}  # neither has human labels
+    runs = {name: {q: own for q, own in run.items() if q != lacking[name]} for name, run in RUNS.items()}
+    (pair,) = dh.compare(HUMAN, runs, "nDCG@5", judge=JUDGE, missing="skip").pairs
+    others = [query for query in ALL if query not in HUMAN and query not in lacking.values()]
+    known, predicted = (values(labels, list(HUMAN)) for labels in (HUMAN, JUDGE))
+    expected = powered_mean(known, predicted, values(JUDGE, others))
+    assert pair.judged is not None
+    assert pair.judged.n_others == 38
+    assert (pair.difference, pair.low, pair.high) == pytest.approx((expected.estimate, expected.low, expected.high))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -67,9 +68,6 @@ def _labels(path: str, name: str) -> Any:  # noqa: ANN401 - qrels or a run
     """Read what a judge said, which may be written as a run."""
     from deadheat.errors import SwappedFilesError
 
-    try:
-        found = open_qrels(path)
-    except SwappedFilesError:
-        return open_run(path, name)
-    found.name = name
-    return found
+    with suppress(SwappedFilesError):
+        return open_qrels(path)
+    return open_run(path, name)

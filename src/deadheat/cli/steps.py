@@ -10,13 +10,14 @@ from deadheat.cli.files import INPUT, open_qrels, open_run
 from deadheat.cli.options import LAST, LISTS, READING, conventions_of, examples, measures_of, takes
 from deadheat.cli.output import Output, output_options
 
-EXAMPLES = examples(
-    "deadheat steps qrels.txt bm25.run --query q17 -m AP",
-    "deadheat steps qrels.txt bm25.run --query q17 -m nDCG@10 -o q17.html",
+
+@click.command(
+    short_help="Show how the value of one query comes about, rank by rank.",
+    **examples(
+        "deadheat steps qrels.txt bm25.run --query q17 -m AP",
+        "deadheat steps qrels.txt bm25.run --query q17 -m nDCG@10 -o q17.html",
+    ),
 )
-
-
-@click.command(short_help="Show how the value of one query comes about, rank by rank.", **EXAMPLES)
 @click.argument("qrels", type=INPUT)
 @click.argument("run", type=INPUT)
 @click.option("--query", "query_id", required=True, metavar="ID", help="The query.")

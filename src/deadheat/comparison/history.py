@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
-from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arguments import as_count
-from deadheat.arrays import FloatArray, TextArray
+from deadheat.arrays import FloatArray, TextArray, aligned
 from deadheat.comparison.flips import Side
 from deadheat.comparison.pairs import Pair, compare_sides
 from deadheat.comparison.values import side_of_values
@@ -22,19 +21,19 @@ from deadheat.data.changes import changes
 from deadheat.data.flat import Numbers
 from deadheat.data.shown import Plottable, Shown
 from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.evaluate import load_evaluation
+from deadheat.evaluation.evaluate import opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.origin import Origin
-from deadheat.evaluation.reconciling import reconciled
+from deadheat.evaluation.reconciling import check_conventions, reconciled
 from deadheat.evaluation.saved import Summary, is_saved, read_summary
+from deadheat.evaluation.scores import Scores
 from deadheat.io.forking import check_threads
 from deadheat.io.source import path_named
-from deadheat.measures import Measure
 from deadheat.measures.stored import StoredMeasure
 from deadheat.settings import Design
 from deadheat.wording import Plain, counted, three
 
-ENDS = ("low", "high", "tie_min", "tie_max")
+NUMBERS = ("mean", "low", "high", "tie_min", "tie_max", "n_queries")
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +127,8 @@ class History(Plottable, Shown):
         for place, step in enumerate(self.steps):
             for measure in self.measures:
                 own = step.means[measure]
-                row = {"time": step.origin.time, "label": step.origin.label, "commit": step.origin.commit}
-                row |= {"name": step.name, "measure": measure, "mean": own["mean"]}
-                row |= {name: _number(own[name]) for name in ENDS} | {"n_queries": own["n_queries"]}
+                row = {**asdict(step.origin), "name": step.name, "measure": measure}
+                row |= {name: own[name] for name in NUMBERS}
                 row |= _of_pair("", self.since[measure][place])
                 if self.to_reference:
                     row |= _of_pair("reference_", self.to_reference[measure][place])
@@ -158,7 +156,8 @@ class History(Plottable, Shown):
         rows = []
         for measure in self.measures:
             values, before = (
-                _aligned(self.steps[one], self.steps[one].values[measure], self.query_ids) for one in (place, place - 1)
+                aligned(one.values[measure], one.query_ids, self.query_ids)
+                for one in (self.steps[place], self.steps[place - 1])
             )
             apart = values - before
             order = np.argsort(np.nan_to_num(apart), kind="stable")
@@ -179,28 +178,17 @@ class History(Plottable, Shown):
                 yield (measure, "difference"), pair.difference
 
 
-def _number(value: object) -> float:
-    """Return a number as a file holds it; null is none, and infinities are text."""
-    return nan if value is None else float(value)  # type: ignore[arg-type]  # a number or its text
-
-
 def _of_pair(prefix: str, pair: Pair | None) -> dict[str, Any]:
     names = {"difference": "difference", "low": "difference_low", "high": "difference_high"}
     names |= {"p_adjusted": "p_adjusted", "significant": "significant"}
     return {f"{prefix}{name}": None if pair is None else getattr(pair, own) for own, name in names.items()}
 
 
-def _aligned(step: Step, values: FloatArray, query_ids: TextArray) -> FloatArray:
-    """Return what a step has of each query in another order; NaN where it has none."""
-    found = dict(zip(step.query_ids.tolist(), values.tolist(), strict=True))
-    return np.array([found.get(query, nan) for query in query_ids.tolist()])
-
-
 def _side(step: Step, measure: StoredMeasure, query_ids: TextArray) -> Side:
-    side = side_of_values(measure, _aligned(step, step.values[measure.notation], query_ids))
+    side = side_of_values(measure, aligned(step.values[measure.notation], step.query_ids, query_ids))
     if step.weights is None or measure.total:
         return side
-    return replace(side, weights=np.nan_to_num(_aligned(step, step.weights, query_ids)))
+    return replace(side, weights=np.nan_to_num(aligned(step.weights, step.query_ids, query_ids)))
 
 
 def history(
@@ -293,16 +281,20 @@ def _given(source: Any, notes: list[str]) -> Iterable[tuple[str, Any]]:  # noqa:
 def _summary(given: Evaluation | str | Path, now: Origin) -> Summary:
     if not isinstance(given, Evaluation):
         return read_summary(given)
-    means = {str(one.measure): _means(given, one.measure) for one in given}
-    values = {str(one.measure): one.values for one in given}
-    origin = given.origin or now
-    of_conventions = vars(given.conventions)
-    return Summary(given.name, given.qrels_hash, origin, of_conventions, given.query_ids, given.weights, values, means)
+    return Summary(
+        given.name,
+        given.qrels_hash,
+        given.origin or now,
+        vars(given.conventions),
+        given.query_ids,
+        given.weights,
+        {str(one.measure): one.values for one in given},
+        {str(one.measure): _means(one) for one in given},
+    )
 
 
-def _means(evaluation: Evaluation, measure: Measure) -> dict[str, Any]:
+def _means(scores: Scores) -> dict[str, Any]:
     """Return what files hold of a mean."""
-    scores = evaluation[measure]
     interval = scores.interval()
     return {
         "mean": scores.mean,
@@ -311,8 +303,8 @@ def _means(evaluation: Evaluation, measure: Measure) -> dict[str, Any]:
         "tie_min": scores.mean_tie_min,
         "tie_max": scores.mean_tie_max,
         "n_queries": scores.n_queries,
-        "higher_is_better": measure.higher_is_better,
-        "total": measure.total,
+        "higher_is_better": scores.measure.higher_is_better,
+        "total": scores.measure.total,
     }
 
 
@@ -329,17 +321,9 @@ def _tell_times(summaries: Sequence[tuple[str, Summary]], notes: list[str]) -> N
 
 def _shared_measures(summaries: Sequence[Summary], notes: list[str]) -> tuple[str, ...]:
     """Return the measures that all have; raise if there are none, or conventions differ."""
-    first = summaries[0]
-    for one in summaries[1:]:
-        differing = [name for name, own in one.conventions.items() if own != first.conventions.get(name)]
-        if differing:
-            told = ", ".join(
-                f"{name} {first.conventions.get(name)!r} and {one.conventions[name]!r}" for name in differing
-            )
-            raise DataError(
-                f"{first.name} and {one.name} were evaluated under different conventions ({told})",
-                hint="evaluate both under the same",
-            )
+    first, *others = summaries
+    for one in others:
+        check_conventions((first.name, one.name), (first.conventions, one.conventions))
     shared = tuple(name for name in first.means if all(name in one.means for one in summaries))
     if not shared:
         held = three(list(dict.fromkeys(", ".join(one.means) for one in summaries)), between="; ")
@@ -359,62 +343,56 @@ def _steps(
 ) -> tuple[Step, ...]:
     """Return the steps under judgments that make them comparable, where that can be."""
     hashes = [one.qrels_hash for _, one in summaries]
+    steps = [
+        Step(one.name, one.origin, file, one.query_ids, one.values, one.means, weights=one.weights)
+        for file, one in summaries
+    ]
     if len(set(hashes)) == 1:
-        return tuple(
-            Step(one.name, one.origin, file, one.query_ids, one.values, one.means, weights=one.weights)
-            for file, one in summaries
-        )
-    opened = [one if isinstance(one, Evaluation) else load_evaluation(one) for one in sources]
-    changed = [""]
-    for old, new in pairwise(opened):
-        same = old.qrels_hash == new.qrels_hash
-        kept = old.qrels is not None and new.qrels is not None
-        changed.append("" if same else str(changes(old.qrels, new.qrels)) if kept else "other judgments, not kept")  # type: ignore[arg-type]  # kept
+        return tuple(steps)
+    read = [opened(one) for one in sources]
+    told = ["", *(_told(old, new) for old, new in pairwise(read))]
+    steps = [replace(step, changed=text) for step, text in zip(steps, told, strict=True)]
     called = [one.origin.label or one.name for _, one in summaries]
     names = [name if called.count(name) == 1 else f"{name} ({n})" for n, name in enumerate(called, start=1)]
     try:
-        found, how = reconciled(dict(zip(names, opened, strict=True)), judgments)
+        found, how = reconciled(dict(zip(names, read, strict=True)), judgments)
     except DataError as error:
         if judgments is not None:
             raise
         notes.append(f"judgments changed, and values are not comparable across that: {error}")
-        return tuple(
-            Step(
-                one.name,
-                one.origin,
-                file,
-                one.query_ids,
-                one.values,
-                one.means,
-                text,
-                one.qrels_hash == hashes[-1],
-                one.weights,
-            )
-            for (file, one), text in zip(summaries, changed, strict=True)
-        )
+        return tuple(replace(step, is_comparable=own == hashes[-1]) for step, own in zip(steps, hashes, strict=True))
     if how is not None:
         notes += [f"judgments: {one}" for one in how.told()[-1:]]
-    again = [found[name] for name in names]
     return tuple(
-        Step(
-            one.name,
-            one.origin,
-            file,
-            scored.query_ids,
-            {measure: scored[measure].values for measure in measures},
-            {measure: _means(scored, scored[measure].measure) for measure in measures},
-            text,
+        replace(
+            step,
+            query_ids=scored.query_ids,
+            values={measure: scored[measure].values for measure in measures},
+            means={measure: _means(scored[measure]) for measure in measures},
             weights=scored.weights,
         )
-        for (file, one), scored, text in zip(summaries, again, changed, strict=True)
+        for step, scored in zip(steps, (found[name] for name in names), strict=True)
     )
+
+
+def _told(old: Evaluation, new: Evaluation) -> str:
+    """Return what differs between the judgments of two evaluations; empty if nothing does."""
+    if old.qrels_hash == new.qrels_hash:
+        return ""
+    return "other judgments, not kept" if old.qrels is None or new.qrels is None else str(changes(old.qrels, new.qrels))
+
+
+def _can_be_compared(steps: Sequence[Step], first: int, last: int) -> bool:
+    """Tell whether two steps are under the same judgments: those of the last one, or earlier ones."""
+    both = steps[first].is_comparable and steps[last].is_comparable
+    return both or not any(step.changed for step in steps[first + 1 : last + 1])
 
 
 def _compared(
     steps: Sequence[Step], measures: Sequence[str], ids: TextArray, places: Sequence[tuple[int, int]], design: Design
 ) -> dict[str, tuple[Pair | None, ...]]:
     """Return a pair for each step, by measure; None where it is compared with nothing, or cannot be."""
-    can_be = [(one, other) for one, other in places if steps[one].is_comparable == steps[other].is_comparable]
+    can_be = [(one, other) for one, other in places if _can_be_compared(steps, *sorted((one, other)))]
     found = {}
     for measure in measures:
         stated = steps[0].means[measure]
@@ -424,5 +402,5 @@ def _compared(
         if can_be:
             made, _ = compare_sides([own], [sides], can_be, design=design, cluster=None)
             pairs = {one: pair for (one, _), pair in zip(can_be, made, strict=True)}
-        found[measure] = tuple(pairs.get(n) for n in range(len(steps)))
+        found[measure] = tuple(map(pairs.get, range(len(steps))))
     return found

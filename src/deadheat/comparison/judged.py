@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, TextArray
+from deadheat.arrays import FloatArray, TextArray, aligned
 from deadheat.comparison.pairs import Judged, Pair
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
@@ -43,28 +44,23 @@ def judged_pairs(
     """
     found = []
     for pair, own in zip(pairs, differences.T, strict=True):
-        both, others = differences_of(judge, pair.measure, (pair.system, pair.baseline), query_ids)
-        kept = ~np.isnan(own) & ~np.isnan(both)
-        powered = powered_mean(own[kept], both[kept], others, confidence_level=design.confidence_level)
+        two = {name: judge[name] for name in (pair.system, pair.baseline)}
+        both, others = (values[:, 0] - values[:, 1] for values in values_of(two, pair.measure, query_ids))
+        kept, known = ~np.isnan(own) & ~np.isnan(both), others[~np.isnan(others)]
+        powered = powered_mean(own[kept], both[kept], known, confidence_level=design.confidence_level)
         human = {name: getattr(pair, name) for name in ("difference", "low", "high", "p_value")}
-        added = Judged(powered.weight, powered.correlation, powered.n_effective, len(others), **human)
-        if not powered.weight:
-            found.append(replace(pair, judged=added))
-            continue
-        found.append(
-            replace(
-                pair,
-                difference=powered.estimate,
-                low=powered.low,
-                high=powered.high,
-                p_value=_one_sided(powered, design.alternative),
-                standard_error=powered.standard_error,
-                method=POWERED,
-                exact_p_value=False,
-                n_queries=int(kept.sum()),
-                judged=added,
-            )
-        )
+        added = Judged(powered.weight, powered.correlation, powered.n_effective, len(known), **human)
+        numbers: dict[str, Any] = {  # without weight those of the human labels stay
+            "difference": powered.estimate,
+            "low": powered.low,
+            "high": powered.high,
+            "p_value": _one_sided(powered, design.alternative),
+            "standard_error": powered.standard_error,
+            "method": POWERED,
+            "exact_p_value": False,
+            "n_queries": int(kept.sum()),
+        }
+        found.append(replace(pair, judged=added, **(numbers if powered.weight else {})))
     return tuple(found)
 
 
@@ -76,21 +72,17 @@ def _one_sided(powered: Powered, alternative: str) -> float:
     return powered.p_value / 2 if is_in_favour else 1 - powered.p_value / 2
 
 
-def values_of(evaluation: Evaluation, measure: MeasureLike, query_ids: TextArray) -> tuple[FloatArray, FloatArray]:
-    """Return a system's values for some queries, NaN where it has none, and those for all others."""
-    scores = evaluation[measure]
-    values = dict(zip(scores.query_ids.tolist(), scores.values.tolist(), strict=True))
-    own = np.array([values.pop(query, np.nan) for query in query_ids.tolist()])
-    return own, np.array(list(values.values()), np.float64)
-
-
-def differences_of(
-    judge: Mapping[str, Evaluation], measure: str, names: tuple[str, str], query_ids: TextArray
+def values_of(
+    evaluations: Mapping[str, Evaluation], measure: MeasureLike, query_ids: TextArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return a judge's differences for some queries and, without gaps, for all others."""
-    (one, others), (other, other_others) = (values_of(judge[name], measure, query_ids) for name in names)
-    rest = others - other_others
-    return one - other, rest[~np.isnan(rest)]
+    """Return the values for some queries and for all others, of shape (n_queries, n_systems); NaN where none is."""
+    each = [one[measure] for one in evaluations.values()]
+    others = sorted({query for one in each for query in one.query_ids.tolist()}.difference(query_ids.tolist()))
+    own, rest = (
+        np.column_stack([aligned(one.values, one.query_ids, ids) for one in each])
+        for ids in (query_ids, np.array(others, object))
+    )
+    return own, rest
 
 
 def sampling_doubts(judge: Mapping[str, Evaluation], query_ids: TextArray) -> dict[str, float]:
@@ -101,9 +93,8 @@ def sampling_doubts(judge: Mapping[str, Evaluation], query_ids: TextArray) -> di
     found = {}
     for scores in next(iter(judge.values())):
         measure = scores.measure.label
-        both = [values_of(one, measure, query_ids) for one in judge.values()]
-        own, rest = (np.mean([parts[n] for parts in both], axis=0) for n in range(2))
-        own, rest = own[~np.isnan(own)], rest[~np.isnan(rest)]
+        means = [values.mean(axis=1) for values in values_of(judge, measure, query_ids)]
+        own, rest = (one[~np.isnan(one)] for one in means)
         if min(len(own), len(rest)) > 1 and (p := _welch(own, rest)) < SUSPECT:
             found[measure] = p
     return found

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import nan
@@ -12,9 +13,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.arguments import Rng, by_name, level
-from deadheat.arrays import FloatArray, TextArray
+from deadheat.arrays import FloatArray, TextArray, members
 from deadheat.comparison.comparison import named_runs
-from deadheat.comparison.flips import Side
 from deadheat.comparison.judged import values_of
 from deadheat.comparison.pairs import Pair, compare_sides, pairs_of
 from deadheat.comparison.values import side_of_values
@@ -49,6 +49,7 @@ STATISTICS = {
     "inflation": "share of relevant, judge - human",
 }
 OF_GRADES = ("precision", "recall", "inflation")
+OF_QUERIES = ("agreement", "kappa", "quadratic_kappa", "tau_b")
 
 
 class Estimate(float):
@@ -134,31 +135,24 @@ class LabelAgreement:
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
         """Every statistic of `STATISTICS`, with its interval."""
-        found = {name: self._estimate(name) for name in STATISTICS if name != "tau_b"}
-        own = self.tau_b_by_query
-        found["tau_b"] = _of_values(own, self.confidence_level)
-        return {name: found[name] for name in STATISTICS}
-
-    @property
-    def tau_b_by_query(self) -> FloatArray:
-        """Kendall's tau-b of the grades of each query, of shape (n_queries,); NaN where one gave a single grade."""
-        return labels.tau_b(self.counts)
+        tables = _leaving_out(self.counts)
+        return {
+            name: _mean_of(labels.tau_b(self.counts), self.confidence_level)
+            if name == "tau_b"
+            else _estimate(self.statistic(name, tables), self.confidence_level)
+            for name in STATISTICS
+        }
 
     @cached_property
     def by_grade(self) -> dict[str, list[Estimate]]:
         """Precision, recall and inflation of the judge at each grade, each of length n_grades."""
-        return {name: [self._estimate(name, place) for place in range(len(self.grades))] for name in OF_GRADES}
-
-    def _estimate(self, name: str, place: int | None = None) -> Estimate:
-        """Return a statistic of all documents, with its interval by leaving out each query."""
-        whole = self.counts.sum(0)
-        tables = np.concatenate([whole[None], whole - self.counts])
-        found = self.statistic(name, tables) if place is None else labels.by_grade(tables, self.grades)[name][:, place]
-        low, high = jackknife_bounds(float(found[0]), found[1:], self.confidence_level)
-        return Estimate(float(found[0]), low, high, len(self.query_ids))
+        found = labels.by_grade(_leaving_out(self.counts), self.grades)
+        return {name: [_estimate(column, self.confidence_level) for column in found[name].T] for name in OF_GRADES}
 
     def statistic(self, name: str, tables: FloatArray) -> FloatArray:
         """Return a statistic of `STATISTICS` of each of some tables, of shape (..., n_grades, n_grades)."""
+        if name == "tau_b":
+            return labels.tau_b(tables)
         if name == "agreement":
             return labels.share_equal(tables)
         if name.endswith("kappa"):
@@ -189,8 +183,9 @@ class LabelAgreement:
         """Krippendorff's alpha with grades as ranks ("ordinal")."""
         return self.estimates["alpha"]
 
-    def of_queries(self, own: np.ndarray[Any, np.dtype[np.bool_]]) -> LabelAgreement:
+    def of_queries(self, query_ids: TextArray) -> LabelAgreement:
         """Return the agreement on some of the queries."""
+        own = members(self.query_ids, query_ids)
         return replace(self, query_ids=self.query_ids[own], counts=self.counts[own], only_human=0, only_judge=0)
 
 
@@ -228,8 +223,10 @@ class Conclusions:
     tau_ap: float
     tie_std: tuple[float, float]
 
-    def _named(self, kept: Iterable[bool]) -> tuple[tuple[str, str], ...]:
-        return tuple((one.system, one.baseline) for one, keep in zip(self.human, kept, strict=True) if keep)
+    def _where(self, differ: Callable[[Pair, Pair], bool]) -> tuple[tuple[str, str], ...]:
+        """Return the pairs of systems on which the labels differ in some way."""
+        both = zip(self.human, self.by_judge, strict=True)
+        return tuple((human.system, human.baseline) for human, judge in both if differ(human, judge))
 
     @property
     def n_separated(self) -> int:
@@ -239,22 +236,21 @@ class Conclusions:
     @property
     def reversed(self) -> tuple[tuple[str, str], ...]:
         """Pairs that the human labels tell apart and the judge orders the other way."""
-        both = zip(self.human, self.by_judge, strict=True)
-        return self._named(one.significant and one.difference * other.difference < 0 for one, other in both)
+        return self._where(lambda human, judge: human.significant and human.difference * judge.difference < 0)
 
     @property
     def lost(self) -> tuple[tuple[str, str], ...]:
         """Pairs that the human labels tell apart, and the judge orders likewise, but not by more than chance."""
-        both = zip(self.human, self.by_judge, strict=True)
-        return self._named(
-            one.significant and not other.significant and one.difference * other.difference >= 0 for one, other in both
+        return self._where(
+            lambda human, judge: (
+                human.significant and not judge.significant and human.difference * judge.difference >= 0
+            )
         )
 
     @property
     def false(self) -> tuple[tuple[str, str], ...]:
         """Pairs that the judge tells apart and the human labels do not."""
-        both = zip(self.human, self.by_judge, strict=True)
-        return self._named(other.significant and not one.significant for one, other in both)
+        return self._where(lambda human, judge: judge.significant and not human.significant)
 
     @property
     def favoured(self) -> tuple[str, ...]:
@@ -335,14 +331,10 @@ class JudgeAgreement(Shown):
             Of the table of queries.
         queries : path, frame or Queries
         """
-        ids = sorted({str(one) for judge in self.judges.values() for one in judge.query_ids})
+        ids = np.array(sorted({query for one in self.judges.values() for query in one.query_ids.tolist()}), object)
         found = {}
-        for name, own in groups(ids, columns, Queries.of(queries), pool_languages=True).items():
-            kept = {query for query, keep in zip(ids, own, strict=True) if keep}
-            parts = {
-                judge: one.of_queries(np.array([query in kept for query in one.query_ids], np.bool_))
-                for judge, one in self.judges.items()
-            }
+        for name, own in groups(ids.tolist(), columns, Queries.of(queries), pool_languages=True).items():
+            parts = {judge: one.of_queries(ids[own]) for judge, one in self.judges.items()}
             found[name] = JudgeAgreement(self.human, {name: one for name, one in parts.items() if one.n_documents}, {})
         return found
 
@@ -364,8 +356,7 @@ class JudgeAgreement(Shown):
                     "judge": [judge] * len(one.query_ids),
                     "query_id": one.query_ids.tolist(),
                     "n_documents": one.counts.sum((1, 2)).astype(np.int64),
-                    **{name: one.statistic(name, one.counts) for name in ("agreement", "kappa", "quadratic_kappa")},
-                    "tau_b": one.tau_b_by_query,
+                    **{name: one.statistic(name, one.counts) for name in OF_QUERIES},
                 }
             )
             for judge, one in self.judges.items()
@@ -475,26 +466,19 @@ def judge_agreement(
 def _named(judge: Any, notes: list[str]) -> dict[str, DocumentTable]:  # noqa: ANN401 - one or several sources
     """Return the labels of each judge by name."""
     if isinstance(judge, Mapping) and judge and not all(isinstance(one, Mapping | list) for one in judge.values()):
-        items: list[tuple[str | None, Source]] = list(judge.items())
-    elif isinstance(judge, list | tuple) and judge and not isinstance(judge[0], tuple | list):
-        items = [(None, one) for one in judge]
-    else:
-        items = [(None, judge)]
-    read = [(name, _labels(source, notes)) for name, source in items]
-    return by_name((one.name if name is None else name, one) for name, one in read)
+        return by_name((name, _labels(source, notes)) for name, source in judge.items())
+    several = isinstance(judge, list | tuple) and judge and not isinstance(judge[0], tuple | list)
+    read = [_labels(one, notes) for one in (judge if several else [judge])]
+    return by_name((one.name, one) for one in read)
 
 
 def _labels(source: Source, notes: list[str]) -> DocumentTable:
     """Return what a judge said, which may be written as qrels or as a run."""
-    if isinstance(source, Run):
-        found: DocumentTable = source
-    else:
-        try:
-            found = Qrels.of(source)
-        except SwappedFilesError:
-            found = Run.of(source)
-    if isinstance(found, Run):
-        notes.append(f"{found.name} is a run: its scores are taken as grades")
+    with suppress(SwappedFilesError):
+        if not isinstance(source, Run):
+            return Qrels.of(source)
+    found = Run.of(source)
+    notes.append(f"{found.name} is a run: its scores are taken as grades")
     return found
 
 
@@ -554,15 +538,8 @@ def _together(frame: pl.DataFrame, judges: Mapping[str, DocumentTable], confiden
     query = things["query_id"].rle_id().to_numpy()
     by_query = np.zeros((int(query[-1]) + 1, len(grades), len(grades)))
     np.add.at(by_query, query, pairs)
-    whole = by_query.sum(0)
-    tables = np.concatenate([whole[None], whole - by_query])
-    found: dict[str, Estimate] = {}
-    for kind in labels.LEVELS:
-        values = labels.alpha(tables, grades, kind)
-        found[kind] = Estimate(
-            float(values[0]), *jackknife_bounds(float(values[0]), values[1:], confidence), len(by_query)
-        )
-    return found
+    tables = _leaving_out(by_query)
+    return {kind: _estimate(labels.alpha(tables, grades, kind), confidence) for kind in labels.LEVELS}
 
 
 def _graded(judge: DocumentTable) -> pl.DataFrame:
@@ -570,14 +547,24 @@ def _graded(judge: DocumentTable) -> pl.DataFrame:
     return frame.rename({frame.columns[2]: "grade"})
 
 
-def _of_values(values: FloatArray, confidence: float) -> Estimate:
-    """Return the mean of values by query with its interval by Student's t; NaN is left out."""
+def _leaving_out(counts: FloatArray) -> FloatArray:
+    """Return the counts of all queries, then those without each query in turn."""
+    whole = counts.sum(0)
+    return np.concatenate([whole[None], whole - counts])
+
+
+def _estimate(values: FloatArray, confidence: float) -> Estimate:
+    """Return a statistic with its interval, from its values for all queries and without each."""
+    value = float(values[0])
+    return Estimate(value, *jackknife_bounds(value, values[1:], confidence), len(values) - 1)
+
+
+def _mean_of(values: FloatArray, confidence: float) -> Estimate:
+    """Return the mean of values by query with its interval; NaN is left out."""
     kept = values[~np.isnan(values)]
     if not len(kept):
         return Estimate(nan)
-    mean = float(kept.mean())
-    left = (kept.sum() - kept) / (len(kept) - 1) if len(kept) > 1 else kept[:0]
-    return Estimate(mean, *jackknife_bounds(mean, left, confidence), len(kept))
+    return _estimate(np.append(kept.mean(), (kept.sum() - kept) / max(len(kept) - 1, 1)), confidence)
 
 
 def _conclusions(
@@ -618,7 +605,7 @@ def _of_measure(
     """Return what a judge does to one measure; `both` has the evaluations by human labels and by the judge's."""
     systems = tuple(both[0])
     places = pairs_of(list(systems), None)
-    values = [np.column_stack([values_of(one[system], measure, query_ids)[0] for system in systems]) for one in both]
+    values = [values_of(one, measure, query_ids)[0] for one in both]
     sides = [
         {system: side_of_values(measure, column) for system, column in zip(systems, own.T, strict=True)}
         for own in values
@@ -649,9 +636,9 @@ def _against(
     measure: Measure, systems: Sequence[str], values: FloatArray, baselines: FloatArray, design: Design
 ) -> tuple[Pair, ...]:
     """Return a pair for each system: one column of values against another."""
-    sides: dict[tuple[str, bool], Side] = {}
-    for n, system in enumerate(systems):
-        sides[system, True] = side_of_values(measure, values[:, n])
-        sides[system, False] = side_of_values(measure, baselines[:, n])
-    places = [((system, True), (system, False)) for system in systems]
-    return compare_sides([measure], [sides], places, name_of=lambda key: key[0], design=design, cluster=None)[0]
+    own, others = (
+        {(system, kind): side_of_values(measure, column) for system, column in zip(systems, columns.T, strict=True)}
+        for kind, columns in (("own", values), ("other", baselines))
+    )
+    places = list(zip(own, others, strict=True))
+    return compare_sides([measure], [own | others], places, name_of=lambda key: key[0], design=design, cluster=None)[0]

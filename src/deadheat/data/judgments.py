@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
@@ -72,11 +73,7 @@ def read_grade(answer: object, grades: Mapping[str, float] | None = None) -> Gra
 
 def _of_object(answer: object) -> object:
     """Return the grade of an answer that is a JSON object with one key for it, such as ``{"score": 2, "why": ...}``."""
-    if isinstance(answer, str) and answer.lstrip().startswith("{"):
-        try:
-            answer = json.loads(answer)
-        except ValueError:
-            return answer
+    answer = _parsed(answer, "{")
     if not isinstance(answer, Mapping):
         return answer
     found = [value for name, value in answer.items() if name.casefold() in GRADES]
@@ -244,19 +241,16 @@ def _names(columns: list[str], grade: str | Callable[[Any], object] | None, wher
     return found
 
 
-def _listed(answer: object) -> object:
-    """Return a list where a cell holds one as JSON."""
-    if isinstance(answer, str) and answer.lstrip().startswith("["):
-        try:
-            return json.loads(answer)
-        except ValueError:
-            return answer
+def _parsed(answer: object, opening: str) -> object:
+    """Return the list or object that an answer holds as JSON, by the bracket that opens it; else the answer."""
+    with suppress(ValueError):
+        return json.loads(answer) if isinstance(answer, str) and answer.lstrip().startswith(opening) else answer
     return answer
 
 
 def _read(answer: object, grades: Mapping[str, float] | None, scale: float | None) -> Grade:
     """Return the grade of an answer, of several their mean; one that is none makes no difference to the others."""
-    held = _listed(answer)
+    held = _parsed(answer, "[")
     several = held if isinstance(held, list | tuple) else [held]
     read = [read_grade(one, grades) for one in several]
     values = [one.value for one in read if one.value is not None and (scale is None or 0 <= one.value <= scale)]

@@ -83,7 +83,5 @@ def _levels(values: FloatArray) -> IntArray:
 def _is_dominated(some: FloatArray, others: FloatArray) -> BoolArray:
     """Return whether any of the others is no worse by each criterion, and better by one."""
     one, other = some[:, None], others[None]
-    is_no_worse: BoolArray = np.all(other >= one, axis=2)
-    is_better: BoolArray = np.any(other > one, axis=2)
-    found: BoolArray = np.any(is_no_worse & is_better, axis=1)
+    found: BoolArray = (np.all(other >= one, axis=2) & np.any(other > one, axis=2)).any(axis=1)
     return found

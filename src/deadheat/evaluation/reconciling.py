@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -15,7 +15,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.rescoring import rescore, weighted_as
 from deadheat.measures import Measure
 from deadheat.measures.stored import StoredMeasure
-from deadheat.settings import Conventions, Rejudging
+from deadheat.settings import Rejudging
 from deadheat.wording import Advice, counted, three
 
 NOW = "~"  # sorts after every time
@@ -92,7 +92,7 @@ def reconciled(
         together, or it is not known which are newer.
     """
     way = Rejudging(judgments).judgments
-    _check_conventions(evaluations)
+    _check_alike(evaluations)
     hashes = {one.qrels_hash for one in evaluations.values()}
     if len(hashes) == 1:
         return dict(evaluations), None
@@ -126,16 +126,21 @@ def _time(evaluation: Evaluation) -> str:
     return NOW if evaluation.origin is None else evaluation.origin.time
 
 
-def _check_conventions(evaluations: Mapping[str, Evaluation]) -> None:
+def check_conventions(names: tuple[str, str], both: tuple[Mapping[str, object], Mapping[str, object]]) -> None:
+    """Raise `DataError` if the second of two evaluations has another convention than the first."""
+    own, its = both
+    differing = ", ".join(f"{of} {own.get(of)!r} and {value!r}" for of, value in its.items() if value != own.get(of))
+    if differing:
+        raise DataError(
+            f"{' and '.join(names)} were evaluated under different conventions ({differing})",
+            hint="evaluate both under the same",
+        )
+
+
+def _check_alike(evaluations: Mapping[str, Evaluation]) -> None:
     (first, one), *others = evaluations.items()
     for name, other in others:
-        pairs = {of.name: [getattr(each.conventions, of.name) for each in (one, other)] for of in fields(Conventions)}
-        differing = ", ".join(f"{of} {own!r} and {its!r}" for of, (own, its) in pairs.items() if own != its)
-        if differing:
-            raise DataError(
-                f"{first} and {name} were evaluated under different conventions ({differing})",
-                hint="evaluate both under the same",
-            )
+        check_conventions((first, name), (vars(one.conventions), vars(other.conventions)))
         shared = members(one.query_ids, other.query_ids), members(other.query_ids, one.query_ids)
         own, its = (
             np.ones(len(each.query_ids))[kept] if each.weights is None else each.weights[kept]

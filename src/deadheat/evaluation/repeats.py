@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -55,9 +55,6 @@ class Repeats(Sequence[Source]):
 
     def __getitem__(self, place: Any) -> Any:  # noqa: ANN401 - an index or a slice
         return self.runs[place]
-
-    def __iter__(self) -> Iterator[Source]:
-        return iter(self.runs)
 
 
 def together(name: str, evaluations: Sequence[Evaluation], missing: str) -> Evaluation:

@@ -288,7 +288,11 @@ def read_summary(path: str | Path) -> Summary:
 
 
 def _summarized(document: dict[str, Any]) -> Summary:
-    data, stated = document["data"], document["measures"]
+    data = document["data"]
+    stated = {
+        name: own | {one: _number(own[one]) for one in ("mean", "low", "high", "tie_min", "tie_max")}
+        for name, own in document["measures"].items()
+    }
     ids = np.array(unpacked(data["queries"])["query_id"].to_list(), object)
     values = unpacked(data["scores"])["value"].fill_null(math.nan).to_numpy().reshape(len(stated), len(ids))
     return Summary(
@@ -325,6 +329,11 @@ def _summary(scores: Scores, interval: Interval) -> dict[str, object]:
 def _plain(number: float) -> float | str | None:
     """Return a number as JSON can hold it; NaN, which means no value, becomes null."""
     return None if math.isnan(number) else number if math.isfinite(number) else str(number)
+
+
+def _number(value: float | str | None) -> float:
+    """Return a number from what JSON holds of it."""
+    return math.nan if value is None else float(value)
 
 
 def _can_be_read(measure: Measure) -> bool:

@@ -199,10 +199,11 @@ def span_of_ties(scores: Scores) -> Span:
     return Span(scores.reported("tie_min"), scores.reported("tie_max"))
 
 
-def count_cell(value: float) -> Cell:
-    """Return a count as an int; over ties it may have a fraction."""
-    is_whole = math.isfinite(value) and math.isclose(value, round(value), rel_tol=1e-9, abs_tol=1e-9)
-    return round(value) if is_whole else value
+def count_cell(value: float | None) -> Cell:
+    """Return a count as an int; over ties it may have a fraction. None stays."""
+    if value is None or not math.isfinite(value):
+        return value
+    return round(value) if math.isclose(value, round(value), rel_tol=1e-9, abs_tol=1e-9) else value
 
 
 def in_totals(of_mean: T, n_queries: int) -> T:

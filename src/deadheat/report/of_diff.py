@@ -78,15 +78,14 @@ def report_diff(found: QrelsDiff, *, for_people: bool = True) -> Report:
 
 def _level(name: str) -> Column:
     """Return a column of grades, or of counts; empty where there is none."""
-    return Column(name, name, lambda row: None if row[name] is None else count_cell(row[name]))
+    return Column(name, name, lambda row: count_cell(row[name]))
 
 
 def _grades(found: QrelsDiff) -> Table:
     """Return how many judgments there are of each old and new grade."""
     frame = found.changes.grades
     counts = {(_grade(old), _grade(new)): n for old, new, n in frame.rows()}
-    old, new = (map(_grade, frame[name].unique().sort(nulls_last=True)) for name in ("old", "new"))
-    levels = list(new)
+    old, levels = ([*map(_grade, frame[name].unique().sort(nulls_last=True))] for name in ("old", "new"))
     rows = [{"old": own, **{other: counts.get((own, other)) for other in levels}} for own in old]
     title = "Judgments, by old grade (rows) and new grade (columns)"
     return tabulate("grades", (Column("old", "old grade"),), [_level(one) for one in levels], rows, title=title)
@@ -108,11 +107,10 @@ def _order(found: QrelsDiff) -> Iterator[str]:
 
 def _facts(found: QrelsDiff, n_shown: int) -> Iterator[Fact]:
     own, documents = found.changes, found.changes.documents
-    yield Fact("old", found.old, "old", found.old)
-    yield Fact("new", found.new, "new", found.new)
+    for name, source in (("old", found.old), ("new", found.new)):
+        yield Fact(name, source, name, source)
     yield Fact("n_same", len(own.same))
-    for name in ("changed", "added", "gone"):
-        queries = getattr(own, name)
+    for name, queries in (("changed", own.changed), ("added", own.added), ("gone", own.gone)):
         yield Fact(name, list(queries), name, named(queries) if queries else "")
     kinds: dict[str, Any] = {
         "added": documents["old"].is_null().sum(),
@@ -124,8 +122,7 @@ def _facts(found: QrelsDiff, n_shown: int) -> Iterator[Fact]:
     replaced = own.replaced()
     pairs = three([f"{old!r} by {new!r}" for _, old, new in replaced])
     yield Fact("replaced", [list(one) for one in replaced], "renamed?", pairs, is_note=True)
-    if found.unknown_ids is not None:
-        lacking = found.unknown_ids
+    if (lacking := found.unknown_ids) is not None:
         yield Fact("unknown_ids", list(lacking))
         yield warning("collection", f"lacks {counted(len(lacking), 'document')}: {three(lacking)}" if lacking else "")
     if found.evaluations:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isnan
+from operator import itemgetter
 from typing import Any
 
 from deadheat.comparison.history import History
@@ -29,9 +31,7 @@ def report_history(found: History, *, for_people: bool = True) -> Report:
         table = tabulate("history", (Column("step", "step"), MEASURE), data, numbered)
         return Report((table,), tuple(_facts(found)))
     tables = [_table(found, measure) for measure in found.measures]
-    if len(found.steps) > 1:
-        moved = found.queries(MOST).to_dicts()
-    if len(found.steps) > 1 and moved:
+    if moved := found.queries(MOST).to_dicts() if len(found.steps) > 1 else []:
         labels = (MEASURE, Column("kind", ""), QUERY)
         columns = (Column("difference", "difference"), Column("value", "now"))
         tables.append(tabulate("queries", labels, columns, moved, title="Queries of the last step", has_blocks=True))
@@ -45,6 +45,9 @@ def headline(found: History) -> str:
     told = []
     for measure in found.measures:
         mean, pair = found.steps[-1].means[measure]["mean"], found.since[measure][-1]
+        if isnan(mean):
+            told.append(f"{measure} has no value.")
+            continue
         if pair is None:
             told.append(f"{measure} is {mean:.4f}, under other judgments than before.")
             continue
@@ -60,16 +63,19 @@ def headline(found: History) -> str:
 
 def _table(found: History, measure: str) -> Table:
     """Return a row for each step by one measure."""
-    rows = []
-    for row in found.rows():
-        if row["measure"] != measure:
-            continue
-        shown = row | {"ci": Span(row["low"], row["high"]), "ties": Span(row["tie_min"], row["tie_max"])}
-        shown["p"] = p_value(row["p_adjusted"], is_significant=bool(row["significant"]))
-        shown["when"] = row["time"].replace("T", " ")[:16]
-        shown["what"] = " ".join(filter(None, (row["label"], row["commit"][:COMMIT]))) or row["name"]
-        shown["judged"] = ("" if row["comparable"] else "# ") + row["changed"]
-        rows.append(shown | ({"reference": row["reference_difference"]} if "reference_difference" in row else {}))
+    rows = [
+        row
+        | {
+            "ci": Span(row["low"], row["high"]),
+            "ties": Span(row["tie_min"], row["tie_max"]),
+            "p": p_value(row["p_adjusted"], is_significant=bool(row["significant"])),
+            "when": row["time"].replace("T", " ")[:16],
+            "what": " ".join(filter(None, (row["label"], row["commit"][:COMMIT]))) or row["name"],
+            "judged": ("" if row["comparable"] else "# ") + row["changed"],
+        }
+        for row in found.rows()
+        if row["measure"] == measure
+    ]
     columns = [
         Column("n_queries", "queries", spare=3),
         Column("mean", "mean"),
@@ -79,7 +85,7 @@ def _table(found: History, measure: str) -> Table:
         Column("p", "p adj"),
     ]
     if found.to_reference:
-        columns.append(Column("reference", "to reference", spare=1))
+        columns.append(Column("reference", "to reference", itemgetter("reference_difference"), spare=1))
     if any(row["judged"] for row in rows):
         columns.append(Column("judged", "judgments", spare=1))
     return tabulate(f"history_{measure}", (Column("what", ""), Column("when", "time")), columns, rows, title=measure)

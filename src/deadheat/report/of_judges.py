@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 from deadheat.comparison.judges import OF_GRADES, STATISTICS, Conclusions, Estimate, JudgeAgreement, LabelAgreement
@@ -10,6 +12,7 @@ from deadheat.report.model import (
     MEASURE,
     QUERY,
     SYSTEM,
+    Cell,
     Column,
     Fact,
     Report,
@@ -25,7 +28,6 @@ from deadheat.wording import counted, three
 
 JUDGE = Column("judge", "judge")
 MEANT = "; ".join(f"{name} {text}" for name, text in STATISTICS.items())
-ENDS = ("low", "high")
 
 
 def report_judges(
@@ -82,40 +84,37 @@ def verdict_of(one: Conclusions) -> str:
     return f"{said_of}{other}: {end}."
 
 
-def _interval(own: Estimate) -> Span:
-    return Span(own.low, own.high)
+def _with_ends(found: Mapping[str, Estimate]) -> dict[str, Cell]:
+    """Return the cells of some numbers, each with its interval."""
+    return {**found, **{f"{name}_ci": Span(own.low, own.high) for name, own in found.items()}}
+
+
+def _ends_of(name: str, level: str, spare: int) -> Column:
+    """Return the column of the interval of a number."""
+    return Column(f"{name}_ci", level, ends=(f"{name}_low", f"{name}_high"), spare=spare)
 
 
 def _statistics(judges: Mapping[str, LabelAgreement], level: str, key: str = "judges", title: str = "") -> Table:
     """Return a row for each judge, with the intervals of what is most asked for."""
     spares = {"kappa": 0, "quadratic_kappa": 0, "alpha": 1, "inflation": 1, "tau_b": 2, "agreement": 2}
-    columns: list[Column] = [Column("n_documents", "documents", lambda own: own.n_documents)]
+    columns = [Column("n_documents", "documents")]
     for name in STATISTICS:
-        data = name not in spares
-        spare = spares.get(name, 3)
-        columns.append(
-            Column(name, name.replace("_", " "), lambda own, name=name: own.estimates[name], is_data=data, spare=spare)
-        )
-        ends = (f"{name}_low", f"{name}_high")
-        columns.append(
-            Column(
-                f"{name}_ci",
-                level,
-                lambda own, name=name: _interval(own.estimates[name]),
-                ends=ends,
-                is_data=data,
-                spare=spare + 3,
-            )
-        )
-    label = Column("judge", "judge", lambda own: own.judge)
-    return tabulate(key, (label,), columns, judges.values(), title=title)
+        spare, is_data = spares.get(name, 3), name not in spares
+        columns += [
+            Column(name, name.replace("_", " "), is_data=is_data, spare=spare),
+            replace(_ends_of(name, level, spare + 3), is_data=is_data),
+        ]
+    rows = [
+        {"judge": name, "n_documents": one.n_documents, **_with_ends(one.estimates)} for name, one in judges.items()
+    ]
+    return tabulate(key, (JUDGE,), columns, rows, title=title)
 
 
 def _of_one(found: JudgeAgreement, level: str) -> Iterator[Table]:
     """Return the statistics of the only judge, the grades that were given, and how each grade fares."""
     own = found.only
-    rows = [{"statistic": name, "value": one, "ci": _interval(one)} for name, one in own.estimates.items()]
-    columns = (Column("value", own.judge), Column("ci", level, ends=ENDS))
+    rows = [{"statistic": name, **_with_ends({"value": one})} for name, one in own.estimates.items()]
+    columns = (Column("value", own.judge), Column("ci", level, itemgetter("value_ci")))
     yield tabulate("judges", (Column("statistic", "statistic"),), columns, rows)
     human = Column("human", "human")
     grades = [f"{grade:g}" for grade in own.grades]
@@ -125,16 +124,11 @@ def _of_one(found: JudgeAgreement, level: str) -> Iterator[Table]:
     ]
     title = f"Documents by human grade (rows) and grade of {own.judge} (columns)"
     yield tabulate("confusion", (human,), [Column(one, one) for one in grades], counts, title=title)
-    of_grades = []
-    for n, grade in enumerate(grades):
-        numbers = {name: own.by_grade[name][n] for name in OF_GRADES}
-        spans = {f"{name}_ci": _interval(one) for name, one in numbers.items()}
-        of_grades.append({"human": grade} | numbers | spans)
-    both = [
-        part
-        for name in OF_GRADES
-        for part in (Column(name, name), Column(f"{name}_ci", level, ends=(f"{name}_low", f"{name}_high"), spare=1))
+    of_grades = [
+        {"human": grade, **_with_ends({name: own.by_grade[name][n] for name in OF_GRADES})}
+        for n, grade in enumerate(grades)
     ]
+    both = [part for name in OF_GRADES for part in (Column(name, name), _ends_of(name, level, 1))]
     yield tabulate(
         "grades", (human,), both, of_grades, title="By grade (inflation: mean grade of the judge - human grade)"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from deadheat.evaluation.steps import Steps
-from deadheat.report.model import Cell, Column, Fact, Report, tabulate
+from deadheat.report.model import Column, Fact, Report, tabulate
 from deadheat.report.numbers import count_cell, format_cell
 from deadheat.wording import counted
 
@@ -29,12 +29,9 @@ def of_steps(steps: Steps) -> Report:
     shown = [name for name in frame.columns if name not in {"first", "last", "doc_id"}]
     if not frame["score"].count():
         shown.remove("score")
-    columns = [Column("first", "", is_data=True), Column("last", "", is_data=True)]
-    columns += [_column(name) for name in shown]
+    columns = [Column("first", "", is_data=True), Column("last", "", is_data=True), *map(_column, shown)]
     labels = (
-        Column(
-            "rank", "rank", lambda row: f"{row['first']}" + (f"-{row['last']}" if row["last"] > row["first"] else "")
-        ),
+        Column("rank", "rank", _ranks),
         Column("doc_id", "document"),
     )
     tables = [tabulate("steps", labels, columns, frame.to_dicts(), main=len(columns) - 1)]
@@ -53,23 +50,19 @@ def _ranks(row: Mapping[str, int]) -> str:
 
 def _column(name: str) -> Column:
     counts = name in {"relevance", "gain", "score"}
-    return Column(name, HEADINGS.get(name, name), (lambda row: _count(row[name])) if counts else None)
-
-
-def _count(value: float | None) -> Cell:
-    return None if value is None else count_cell(value)
+    return Column(name, HEADINGS.get(name, name), (lambda row: count_cell(row[name])) if counts else None)
 
 
 def _facts(steps: Steps) -> Iterator[Fact]:
-    label, columns = steps.measure.label, steps.documents.columns
-    total = steps.documents["sum"].drop_nulls()
-    last = format_cell(float(total[-1])) if len(total) else "0"
-    divided = f"{last} / {format_cell(count_cell(steps.divisor))} = {format_cell(steps.value)}"
-    is_sum = "part" in columns or steps.divisor != 1
-    how = "the sum" if is_sum else "sum: the value if the list ended with this tie"
-    yield Fact("measure", label)
+    columns, total = steps.documents.columns, steps.documents["sum"].drop_nulls()
+    is_sum = "part" in columns
+    how = f"{format_cell(steps.value)}, {'the sum' if is_sum else 'sum: the value if the list ended with this tie'}"
+    if steps.divisor != 1:
+        last = format_cell(float(total[-1])) if len(total) else "0"
+        how = f"{last} / {format_cell(count_cell(steps.divisor))} = {format_cell(steps.value)}"
+    yield Fact("measure", steps.measure.label)
     yield Fact("query_id", steps.query_id)
-    yield Fact("value", steps.value, "value", divided if steps.divisor != 1 else f"{format_cell(steps.value)}, {how}")
+    yield Fact("value", steps.value, "value", how)
     yield Fact("divisor", steps.divisor)
     ends = [format_cell(one) for one in (steps.tie_min, steps.tie_max)]
     moved = f"from {ends[0]} in the worst order of the ties to {ends[1]} in the best" if ends[0] != ends[1] else ""
