@@ -526,18 +526,15 @@ def _agreement(
 
 def _together(frame: pl.DataFrame, judges: Mapping[str, DocumentTable], confidence: float) -> dict[str, Estimate]:
     """Return alpha over all raters at once, of the documents that at least two of them labelled."""
-    names = ["query_id", "doc_id", "grade"]
     rows = pl.concat([frame.rename({"relevance": "grade"}), *(_graded(one) for one in judges.values())])
-    counted_rows = rows.select(names).group_by(names).len()
-    grades = np.sort(counted_rows["grade"].unique().to_numpy())
-    things = counted_rows.select("query_id", "doc_id").unique().sort("query_id", "doc_id").with_row_index("thing")
-    placed = counted_rows.join(things, on=["query_id", "doc_id"])
+    things = rows.select("query_id", "doc_id").unique().sort("query_id", "doc_id").with_row_index("thing")
+    placed = rows.join(things, on=["query_id", "doc_id"])
+    grades, columns = np.unique(placed["grade"].to_numpy(), return_inverse=True)
     given = np.zeros((len(things), len(grades)))
-    given[placed["thing"].to_numpy(), np.searchsorted(grades, placed["grade"].to_numpy())] = placed["len"].to_numpy()
-    pairs = labels.coincidences_of_many(given)
+    np.add.at(given, (placed["thing"].to_numpy(), columns), 1)
     query = things["query_id"].rle_id().to_numpy()
     by_query = np.zeros((int(query[-1]) + 1, len(grades), len(grades)))
-    np.add.at(by_query, query, pairs)
+    np.add.at(by_query, query, labels.coincidences_of_many(given))
     tables = _leaving_out(by_query)
     return {kind: _estimate(labels.alpha(tables, grades, kind), confidence) for kind in labels.LEVELS}
 

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arguments import by_name
+from deadheat.arrays import aligned
 from deadheat.data.changes import Changes, changes
 from deadheat.data.flat import Numbers
 from deadheat.data.known_ids import ids_of
@@ -114,21 +115,19 @@ class QrelsDiff(Shown):
             )
 
     def _parts(self, before: Scores, after: Scores) -> Iterator[tuple[str, str, float, float, float]]:
-        own, others = (dict(zip(one.query_ids.tolist(), one.values.tolist(), strict=True)) for one in (before, after))
+        """Yield a row of :attr:`causes` for each query that moves the mean."""
         kinds = {query: kind for kind in ("changed", "added", "gone") for query in getattr(self.changes, kind)}
-        weights: dict[str, float] = {}
-        for one in (before, after):
-            each = np.ones(len(one.values)) if one.weights is None else one.weights
-            weights |= zip(one.query_ids.tolist(), each.tolist(), strict=True)
-        mean, size = before.mean, sum(weights[query] for query in after.query_ids[after.kept].tolist())
-        if before.measure.total:
-            mean, size = 0.0, 1.0
-        for query in sorted({**own, **others}):
-            old, new = own.get(query, math.nan), others.get(query, math.nan)
-            old_part, new_part = (mean if math.isnan(value) else value for value in (old, new))
-            if new_part != old_part:
-                part = weights[query] * (new_part - old_part) / size if size else math.nan
-                yield query, kinds.get(query, ""), old, new, part
+        ids = np.array(sorted({*before.query_ids.tolist(), *after.query_ids.tolist()}), object)
+        old, new = (aligned(one.values, one.query_ids, ids) for one in (before, after))
+        # a query that is gone has the weight that it had
+        each = [np.ones(len(one.values)) if one.weights is None else one.weights for one in (before, after)]
+        was, weights = (aligned(own, one.query_ids, ids) for own, one in zip(each, (before, after), strict=True))
+        weights = np.where(np.isnan(weights), was, weights)
+        mean, size = (0.0, 1.0) if before.measure.total else (before.mean, float(each[1][after.kept].sum()))
+        moved = np.where(np.isnan(new), mean, new) - np.where(np.isnan(old), mean, old)
+        parts = weights * moved / (size or math.nan)
+        for n in np.flatnonzero(moved).tolist():
+            yield str(ids[n]), kinds.get(ids[n], ""), float(old[n]), float(new[n]), float(parts[n])
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
@@ -181,26 +180,22 @@ def diff_qrels(
     before, after = Qrels.of(old), Qrels.of(new)
     before.check_duplicates()
     after.check_duplicates()
-    known = None if collection is None else ids_of(collection)
-    unknown = None if known is None else tuple(sorted({*after.to_polars()["doc_id"]} - known))
+    unknown = None if collection is None else tuple(sorted({*after.to_polars()["doc_id"]} - ids_of(collection)))
     if isinstance(runs, str | Path):
         raise ParameterError(argument="runs", given=runs, allowed="a dict of name to run, or a list of runs")
     given = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
-    systems = [
-        (
-            name,
-            opened(run)
-            if isinstance(run, Evaluation) or (isinstance(run, str | Path) and is_saved(run))
-            else Run.of(run),
-        )
-        for name, run in given
-    ]
-    evaluations = {}
-    for name, system in by_name((one.name if name is None else name, one) for name, one in systems).items():
-        base = system
-        if isinstance(base, Run):
-            base.check_duplicates()
-            base = evaluate_under(Conventions(), before, base, parse_measures(measures))
-        own = [base.rescored(qrels, measures, **conventions) for qrels in (before, after)]
-        evaluations[name] = (own[0], own[1])
+    systems = [(name, _evaluated(run, before, measures)) for name, run in given]
+    evaluations = {
+        name: (one.rescored(before, measures, **conventions), one.rescored(after, measures, **conventions))
+        for name, one in by_name((one.name if name is None else name, one) for name, one in systems).items()
+    }
     return QrelsDiff(before.where, after.where, changes(before, after), unknown, evaluations)
+
+
+def _evaluated(given: Source, qrels: Qrels, measures: Measures) -> Evaluation:
+    """Return an evaluation, a saved one, or that of a run, whose ranking is to be scored again."""
+    if isinstance(given, Evaluation) or (isinstance(given, str | Path) and is_saved(given)):
+        return opened(given)
+    run = Run.of(given)
+    run.check_duplicates()
+    return evaluate_under(Conventions(), qrels, run, parse_measures(measures))

@@ -235,8 +235,12 @@ def _names(columns: list[str], grade: str | Callable[[Any], object] | None, wher
     for name, known in wanted.items():
         own = next((one for one in known if one in columns), None)
         if own is None and not (name == "grade" and callable(grade)):
-            hint = "give grade=" * (name == "grade")
-            raise ColumnError(f"no column {' or '.join(known)}", given=", ".join(columns), hint=hint, path=where)
+            raise ColumnError(
+                f"no column {' or '.join(known)}",
+                given=", ".join(columns),
+                hint="give grade=" if name == "grade" else "",
+                path=where,
+            )
         found[name] = own or ""
     return found
 

@@ -93,8 +93,7 @@ def reconciled(
     """
     way = Rejudging(judgments).judgments
     _check_alike(evaluations)
-    hashes = {one.qrels_hash for one in evaluations.values()}
-    if len(hashes) == 1:
+    if len({one.qrels_hash for one in evaluations.values()}) == 1:
         return dict(evaluations), None
     reference = max(evaluations, key=lambda name: _time(evaluations[name])) if way == "shared" else _newest(evaluations)
     others = {name: one for name, one in evaluations.items() if one.qrels_hash != evaluations[reference].qrels_hash}
@@ -161,15 +160,11 @@ def _newest(evaluations: Mapping[str, Evaluation]) -> str:
 
 def _differ(evaluations: Mapping[str, Evaluation], way: str | None, why: str = "") -> DataError:
     """Return the error for different judgments, which says what differs if they were kept."""
-    names, hashes = (
-        " and ".join(evaluations),
-        " and ".join(one.qrels_hash[:12] or "none" for one in evaluations.values()),
-    )
-    told = f"SHA-256 {hashes}"
+    told = f"SHA-256 {' and '.join(one.qrels_hash[:12] or 'none' for one in evaluations.values())}"
     new, *_, old = (one.qrels for one in sorted(evaluations.values(), key=_time, reverse=True))
     if old is not None and new is not None:
         told += f"; {changes(old, new)}"
-    problem = f"{names} were evaluated with different qrels ({told})"
+    problem = f"{' and '.join(evaluations)} were evaluated with different qrels ({told})"
     if way == "strict" or old is None or new is None:
         return DataError(problem, hint=f"{why}evaluate both with the same qrels")
     when = f"{why}evaluate both with the same qrels, or compare the queries whose judgments are equal: "
@@ -207,8 +202,10 @@ def _share(evaluations: Mapping[str, Evaluation], reference: str, others: Mappin
     own = evaluations[reference].qrels
     lacking = [name for name, one in evaluations.items() if one.qrels is None]
     if own is None or lacking:
-        hint = "save again with this version, which keeps them, or evaluate both with the same qrels"
-        raise DataError(f"{' and '.join(lacking)} was saved without its judgments", hint=hint)
+        raise DataError(
+            f"{' and '.join(lacking)} was saved without its judgments",
+            hint="save again with this version, which keeps them, or evaluate both with the same qrels",
+        )
     differing = {name: changes(one.qrels, own) for name, one in others.items() if one.qrels is not None}
     same = np.array(sorted(set.intersection(*(set(one.same) for one in differing.values()))), object)
     if not len(same):

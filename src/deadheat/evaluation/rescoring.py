@@ -54,17 +54,18 @@ def rescored(
     given: dict[str, Any] = {name: one for name, one in conventions.items() if (name, one) != ("missing", None)}
     if qrels is not None:
         judgments.check_duplicates()
-    changed = replace(evaluation.conventions, **given)
     asked = evaluation.measures if measures is None else parse_measures(measures)
-    found, unknown = rescore(evaluation, judgments, asked, changed, run)
+    found, unknown = rescore(evaluation, judgments, asked, replace(evaluation.conventions, **given), run)
     if unknown:
         told = ", ".join(
             f"{name} ({counted(len(own), 'query', 'queries')}: {three([*map(repr, own)])})"
             for name, own in unknown.items()
         )
-        problem = f"{evaluation.name} was saved with too little of its ranking for {told}"
-        hint = "leave these measures out, or evaluate the run again"
-        raise NotKeptError(problem, queries=unknown, hint=hint)
+        raise NotKeptError(
+            f"{evaluation.name} was saved with too little of its ranking for {told}",
+            queries=unknown,
+            hint="leave these measures out, or evaluate the run again",
+        )
     found = weighted_as(found, evaluation)
     if run is not None and qrels is not None and found.known_depth is None:  # what was cut may be judged
         warn({run.where: found}, judgments, {run.where: run}, missing=conventions.get("missing"))
@@ -110,8 +111,11 @@ def renamed(run: Run, ids: Mapping[str, str] | str | Path) -> Run:
     frame = run.to_polars()
     n_found = len(pairs.filter(pairs["old"].is_in(frame["doc_id"].implode())))
     if not n_found:
-        hint = "each row has the id in the ranking first, then that in the qrels"
-        raise DataError(f"none of the {len(pairs):,} old ids is in the ranking of {run.name}", hint=hint, path=path)
+        raise DataError(
+            f"none of the {len(pairs):,} old ids is in the ranking of {run.name}",
+            hint="each row has the id in the ranking first, then that in the qrels",
+            path=path,
+        )
     found, rows = copy(run), run.rows
     frame = frame.with_columns(pl.col("doc_id").replace(pairs["old"], pairs["new"]))
     found.rows = KeptRows(frame, rows.queries, rows.depth) if isinstance(rows, KeptRows) else MemoryRows(frame)
@@ -150,11 +154,14 @@ def rescore(
     """
     run = run or evaluation.run
     if run is None:
-        hint = "evaluate the run again; to save keeps its ranking unless the depth is 0"
-        raise DataError(f"{evaluation.name} was saved without its ranking, and cannot be scored again", hint=hint)
+        raise DataError(
+            f"{evaluation.name} was saved without its ranking, and cannot be scored again",
+            hint="evaluate the run again; to save keeps its ranking unless the depth is 0",
+        )
     if conventions.ties == "random":
-        allowed = "another policy: the order that was drawn is not known"
-        raise ParameterError(argument="ties", given="random", allowed=allowed)
+        raise ParameterError(
+            argument="ties", given="random", allowed="another policy: the order that was drawn is not known"
+        )
     # of a function that is not in the file, or the judgments of an ontology, the values alone were kept
     kinds = StoredMeasure if evaluation.graded is None else StoredMeasure | MaxRel
     lost = [one for one in measures if isinstance(one, kinds)]
@@ -205,6 +212,5 @@ def _lacking(found: Evaluation, known: pl.DataFrame) -> dict[Measure, BoolArray]
             is_open = n_known < (deepest_counted(measure) or np.inf)
         elif conventions.judged_only and isinstance(measure, NumRet):
             is_open = ~is_whole
-        if (is_open & ~is_whole).any():
-            lacking[measure] = is_open & ~is_whole
-    return lacking
+        lacking[measure] = is_open & ~is_whole
+    return {measure: own for measure, own in lacking.items() if own.any()}

@@ -136,12 +136,11 @@ def steps_of(
     if own is not None and run is not None and run.by_keys is None:  # else the rank of others is not that of scores
         rows = _with_others(rows, before, own, ties)
     columns = _columns(measure, placements, reached, rows) if is_sum else {}
-    last = np.append(placements.tie_starts[1:], n_judged) - 1
     if "part" in columns:
         columns["sum"] = np.cumsum(columns["part"])
     else:
         ends = np.full(n_judged, np.nan)
-        ends[last] = reached
+        ends[np.append(placements.tie_starts[1:], n_judged) - 1] = reached
         columns["sum"] = np.append(ends, np.nan)[rows["row"].fill_null(n_judged).to_numpy()]
     ranks = rows.select((pl.col("above") + 1).alias("first"), (pl.col("above") + pl.col("tied")).alias("last"))
     documents = pl.concat(
@@ -202,8 +201,7 @@ def _documents(run: Run, query_id: str, conventions: Conventions) -> pl.DataFram
 def _ordered(before: Placements, own: pl.DataFrame) -> Placements:
     """Return the placements with the documents in the order of these, without ties."""
     place = {doc: n for n, doc in enumerate(own["doc_id"])}
-    above = np.array([place[doc] for doc in before.doc_ids.tolist()], np.int64)
-    return before.moved(above)
+    return before.moved(np.array([place[doc] for doc in before.doc_ids.tolist()], np.int64))
 
 
 def _with_others(rows: pl.DataFrame, before: Placements, own: pl.DataFrame, ties: str) -> pl.DataFrame:
@@ -252,9 +250,8 @@ def _columns(
         return {}
     starts = placements.tie_starts
     counts = (placements.relevance >= getattr(measure, "rel", 0)).astype(np.float64)
-    sizes = np.diff(np.append(starts, n_judged))
     share = ratio(np.diff(reached, prepend=0.0), segment_sums(counts, starts))  # the same for each that counts
-    part = by_row(counts * np.repeat(share, sizes))
+    part = by_row(counts * np.repeat(share, np.diff(np.append(starts, n_judged))))
     if not isinstance(measure, AP):
         return {"part": part}
     is_relevant, rank = by_row(counts) > 0, above + 1
@@ -294,11 +291,13 @@ def _ideal(measure: nDCG, placements: Placements) -> pl.DataFrame:
     order = np.argsort(-gain, kind="stable")[: measure.cutoff]
     weight = measure.weights(max(1, len(order)))[: len(order)]
     part = gain[order] * weight
-    columns = {
-        "relevance": relevance[order],
-        "gain": gain[order],
-        "weight": weight,
-        "part": part,
-        "sum": np.cumsum(part),
-    }
-    return pl.DataFrame({"rank": np.arange(1, len(order) + 1), **columns})
+    return pl.DataFrame(
+        {
+            "rank": np.arange(1, len(order) + 1),
+            "relevance": relevance[order],
+            "gain": gain[order],
+            "weight": weight,
+            "part": part,
+            "sum": np.cumsum(part),
+        }
+    )

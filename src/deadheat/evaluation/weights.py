@@ -66,8 +66,9 @@ def weights_of(weights: Weights | None, queries: Source | None, query_ids: TextA
             path=where,
         )
     if wrong:
-        first = wrong[0]
-        raise DataError(f"the weight of query {first!r}", given=given[first], allowed="a number from 0 on", path=where)
+        raise DataError(
+            f"the weight of query {wrong[0]!r}", given=given[wrong[0]], allowed="a number from 0 on", path=where
+        )
     if not found.any():
         raise DataError("all weights are 0: no query counts", path=where)
     return found

@@ -8,7 +8,22 @@ from operator import itemgetter
 from typing import Any
 
 from deadheat.comparison.history import History
-from deadheat.report.model import MARK, MEASURE, QUERY, Column, Fact, Report, Span, Table, note, p_value, said, tabulate
+from deadheat.comparison.pairs import Pair
+from deadheat.report.model import (
+    MARK,
+    MEASURE,
+    QUERY,
+    Column,
+    Fact,
+    Report,
+    Span,
+    Table,
+    note,
+    p_value,
+    said,
+    table_of_rows,
+    tabulate,
+)
 from deadheat.wording import counted
 
 MOST = 5  # queries that fell, and that rose
@@ -25,11 +40,8 @@ def report_history(found: History, *, for_people: bool = True) -> Report:
         Whether each measure has a table of its own; else one has all.
     """
     if not for_people:
-        rows = found.rows()
-        data = [Column(name, name) for name in rows[0] if name != "measure"]
-        numbered = [{"step": str(n // len(found.measures) + 1), **row} for n, row in enumerate(rows)]
-        table = tabulate("history", (Column("step", "step"), MEASURE), data, numbered)
-        return Report((table,), tuple(_facts(found)))
+        rows = [{"step": str(n // len(found.measures) + 1), **row} for n, row in enumerate(found.rows())]
+        return Report((table_of_rows("history", ("step", MEASURE), rows),), tuple(_facts(found)))
     tables = [_table(found, measure) for measure in found.measures]
     if moved := found.queries(MOST).to_dicts() if len(found.steps) > 1 else []:
         labels = (MEASURE, Column("kind", ""), QUERY)
@@ -42,23 +54,22 @@ def headline(found: History) -> str:
     """Return what the last step did, in a sentence for each measure."""
     if len(found.steps) < 2:
         return "One evaluation: there is nothing to compare it with."
-    told = []
-    for measure in found.measures:
-        mean, pair = found.steps[-1].means[measure]["mean"], found.since[measure][-1]
-        if isnan(mean):
-            told.append(f"{measure} has no value.")
-            continue
-        if pair is None:
-            told.append(f"{measure} is {mean:.4f}, under other judgments than before.")
-            continue
-        n = counted(pair.n_queries, "query", "queries")
-        if not pair.difference:
-            told.append(f"{measure} is as before, {mean:.4f}, {n}.")
-            continue
-        what = f"{'rose' if pair.difference > 0 else 'fell'} by {abs(pair.difference):.4f} to {mean:.4f}"
-        sure = "by more than chance" if pair.significant else "not by more than chance"
-        told.append(f"{measure} {what}, {sure} (adjusted p {pair.p_adjusted:.4f}), {n}.")
-    return " ".join(told)
+    last = found.steps[-1].means
+    return " ".join(_moved(one, last[one]["mean"], found.since[one][-1]) for one in found.measures)
+
+
+def _moved(measure: str, mean: float, pair: Pair | None) -> str:
+    """Return what the last step did to a mean."""
+    if isnan(mean):
+        return f"{measure} has no value."
+    if pair is None:
+        return f"{measure} is {mean:.4f}, under other judgments than before."
+    n = counted(pair.n_queries, "query", "queries")
+    if not pair.difference:
+        return f"{measure} is as before, {mean:.4f}, {n}."
+    what = f"{'rose' if pair.difference > 0 else 'fell'} by {abs(pair.difference):.4f} to {mean:.4f}"
+    sure = "by more than chance" if pair.significant else "not by more than chance"
+    return f"{measure} {what}, {sure} (adjusted p {pair.p_adjusted:.4f}), {n}."
 
 
 def _table(found: History, measure: str) -> Table:

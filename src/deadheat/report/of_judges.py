@@ -62,8 +62,7 @@ def verdict_of(one: Conclusions) -> str:
     n = counted(len(one.query_ids), "query", "queries")
     by = f"By {one.measure.label} on {n}"
     if not one.n_separated:
-        added = len(one.false)
-        more = f", and {one.judge} {added}" if added else ""
+        more = f", and {one.judge} {len(one.false)}" if one.false else ""
         return f"{by} the human labels tell no two of these systems apart{more}: this says little of {one.judge}."
     kept = one.n_separated - len(one.reversed) - len(one.lost)
     said_of = f"{by} {one.judge} confirms {kept} of {counted(one.n_separated, 'difference')} that the human labels find"
@@ -190,16 +189,12 @@ def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator
 def _facts(found: JudgeAgreement) -> Iterator[Fact]:
     for judge, one in found.judges.items():
         text = f"{one.n_documents:,} of {counted(len(one.query_ids), 'query', 'queries')} that both labelled"
-        left = [
-            f"{number:,} that only {who} labelled"
-            for number, who in ((one.only_human, found.human), (one.only_judge, judge))
-            if number
-        ]
-        text += f"; left out {' and '.join(left)}" if left else ""
+        only = {found.human: one.only_human, judge: one.only_judge}
+        left = " and ".join(f"{number:,} that only {who} labelled" for who, number in only.items() if number)
         numbers = {"n_documents": one.n_documents, "n_queries": len(one.query_ids)}
         numbers |= {"only_human": one.only_human, "only_judge": one.only_judge}
-        heading = "documents" if len(found.judges) == 1 else judge
-        yield Fact(f"of_{judge}" if len(found.judges) > 1 else "documents", numbers, heading, text)
+        key, heading = ("documents", "documents") if len(found.judges) == 1 else (f"of_{judge}", judge)
+        yield Fact(key, numbers, heading, f"{text}; left out {left}" if left else text)
     if found.together:
         alphas = {name: {"value": float(one), "low": one.low, "high": one.high} for name, one in found.together.items()}
         text = ", ".join(f"{name} {one!r}" for name, one in found.together.items())
