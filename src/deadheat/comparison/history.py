@@ -253,8 +253,7 @@ def history(
     steps = _steps(summaries, [given[file] for file, _ in summaries], measures, judgments, notes)
     at = None if known is None else [file for file, _ in summaries].index(known)
     ids = np.array(sorted({str(query) for step in steps for query in step.query_ids}), dtype=object)
-    before = [(n, n - 1) for n in range(1, len(steps))]
-    since = _compared(steps, measures, ids, before, design)
+    since = _compared(steps, measures, ids, [(n, n - 1) for n in range(1, len(steps))], design)
     others = [] if at is None else [(n, at) for n in range(len(steps)) if n != at]
     to_reference = _compared(steps, measures, ids, others, design) if others else {}
     return History(steps, measures, ids, since, to_reference, at, design, tuple(notes))

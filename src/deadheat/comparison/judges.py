@@ -446,18 +446,18 @@ def judge_agreement(
         name: _agreement(frame, one, name, where=judged.where, rel=rel, confidence=confidence)
         for name, one in given.items()
     }
-    for name, one in found.items():
-        if one.beyond:
-            beyond = three([f"{grade:g}" for grade in one.beyond])
-            notes.append(f"{name} gives {beyond}, beyond the human grades: are they of one scale?")
+    notes += [
+        f"{name} gives {three([f'{grade:g}' for grade in one.beyond])}, beyond the human grades: are they of one scale?"
+        for name, one in found.items()
+        if one.beyond
+    ]
     together = _together(frame, given, confidence) if len(given) > 1 else {}
     conclusions: tuple[Conclusions, ...] = ()
     if runs is not None:
         design = Design(confidence_level=confidence, n_resamples=n_resamples, rng=rng)
         named = named_runs(runs, ascending=ascending)
         design.check_systems(list(named), has_clusters=False)
-        both = [name for name in named if name in given]
-        notes += [f"{name} is a judge and a system: its own labels rank it highest" for name in both]
+        notes += [f"{name} is a judge and a system: its own labels rank it highest" for name in named if name in given]
         chosen = parse_measures(measures)
         conclusions = tuple(_conclusions(judged, given, found, runs=named, measures=chosen, rel=rel, design=design))
     return JudgeAgreement(judged.name, found, together, conclusions, tuple(notes))

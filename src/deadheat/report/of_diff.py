@@ -52,7 +52,6 @@ def report_diff(found: QrelsDiff, *, for_people: bool = True) -> Report:
         ),
     ]
     if found.evaluations:
-        kind = Column("kind", "judgments")
         tables += [
             tabulate(
                 "effects",
@@ -64,7 +63,7 @@ def report_diff(found: QrelsDiff, *, for_people: bool = True) -> Report:
             ),
             tabulate(
                 "causes",
-                (MEASURE, SYSTEM, QUERY, kind),
+                (MEASURE, SYSTEM, QUERY, Column("kind", "judgments")),
                 (OLD, NEW, Column("part", "of the difference")),
                 causes.to_dicts(),
                 title="Queries that cause it",

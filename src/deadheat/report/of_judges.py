@@ -160,7 +160,6 @@ def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator
     )
     hidden = (JUDGE, MEASURE) if is_named else ()
     yield tabulate("systems", (*hidden, SYSTEM), columns, systems, title=f"Systems by {of}", has_blocks=bool(hidden))
-    kinds = {"reversed": one.reversed, "lost": one.lost, "false": one.false}
     pairs = {(pair.system, pair.baseline): (pair, other) for pair, other in zip(one.human, one.by_judge, strict=True)}
     rows = [
         {
@@ -172,7 +171,7 @@ def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator
             "judge": pairs[system, baseline][1].difference,
             "judge_p": p_value(pairs[system, baseline][1].p_adjusted),
         }
-        for what, named in kinds.items()
+        for what, named in (("reversed", one.reversed), ("lost", one.lost), ("false", one.false))
         for system, baseline in named
     ]
     if rows:
