@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arguments import as_count
-from deadheat.arrays import FloatArray, TextArray, aligned
+from deadheat.arrays import TextArray, aligned
 from deadheat.comparison.flips import Side
 from deadheat.comparison.pairs import Pair, compare_sides
 from deadheat.comparison.values import side_of_values
@@ -37,39 +37,22 @@ NUMBERS = ("mean", "low", "high", "tie_min", "tie_max", "n_queries")
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
-    """One evaluation of a history.
+class Step(Summary):
+    """One evaluation of a history: what files hold of it, with values and means under the judgments of the history.
 
     Attributes
     ----------
-    name : str
-        Of the system.
-    origin : Origin
-        Time, label and commit.
     file : str
-        Its path; empty for one that was given as such.
-    query_ids : ndarray of str, shape (n_queries,)
-    values : dict of str to ndarray of shape (n_queries,)
-        By measure, under the judgments of the history; NaN where a query has no value.
-    means : dict of str to dict
-        Of each measure: mean, low, high, tie_min, tie_max, n_queries.
+        Its path; of one that was given as such its name.
     changed : str
         What is different in its own judgments from those of the step before; empty if nothing is.
     is_comparable : bool
         Whether its values are under the same judgments as those of the last step.
-    weights : ndarray of shape (n_queries,), or None
-        Of the queries.
     """
 
-    name: str
-    origin: Origin
     file: str
-    query_ids: TextArray
-    values: dict[str, FloatArray] = field(repr=False)
-    means: dict[str, dict[str, Any]] = field(repr=False)
     changed: str = ""
     is_comparable: bool = True
-    weights: FloatArray | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,12 +229,11 @@ def history(
         given.setdefault(known, one)
     now = Origin.here()  # of all that were not saved: they stay in their order
     with ThreadPoolExecutor(4) as beside:  # of which each waits for Polars' threads
-        summaries = list(zip(given, beside.map(lambda one: _summary(one, now), given.values()), strict=True))
-    summaries.sort(key=lambda pair: pair[1].origin.time)
-    _tell_times(summaries, notes)
-    measures = _shared_measures([one for _, one in summaries], notes)
-    steps = _steps(summaries, [given[file] for file, _ in summaries], measures, judgments, notes)
-    at = None if known is None else [file for file, _ in summaries].index(known)
+        found = sorted(beside.map(lambda file: _step(file, given[file], now), given), key=lambda one: one.origin.time)
+    _tell_times(found, notes)
+    measures = _shared_measures(found, notes)
+    steps = _reconciled(found, [given[one.file] for one in found], measures, judgments, notes)
+    at = None if known is None else [one.file for one in steps].index(known)
     ids = np.array(sorted({str(query) for step in steps for query in step.query_ids}), dtype=object)
     since = _compared(steps, measures, ids, [(n, n - 1) for n in range(1, len(steps))], design)
     others = [] if at is None else [(n, at) for n in range(len(steps)) if n != at]
@@ -277,10 +259,10 @@ def _given(source: Any, notes: list[str]) -> Iterable[tuple[str, Any]]:  # noqa:
         yield (f"{one.name} ({id(one)})", one) if isinstance(one, Evaluation) else (str(path_named(one)), one)
 
 
-def _summary(given: Evaluation | str | Path, now: Origin) -> Summary:
+def _step(file: str, given: Evaluation | str | Path, now: Origin) -> Step:
     if not isinstance(given, Evaluation):
-        return read_summary(given)
-    return Summary(
+        return Step(**vars(read_summary(given)), file=file)
+    return Step(
         given.name,
         given.qrels_hash,
         given.origin or now,
@@ -289,6 +271,7 @@ def _summary(given: Evaluation | str | Path, now: Origin) -> Summary:
         given.weights,
         {str(one.measure): one.values for one in given},
         {str(one.measure): _means(one) for one in given},
+        file,
     )
 
 
@@ -307,51 +290,42 @@ def _means(scores: Scores) -> dict[str, Any]:
     }
 
 
-def _tell_times(summaries: Sequence[tuple[str, Summary]], notes: list[str]) -> None:
+def _tell_times(steps: Sequence[Step], notes: list[str]) -> None:
     """Note evaluations without a time, and of one time."""
-    times = [one.origin.time for _, one in summaries]
-    lacking = [file for (file, _), time in zip(summaries, times, strict=True) if not time]
-    twice = [file for (file, _), time in zip(summaries, times, strict=True) if time and times.count(time) > 1]
+    times = [one.origin.time for one in steps]
+    lacking = [one.file for one in steps if not one.origin.time]
+    twice = [one.file for one in steps if one.origin.time and times.count(one.origin.time) > 1]
     if lacking:
         notes.append(f"{three(lacking)}: saved by an older version without the time, and taken as the first")
     if twice:
         notes.append(f"{three(twice)}: of the same time, in the order in which they were given")
 
 
-def _shared_measures(summaries: Sequence[Summary], notes: list[str]) -> tuple[str, ...]:
+def _shared_measures(steps: Sequence[Step], notes: list[str]) -> tuple[str, ...]:
     """Return the measures that all have; raise if there are none, or conventions differ."""
-    first, *others = summaries
+    first, *others = steps
     for one in others:
         check_conventions((first.name, one.name), (first.conventions, one.conventions))
-    shared = tuple(name for name in first.means if all(name in one.means for one in summaries))
+    shared = tuple(name for name in first.means if all(name in one.means for one in steps))
     if not shared:
-        held = three(list(dict.fromkeys(", ".join(one.means) for one in summaries)), between="; ")
+        held = three(list(dict.fromkeys(", ".join(one.means) for one in steps)), between="; ")
         raise DataError("the evaluations have no measure in common", given=Plain(held))
-    left = dict.fromkeys(name for one in summaries for name in one.means if name not in shared)
+    left = dict.fromkeys(name for one in steps for name in one.means if name not in shared)
     if left:
         notes.append(f"not in all evaluations, and left out: {', '.join(left)}")
     return shared
 
 
-def _steps(
-    summaries: Sequence[tuple[str, Summary]],
-    sources: Sequence[Any],
-    measures: Sequence[str],
-    judgments: str | None,
-    notes: list[str],
+def _reconciled(
+    steps: Sequence[Step], sources: Sequence[Any], measures: Sequence[str], judgments: str | None, notes: list[str]
 ) -> tuple[Step, ...]:
     """Return the steps under judgments that make them comparable, where that can be."""
-    hashes = [one.qrels_hash for _, one in summaries]
-    steps = [
-        Step(one.name, one.origin, file, one.query_ids, one.values, one.means, weights=one.weights)
-        for file, one in summaries
-    ]
-    if len(set(hashes)) == 1:
+    if len({one.qrels_hash for one in steps}) == 1:
         return tuple(steps)
     read = [opened(one) for one in sources]
     told = ["", *(_told(old, new) for old, new in pairwise(read))]
     steps = [replace(step, changed=text) for step, text in zip(steps, told, strict=True)]
-    called = [one.origin.label or one.name for _, one in summaries]
+    called = [one.origin.label or one.name for one in steps]
     names = [name if called.count(name) == 1 else f"{name} ({n})" for n, name in enumerate(called, start=1)]
     try:
         found, how = reconciled(dict(zip(names, read, strict=True)), judgments)
@@ -359,12 +333,13 @@ def _steps(
         if judgments is not None:
             raise
         notes.append(f"judgments changed, and values are not comparable across that: {error}")
-        return tuple(replace(step, is_comparable=own == hashes[-1]) for step, own in zip(steps, hashes, strict=True))
+        return tuple(replace(step, is_comparable=step.qrels_hash == steps[-1].qrels_hash) for step in steps)
     if how is not None:
         notes += [f"judgments: {one}" for one in how.told()[-1:]]
     return tuple(
         replace(
             step,
+            qrels_hash=scored.qrels_hash,
             query_ids=scored.query_ids,
             values={measure: scored[measure].values for measure in measures},
             means={measure: _means(scored[measure]) for measure in measures},
@@ -381,17 +356,15 @@ def _told(old: Evaluation, new: Evaluation) -> str:
     return "other judgments, not kept" if old.qrels is None or new.qrels is None else str(changes(old.qrels, new.qrels))
 
 
-def _can_be_compared(steps: Sequence[Step], first: int, last: int) -> bool:
-    """Tell whether two steps are under the same judgments: those of the last one, or earlier ones."""
-    both = steps[first].is_comparable and steps[last].is_comparable
-    return both or not any(step.changed for step in steps[first + 1 : last + 1])
-
-
 def _compared(
     steps: Sequence[Step], measures: Sequence[str], ids: TextArray, places: Sequence[tuple[int, int]], design: Design
 ) -> dict[str, tuple[Pair | None, ...]]:
     """Return a pair for each step, by measure; None where it is compared with nothing, or cannot be."""
-    can_be = [(one, other) for one, other in places if _can_be_compared(steps, *sorted((one, other)))]
+    can_be = [
+        (one, other)
+        for one, other in places
+        if (steps[one].is_comparable and steps[other].is_comparable) or steps[one].qrels_hash == steps[other].qrels_hash
+    ]
     found = {}
     for measure in measures:
         stated = steps[0].means[measure]

@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -260,12 +260,17 @@ class Summary:
 
     Attributes
     ----------
-    name, qrels_hash : str
+    name : str
+        Of the system.
+    qrels_hash : str
+        Of the judgments that the values are under.
     origin : Origin
+        Time, label and commit.
     conventions : dict
         As written.
     query_ids : ndarray of str, shape (n_queries,)
     weights : ndarray of shape (n_queries,), or None
+        Of the queries.
     values : dict of str to ndarray of shape (n_queries,)
         By measure; NaN where a query has no value.
     means : dict of str to dict
@@ -277,9 +282,9 @@ class Summary:
     origin: Origin
     conventions: Mapping[str, object]
     query_ids: TextArray
-    weights: FloatArray | None
-    values: dict[str, FloatArray]
-    means: dict[str, dict[str, Any]]
+    weights: FloatArray | None = field(repr=False)
+    values: dict[str, FloatArray] = field(repr=False)
+    means: dict[str, dict[str, Any]] = field(repr=False)
 
 
 def read_summary(path: str | Path) -> Summary:
