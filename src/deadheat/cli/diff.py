@@ -39,11 +39,10 @@ def diff(old: str, new: str, runs: tuple[str, ...], **options: Any) -> None:  # 
     from deadheat.report.of_diff import report_diff
 
     output = Output(options, [old, new, options["documents"], *runs])
-    named = named_runs(runs)
     found = diff_qrels(
         open_qrels(old),
         open_qrels(new),
-        {name: path if is_saved(path) else open_run(path, name) for name, path in named.items()},
+        {name: path if is_saved(path) else open_run(path, name) for name, path in named_runs(runs).items()},
         measures_of(options) if options["notations"] else None,
         collection=options["documents"],
         **given_conventions(options),

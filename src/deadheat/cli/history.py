@@ -33,7 +33,7 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
     from pathlib import Path
 
     from deadheat.comparison.history import history as find
-    from deadheat.report.of_history import report_history, subjects
+    from deadheat.report.of_history import report_history
 
     output = Output(options, [*(one for one in saved if not Path(one).is_dir()), reference])
     found = find(
@@ -46,4 +46,4 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
         rng=options["seed"],
     )
     report = report_history(found, for_people=not output.is_data)
-    output.print(with_figures(report, subjects(found), list(found.measures)))
+    output.print(with_figures(report, [("", found, {})], list(found.measures)))

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from deadheat.cli.files import INPUT, label, named_runs, open_qrels, open_run, unique_names
+from deadheat.cli.files import INPUT, named_runs, open_qrels, open_run
 from deadheat.cli.options import LAST, READING, examples, need_queries, takes
 from deadheat.cli.output import Output, output_options
 from deadheat.settings import Estimation
@@ -42,10 +42,9 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
 
     need_queries(options["queries"], {"--by": options["by"]})
     output = Output(options, [human, *judges, *runs])
-    named = dict(zip(unique_names(judges, label), judges, strict=True))
     found = judge_agreement(
         open_qrels(human),
-        {name: _labels(path, name) for name, path in named.items()},
+        {name: _labels(path, name) for name, path in named_runs(judges).items()},
         runs={name: open_run(path, name) for name, path in named_runs(runs).items()} or None,
         measures=options["notations"] or "nDCG@10",
         rel=1 if options["rel"] is None else options["rel"],

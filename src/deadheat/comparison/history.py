@@ -144,8 +144,7 @@ class History(Plottable, Shown):
             )
             apart = values - before
             order = np.argsort(np.nan_to_num(apart), kind="stable")
-            for kind, places in (("fell", order[:n]), ("rose", order[::-1][:n])):
-                sign = -1 if kind == "fell" else 1
+            for kind, sign, places in (("fell", -1, order[:n]), ("rose", 1, order[::-1][:n])):
                 rows += [
                     (measure, kind, str(self.query_ids[one]), float(apart[one]), float(values[one]))
                     for one in places

@@ -172,8 +172,7 @@ def read_judgments(
 
 def _table(found: pl.DataFrame, failures: pl.DataFrame, kind: str, failed: str, where: str) -> Qrels | Run:
     """Return the grades as a table, with what became of failures."""
-    answers = failures["answer"].unique(maintain_order=True).to_list()
-    raw = ["None" if one is None else shown(one) for one in answers]
+    raw = ["None" if one is None else shown(one) for one in failures["answer"].unique(maintain_order=True)]
     are = "is no grade" if len(failures) == 1 else "are no grades"
     said = f"{len(failures):,} of {counted(len(found), 'answer')} {are} ({three(raw)})"
     if len(failures) and failed == "error":

@@ -106,8 +106,10 @@ def reconciled(
     for name, one in found.items():
         kept = [scores for scores in one if scores.measure not in left_out]
         if not kept:
-            told = ", ".join(measure.label for measure in left_out)
-            raise DataError(f"too little is known of {name} for {told}, and no other measure was evaluated")
+            raise DataError(
+                f"too little is known of {name} for {', '.join(measure.label for measure in left_out)},"
+                " and no other measure was evaluated"
+            )
         own = Evaluation(kept, **one.parts())
         found[name] = own.select(~members(own.query_ids, lost)) if not_asked else own
     return found, Reconciled(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isnan
 from operator import itemgetter
-from typing import Any
 
 from deadheat.comparison.history import History
 from deadheat.comparison.pairs import Pair
@@ -118,8 +117,3 @@ def _facts(found: History) -> Iterator[Fact]:
         yield note("#", "under other judgments than the last: not comparable")
     for text in found.notes:
         yield note("history", text)
-
-
-def subjects(found: History) -> Any:  # noqa: ANN401 - what figures are drawn of
-    """Return what figures are drawn of."""
-    return [("", found, {})]

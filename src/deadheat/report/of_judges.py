@@ -59,19 +59,14 @@ def report_judges(
 
 def verdict_of(one: Conclusions) -> str:
     """Return for which decisions a judge's labels suffice, of these systems and queries."""
-    n = counted(len(one.query_ids), "query", "queries")
-    by = f"By {one.measure.label} on {n}"
+    by = f"By {one.measure.label} on {counted(len(one.query_ids), 'query', 'queries')}"
     if not one.n_separated:
         more = f", and {one.judge} {len(one.false)}" if one.false else ""
         return f"{by} the human labels tell no two of these systems apart{more}: this says little of {one.judge}."
     kept = one.n_separated - len(one.reversed) - len(one.lost)
     said_of = f"{by} {one.judge} confirms {kept} of {counted(one.n_separated, 'difference')} that the human labels find"
-    parts = [
-        f"reverses {len(one.reversed)}" if one.reversed else "",
-        f"misses {len(one.lost)}" if one.lost else "",
-        f"finds {len(one.false)} that they do not" if one.false else "",
-    ]
-    other = "".join(f", {part}" for part in parts if part)
+    found = {"reverses {}": one.reversed, "misses {}": one.lost, "finds {} that they do not": one.false}
+    other = "".join(", " + text.format(len(pairs)) for text, pairs in found.items() if pairs)
     if one.reversed:
         end = "do not decide by its labels alone"
     elif one.favoured:
