@@ -25,8 +25,7 @@ from deadheat.evaluation.evaluate import opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.reconciling import check_conventions, reconciled
-from deadheat.evaluation.saved import Summary, is_saved, read_summary
-from deadheat.evaluation.scores import Scores
+from deadheat.evaluation.saved import Summary, is_saved, read_summary, stated
 from deadheat.io.forking import check_threads
 from deadheat.io.source import path_named
 from deadheat.measures.stored import StoredMeasure
@@ -269,24 +268,9 @@ def _step(file: str, given: Evaluation | str | Path, now: Origin) -> Step:
         given.query_ids,
         given.weights,
         {str(one.measure): one.values for one in given},
-        {str(one.measure): _means(one) for one in given},
+        {str(one.measure): stated(one, one.interval()) for one in given},
         file,
     )
-
-
-def _means(scores: Scores) -> dict[str, Any]:
-    """Return what files hold of a mean."""
-    interval = scores.interval()
-    return {
-        "mean": scores.mean,
-        "low": interval.low,
-        "high": interval.high,
-        "tie_min": scores.mean_tie_min,
-        "tie_max": scores.mean_tie_max,
-        "n_queries": scores.n_queries,
-        "higher_is_better": scores.measure.higher_is_better,
-        "total": scores.measure.total,
-    }
 
 
 def _tell_times(steps: Sequence[Step], notes: list[str]) -> None:
@@ -341,7 +325,7 @@ def _reconciled(
             qrels_hash=scored.qrels_hash,
             query_ids=scored.query_ids,
             values={measure: scored[measure].values for measure in measures},
-            means={measure: _means(scored[measure]) for measure in measures},
+            means={measure: stated(scored[measure], scored[measure].interval()) for measure in measures},
             weights=scored.weights,
         )
         for step, scored in zip(steps, (found[name] for name in names), strict=True)
@@ -366,8 +350,8 @@ def _compared(
     ]
     found = {}
     for measure in measures:
-        stated = steps[0].means[measure]
-        own = StoredMeasure(notation=measure, higher_is_better=stated["higher_is_better"], total=stated["total"])
+        of_mean = steps[0].means[measure]
+        own = StoredMeasure(notation=measure, higher_is_better=of_mean["higher_is_better"], total=of_mean["total"])
         sides = {n: _side(step, own, ids) for n, step in enumerate(steps)}
         pairs: dict[int, Pair] = {}
         if can_be:

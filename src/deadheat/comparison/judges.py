@@ -80,10 +80,6 @@ class Estimate(float):
     def __repr__(self) -> str:
         return f"{float(self):.4f} [{self.low:.4f}, {self.high:.4f}]"
 
-    def __getnewargs__(self) -> tuple[float, float, float, int]:  # type: ignore[override]  # a number has one part
-        """Keep the ends in copies."""
-        return float(self), self.low, self.high, self.n_queries
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelAgreement:

@@ -219,7 +219,7 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
         "conventions": asdict(parts["conventions"]),
         "n_queries": len(parts["query_ids"]),
         "measures": {
-            str(one.measure): _summary(one, interval)
+            str(one.measure): {name: _plain(value) for name, value in stated(one, interval).items()}
             for one, interval in zip(scores, intervals(scores, options), strict=True)
         },
         "intervals": options.to_dict(),
@@ -294,12 +294,12 @@ def read_summary(path: str | Path) -> Summary:
 
 def _summarized(document: dict[str, Any]) -> Summary:
     data = document["data"]
-    stated = {
+    means = {
         name: own | {one: _number(own[one]) for one in ("mean", "low", "high", "tie_min", "tie_max")}
         for name, own in document["measures"].items()
     }
     ids = np.array(unpacked(data["queries"])["query_id"].to_list(), object)
-    values = unpacked(data["scores"])["value"].fill_null(math.nan).to_numpy().reshape(len(stated), len(ids))
+    values = unpacked(data["scores"])["value"].fill_null(math.nan).to_numpy().reshape(len(means), len(ids))
     return Summary(
         document["name"],
         document["qrels_hash"],
@@ -307,20 +307,18 @@ def _summarized(document: dict[str, Any]) -> Summary:
         document["conventions"],
         ids,
         unpacked(data["weights"])["weight"].to_numpy() if "weights" in data else None,
-        dict(zip(stated, values, strict=True)),
-        stated,
+        dict(zip(means, values, strict=True)),
+        means,
     )
 
 
-def _summary(scores: Scores, interval: Interval) -> dict[str, object]:
+def stated(scores: Scores, interval: Interval) -> dict[str, Any]:
+    """Return what a file says of the mean of a measure."""
     measure = scores.measure
-    numbers = {
+    return {
         "mean": scores.mean,
         **{name: getattr(interval, name) for name in OF_INTERVAL},
         **{name: getattr(scores, f"mean_{name}") for name in OF_TIES},
-    }
-    return {
-        **{name: _plain(number) for name, number in numbers.items()},
         "n_queries": scores.n_queries,
         **({"n_effective": scores.n_effective} if scores.is_weighted else {}),
         **{name: getattr(interval, attribute) for name, attribute in KNOWN.items()},
@@ -331,9 +329,11 @@ def _summary(scores: Scores, interval: Interval) -> dict[str, object]:
     }
 
 
-def _plain(number: float) -> float | str | None:
-    """Return a number as JSON can hold it; NaN, which means no value, becomes null."""
-    return None if math.isnan(number) else number if math.isfinite(number) else str(number)
+def _plain(value: object) -> object:
+    """Return a value as JSON can hold it; NaN, which means no value, becomes null, infinities become text."""
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    return None if math.isnan(value) else str(value)
 
 
 def _number(value: float | str | None) -> float:
