@@ -149,7 +149,10 @@ def test_cases_on_the_standard_input_need_a_format() -> None:
 
     refused, read = piped(), piped("--input-format", "csv")
     assert refused.returncode == BAD_DATA
-    assert "save it in a file that ends in .json, .jsonl, .csv or .tsv, or give --input-format json" in refused.stderr
+    assert (
+        "save it in a file that ends in .json, .jsonl, .csv, .tsv or .xlsx, or give --input-format json"
+        in refused.stderr
+    )
     assert read.stdout.startswith("stdin (en): 10 cases\n")
 
 

@@ -23,6 +23,7 @@ ZERO_OR_ONE = {
     *(f"Accuracy{rel}@{cutoff}" for rel in ("", "(rel=2)", "(rel=3)") for cutoff in (1, 2)),
     *("MTRR@1", "MTRR(rel=2)@1", "Judged@1", "Hole@1", "F(beta=0)@1"),
     *(f"R({rel}norm='retrieved_all')" for rel in ("", "rel=2, ")),
+    *(f"P({rel}norm='retrieved')@1" for rel in ("", "rel=2, ")),
     *(f"AP({rel}norm='{norm}')@1" for rel in ("", "rel=2, ") for norm in ("min", "retrieved")),
 }
 COUNTS = {"NumQ", *(f"NumRelRet{rel}@1" for rel in ("", "(rel=2)", "(rel=3)"))}

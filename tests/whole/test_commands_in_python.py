@@ -113,7 +113,7 @@ ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
         f"gate {name}": (dh.evaluate, name)
         for name in (
             *("ties", "missing", "no_relevant", "rel", "judged_only", "depth", "unjudged", "unjudged_max_rel"),
-            *("score_precision", "then_by", "ascending", "check_duplicates"),
+            *("score_precision", "then_by", "ascending", "check_duplicates", "weights"),
         )
     },
     **{f"bench {name}": (dh.read_cases, name) for name in ("id_pattern", "language")},

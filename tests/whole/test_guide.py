@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow  # a command is a process of its own, and pages ha
 DOCS = ROOT / "docs"
 FOUND = [DOCS / "index.md", *(path for folder in ("for", "de", "guide") for path in (DOCS / folder).glob("*.md"))]
 PAGES = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in FOUND}
-READERS = ("clinician", "paper", "rag", "recommender", "search", "training")
+READERS = ("clinician", "judges", "paper", "rag", "recommender", "search", "training")
 
 
 @pytest.mark.slow

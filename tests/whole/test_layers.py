@@ -147,6 +147,7 @@ LATE = {
     "evaluation.evaluation imports evaluation in Evaluation.save": "few evaluations are saved",
     "evaluation.evaluation imports evaluation in Evaluation.steps": "few evaluations are asked for them",
     "evaluation.scores imports stats in Scores.quantile": "SciPy",
+    "evaluation.scores imports stats in Scores.variance_components": "SciPy",
     "evaluation.scores imports stats in intervals": "SciPy",
     "io.formats.__init__ imports io in scan": "Narwhals",
     "io.formats.nested imports io in _of_records": "Narwhals",

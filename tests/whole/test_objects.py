@@ -24,6 +24,7 @@ from deadheat.errors import MissingDependencyError
 from deadheat.report.as_json import as_json
 from deadheat.report.numbers import format_cell
 from deadheat.report.of_comparison import report_comparison
+from deadheat.report.of_history import report_history
 from deadheat.report.shown import report_of
 from support.command import call
 from support.html_pages import check_harmless, read_html
@@ -220,6 +221,7 @@ def numbers_of(document: Any) -> Iterator[float]:  # noqa: ANN401 - what JSON ho
 DATA: dict[str, Callable[[Any], Report]] = {
     "Comparison": lambda shown: report_comparison(shown, qrels="qrels", for_people=False),
     "BenchResult": data_of_bench,
+    "History": lambda shown: report_history(shown, for_people=False),
 }
 """Reports for programs, where they are others than those for people."""
 

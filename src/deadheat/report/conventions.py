@@ -24,7 +24,6 @@ from deadheat.report.model import (
 )
 from deadheat.report.numbers import DOUBT, format_cell
 from deadheat.settings import BOUNDED
-from deadheat.stats.repeats import VarianceComponents
 from deadheat.wording import BY_DOC_ID, counted, in_brackets, three
 
 if TYPE_CHECKING:
@@ -214,8 +213,9 @@ def _repeated(evaluation: Evaluation) -> Iterator[Fact]:
     parts = {one.measure.label: one.variance_components for one in evaluation if one.repeats is not None}
     if not parts:
         return
-    names = [one.name for one in fields(VarianceComponents)]
-    held = {measure: {name: _finite(getattr(own, name)) for name in names} for measure, own in parts.items()}
+    held = {
+        measure: {one.name: _finite(getattr(own, one.name)) for one in fields(own)} for measure, own in parts.items()
+    }
     measure, own = next(iter(parts.items()))
     stds = {name: format_cell(max(getattr(own, name), 0.0) ** 0.5) for name in ("queries", "repeats", "ties", "shared")}
     text = (

@@ -38,15 +38,20 @@ def report_history(found: History, *, for_people: bool = True) -> Report:
     for_people : bool, default True
         Whether each measure has a table of its own; else one has all.
     """
+    moved = [*_moved(found)] if len(found.steps) > 1 else []
     if not for_people:
         rows = [{"step": str(n // len(found.measures) + 1), **row} for n, row in enumerate(found.rows())]
-        return Report((table_of_rows("history", ("step", MEASURE), rows),), tuple(_facts(found)))
+        return Report((table_of_rows("history", ("step", MEASURE), rows), *moved), tuple(_facts(found)))
     tables = [_table(found, measure) for measure in found.measures]
-    if moved := found.queries(MOST).to_dicts() if len(found.steps) > 1 else []:
+    return Report((*tables, *moved), tuple(_facts(found)), opening=headline(found))
+
+
+def _moved(found: History) -> Iterator[Table]:
+    """Yield the queries that the last step moved most, if it moved any."""
+    if rows := found.queries(MOST).to_dicts():
         labels = (MEASURE, Column("kind", ""), QUERY)
         columns = (Column("difference", "difference"), Column("value", "now"))
-        tables.append(tabulate("queries", labels, columns, moved, title="Queries of the last step", has_blocks=True))
-    return Report(tuple(tables), tuple(_facts(found)), opening=headline(found))
+        yield tabulate("queries", labels, columns, rows, title="Queries of the last step", has_blocks=True)
 
 
 def headline(found: History) -> str:
