@@ -56,7 +56,7 @@ def test_without_clusters_only() -> None:
     assert clustered.unknown == "only 3 clusters"
     with pytest.raises(
         ParameterError,
-        match=r"needs independent queries that count the same, got clusters; allowed here are 'auto', 'bca'",
+        match=r"needs independent queries, got clusters; allowed here are 'auto', 'bca'",
     ):
         scores.interval("clopper-pearson", cluster=clusters)
 

@@ -38,7 +38,7 @@ def report_history(found: History, *, for_people: bool = True) -> Report:
     for_people : bool, default True
         Whether each measure has a table of its own; else one has all.
     """
-    moved = [*_moved(found)] if len(found.steps) > 1 else []
+    moved = [*_of_queries(found)] if len(found.steps) > 1 else []
     if not for_people:
         rows = [{"step": str(n // len(found.measures) + 1), **row} for n, row in enumerate(found.rows())]
         return Report((table_of_rows("history", ("step", MEASURE), rows), *moved), tuple(_facts(found)))
@@ -46,7 +46,7 @@ def report_history(found: History, *, for_people: bool = True) -> Report:
     return Report((*tables, *moved), tuple(_facts(found)), opening=headline(found))
 
 
-def _moved(found: History) -> Iterator[Table]:
+def _of_queries(found: History) -> Iterator[Table]:
     """Yield the queries that the last step moved most, if it moved any."""
     if rows := found.queries(MOST).to_dicts():
         labels = (MEASURE, Column("kind", ""), QUERY)
