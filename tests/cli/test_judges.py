@@ -62,7 +62,25 @@ def test_several_judges_and_formats() -> None:
         assert "kappa" in ok("judges", "human.txt", "llm.txt", "--format", form)
 
 
+def test_json_has_every_judge_and_measure() -> None:
+    runs = ("--run", "a.run", "--run", "b.run", "-m", "nDCG@3 RR")
+    document = json.loads(ok("judges", "human.txt", "llm.txt", "human.txt", *runs, "--format", "json"))
+    for judge in ("llm", "human"):
+        for measure in ("nDCG@3", "RR"):
+            assert document[f"systems of {judge}, {measure}"][judge][measure]["a"]["human"] >= 0
+
+
+def test_grades_have_no_order_of_rank(folder: Path) -> None:
+    lines = (line.split() for line in JUDGE.splitlines())
+    (folder / "llm.run").write_text("".join(f"{q} Q0 {d} 1 {g} t\n" for q, _, d, g in lines), encoding="utf-8")
+    found = [
+        json.loads(ok("judges", "human.txt", "llm.run", *more, "--format", "json")) for more in ((), ("--ascending",))
+    ]
+    assert found[0]["judges"] == found[1]["judges"]
+
+
 def test_what_does_not_go() -> None:
+    assert call("judges", "human.txt", "llm.txt", "-m", "RR").exit_code == 2
     result = call("judges", "human.txt", "llm.txt", "--run", "a.run")
     assert result.exit_code == 2
     assert "two runs or more" in result.stderr

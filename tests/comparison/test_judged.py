@@ -54,6 +54,8 @@ def test_the_difference_is_that_of_prediction_powered_inference() -> None:
     assert pair.high - pair.low < human.high - human.low
     assert np.isnan(human.judge_weight)
     assert pair.method == "ppi"
+    (as_run,) = dh.compare(HUMAN, RUNS, "nDCG@5", judge=dh.Run(JUDGE)).pairs
+    assert (as_run.difference, as_run.p_value) == (pair.difference, pair.p_value)
 
 
 def test_one_sided_p_values() -> None:
@@ -132,7 +134,14 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (pair,) = dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE).pairs
     assert row["judge_weight"] == pytest.approx(pair.judge_weight)
     assert row["difference"] == pytest.approx(pair.difference)
+    assert row["human_difference"] == pytest.approx(pair.judged.difference if pair.judged else None)
     assert call(*arguments, "--test", "sign").exit_code == 2
+    assert call(*arguments, "--compact").exit_code == 2
+    (tmp_path / "grades.json").write_text(json.dumps(JUDGE), encoding="utf-8")
+    lines = [f"{q} Q0 {d} 1 {g} llm\n" for q, own in JUDGE.items() for d, g in own.items()]
+    (tmp_path / "grades.run").write_text("".join(lines), encoding="utf-8")
+    as_run = json.loads(ok(*arguments[:-1], "grades.run", "--format", "json"))["pairs"]["poor"]["good"]["nDCG@5"]
+    assert as_run["difference"] == row["difference"]
 
 
 def test_systems_that_lack_different_queries_are_compared_query_by_query() -> None:

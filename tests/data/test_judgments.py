@@ -28,6 +28,8 @@ RAW: dict[str, dict[str, object]] = {
         ("7 out of 10", 7, 10),
         ("2/3 or 1/3", None, None),
         ("8/10, since 3 words fit", None, None),
+        ("3/0", None, None),
+        ("12/10", None, None),
         ("Highly relevant", 3, None),
         (" **highly  RELEVANT**.", 3, None),
         ("not highly relevant", None, None),
@@ -113,6 +115,10 @@ def test_files_and_frames(tmp_path: Path) -> None:
     assert dh.read_judgments(rows, grade=lambda row: row["answer"], failed="drop").to_dict() == wanted
     with pytest.raises(ColumnError, match="give grade="):
         dh.read_judgments(named)
+    with pytest.raises(ColumnError, match="score and answer may both hold the grade: say which one: grade="):
+        dh.read_judgments([{"query": "q", "doc": "d", "answer": "2", "score": "0.9"}])
+    with pytest.raises(ParameterError, match="scale"):
+        dh.read_judgments(RAW, scale=-1)
     with pytest.raises(DuplicateError, match="document 'a' is graded more than once"):
         dh.read_judgments([*rows, rows[0]], failed="drop")
     with pytest.raises(DataError, match="row 1 lacks a doc_id"):

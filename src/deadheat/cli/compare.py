@@ -10,6 +10,7 @@ import click
 
 from deadheat.cli.app import refuse
 from deadheat.cli.files import INPUT, asked, label, named_runs, open_qrels, open_run, shown_path
+from deadheat.cli.judges import labels
 from deadheat.cli.options import (
     COLLECTION,
     ENGINE,
@@ -144,6 +145,7 @@ def _check_tables(options: Mapping[str, Any], output: Output) -> None:
     if options["compact"]:
         if output.is_data:
             raise click.UsageError(f"--compact is a table for people: {output.form} has every number without it")
+        refuse(("judge",), "has a table of its own, and --compact is one table: leave out one of them")
         refuse(OWN_TABLES, "has tables of its own, and --compact is one table: leave out one of them")
 
 
@@ -171,7 +173,7 @@ def compare_files(
     queries : Queries or None
     """
     from deadheat.comparison.comparison import compare_evaluated, compare_under
-    from deadheat.comparison.judged import check_judge
+    from deadheat.comparison.judged import as_qrels, check_judge
     from deadheat.evaluation.evaluate import evaluate_under, load_evaluation
     from deadheat.evaluation.warned import warn_of_form
 
@@ -196,7 +198,7 @@ def compare_files(
     else:
         judgments = open_qrels(qrels)
         runs = {name: open_run(path, name, keyed=name != alone) for name, path in named.items()}
-        judge = None if options.get("judge") is None else open_qrels(options["judge"])
+        judge = None if options.get("judge") is None else as_qrels(labels(options["judge"], "judge"))
         if judge is not None:
             check_judge(design, **of_queries)
         comparison = compare_under(

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from deadheat.cli.files import INPUT, named_runs, open_qrels, open_run
+from deadheat.cli.app import refuse
+from deadheat.cli.files import INPUT, named_columns, named_runs, open_qrels, open_run
 from deadheat.cli.options import LAST, READING, examples, need_queries, takes
 from deadheat.cli.output import Output, output_options
 from deadheat.settings import Estimation
@@ -41,10 +42,12 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     from deadheat.report.of_judges import report_judges
 
     need_queries(options["queries"], {"--by": options["by"]})
+    if not runs:
+        refuse(("notations", "n_resamples"), "is of systems: give --run too")
     output = Output(options, [human, *judges, *runs])
     found = judge_agreement(
         open_qrels(human),
-        {name: _labels(path, name) for name, path in named_runs(judges).items()},
+        {name: labels(path, name) for name, path in named_runs(judges).items()},
         runs={name: open_run(path, name) for name, path in named_runs(runs).items()} or None,
         measures=options["notations"] or "nDCG@10",
         rel=1 if options["rel"] is None else options["rel"],
@@ -63,10 +66,11 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     output.print(side_by_side(of_sets))
 
 
-def _labels(path: str, name: str) -> Any:  # noqa: ANN401 - qrels or a run
+def labels(path: str, name: str) -> Any:  # noqa: ANN401 - qrels or a run
     """Read what a judge said, which may be written as a run."""
+    from deadheat.data.tables import Run
     from deadheat.errors import SwappedFilesError
 
     with suppress(SwappedFilesError):
         return open_qrels(path)
-    return open_run(path, name)
+    return Run(path, name=name, columns=named_columns("run"))  # grades, which do not rank

@@ -334,8 +334,12 @@ class Comparison(Plottable, Shown):
         names = {name: name for name in own[: None if details else N_COLUMNS]} | (KNOWN if details else {})
         columns = {name: [getattr(pair, own) for pair in self.pairs] for name, own in names.items()}
         if self.by_judge:
-            added = [one.name for one in fields(Judged)]
-            columns |= {f"judge_{name}": [getattr(pair.judged, name) for pair in self.pairs] for name in added}
+            columns |= {
+                f"{'human' if name in vars(self.pairs[0]) else 'judge'}_{name}": [
+                    getattr(pair.judged, name) for pair in self.pairs
+                ]
+                for name in (one.name for one in fields(Judged))
+            }
         return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def named_numbers(self) -> Numbers:
@@ -846,7 +850,9 @@ def compare(
         cluster=cluster,
         queries=queries,
         check_duplicates=check_duplicates,
-        judge=None if judge is None else Qrels.of(judge).normalized(normalize_ids),
+        judge=None
+        if judge is None
+        else (judge if isinstance(judge, Run) else Qrels.of(judge)).normalized(normalize_ids),
         weights=weights,
     )
     given = list(runs.values() if isinstance(runs, Mapping) else runs)

@@ -250,7 +250,9 @@ class Conclusions:
 
     @property
     def favoured(self) -> tuple[str, ...]:
-        """Systems whose bias exceeds that of the others by more than chance."""
+        """Systems whose bias exceeds that of the others by more than chance; of two it cannot be told which."""
+        if len(self.systems) < 3:
+            return ()
         return tuple(one.system for one in self.favours if one.significant and one.difference > 0)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import check_choice
+from deadheat.arguments import check_choice, positive
 from deadheat.data.tables import Qrels, Run, Source, label_of, path_of
 from deadheat.errors import ColumnError, DataError, DuplicateError, ParameterError
 from deadheat.io.kinds import names_of
@@ -63,7 +63,8 @@ def read_grade(answer: object, grades: Mapping[str, float] | None = None) -> Gra
         rest = NUMBERS.findall(OF_SCALE.sub(" ", answer))
         if of_scale:
             ((number, scale), *others) = of_scale
-            return Grade(None) if others or rest else Grade(float(number), float(scale))
+            is_grade = not others and not rest and 0 <= float(number) <= float(scale)
+            return Grade(float(number), float(scale)) if is_grade else Grade(None)
         numbers = {float(one) for one in rest}
         return Grade(numbers.pop() if len(numbers) == 1 else None)
     is_number = isinstance(answer, int | float) or hasattr(answer, "__float__")
@@ -141,6 +142,8 @@ def read_judgments(
     check_choice("kind", kind, ("qrels", "run"))
     if failed == "bounds" and kind == "run":
         raise ParameterError(argument="failed", given=failed, allowed=FAILED[:-1], beside={"kind": kind})
+    if scale is not None:
+        positive("scale", scale)
     path = path_of(source)
     where = str(path) if path else name or "judgments"
     rows = list(_rows(source, path, grade, where))
@@ -232,7 +235,11 @@ def _names(columns: list[str], grade: str | Callable[[Any], object] | None, wher
     wanted["grade"] = [grade] if isinstance(grade, str) else GRADES
     found = {}
     for name, known in wanted.items():
-        own = next((one for one in known if one in columns), None)
+        several = [one for one in known if one in columns]
+        if name == "grade" and len(several) > 1:
+            hint = "say which one: grade="
+            raise ColumnError(f"{' and '.join(several)} may both hold the grade", hint=hint, path=where)
+        own = next(iter(several), None)
         if own is None and not (name == "grade" and callable(grade)):
             raise ColumnError(
                 f"no column {' or '.join(known)}",

@@ -214,7 +214,7 @@ def _repeated(evaluation: Evaluation) -> Iterator[Fact]:
     if not parts:
         return
     held = {
-        measure: {one.name: _finite(getattr(own, one.name)) for one in fields(own)} for measure, own in parts.items()
+        measure: {one.name: finite(getattr(own, one.name)) for one in fields(own)} for measure, own in parts.items()
     }
     measure, own = next(iter(parts.items()))
     stds = {name: format_cell(max(getattr(own, name), 0.0) ** 0.5) for name in ("queries", "repeats", "ties", "shared")}
@@ -230,7 +230,8 @@ def _repeated(evaluation: Evaluation) -> Iterator[Fact]:
     yield note("repeats", f"variance estimated below 0, shown as 0: {'; '.join(below)}" if below else "")
 
 
-def _finite(number: float) -> float | None:
+def finite(number: float) -> float | None:
+    """Return a number as JSON can hold it."""
     return number if isfinite(number) else None
 
 

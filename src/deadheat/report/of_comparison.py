@@ -355,7 +355,7 @@ def _of_judge(comparison: Comparison) -> Iterator[Fact]:
     text = (
         f"{name} labelled {counted(n_others, 'query', 'queries')} beside {n} with human labels, which must be a random"
     )
-    how = "sample of all; differences by prediction-powered inference, p by Student's t"
+    how = "sample of all; differences by prediction-powered inference, p by Student's t and not by the test above"
     yield Fact("judge", name, "judge", f"{text} {how}")
     useless = sum(not one.weight for _, one in pairs)
     if useless:

@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 from deadheat.comparison.judges import OF_GRADES, STATISTICS, Conclusions, Estimate, JudgeAgreement, LabelAgreement
+from deadheat.report.conventions import finite
 from deadheat.report.model import (
     MEASURE,
     QUERY,
@@ -48,7 +49,7 @@ def report_judges(
         title = " ".join(name) if isinstance(name, tuple) else str(name)
         tables.append(_statistics(own.judges, level, f"stratum_{title}", title))
     for one in found.conclusions:
-        tables += _of_conclusions(one, level, is_named=len(found.judges) > 1)
+        tables += _of_conclusions(one, level, is_named=len(found.conclusions) > 1)
     if per_query:
         frame = found.per_query()
         columns = [Column(name, name.replace("_", " ")) for name in frame.columns[2:]]
@@ -70,7 +71,7 @@ def verdict_of(one: Conclusions) -> str:
     if one.reversed:
         end = "do not decide by its labels alone"
     elif one.favoured:
-        end = f"do not decide on {three(list(one.favoured))} by its labels: it favours what others score lower"
+        end = f"do not decide on {three(list(one.favoured))} by its labels: by them it gains more than the others"
     elif one.false:
         end = "its clear differences need a second look, its order of systems is that of the humans"
     else:
@@ -131,6 +132,7 @@ def _of_one(found: JudgeAgreement, level: str) -> Iterator[Table]:
 def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator[Table]:
     """Return the systems under both labels, and the pairs on which they differ."""
     of = f"{one.measure.label}, {one.judge}" if is_named else one.measure.label
+    keyed = f" of {one.judge}, {one.measure.label}" if is_named else ""
     systems = [
         {
             "judge": one.judge,
@@ -154,7 +156,9 @@ def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator
         Column("p", "p", spare=2),
     )
     hidden = (JUDGE, MEASURE) if is_named else ()
-    yield tabulate("systems", (*hidden, SYSTEM), columns, systems, title=f"Systems by {of}", has_blocks=bool(hidden))
+    yield tabulate(
+        f"systems{keyed}", (*hidden, SYSTEM), columns, systems, title=f"Systems by {of}", has_blocks=bool(hidden)
+    )
     pairs = {(pair.system, pair.baseline): (pair, other) for pair, other in zip(one.human, one.by_judge, strict=True)}
     rows = [
         {
@@ -177,7 +181,7 @@ def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator
             Column("judge", "by judge"),
             Column("judge_p", "p", spare=1),
         )
-        yield tabulate("pairs", labels, of_pairs, rows, title=f"Pairs on which they differ by {of}")
+        yield tabulate(f"pairs{keyed}", labels, of_pairs, rows, title=f"Pairs on which they differ by {of}")
 
 
 def _facts(found: JudgeAgreement) -> Iterator[Fact]:
@@ -190,14 +194,17 @@ def _facts(found: JudgeAgreement) -> Iterator[Fact]:
         key, heading = ("documents", "documents") if len(found.judges) == 1 else (f"of_{judge}", judge)
         yield Fact(key, numbers, heading, f"{text}; left out {left}" if left else text)
     if found.together:
-        alphas = {name: {"value": float(one), "low": one.low, "high": one.high} for name, one in found.together.items()}
+        alphas = {
+            name: {"value": finite(one.value), "low": finite(one.low), "high": finite(one.high)}
+            for name, one in found.together.items()
+        }
         text = ", ".join(f"{name} {one!r}" for name, one in found.together.items())
         yield Fact("alpha_together", alphas, "alpha of all", f"{text}: humans and all judges at once")
     for under in found.conclusions:
         name = f"{under.judge}, {under.measure.label}"
         told: dict[str, object] = {
-            "tau_b": under.tau_b,
-            "tau_ap": under.tau_ap,
+            "tau_b": finite(under.tau_b),
+            "tau_ap": finite(under.tau_ap),
             "separated": under.n_separated,
             "pairs": len(under.human),
             **{kind: [list(pair) for pair in getattr(under, kind)] for kind in ("reversed", "lost", "false")},

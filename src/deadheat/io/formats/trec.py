@@ -151,6 +151,7 @@ def read_blocks(path: Path, kind: Kind, marked: Marked, size: int = BLOCK) -> It
     for given in blocks(path, size):
         block = marked.without_comments(given, first_line)
         if first_line == 1:
+            marked.check_text(path)  # before a row below them is found to be wrong
             _check_first_row(block, kind, path)
         frame = _read_block(block, kind, path)
         yield read_lines(block, kind, path, first_line) if frame is None else frame
@@ -188,10 +189,15 @@ class Marked:
                 self.queries.add(line.split(maxsplit=1)[0])
         return b"\n".join(lines)
 
-    def check(self, path: Path) -> None:
-        """Raise `MalformedRowError` for a comment that begins as a record does, or holds what may end a line."""
+    def check_text(self, path: Path) -> None:
+        """Raise an error for a comment that is no text, or holds what may end a line."""
         for number, line in self.comments.items():
             check_comment(decoded(line, path, number), path, number)
+
+    def check(self, path: Path) -> None:
+        """Raise `MalformedRowError` for a comment that begins as a record does, or holds what may end a line."""
+        self.check_text(path)
+        for number, line in self.comments.items():
             if line.split(maxsplit=1)[0] in self.queries:
                 _fields(line, self.kind, path, number)
                 value = line.split()[TREC_FIELDS[self.kind].index(VALUE_COLUMN[self.kind])].decode()
