@@ -850,9 +850,7 @@ def compare(
         cluster=cluster,
         queries=queries,
         check_duplicates=check_duplicates,
-        judge=None
-        if judge is None
-        else (judge if isinstance(judge, Run) else Qrels.of(judge)).normalized(normalize_ids),
+        judge=None if judge is None else as_qrels(judge).normalized(normalize_ids),
         weights=weights,
     )
     given = list(runs.values() if isinstance(runs, Mapping) else runs)
