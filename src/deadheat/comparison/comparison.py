@@ -18,7 +18,7 @@ from deadheat import stats
 from deadheat.arguments import Rng, as_count, by_name, generator, positive
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
 from deadheat.comparison.flips import gap_of, side_of
-from deadheat.comparison.judged import check_judge, judged_pairs
+from deadheat.comparison.judged import as_qrels, check_judge, judged_pairs
 from deadheat.comparison.outer import OuterBound, bounded, difference_bounds, outer_bounds
 from deadheat.comparison.pairs import Judged, Pair, compare_sides, n_units, pairs_of
 from deadheat.comparison.ranking import rank_intervals
