@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import chain
 from numbers import Real
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from deadheat.errors import DataError, DuplicateError, FileFormatError, SwappedFilesError
 from deadheat.io.kinds import OTHER_KIND, Kind
 from deadheat.io.mappings import Nested
 from deadheat.io.results import Reader, is_of_chroma, results_in
-from deadheat.io.values import is_number
+from deadheat.io.values import check_ids_of_row, is_number
 from deadheat.wording import Plain, counted, did_you_mean, three
 
 Document = Mapping[Any, Any]
@@ -252,6 +253,7 @@ def _read_quepid(held: Document, where: str) -> Found:
         else:
             ratings = list(ratings.items())
         found[text] = [(doc, rating) for doc, rating in ratings if rating is not None]
+        check_ids_of_row(text, text, Path(where))  # also of a query without a rating, which makes no row
         n_unrated += len(ratings) - len(found[text])
     notes: tuple[str, ...] = (f"{counted(n_unrated, 'unrated document')} left out",) if n_unrated else ()
     if unrated := [query for query, own in found.items() if not own]:  # nobody looked: something may be relevant

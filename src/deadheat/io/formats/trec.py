@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from typing import IO
 
@@ -151,7 +152,8 @@ def read_blocks(path: Path, kind: Kind, marked: Marked, size: int = BLOCK) -> It
     for given in blocks(path, size):
         block = marked.without_comments(given, first_line)
         if first_line == 1:
-            marked.check_text(path)  # before a row below them is found to be wrong
+            blank = block[: len(block) - len(block.lstrip())]
+            marked.check_text(path, above=blank.count(b"\n") + 1)  # before a row below them is found to be wrong
             _check_first_row(block, kind, path)
         frame = _read_block(block, kind, path)
         yield read_lines(block, kind, path, first_line) if frame is None else frame
@@ -189,10 +191,11 @@ class Marked:
                 self.queries.add(line.split(maxsplit=1)[0])
         return b"\n".join(lines)
 
-    def check_text(self, path: Path) -> None:
-        """Raise an error for a comment that is no text, or holds what may end a line."""
+    def check_text(self, path: Path, above: float = inf) -> None:
+        """Raise an error for a comment above a line that is no text, or holds what may end a line."""
         for number, line in self.comments.items():
-            check_comment(decoded(line, path, number), path, number)
+            if number < above:
+                check_comment(decoded(line, path, number), path, number)
 
     def check(self, path: Path) -> None:
         """Raise `MalformedRowError` for a comment that begins as a record does, or holds what may end a line."""
