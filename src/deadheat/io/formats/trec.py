@@ -156,7 +156,12 @@ def read_blocks(path: Path, kind: Kind, marked: Marked, size: int = BLOCK) -> It
             marked.check_text(path, above=blank.count(b"\n") + 1)  # before a row below them is found to be wrong
             _check_first_row(block, kind, path)
         frame = _read_block(block, kind, path)
-        yield read_lines(block, kind, path, first_line) if frame is None else frame
+        try:
+            rows = read_lines(block, kind, path, first_line) if frame is None else frame
+        except DataError as error:
+            marked.check_text(path, above=error.line or inf)
+            raise
+        yield rows
         first_line += block.count(b"\n")
     marked.check(path)
 
