@@ -51,7 +51,7 @@ def test_conclusions_strata_and_queries() -> None:
     by = json.loads(
         ok("judges", "human.txt", "llm.txt", "--queries", "queries.csv", "--by", "type", "--format", "json")
     )
-    assert by["stratum_short"]["llm"]["n_documents"] == 3
+    assert by["stratum_type short"]["llm"]["n_documents"] == 3
 
 
 def test_several_judges_and_formats() -> None:

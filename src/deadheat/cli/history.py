@@ -9,6 +9,7 @@ import click
 from deadheat.cli.files import INPUT
 from deadheat.cli.options import FIGURES, examples, takes
 from deadheat.cli.output import Output, output_options, with_figures
+from deadheat.settings import Estimation
 
 
 @click.command(
@@ -41,8 +42,8 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
         reference=reference,
         judgments=options["judgments"],
         test=options["test"],
-        confidence_level=options["confidence_level"] or 0.95,
-        n_resamples=options["n_resamples"] or 10_000,
+        confidence_level=options["confidence_level"] or Estimation.confidence_level,
+        n_resamples=options["n_resamples"] or Estimation.n_resamples,
         rng=options["seed"],
     )
     report = report_history(found, for_people=not output.is_data)

@@ -37,8 +37,7 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     """
     from deadheat.comparison.judges import judge_agreement
     from deadheat.data.queries import Queries
-    from deadheat.evaluation.strata import groupings_of
-    from deadheat.report.model import side_by_side
+    from deadheat.evaluation.strata import groupings_of, label
     from deadheat.report.of_judges import report_judges
 
     need_queries(options["queries"], {"--by": options["by"]})
@@ -56,14 +55,13 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
         rng=options["seed"],
         check_duplicates=False,
     )
-    if not options["by"]:
-        output.print(report_judges(found, per_query=per_query))
-        return
-    table = Queries(options["queries"])
-    sets = groupings_of(options["by"], table)
-    output.check_sets(sets)
-    of_sets = {":".join(one): report_judges(found, per_query=per_query, strata=found.by(one, table)) for one in sets}
-    output.print(side_by_side(of_sets))
+    strata = {}
+    if options["by"]:
+        table = Queries(options["queries"])
+        sets = groupings_of(options["by"], table)
+        output.check_sets(sets)
+        strata = {f"{':'.join(one)} {label(name)}": own for one in sets for name, own in found.by(one, table).items()}
+    output.print(report_judges(found, per_query=per_query, strata=strata))
 
 
 def labels(path: str, name: str) -> Any:  # noqa: ANN401 - qrels or a run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -40,6 +41,7 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
     deadheat evaluate kept it; measures that look at more are refused, with their queries.
     """
     from deadheat.evaluation.evaluate import load_evaluation
+    from deadheat.report.model import Fact
     from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
 
     inputs = [saved, qrels, options["ids"]]
@@ -56,4 +58,7 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
         with writing(target):
             found.save(target)
     of_what = found.qrels_name if qrels is None else shown_path(qrels, "the qrels")
-    output.print(report_evaluations([found], EvaluationContext(of_what)))
+    report = report_evaluations([found], EvaluationContext(of_what))
+    if targets:
+        report = replace(report, facts=(*report.facts, Fact("saved", targets, "saved", ", ".join(targets))))
+    output.print(report)

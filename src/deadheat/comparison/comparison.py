@@ -20,7 +20,7 @@ from deadheat.arrays import FloatArray, IntArray, TextArray, members
 from deadheat.comparison.flips import gap_of, side_of
 from deadheat.comparison.judged import as_qrels, check_judge, judged_pairs
 from deadheat.comparison.outer import OuterBound, bounded, difference_bounds, outer_bounds
-from deadheat.comparison.pairs import Judged, Pair, compare_sides, n_units, pairs_of
+from deadheat.comparison.pairs import JudgeContribution, Pair, compare_sides, n_units, pairs_of
 from deadheat.comparison.ranking import rank_intervals
 from deadheat.comparison.verdict import QUERY, Judge, Lacking, Verdict, Within
 from deadheat.data.flat import Numbers
@@ -338,7 +338,7 @@ class Comparison(Plottable, Shown):
                 f"{'human' if name in vars(self.pairs[0]) else 'judge'}_{name}": [
                     getattr(pair.judged, name) for pair in self.pairs
                 ]
-                for name in (one.name for one in fields(Judged))
+                for name in (one.name for one in fields(JudgeContribution))
             }
         return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
 

@@ -25,7 +25,7 @@ from deadheat.evaluation.evaluate import opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.reconciling import check_conventions, reconciled
-from deadheat.evaluation.saved import Summary, is_saved, read_summary, stated
+from deadheat.evaluation.saved import SavedSummary, is_saved, read_summary, stated
 from deadheat.io.forking import check_threads
 from deadheat.io.source import path_named
 from deadheat.measures.stored import StoredMeasure
@@ -36,7 +36,7 @@ NUMBERS = ("mean", "low", "high", "tie_min", "tie_max", "n_queries")
 
 
 @dataclass(frozen=True, eq=False)
-class Step(Summary):
+class Step(SavedSummary):
     """One evaluation of a history: what files hold of it, with values and means under the judgments of the history.
 
     Attributes

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.arrays import FloatArray, TextArray, aligned
-from deadheat.comparison.pairs import Judged, Pair
+from deadheat.comparison.pairs import JudgeContribution, Pair
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
@@ -50,7 +50,7 @@ def judged_pairs(
         kept, known = ~np.isnan(own) & ~np.isnan(both), others[~np.isnan(others)]
         powered = powered_mean(own[kept], both[kept], known, confidence_level=design.confidence_level)
         human = {name: getattr(pair, name) for name in ("difference", "low", "high", "p_value")}
-        added = Judged(powered.weight, powered.correlation, powered.n_effective, len(known), **human)
+        added = JudgeContribution(powered.weight, powered.correlation, powered.n_effective, len(known), **human)
         numbers: dict[str, Any] = {  # without weight those of the human labels stay
             "difference": powered.estimate,
             "low": powered.low,

@@ -41,7 +41,7 @@ LEAST_P = 0.0001  # a smaller one is shown as a bound
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgeContribution:
     """What a judge adds to a difference that humans know for some queries.
 
     Attributes
@@ -133,7 +133,7 @@ class Pair:
         Whether the skewness is so large for the number of queries that the test, which holds its level for symmetric
         differences or many queries, may reject equal systems more often than it promises: `test="bootstrap-t"` is
         nearer to its level (:func:`deadheat.stats.is_doubtful`). Never of "wilcoxon" and "sign", which test no mean.
-    judged : Judged or None
+    judged : JudgeContribution or None
         With ``compare(judge=)``: what the judge's labels add. Where they count (`judge_weight` above 0), difference,
         interval and p value are those of prediction-powered inference; means, wins, losses and what ties can reverse
         are by the human labels.
@@ -173,7 +173,7 @@ class Pair:
     doubtful: bool
     n_effective: float | None = None
     rerun_probability: float = math.nan
-    judged: Judged | None = None
+    judged: JudgeContribution | None = None
 
     @property
     def judge_weight(self) -> float:

@@ -255,7 +255,7 @@ def read(path: str | Path) -> tuple[list[Scores], dict[str, Any]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Summary:
+class SavedSummary:
     """What a history needs of a saved evaluation, of which it reads no more.
 
     Attributes
@@ -287,12 +287,12 @@ class Summary:
     means: dict[str, dict[str, Any]] = field(repr=False)
 
 
-def read_summary(path: str | Path) -> Summary:
+def read_summary(path: str | Path) -> SavedSummary:
     """Return what a history needs of a saved evaluation."""
     return SAVED.read(path, _summarized)
 
 
-def _summarized(document: dict[str, Any]) -> Summary:
+def _summarized(document: dict[str, Any]) -> SavedSummary:
     data = document["data"]
     means = {
         name: own | {one: _number(own[one]) for one in ("mean", "low", "high", "tie_min", "tie_max")}
@@ -300,7 +300,7 @@ def _summarized(document: dict[str, Any]) -> Summary:
     }
     ids = np.array(unpacked(data["queries"])["query_id"].to_list(), object)
     values = unpacked(data["scores"])["value"].fill_null(math.nan).to_numpy().reshape(len(means), len(ids))
-    return Summary(
+    return SavedSummary(
         document["name"],
         document["qrels_hash"],
         Origin(*(document.get(name, "") for name in ("time", "label", "commit"))),

@@ -70,8 +70,9 @@ def report_diff(found: QrelsDiff, *, for_people: bool = True) -> Report:
                 has_blocks=True,
             ),
         ]
+    shown = [one for one in tables if one.rows or not for_people]
     return Report(
-        tuple(tables), tuple(_facts(found, len(documents))), opening=" ".join((f"{found.changes}.", *_order(found)))
+        tuple(shown), tuple(_facts(found, len(documents))), opening=" ".join((f"{found.changes}.", *_order(found)))
     )
 
 

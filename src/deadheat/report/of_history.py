@@ -78,6 +78,7 @@ def _moved(measure: str, mean: float, pair: Pair | None) -> str:
 
 def _table(found: History, measure: str) -> Table:
     """Return a row for each step by one measure."""
+    several = len({(step.origin.label, step.origin.commit) for step in found.steps}) < len(found.steps)
     rows = [
         row
         | {
@@ -85,7 +86,9 @@ def _table(found: History, measure: str) -> Table:
             "ties": Span(row["tie_min"], row["tie_max"]),
             "p": p_value(row["p_adjusted"], is_significant=bool(row["significant"])),
             "when": row["time"].replace("T", " ")[:16],
-            "what": " ".join(filter(None, (row["label"], row["commit"][:COMMIT]))) or row["name"],
+            "what": " ".join(
+                dict.fromkeys(filter(None, (row["label"], row["commit"][:COMMIT], row["name"] if several else "")))
+            ),
             "judged": ("" if row["comparable"] else "# ") + row["changed"],
         }
         for row in found.rows()
@@ -94,7 +97,7 @@ def _table(found: History, measure: str) -> Table:
     columns = [
         Column("n_queries", "queries", spare=3),
         Column("mean", "mean"),
-        Column("ci", "95% CI", spare=2),
+        Column("ci", "interval", spare=2),
         Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=4),
         Column("difference", "step"),
         Column("p", "p adj"),
@@ -112,6 +115,7 @@ def _facts(found: History) -> Iterator[Fact]:
     if found.reference is not None:
         file = found.steps[found.reference].file
         yield Fact("reference", file, "reference", file)
+    yield said("interval", "of the mean, at the level at which it was saved (by default 95%)")
     n_tests = max((sum(one is not None for one in pairs) for pairs in found.since.values()), default=0)
     yield said(
         "test",

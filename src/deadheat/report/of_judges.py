@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from operator import itemgetter
-from typing import Any
 
 from deadheat.comparison.judges import OF_GRADES, STATISTICS, Conclusions, Estimate, JudgeAgreement, LabelAgreement
 from deadheat.report.conventions import finite
@@ -32,7 +31,7 @@ MEANT = "; ".join(f"{name} {text}" for name, text in STATISTICS.items())
 
 
 def report_judges(
-    found: JudgeAgreement, *, per_query: bool = False, strata: Mapping[Any, JudgeAgreement] | None = None
+    found: JudgeAgreement, *, per_query: bool = False, strata: Mapping[str, JudgeAgreement] | None = None
 ) -> Report:
     """Return the report of judges.
 
@@ -41,13 +40,13 @@ def report_judges(
     found : JudgeAgreement
     per_query : bool, default False
         Whether a table of all queries comes after.
-    strata : mapping of stratum to JudgeAgreement, optional
+    strata : mapping of str to JudgeAgreement, optional
+        By what they are called.
     """
     level = level_heading(next(iter(found.judges.values())).confidence_level, set())
     tables = [_statistics(found.judges, level)] if len(found.judges) > 1 else [*_of_one(found, level)]
     for name, own in (strata or {}).items():
-        title = " ".join(name) if isinstance(name, tuple) else str(name)
-        tables.append(_statistics(own.judges, level, f"stratum_{title}", title))
+        tables.append(_statistics(own.judges, level, f"stratum_{name}", name))
     for one in found.conclusions:
         tables += _of_conclusions(one, level, is_named=len(found.conclusions) > 1)
     if per_query:
