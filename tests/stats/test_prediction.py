@@ -10,7 +10,6 @@ from scipy import stats
 
 from deadheat.stats.prediction import powered_mean
 
-
 N_DRAWS = 600  # a share of 0.95 is then known to within 0.02
 
 
