@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli.app import refuse
-from deadheat.cli.files import INPUT, asked, label, named_runs, open_qrels, open_run, shown_path
+from deadheat.cli.files import (
+    INPUT,
+    asked,
+    checked_run,
+    label,
+    named_runs,
+    open_qrels,
+    open_run,
+    shown_path,
+    split_repeats,
+)
 from deadheat.cli.judges import labels
 from deadheat.cli.options import (
     COLLECTION,
@@ -114,13 +124,14 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
         ctx = click.get_current_context()
         raise click.MissingParameter(ctx=ctx, param=next(one for one in ctx.command.params if one.name == "runs"))
     saved = saved_evaluations([qrels, *runs])
-    if options["repeats"]:
-        refuse(("judge", "then_by", "unjudged", "margin", "detect", "ranks"), "is not for --repeats")
-        if saved:
-            raise click.UsageError(f"--repeats are of QRELS RUN...: {qrels} is already evaluated")
+    if saved and options["repeats"]:
+        raise click.UsageError(f"--repeats are of QRELS RUN...: {qrels} is already evaluated")
+    named = named_runs(saved or runs)
     if not saved:
         refuse(("judgments",), "is for saved evaluations: runs are evaluated under the same judgments")
-    named = named_runs(saved or runs)
+        named, options["repeats"] = split_repeats(named, options["repeats"])
+    if options["repeats"]:
+        refuse(("judge", "then_by", "unjudged", "margin", "detect", "ranks"), "is not for repeats of a run")
     alone = next(iter(named)) if len(named) == 1 and asked().get("then_by") else ""
     if alone:  # the run alone, and with its ties ordered
         named[", then ".join([alone, *map(label, asked()["then_by"])])] = named[alone]
@@ -211,7 +222,7 @@ def compare_files(
 
 
 def evaluate_repeats(
-    qrels: Qrels, repeats: Mapping[str, Sequence[str]], measures: Sequence[Measure], conventions: Conventions
+    qrels: Qrels, repeats: Mapping[str, Sequence[str | Run]], measures: Sequence[Measure], conventions: Conventions
 ) -> dict[str, Evaluation]:
     """Return the evaluation of each system that was run several times, by its name."""
     from deadheat.evaluation.evaluate import evaluate_under
@@ -219,10 +230,11 @@ def evaluate_repeats(
 
     missing = conventions.missing
     own = replace(conventions, missing="empty") if missing == "skip" else conventions
-    each = {
-        name: [evaluate_under(own, qrels, open_run(path, label(path)), measures) for path in paths]
-        for name, paths in repeats.items()
+    runs = {
+        name: (open_run(one, label(one)) if isinstance(one, str) else checked_run(one) for one in some)
+        for name, some in repeats.items()
     }
+    each = {name: [evaluate_under(own, qrels, run, measures) for run in some] for name, some in runs.items()}
     return {name: together(name, evaluations, missing) for name, evaluations in each.items()}
 
 

@@ -13,7 +13,17 @@ import click
 
 from deadheat.cli.app import refuse
 from deadheat.cli.compare import evaluate_repeats
-from deadheat.cli.files import INPUT, PATH, named_columns, named_runs, open_qrels, open_run, save_paths, shown_path
+from deadheat.cli.files import (
+    INPUT,
+    PATH,
+    named_columns,
+    named_runs,
+    open_qrels,
+    open_run,
+    save_paths,
+    shown_path,
+    split_repeats,
+)
 from deadheat.cli.options import (
     COLLECTION,
     ENGINE,
@@ -35,6 +45,7 @@ from deadheat.cli.output import Output, befores, output_options, table_option, w
 from deadheat.io.phases import phase
 
 if TYPE_CHECKING:
+    from deadheat.data.tables import Run
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.measures import Measure
@@ -152,7 +163,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         has_queries=strata.path is not None,
     )
     _check_methods(intervals, measures, strata)
-    named = named_runs(runs)
+    named, options["repeats"] = split_repeats(named_runs(runs), options["repeats"])
     if options["save"] is None:
         refuse(SAVED, "is of a saved evaluation: give --save FILE.json too")
     targets = save_paths(options["save"], list(named), inputs, options["output"])
@@ -266,7 +277,7 @@ def _save(
 def _check_form(form: str, options: Mapping[str, Any]) -> None:
     """Refuse options whose output a format has no place for, and a rule beside values that are not exact."""
     if options["repeats"]:
-        refuse(("save", "beside", "score_columns", "unjudged", "then_by"), "is not for --repeats")
+        refuse(("save", "beside", "score_columns", "unjudged", "then_by"), "is not for repeats of a run")
     if options["beside"] and options["ties"] != "expected":
         raise click.UsageError(f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}")
     for name in ("ci", "by", "beside", "quantiles"):
@@ -293,7 +304,7 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     save_depth: int,
     *,
     form: str | None,
-    repeats: Mapping[str, Sequence[str]],
+    repeats: Mapping[str, Sequence[str | Run]],
 ) -> Iterator[tuple[Evaluation, Evaluation | None, tuple[str, str] | None]]:
     """Yield the evaluation of each run, and that with ties broken by a rule if there is one.
 

@@ -170,10 +170,31 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
     )
     if keyed and options.get("then_by"):
         run = run.then_by(*options["then_by"], score_precision=options.get("score_precision"))
+    return checked_run(run)
+
+
+def checked_run(run: Run) -> Run:
+    """Return a run with its ids and documents as the options of the command want them."""
+    options = asked()
     run = run.normalized(options.get("normalize_ids"))
     if options.get("check_duplicates"):
         run.check_duplicates()
     return run
+
+
+def split_repeats(
+    named: Mapping[str, str], repeats: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, str], dict[str, Sequence[str | Run]]]:
+    """Return the files that hold one run, and systems that were run several times: also tables with a column for it."""
+    from deadheat.data.repeated import runs_by_repeat
+
+    options = asked()
+    found: dict[str, Sequence[str | Run]] = {}
+    for name, path in {} if options.get("engine") else named.items():
+        is_ascending = bool(options.get("ascending"))
+        if runs := runs_by_repeat(path, name=name, columns=named_columns("run"), ascending=is_ascending):
+            found[name] = runs
+    return {name: path for name, path in named.items() if name not in found}, {**found, **repeats}
 
 
 def named_columns(kind: str) -> dict[str, str]:

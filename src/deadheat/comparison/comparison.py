@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from warnings import catch_warnings
 
 import numpy as np
@@ -823,7 +823,8 @@ def compare(
     design = Design.of(locals())
     margin, detect = _sizes(margin=margin, detect=detect)
     conventions = Conventions.of(locals())
-    listed = list(runs) if isinstance(runs, list | tuple) else []
+    listed = [Repeats.found_in(one, ascending=ascending) for one in runs] if isinstance(runs, list | tuple) else []
+    runs = listed or cast("Any", Repeats.found_in(runs, ascending=ascending))
     if any(isinstance(one, Repeats) for one in (runs.values() if isinstance(runs, Mapping) else listed)):
         if judge is not None:
             raise ParameterError(argument="judge", given=Plain("some"), allowed="None", beside={"runs": "repeats"})

@@ -106,7 +106,7 @@ def evaluate(
     run : path, dict, dataframe or Run
         Columns query_id, doc_id, score; or ``{query_id: {doc_id: score}}``; or ranked lists ``{query_id: [doc_id]}``.
         Or several by name: ``{"bm25": run, "dense": other}``, where each is a `Run`, a path, a dataframe or a dict. A
-        system that was run several times is :class:`Repeats`.
+        system that was run several times is :class:`Repeats`, or a table with a column ``repeat``.
     measures : measure or iterable of measures, optional
         Measures or their notation; by default nDCG@10, AP, RR, P@10 and R@100. Results have the names that are written
         here: ``"MAP"`` stays MAP, though its notation is AP.
@@ -189,6 +189,7 @@ def evaluate(
     {'RR': 0.5}
     """
     options: Any = {name: value for name, value in locals().items() if name in EvaluationArguments.__annotations__}
+    run = Repeats.found_in(run, ascending=ascending)
     if isinstance(run, Repeats):
         return _evaluate_repeats(qrels, run, measures, options)
     if isinstance(run, Mapping) and any(isinstance(one, Repeats) for one in run.values()):
@@ -228,6 +229,7 @@ def _evaluate_repeats(qrels: Source, repeats: Repeats, measures: Measures, optio
     """Evaluate each of several runs of one system, and put them together."""
     missing, weights, queries = options["missing"], options["weights"], options["queries"]
     own: Any = {**options, "missing": "empty" if missing == "skip" else missing, "weights": None, "queries": None}
+    own["ascending"] = options["ascending"] and not repeats.is_ascending
     judgments = Qrels.of(qrels)
     each = [evaluate(judgments, one, measures, **own) for one in repeats]
     found = together(repeats.name, each, missing or Conventions.missing)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, members
-from deadheat.data.tables import Source
+from deadheat.data.repeated import runs_by_repeat
+from deadheat.data.tables import DocumentTable, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Repeated, Scores, TieSpread
@@ -26,9 +28,14 @@ class Repeats(Sequence[Source]):
 
     Parameters
     ----------
-    runs : sequence of run
-        Two or more.
+    runs : sequence of run, or a table
+        Two or more; or the path of a table, a dataframe, or rows as dicts, with a column ``repeat``.
     name : str, default "repeats"
+
+    Attributes
+    ----------
+    is_ascending : bool
+        Whether the runs were read with the lowest scores first.
 
     Examples
     --------
@@ -41,11 +48,29 @@ class Repeats(Sequence[Source]):
     ([1.0, 0.75, 1.0], 0.0417)
     """
 
-    def __init__(self, runs: Sequence[Source], name: str = "repeats") -> None:
-        if isinstance(runs, str | bytes) or not isinstance(runs, list | tuple) or len(runs) < FEWEST:
+    def __init__(self, runs: Source, name: str = "repeats") -> None:
+        runs = runs_by_repeat(runs) or runs
+        if not isinstance(runs, list | tuple) or len(runs) < FEWEST:
             given = len(runs) if isinstance(runs, list | tuple) else runs
-            raise ParameterError(argument="runs", given=given, allowed="a list of two runs or more")
-        self.runs, self.name = tuple(runs), name
+            allowed = "a list of two runs or more, or a table with a column 'repeat'"
+            raise ParameterError(argument="runs", given=given, allowed=allowed)
+        self.runs, self.name, self.is_ascending = tuple(runs), name, False
+
+    @classmethod
+    def found_in(cls, run: Source, *, ascending: bool = False) -> Source:
+        """Return a run itself, or its repeats if it is a table with a column ``repeat``; of several by name, each."""
+        if isinstance(run, Mapping):
+            are_tables = {name: isinstance(one, str | Path) or hasattr(one, "columns") for name, one in run.items()}
+            each = {
+                name: cls.found_in(one, ascending=ascending) if are_tables[name] else one for name, one in run.items()
+            }
+            return each if any(isinstance(one, cls) for one in each.values()) else run
+        found = [] if isinstance(run, cls | DocumentTable) else runs_by_repeat(run, ascending=ascending)
+        if not found:
+            return run
+        repeats = cls(found, found[0].name)
+        repeats.is_ascending = ascending
+        return repeats
 
     def __repr__(self) -> str:
         return f"<Repeats {self.name}: {len(self)} runs>"

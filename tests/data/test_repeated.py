@@ -1,0 +1,120 @@
+"""A column of repeats: each kind of table gives what the runs give one by one."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import deadheat as dh
+from deadheat.data.repeated import runs_by_repeat
+from deadheat.errors import ColumnError, DataError, DuplicateError
+from support.command import ok
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QRELS = {"q1": {"a": 1, "c": 1}, "q2": {"b": 1}}
+RUNS: list[dict[str, dict[str, float]]] = [
+    {"q1": {"a": 1, "b": 1}, "q2": {"a": 2, "b": 1}},
+    {"q1": {"a": 1, "b": 2}, "q2": {"a": 2, "b": 3.5}},
+]
+WANTED = dh.evaluate(QRELS, dh.Repeats(RUNS), ["RR", "AP"])
+MEANS = WANTED.means()
+ROWS: list[dict[str, Any]] = [
+    {"repeat": n, "query_id": query, "doc_id": doc, "score": float(score)}
+    for n, run in enumerate(RUNS)
+    for query, docs in run.items()
+    for doc, score in docs.items()
+]
+LISTS: list[dict[str, Any]] = [
+    {"query_id": query, "retrieved": list(docs), "score": [float(one) for one in docs.values()], "repeat": f"seed {n}"}
+    for n, run in enumerate(RUNS)
+    for query, docs in run.items()
+]
+
+
+def write(folder: Path, kind: str) -> str:
+    path, rows = folder / f"run.{kind}", ROWS
+    if kind.startswith("list"):
+        path, rows = folder / kind.replace("list", "run"), LISTS
+    frame = pl.DataFrame(ROWS)
+    if kind in {"csv", "tsv"}:
+        frame.write_csv(path, separator="," if kind == "csv" else "\t")
+    elif kind == "parquet":
+        frame.write_parquet(path)
+    elif kind.endswith("jsonl"):
+        path.write_text("\n".join(map(json.dumps, rows)))
+    else:
+        path.write_text(json.dumps(rows))
+    return str(path)
+
+
+def check(found: dh.Evaluation) -> None:
+    assert found.means() == WANTED.means()
+    for own, wanted in zip(found, WANTED, strict=True):
+        assert own.repeats
+        assert wanted.repeats
+        assert own.repeats.values.tolist() == wanted.repeats.values.tolist()
+        assert own.variance_components == wanted.variance_components
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "jsonl", "json", "list.jsonl", "list.json"])
+def test_files_with_a_column_of_repeats(kind: str, tmp_path: Path) -> None:
+    path = write(tmp_path, kind)
+    check(dh.evaluate(QRELS, path, ["RR", "AP"]))
+    check(dh.evaluate(QRELS, dh.Repeats(path), ["RR", "AP"]))
+
+
+def test_frames_and_rows_with_a_column_of_repeats() -> None:
+    frame = pl.DataFrame(ROWS)
+    sources: list[Any] = [frame, ROWS, LISTS, pl.DataFrame(LISTS), frame.sort("doc_id", maintain_order=True)]
+    for source in sources:
+        check(dh.evaluate(QRELS, source, ["RR", "AP"]))
+    both: Any = dh.evaluate(QRELS, {"many": frame, "one": RUNS[0]}, "RR")
+    assert both["many"]["RR"].mean == MEANS["RR"]
+    assert [one["RR"].repeats is None for one in both.values()] == [False, True]
+
+
+def test_comparisons_take_tables_of_repeats(tmp_path: Path) -> None:
+    one, other, lists = write(tmp_path, "csv"), RUNS[1], str(tmp_path / "lists.json")
+    (tmp_path / "lists.json").write_text(json.dumps(LISTS))
+    found = dh.compare(QRELS, {"many": one, "one": other}, "RR").pairs[0]
+    wanted = dh.compare(QRELS, {"many": dh.Repeats(RUNS), "one": other}, "RR").pairs[0]
+    assert (found.difference, found.p_value, found.low) == (wanted.difference, wanted.p_value, wanted.low)
+    (pair,) = dh.compare(QRELS, [one, lists], "RR").pairs
+    assert pair.difference == 0
+
+
+def test_lower_scores_first_in_a_table_of_repeats() -> None:
+    negated = [{query: {doc: -score for doc, score in docs.items()} for query, docs in run.items()} for run in RUNS]
+    wanted = dh.evaluate(QRELS, dh.Repeats(negated), "RR").means()
+    assert dh.evaluate(QRELS, pl.DataFrame(ROWS), "RR", ascending=True).means() == wanted
+    several: Any = dh.evaluate(QRELS, {"a": pl.DataFrame(ROWS)}, "RR", ascending=True)
+    assert several["a"].means() == wanted
+
+
+def test_commands_take_tables_of_repeats(tmp_path: Path) -> None:
+    qrels, other = tmp_path / "qrels.json", tmp_path / "other.json"
+    qrels.write_text(json.dumps(QRELS))
+    other.write_text(json.dumps(RUNS[0]))
+    renamed = pl.DataFrame(ROWS).rename({"score": "points"})
+    renamed.write_csv(tmp_path / "own.csv")
+    shown = ok("evaluate", qrels, tmp_path / "own.csv", "-m", "RR", "--columns", "run.score=points", "--format", "json")
+    assert f'"value": {MEANS["RR"]}' in shown
+    text = ok("compare", qrels, write(tmp_path, "list.jsonl"), other, "-m", "RR")
+    assert "over 2 repeats" in " ".join(text.split())
+
+
+def test_one_repeat_is_a_run_and_rows_without_one_are_named() -> None:
+    single = [row for row in ROWS if row["repeat"] == 0]
+    assert runs_by_repeat(single) == []
+    assert dh.evaluate(QRELS, pl.DataFrame(single), "RR")["RR"].repeats is None
+    with pytest.raises(ColumnError, match="row 5 has no 'repeat'"):
+        dh.evaluate(QRELS, [*LISTS, {"query_id": "q1", "retrieved": ["x"], "score": [1.0]}], "RR")
+    with pytest.raises(DataError):
+        dh.evaluate(QRELS, [*ROWS, {"query_id": "q1", "doc_id": "x", "score": 1.0}], "RR")
+    with pytest.raises(DuplicateError):
+        dh.evaluate(QRELS, pl.DataFrame([*ROWS, ROWS[0]]), "RR")
