@@ -7,8 +7,6 @@
 {'RR': 0.75, 'P@1': 0.5}
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Type aliases for arrays, and where runs of equal keys start."""
 
-from __future__ import annotations
-
 from typing import Any, TypeAlias
 
 import numpy as np

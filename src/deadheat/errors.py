@@ -1,7 +1,5 @@
 """Every exception and warning of deadheat: one tree, whose branches are also built-in types that callers catch."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """bench(): every retriever on every set of cases; finished runs are taken from the folder, the others searched for."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """Collections: the documents that a search goes through, each with an id, a text and perhaps synonyms."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -5,8 +5,6 @@ text gets no guess. At the bound used here, none of the 738 German and 1,000 Eng
 another language, nor is any of 600 samples of 5, 10 or 20 of them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import cache

@@ -3,8 +3,6 @@
 A family are parts that ask for the same in several languages, case by case.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

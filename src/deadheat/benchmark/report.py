@@ -1,7 +1,5 @@
 """The report of a benchmark: means with intervals, differences, languages, strata, and the facts below them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain

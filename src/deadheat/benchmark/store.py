@@ -3,8 +3,6 @@
 A finished folder can be read again: what was evaluated, and the runs, without the cases they were made of.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

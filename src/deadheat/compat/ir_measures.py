@@ -6,8 +6,6 @@ exact means over the orders of ties for every measure that deadheat has. The mod
 so that a program may change its import instead.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -4,8 +4,6 @@ Every value is that of pytrec_eval, ties broken by document id, as trec_eval. ``
 ``DEADHEAT_TIES=expected`` in the environment, gives exact means over the orders of the ties instead.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ metrics 0 and 1. So is the order of ties, which ranx leaves to an unstable sort.
 ``DEADHEAT_TIES=expected`` in the environment, gives exact means over the orders of the ties instead.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps

@@ -1,7 +1,5 @@
 """Replacing other tools in this process: programs that import them need not change."""
 
-from __future__ import annotations
-
 import os
 import runpy
 import sys

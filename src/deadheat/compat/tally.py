@@ -1,7 +1,5 @@
 """How many values the order of ties could change, counted while other tools compute them by their own rules."""
 
-from __future__ import annotations
-
 import atexit
 import sys
 import warnings

@@ -5,8 +5,6 @@ stops at them without -c, where 9 leaves them out; 10 rounds the number of docum
 part; 10 has rbp, rbp_resid and unj too.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ What is computed follows from the registry of measures, where each class names w
 what trec_eval itself decides: order, default cutoffs, how a value is printed and averaged.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Ids of qrels and of a run that look alike and are not equal: in another Unicode form, another case, with blanks."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 

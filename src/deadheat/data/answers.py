@@ -1,7 +1,5 @@
 """Judgments that are added to qrels: a file of unjudged documents, filled in as far as people got."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

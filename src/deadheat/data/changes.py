@@ -1,7 +1,5 @@
 """What differs between two sets of judgments: queries and documents."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import polars as pl

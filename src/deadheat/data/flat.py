@@ -1,7 +1,5 @@
 """Numbers under flat names, as experiment trackers keep them: ``{"ndcg_at_10.tie_min": 0.41}``."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable

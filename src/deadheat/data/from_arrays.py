@@ -1,7 +1,5 @@
 """from_arrays(): labels and scores as scikit-learn and LightGBM hold them, as qrels and a run."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

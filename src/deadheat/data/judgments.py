@@ -1,7 +1,5 @@
 """What judges write, such as language models: answers that hold a grade, read as judgments or scores, or hold none."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """The ids of a collection, to find judgments of documents that no longer exist."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Mapping
 from copy import copy

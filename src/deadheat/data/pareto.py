@@ -1,7 +1,5 @@
 """Pareto levels: a ranking by several criteria of which none counts more than another, so that documents tie."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Deliberate rounding of scores, the same for every system."""
 
-from __future__ import annotations
-
 import warnings
 from typing import TypeAlias
 

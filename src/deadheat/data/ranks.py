@@ -1,7 +1,5 @@
 """Ranks beside scores: whether they contradict each other, looked for in the first queries of a run."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Collection
 from itertools import islice, pairwise

@@ -1,7 +1,5 @@
 """Second keys: equal scores ordered by other scores; what these leave tied too stays tied."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import chain
 from typing import Any

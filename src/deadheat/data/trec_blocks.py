@@ -1,7 +1,5 @@
 """TREC runs that are larger than memory: read block by block where their rows are needed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path

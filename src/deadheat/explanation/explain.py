@@ -1,7 +1,5 @@
 """explain(): the conventions that tools really use, searched for those that give a reported value."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

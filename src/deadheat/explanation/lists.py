@@ -1,7 +1,5 @@
 """The lists of a run under every tie rule, depth and view of the judgments; it is placed once for each precision."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, cached_property

@@ -1,7 +1,5 @@
 """The order in which a quicksort leaves equal numbers, as that of Numba does, with which ranx sorts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 SMALL = 15  # a shorter stretch is sorted by insertion, which keeps equal numbers in their order

@@ -1,7 +1,5 @@
 """Numbers as somebody wrote them down: their digits, and whether they are percentages."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable

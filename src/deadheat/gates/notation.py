@@ -1,7 +1,5 @@
 """Gates as they are written: ``nDCG@10 >= 0.8``, ``low(RR) > 0.7``; in the table ``[tool.deadheat.gates]``; by name."""
 
-from __future__ import annotations
-
 import math
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """The bytes of a text: blanks or separators counted to prove a parse correct, and blanks normalised for another try."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO

@@ -1,7 +1,5 @@
 """Decimal marks in tables of text: said by the user, or found where a column can be read in one way only."""
 
-from __future__ import annotations
-
 import re
 from contextlib import AbstractContextManager
 from contextvars import ContextVar

@@ -4,8 +4,6 @@ Judgments of OpenSearch's Search Relevance Workbench, predictions of MTEB, ratin
 ``_rank_eval``, and responses of ``_search``, of Elasticsearch and OpenSearch; results of Chroma.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from itertools import chain
 from numbers import Real

@@ -1,7 +1,5 @@
 """Polars threads that a fork lost: a call that needs them would hang for ever, and raises an error instead."""
 
-from __future__ import annotations
-
 import os
 import re
 from contextlib import suppress

@@ -3,8 +3,6 @@
 They need Narwhals, so this module is imported only where they are used: files and dicts of dicts do not wait for it.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """A guard around calls of Polars and other engines on a user's data, which turns their failures into errors."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -1,7 +1,5 @@
 """Hashes of document ids: they find candidates fast, and the ids themselves decide."""
 
-from __future__ import annotations
-
 import polars as pl
 
 DOC_HASH = "doc_hash"

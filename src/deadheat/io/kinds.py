@@ -1,7 +1,5 @@
 """The two kinds of data, qrels and runs, their columns, and the names that other tools give these."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, cast

@@ -1,7 +1,5 @@
 """Limits on files: the longest line, and how much may be unpacked into memory at once."""
 
-from __future__ import annotations
-
 import warnings
 from contextlib import AbstractContextManager
 from contextvars import ContextVar, Token

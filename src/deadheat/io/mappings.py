@@ -1,7 +1,5 @@
 """Dicts of dicts from users: checked, with their numbers as arrays."""
 
-from __future__ import annotations
-
 import math
 import struct
 import unicodedata

@@ -1,7 +1,5 @@
 """File names made from other names: short enough, and allowed on every system."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

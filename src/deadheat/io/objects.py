@@ -1,7 +1,5 @@
 """JSON and JSON lines as objects, with the line on which each part begins."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

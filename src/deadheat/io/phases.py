@@ -1,7 +1,5 @@
 """Phases of long work, named where they happen and shown by whoever watches: the command line, or nobody."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar

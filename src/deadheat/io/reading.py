@@ -1,7 +1,5 @@
 """How the columns of a frame become ids and numbers, and what rows are wrong: where the rows are, in any engine."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

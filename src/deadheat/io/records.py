@@ -1,7 +1,5 @@
 """Tables of records, such as queries, documents or labelled cases: the reader of all files except qrels and runs."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ No library is imported. A list holds ids, pairs of an id and a number, or result
 columns say where their id and number are.
 """
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Rows of CSV and TSV with their lines, as Python's csv module reads them in strict mode: slow but right."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Excel workbooks (.xlsx): the cells of a sheet as text, as the zip and XML readers of Python see them."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Iterator

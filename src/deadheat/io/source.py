@@ -1,7 +1,5 @@
 """Opening a file: check that it can be read, unpack it, and yield its bytes in blocks of whole lines."""
 
-from __future__ import annotations
-
 import codecs
 import mmap
 import os

@@ -5,8 +5,6 @@ other libraries are recognised by their form, ir_datasets by its name. Frames co
 dicts do not need it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 This module and what it imports load no NumPy, so that a command can begin with its largest file first.
 """
 
-from __future__ import annotations
-
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Scores and relevances as text: which are numbers, and which a float64 can hold."""
 
-from __future__ import annotations
-
 import math
 import re
 from decimal import Context, Decimal

@@ -1,7 +1,5 @@
 """Writing files: to a temporary file beside the target, which is renamed when it is complete."""
 
-from __future__ import annotations
-
 import filecmp
 import io
 import os

@@ -4,8 +4,6 @@ A ranking is given by two arrays over the documents of both: how many are above 
 score (`tied`, 0 for a document that it lacks). Means are over the orders of the ties of both, broken independently.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias

@@ -8,8 +8,6 @@ numbers that are not negative (tie_math, section 6, "free gain"). So nothing ove
 stop probabilities are tiny: s is never worked out as 1 - q.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -18,8 +18,6 @@ second moment is a sum over the ways in which two pairs of ranks share members, 
 documents; with sums of deviations 0, few are left. Verified by enumeration.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

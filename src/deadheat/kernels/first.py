@@ -4,8 +4,6 @@ Only the first group with a relevant document is random. McSherry and Najork 200
 sum corrected: P(first at x) = S(x - 1) - S(x), S(x) the probability that the first x ranks hold none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

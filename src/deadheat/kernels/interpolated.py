@@ -8,8 +8,6 @@ number left and the highest precision so far; its probability is kept cumulated 
 relevant document then only cuts off those below its own. Verified by enumeration.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ Mean: the mean gain of the tie at each of its ranks. Variance: the two centred s
 and of the gains, over n - 1. McSherry and Najork 2008, doi:10.1007/978-3-540-78646-7_38, for the mean of DCG.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

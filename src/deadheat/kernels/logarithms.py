@@ -14,8 +14,6 @@ Either transform is a product over ties, as they are independent. Inside a tie i
 relevant documents left on i ranks, the last rank has one with probability l / i, and a factor for what it adds.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, TypeAlias

@@ -3,8 +3,6 @@
 Documents are given by codes; orders that exchange documents of one code are the same.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence

@@ -6,8 +6,6 @@ their members: a factor of the weights (:func:`rank_sums`) times a mean over dis
 Formulas: tie_math, section 5; verified by enumeration.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

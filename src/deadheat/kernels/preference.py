@@ -5,8 +5,6 @@ uniform on 0..s, and two relevant documents have x and y above them with probabi
 of that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

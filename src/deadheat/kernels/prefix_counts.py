@@ -6,8 +6,6 @@ each kind were seen: a state. Mean, variance, minimum and maximum of what is lef
 rank further down, the variance as the mean of the variances below plus the variance of the means.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import TypeAlias

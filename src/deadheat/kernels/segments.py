@@ -1,7 +1,5 @@
 """Sums, scans and padded batches over segments of different lengths, without a Python loop over them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -11,8 +11,6 @@ is to be as large, or as small, as X documents can make it, and the ends are fou
 * nDCG with labels of several gains: :func:`ndcg_ends`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray

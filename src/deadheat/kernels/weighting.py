@@ -1,7 +1,5 @@
 """Means and standard deviations of values that count differently, and how many equal ones they are worth."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray

@@ -4,8 +4,6 @@ The workers of a Spark cluster do it, to which the judgments travel with the tas
 many; or this process does, batch by batch, from a large file. Only placements and counts are kept.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import cast
 

@@ -3,8 +3,6 @@
 A matrix in main memory is compared in pieces that stay in the cache. One on another device is compared there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 

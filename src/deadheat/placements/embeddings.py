@@ -5,8 +5,6 @@ queries are scored together. Documents with identical vectors are one column, wh
 scores are equal does not depend on how a library multiplies matrices.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """Rankings kept beside an evaluation: the first documents of each list, so that it can be scored again."""
 
-from __future__ import annotations
-
 from copy import copy
 
 import numpy as np

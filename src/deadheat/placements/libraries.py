@@ -3,8 +3,6 @@
 What stays on another device is counted there by its own library, through the Python array API standard.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

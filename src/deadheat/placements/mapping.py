@@ -1,7 +1,5 @@
 """Placements of a dict of dicts: judged documents are looked up and scores counted, without building a frame."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import numpy as np

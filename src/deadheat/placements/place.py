@@ -1,7 +1,5 @@
 """place(): opens both sources, chooses an engine for them, and lets it find the placements."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice

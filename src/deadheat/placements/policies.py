@@ -1,7 +1,5 @@
 """Tie policies: each turns placements into placements, so that measures need not know about it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Placements by joins and ranks where the rows are, in any engine that Narwhals knows: only placements are fetched."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import narwhals as nw

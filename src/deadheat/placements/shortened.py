@@ -1,7 +1,5 @@
 """Shorter lists: those cut at a depth, and those without unjudged documents; of placements, and of any engine."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cached_property
 

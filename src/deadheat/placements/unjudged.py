@@ -1,7 +1,5 @@
 """Where the unjudged documents of a run are ranked: the ties that hold some, which placements leave out."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import cast
 

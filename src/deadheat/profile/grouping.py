@@ -1,7 +1,5 @@
 """The scores of a run: grouped where they are equal, the ties of each query, and how coarse scores are."""
 
-from __future__ import annotations
-
 import math
 from contextlib import suppress
 from dataclasses import dataclass

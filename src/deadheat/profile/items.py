@@ -1,7 +1,5 @@
 """item_profile(): which items a run recommends, beyond whether they are right."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The orders of one small ranking with ties: how many there are, and what a measure gives in each."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping, Sequence

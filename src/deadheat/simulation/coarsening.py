@@ -1,7 +1,5 @@
 """coarsen(): a run with fewer different scores, as a reranker with few levels or a short number format gives."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from copy import copy
 

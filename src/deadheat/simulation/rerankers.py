@@ -4,8 +4,6 @@ What is simulated, the simulation of many queries at once, and what it returns: 
 simulate_scenarios() simulates small rankings of which some tie, and no reranker.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """Matrices, clusters and alternatives that several functions take, refused with what was given and what is allowed."""
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias, cast
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Corrections for many tests, and what is significant after them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadheat.arguments import array_of, check_choice

@@ -1,7 +1,5 @@
 """Tests that a system is no worse than another by more than a margin, or as good up to the margin."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

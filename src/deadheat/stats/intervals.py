@@ -1,7 +1,5 @@
 """Confidence intervals and standard errors of means over queries, column by column, and of proportions."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadheat import arguments

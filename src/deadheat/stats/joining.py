@@ -1,7 +1,5 @@
 """Groups of items that share something, directly or by way of others."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Sequence
 
 import numpy as np

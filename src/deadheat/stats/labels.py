@@ -4,8 +4,6 @@ A table counts what two raters said of the same things: rows are grades of the f
 take any number of tables at once, of shape (..., n_grades, n_grades), and give NaN where a number does not exist.
 """
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How many queries a comparison needs: the paired t test by the noncentral t distribution."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 

@@ -1,7 +1,5 @@
 """Means of what is known for few queries, with the help of predictions for these and many more."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

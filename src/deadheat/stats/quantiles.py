@@ -1,7 +1,5 @@
 """Quantiles of values and their exact intervals, whatever the distribution."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Randomisation: what the data would look like if systems could change places within a query."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadheat import arguments

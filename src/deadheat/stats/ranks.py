@@ -1,7 +1,5 @@
 """Ranks of systems among each other when queries are resampled, and how sure the best one is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

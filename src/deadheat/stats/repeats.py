@@ -1,7 +1,5 @@
 """Repeated runs of one system: what of the variance is due to queries, to repeats, and to what repeats share."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

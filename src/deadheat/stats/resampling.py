@@ -4,8 +4,6 @@ All columns share the resamples, so that differences between columns stay paired
 whatever the batches are and whatever other columns there are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tests of "the mean difference is 0" for paired differences, column by column; when skewness makes it doubtful."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

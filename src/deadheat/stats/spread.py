@@ -1,7 +1,5 @@
 """How much means of several columns differ: their variance, and an interval for it, over paired rows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

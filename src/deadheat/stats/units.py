@@ -6,8 +6,6 @@ queries in each unit matter for a mean; where queries count differently, the sum
 weights.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Files of labelled cases: their rows as cases, and every reason why one is unusable, with its place."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Reports of labelled cases: what is wrong with them, and what a set is made of."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 

@@ -1,7 +1,5 @@
 """Validation: what the schema forbids, then rules for what a schema cannot see."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

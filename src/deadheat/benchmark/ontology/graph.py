@@ -6,8 +6,6 @@ A kind of similarity compares one term with all terms. Terms without a common an
 Where a formula needs *the* common ancestor, it is the one with the most information, or the deepest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -3,8 +3,6 @@
 These are babelon tables of the HPO, the templates of their synonyms, and shorter ones alike.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -7,8 +7,6 @@ is first rounded to whole multiples of a power of two, so few bits that float64 
 exactly. (The idea, for one part: Ozaki et al., Numerical Algorithms 59, 2012, doi:10.1007/s11075-011-9478-1.)
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

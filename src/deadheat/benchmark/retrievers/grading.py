@@ -1,7 +1,5 @@
 """Grades of language models: a reader of what they answer, and one behind any endpoint of OpenAI's protocol."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

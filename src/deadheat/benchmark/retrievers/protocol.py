@@ -1,7 +1,5 @@
 """What a retriever is and returns; retrieve(): its run, checked and cut without breaking ties; what several share."""
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import math

@@ -1,7 +1,5 @@
 """From what a user writes to a retriever: ``bm25``, ``bm25(k1=1.2)``, a path, a model, a function."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import json

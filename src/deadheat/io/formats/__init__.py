@@ -1,7 +1,5 @@
 """The formats of files with qrels or runs: importing this package reads all its files, which fill the registry."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import deque

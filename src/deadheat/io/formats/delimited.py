@@ -1,7 +1,5 @@
 """CSV and TSV with a header line: parsed by Polars, and row by row where its result is in doubt."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence

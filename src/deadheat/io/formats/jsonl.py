@@ -1,7 +1,5 @@
 """JSON lines: one object a row."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence

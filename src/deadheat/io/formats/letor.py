@@ -6,8 +6,6 @@ All features of a block of lines are written below each other and parsed by Pola
 is out of the ordinary is read again line by line, which names the line that is wrong.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

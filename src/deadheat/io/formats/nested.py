@@ -1,7 +1,5 @@
 """JSON: ``{query_id: {doc_id: number}}``, as pytrec_eval and ranx use it, lists, records, or another tool's export."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Parquet: scanned lazily, so that a file larger than memory streams."""
 
-from __future__ import annotations
-
 import mmap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
