@@ -11,6 +11,8 @@ when, is the parent's; only the numbers are computed here.
 # pyright is run where PyTorch is not installed
 # pyright: reportMissingImports=false, reportAttributeAccessIssue=false
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
