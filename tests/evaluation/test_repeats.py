@@ -11,7 +11,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import stats
-from deadheat.errors import ParameterError
+from deadheat.errors import DataError, ParameterError
 from deadheat.stats.repeats import shared_of, shared_p_value, widened
 from support.command import call, ok
 
@@ -118,9 +118,8 @@ def test_a_plan_halves_the_noise_of_repeats() -> None:
     ("call", "message"),
     [
         (lambda: dh.evaluate(QRELS, REPEATED, "RR", ties="doc_id"), "ties must be 'expected'"),
-        (lambda: dh.Repeats([RUNS[0]]), "a list of two runs or more, got 1"),
+        (lambda: dh.Repeats([RUNS[0]]), "a list of two runs or more, or a table with a column 'repeat', got 1"),
         (lambda: dh.evaluate(QRELS, RUNS[0], "RR")["RR"].variance_components, "there are no repeats"),
-        (lambda: dh.evaluate(QRELS, REPEATED, "RR").save("x.json"), "cannot be saved"),
         (lambda: dh.compare(QRELS, {"a": REPEATED, "b": RUNS[0]}, "RR", test="sign"), "test must be one of"),
         (lambda: dh.compare(QRELS, {"a": REPEATED, "b": RUNS[0]}, "RR").equivalence(0.1), "margin is not for"),
         (
@@ -156,7 +155,7 @@ def test_the_commands_take_patterns() -> None:
     own = ("qrels.json", "--repeats", "gpt=gpt-*.json", "-m", "nDCG@3", "--format", "json")
     found, expected = json.loads(ok("evaluate", *own)), dh.evaluate(QRELS, dh.Repeats(RUNS), "nDCG@3")["nDCG@3"]
     assert found["scores"]["gpt"]["nDCG@3"]["value"] == pytest.approx(expected.mean)
-    parts = found["variance_components of gpt"]["nDCG@3"]
+    parts = found["variance_components"]["gpt"]["nDCG@3"]
     assert parts["repeats"] == pytest.approx(expected.variance_components.repeats)
     both = json.loads(ok("compare", *own, "--repeats", "two=two-*.json", "--test", "t"))
     (pair,) = dh.compare(QRELS, {"gpt": dh.Repeats(RUNS), "two": dh.Repeats(OTHERS)}, "nDCG@3", test="t").pairs
@@ -168,4 +167,54 @@ def test_the_commands_take_patterns() -> None:
         assert result.exit_code == 2
         assert message in result.output
     assert call("compare", "qrels.json").exit_code == 2
-    assert call("evaluate", *own, "--save", "x.json").exit_code == 2
+    assert call("evaluate", *own, "--beside", "doc_id").exit_code == 2
+
+
+def test_a_saved_evaluation_keeps_its_repeats(tmp_path: Path) -> None:
+    partly = [RUNS[0], {q: docs for q, docs in RUNS[1].items() if q != "q0"}, RUNS[2]]
+    own = dh.evaluate(QRELS, dh.Repeats(partly), MEASURES, missing="skip")
+    other = dh.evaluate(QRELS, dh.Repeats(OTHERS), MEASURES, missing="skip")
+    own.save(tmp_path / "own.json", label="own")
+    other.save(tmp_path / "other.json", label="other")
+    read = dh.load_evaluation(tmp_path / "own.json")
+    for name in MEASURES:
+        assert read[name].variance_components == own[name].variance_components
+        assert read[name].repeats is not None
+        np.testing.assert_array_equal(read[name].repeats.values, own[name].repeats.values)  # type: ignore[union-attr]
+        assert read[name].interval("t") == own[name].interval("t")
+    files = {name: str(tmp_path / f"{name}.json") for name in ("own", "other")}
+    saved = dh.compare_evaluations(files, test="t").pairs
+    direct = dh.compare_evaluations({"own": own, "other": other}, test="t").pairs
+    assert [(one.p_value, one.low, one.rerun_probability) for one in saved] == [
+        (one.p_value, one.low, one.rerun_probability) for one in direct
+    ]
+    of_step = dh.history(list(files.values()), test="t").since["RR"][1]
+    assert of_step is not None
+    pair = next(one for one in saved if str(one.measure) == "RR")
+    assert (of_step.p_value, of_step.low) == pytest.approx((pair.p_value, pair.low))
+    in_memory = dh.history([own, other], test="t").since["RR"][1]
+    assert in_memory is not None
+    assert in_memory.p_value == of_step.p_value
+    with pytest.raises(DataError):
+        read.rescored(QRELS)
+
+
+def test_evaluate_saves_repeats(tmp_path: Path) -> None:
+    (tmp_path / "qrels.json").write_text(json.dumps(QRELS))
+    for n, run in enumerate(RUNS):
+        (tmp_path / f"r{n}.json").write_text(json.dumps(run))
+    pattern, saved = f"many={tmp_path}/r*.json", tmp_path / "saved.json"
+    ok("evaluate", tmp_path / "qrels.json", "--repeats", pattern, "-m", "RR", "--save", saved)
+    found = dh.load_evaluation(saved)
+    assert found["RR"].variance_components == dh.evaluate(QRELS, REPEATED, "RR")["RR"].variance_components
+
+
+@pytest.mark.usefixtures("files")
+def test_pages_and_figures_of_pairs_refuse_repeats(tmp_path: Path) -> None:
+    saved = tmp_path / "gpt.json"
+    dh.evaluate(QRELS, dh.Repeats(RUNS), "RR").save(saved)
+    shown = call("report", saved, "-o", tmp_path / "page.html")
+    assert shown.exit_code == 2
+    assert "gpt has repeats" in shown.output
+    own = ("--repeats", "gpt=gpt-*.json", "--repeats", "two=two-*.json", "-m", "RR", "--figures", tmp_path / "drawn")
+    assert "--figures is not for repeats of a run" in call("compare", "qrels.json", *own).output

@@ -131,7 +131,7 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
         refuse(("judgments",), "is for saved evaluations: runs are evaluated under the same judgments")
         named, options["repeats"] = split_repeats(named, options["repeats"])
     if options["repeats"]:
-        refuse(("judge", "then_by", "unjudged", "margin", "detect", "ranks"), "is not for repeats of a run")
+        refuse(("judge", "then_by", "unjudged", "margin", "detect", "ranks", "figures"), "is not for repeats of a run")
     alone = next(iter(named)) if len(named) == 1 and asked().get("then_by") else ""
     if alone:  # the run alone, and with its ties ordered
         named[", then ".join([alone, *map(label, asked()["then_by"])])] = named[alone]

@@ -166,7 +166,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     named, options["repeats"] = split_repeats(named_runs(runs), options["repeats"])
     if options["save"] is None:
         refuse(SAVED, "is of a saved evaluation: give --save FILE.json too")
-    targets = save_paths(options["save"], list(named), inputs, options["output"])
+    targets = save_paths(options["save"], [*named, *options["repeats"]], inputs, options["output"])
     output = Output(options, inputs)
     _check_form(output.form, options)
     queries = strata.read()
@@ -270,14 +270,14 @@ def _save(
             evaluation.save(target, **own, **vars(intervals))
     of_what = "; the means in it are over all queries" if is_by_strata else ""
     if options["save_depth"] and any(one.run is None for one in evaluations):
-        of_what += "; without rankings that are not in memory"
+        of_what += "; without rankings of repeats, or that are not in memory"
     return Fact("saved", list(targets), "saved", ", ".join(targets) + of_what)
 
 
 def _check_form(form: str, options: Mapping[str, Any]) -> None:
     """Refuse options whose output a format has no place for, and a rule beside values that are not exact."""
     if options["repeats"]:
-        refuse(("save", "beside", "score_columns", "unjudged", "then_by"), "is not for repeats of a run")
+        refuse(("beside", "figures", "score_columns", "unjudged", "then_by"), "is not for repeats of a run")
     if options["beside"] and options["ties"] != "expected":
         raise click.UsageError(f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}")
     for name in ("ci", "by", "beside", "quantiles"):

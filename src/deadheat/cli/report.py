@@ -108,6 +108,12 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
         roles = dict.fromkeys(saved, "saved evaluation") or {qrels: "qrels"} | dict.fromkeys(runs, "run")
         check_inputs([qrels, *runs, *of_queries])
         subject = _subject("" if saved else qrels, saved or runs, strata, options)
+        if several := [
+            name for name, own in subject.evaluations.items() if any(one.repeats is not None for one in own)
+        ]:
+            raise click.UsageError(
+                f"{several[0]} has repeats, and a page shows the ranking of one run: give one of them"
+            )
         subjects, roles = [subject], roles | of_queries
         if subject.comparison is not None and subject.queries is not None:
             languages = [*filter(None, [languages_of_queries(subject.comparison, subject.queries)])]

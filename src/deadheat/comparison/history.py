@@ -167,6 +167,9 @@ def _of_pair(prefix: str, pair: Pair | None) -> dict[str, Any]:
 
 def _side(step: Step, measure: StoredMeasure, query_ids: TextArray) -> Side:
     side = side_of_values(measure, aligned(step.values[measure.notation], step.query_ids, query_ids))
+    if (repeated := step.repeats[measure.notation]) is not None:
+        columns = [aligned(one, step.query_ids, query_ids) for one in repeated.values.T]
+        side = replace(side, repeats=np.column_stack(columns))
     if step.weights is None or measure.total:
         return side
     return replace(side, weights=np.nan_to_num(aligned(step.weights, step.query_ids, query_ids)))
@@ -269,6 +272,7 @@ def _step(file: str, given: Evaluation | str | Path, now: Origin) -> Step:
         given.weights,
         {str(one.measure): one.values for one in given},
         {str(one.measure): stated(one, one.interval()) for one in given},
+        {str(one.measure): one.repeats for one in given},
         file,
     )
 
@@ -326,6 +330,7 @@ def _reconciled(
             query_ids=scored.query_ids,
             values={measure: scored[measure].values for measure in measures},
             means={measure: stated(scored[measure], scored[measure].interval()) for measure in measures},
+            repeats={measure: scored[measure].repeats for measure in measures},
             weights=scored.weights,
         )
         for step, scored in zip(steps, (found[name] for name in names), strict=True)

@@ -306,8 +306,6 @@ class Evaluation(Plottable, Shown):
 
         origin = self.origin or Origin.here()
         given = {name: one for name, one in (("label", label), ("commit", commit)) if one is not None}
-        if any(one.repeats is not None for one in self):
-            raise ParameterError("an evaluation of repeats cannot be saved", hint="save that of each run")
         parts = self.keeping(save_depth).parts() | {"origin": replace(origin, **given)}
         write(path, list(self), IntervalOptions(**options), parts)
 

@@ -26,7 +26,7 @@ from deadheat.data.tables import Qrels, Run, hash_of_ids
 from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.origin import Origin
-from deadheat.evaluation.scores import Scores, TieSpread, intervals
+from deadheat.evaluation.scores import Repeated, Scores, TieSpread, intervals
 from deadheat.io.forking import check_threads
 from deadheat.io.objects import parsed
 from deadheat.io.source import decoded, path_named, read_all, readable
@@ -177,6 +177,7 @@ TOPICS: dict[str, type[pl.DataType]] = {**JUDGMENTS, "subtopic": pl.String}
 LISTS: dict[str, type[pl.DataType]] = {"query_id": pl.String, "n_retrieved": pl.Int64, "next_score": pl.Float64}
 RANKING: dict[str, type[pl.DataType]] = {"query": pl.UInt32, "doc_id": pl.String, "score": pl.Float64}
 JUDGED: dict[str, type[pl.DataType]] = {"query": pl.Int64, "relevance": pl.Float64}
+REPEATS: dict[str, type[pl.DataType]] = dict.fromkeys(("values", "tie_variances"), pl.Float64)  # only with repeats
 SUBTOPICS: dict[str, type[pl.DataType]] = {  # only of qrels that have some
     "query": pl.Int64,
     "doc_id": pl.String,
@@ -234,6 +235,7 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
         "encoding": ENCODING,
         "scores": _packed_scores(scores),
         **_tables_of(parts["placements"]),
+        **_packed_repeats([one.repeats for one in scores if one.repeats is not None]),
         **({} if weights is None else {"weights": packed({"weight": weights}, {"weight": pl.Float64})}),
         # the placements once more, by an ontology's judgments; only with MaxRel on one
         **({} if parts["graded"] is None else {"graded": _tables_of(parts["graded"])}),
@@ -275,6 +277,8 @@ class SavedSummary:
         By measure; NaN where a query has no value.
     means : dict of str to dict
         Of each measure: mean, low, high, known, unknown, tie_min, tie_max, n_queries and other numbers.
+    repeats : dict of str to Repeated or None
+        By measure.
     """
 
     name: str
@@ -285,6 +289,7 @@ class SavedSummary:
     weights: FloatArray | None = field(repr=False)
     values: dict[str, FloatArray] = field(repr=False)
     means: dict[str, dict[str, Any]] = field(repr=False)
+    repeats: dict[str, Repeated | None] = field(repr=False)
 
 
 def read_summary(path: str | Path) -> SavedSummary:
@@ -309,6 +314,7 @@ def _summarized(document: dict[str, Any]) -> SavedSummary:
         unpacked(data["weights"])["weight"].to_numpy() if "weights" in data else None,
         dict(zip(means, values, strict=True)),
         means,
+        dict(zip(means, _repeats(data, len(means), len(ids)), strict=True)),
     )
 
 
@@ -371,6 +377,22 @@ def _packed_scores(scores: Sequence[Scores]) -> str:
     return packed(pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None)), schema)
 
 
+def _packed_repeats(found: Sequence[Repeated]) -> dict[str, object]:
+    """Return a row for each measure, query and repeat; nothing of an evaluation without repeats."""
+    columns = {name: np.concatenate([getattr(one, name).ravel() for one in found]) for name in REPEATS if found}
+    return {"repeats": packed(pl.DataFrame(columns).fill_nan(None), REPEATS)} if found else {}
+
+
+def _repeats(data: Mapping[str, Any], n_measures: int, n_queries: int) -> list[Repeated | None]:
+    """Return the repeats of each measure."""
+    if "repeats" not in data:
+        return [None] * n_measures
+    rows = unpacked(data["repeats"]).fill_null(math.nan)
+    shape = (n_measures, n_queries, rows.height // (n_measures * n_queries))
+    columns = [rows[name].to_numpy().reshape(shape) for name in REPEATS]
+    return [Repeated(values, variances) for values, variances in zip(*columns, strict=True)]
+
+
 def _tables_of(placed: Placements) -> dict[str, object]:
     own = placed.subtopics
     queries = {
@@ -419,12 +441,14 @@ def _parts(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
     graded = _placements(data["graded"], unjudged) if "graded" in data else None
     rows = unpacked(data["scores"]).with_columns(pl.col(pl.Float64).fill_null(math.nan))
     n = placements.n_queries
+    repeats = _repeats(data, len(document["measures"]), n)
     scores = []
     for place, (notation, stated) in enumerate(document["measures"].items()):
         measure = _measure(notation, stated)
         placed = graded if graded is not None and isinstance(measure, MaxRel) else placements
         weights = unpacked(data["weights"])["weight"].to_numpy() if "weights" in data and not measure.total else None
-        scores.append(replace(_scores(measure, placed, rows.slice(place * n, n)), weights=weights))
+        own = _scores(measure, placed, rows.slice(place * n, n))
+        scores.append(replace(own, weights=weights, repeats=repeats[place]))
     return scores, {
         "name": document["name"],
         "query_ids": placements.query_ids,

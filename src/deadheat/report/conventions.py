@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import asdict
 from itertools import chain
 from math import isfinite
 from typing import TYPE_CHECKING, TypeVar
@@ -178,6 +178,7 @@ def made_under(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     if depth is not None:
         yield Fact("depth", depth, "lists", f"cut after {counted(depth, 'document')}", is_note=True)
     yield from _weighted(evaluations[0])
+    yield from _components(evaluations)
     for one in evaluations:
         yield from _repeated(one)
     if conventions.unjudged == "bounds":
@@ -208,21 +209,32 @@ def _weighted(evaluation: Evaluation) -> Iterator[Fact]:
     yield note("weights", f"more than a tenth of the weight: {told}" if shares else "")
 
 
+def _components(evaluations: Iterable[Evaluation]) -> Iterator[Fact]:
+    """Give the parts of the variance of each system that was run several times, by its name and measure."""
+    held = {
+        own.name: {
+            one.measure.label: {name: finite(value) for name, value in asdict(one.variance_components).items()}
+            for one in own
+        }
+        for own in evaluations
+        if any(one.repeats is not None for one in own)
+    }
+    if held:
+        yield Fact("variance_components", held)
+
+
 def _repeated(evaluation: Evaluation) -> Iterator[Fact]:
     """Say what the values of a system that was run several times differ by."""
     parts = {one.measure.label: one.variance_components for one in evaluation if one.repeats is not None}
     if not parts:
         return
-    held = {
-        measure: {one.name: finite(getattr(own, one.name)) for one in fields(own)} for measure, own in parts.items()
-    }
     measure, own = next(iter(parts.items()))
     stds = {name: format_cell(max(getattr(own, name), 0.0) ** 0.5) for name in ("queries", "repeats", "ties", "shared")}
     text = (
         f"{measure} of {evaluation.name}: standard deviation {stds['queries']} over queries, {stds['repeats']} over"
         f" {own.n_repeats:.3g} repeats ({stds['shared']} shared by all queries of one), {stds['ties']} over tie orders"
     )
-    yield Fact(f"variance_components of {evaluation.name}", held, "repeats", text, is_note=True)
+    yield note("repeats", text)
     alike = [name for name, one in parts.items() if one.shared_p_value < SHARED]
     why = "differ by more than chance in all queries together, such as by a seed: few of them tell how far others would"
     yield note("repeats", f"those of {evaluation.name} {why} ({', '.join(alike)})" if alike else "")
