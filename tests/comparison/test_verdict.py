@@ -14,7 +14,17 @@ from hypothesis import strategies as st
 
 import deadheat as dh
 from deadheat.comparison.pairs import Pair
-from deadheat.comparison.verdict import Judge, Lacking, Verdict, Within, doubt, favoured, judge_strata, number
+from deadheat.comparison.verdict import (
+    Judge,
+    Lacking,
+    Verdict,
+    Within,
+    doubt,
+    favoured,
+    headline_of_strata,
+    judge_strata,
+    number,
+)
 from deadheat.measures import parse_measure
 from deadheat.report.model import p_value
 from deadheat.report.numbers import format_cell
@@ -296,6 +306,66 @@ def test_each_outcome_has_its_sentence(name: str) -> None:
     assert said in str(found)
     assert found.is_better == (outcome == "better")
     assert ("is better than" in str(found)) == found.is_better
+
+
+HEADLINES = {
+    "the baseline is better: numbers are seen from the leader": "old beats new by about 10 points of nDCG@10.",
+    "not shown": "No clear winner: new and old cannot be told apart by nDCG@10.",
+    "few queries": "new leads old by nDCG@10, but 4 queries prove little.",
+    "few clusters": "new leads old by nDCG@10, but 3 clusters prove little.",
+    "one query": "new leads old by nDCG@10, but one query proves nothing.",
+    "skewed, p near the level": "No clear winner: new leads old by nDCG@10, but chance may explain it.",
+    "skewed, p far below the level": ("new beats old by about 10 points of nDCG@10, though differences are skewed."),
+    "equal": "No winner: old and new are equal by nDCG@10 on every query.",
+    "same mean": "No winner: old and new have the same mean nDCG@10.",
+    "no query": "Nothing to compare: no query has nDCG@10 of both systems.",
+    "lower is better": "new beats old by about 1.2 in MR.",
+    "totals": "new beats old by about 25 in NumRelRet.",
+    "one-sided, the other way": "No clear winner: old is not shown better than new by nDCG@10.",
+    "a test that is not of the means": "No clear winner: by nDCG@10, the means and the sign test disagree.",
+    "ties reverse it": "new beats old by about 10 points of nDCG@10, but ties could reverse it.",
+    "ties hardly ever reverse it": "new beats old by about 10 points of nDCG@10.",
+    "trec_eval reverses it": "new beats old by about 10 points of nDCG@10, but ties could reverse it.",
+    "the tie policy decides": "new beats old by about 10 points of nDCG@10, but ties could reverse it.",
+}
+
+
+@pytest.mark.parametrize("name", HEADLINES)
+def test_each_outcome_has_its_headline(name: str) -> None:
+    changes, options, outcome, _ = CASES[name]
+    found = judged(pair(**changes), **options)
+    assert found.headline == HEADLINES[name]
+    assert len(found.headline.split()) <= 15
+    assert (" beats " in found.headline) == (outcome == "better")
+    assert found.to_dict()["headline"] == found.headline
+
+
+def test_headlines_of_margins_missing_judgments_and_many() -> None:
+    one = pair(**NOT_SHOWN)
+    equivalent = replace(WITHIN, equivalent=True)
+    said = judged(one, within={one: WITHIN}).headline
+    assert said == "No clear winner, but new is no worse than old within 0.01 nDCG@10."
+    said = judged(one, within={one: equivalent}).headline
+    assert said == "No clear winner: new and old are equivalent within 0.01 nDCG@10."
+    lacking = Lacking(depth=10, system=0.1, baseline=0.5, low=-0.1, high=0.3)
+    said = judged(PAIR, lacking=lacking).headline
+    assert said == "new beats old by about 10 points of nDCG@10, but missing judgments could reverse it."
+    flips = pair(can_flip=True, flip_probability=0.2)
+    said = judged(flips, lacking=lacking, by_weight=(-0.1, {"q": 0.9})).headline
+    assert said == "new beats old by nDCG@10, but ties, missing judgments and weights could reverse it."
+    said = judged(PAIR, levels={"nDCG@10": dict.fromkeys("abcdefghij", 0.5)}).headline
+    assert said == "No clear winner: a, b, c and 7 more share the best nDCG@10."
+    said = judged(pair(measure="NumRel")).headline
+    assert said == "Nobody leads: NumRel cannot say how good a system is."
+
+
+def test_the_headline_of_strata_counts_those_where_more_than_chance_is_shown() -> None:
+    what = ("stratum of kind", "strata of kind")
+    better, same, behind = (judged(pair(**changes)) for changes in ({}, NOT_SHOWN, {**BEHIND, **NOT_SHOWN}))
+    said = headline_of_strata({"a": better, "b": same, "c": behind}, what)
+    assert said == "By nDCG@10, new leads in 2 of 3 strata of kind, by more than chance in 1."
+    said = headline_of_strata({"a": same, "b": behind}, what)
+    assert said == "No clear winner: no lead by nDCG@10 in 2 strata of kind is more than chance."
 
 
 WITHIN = Within(margin=0.01, p_no_worse=0.004, no_worse=True, p_equivalent=0.6, equivalent=False)

@@ -179,7 +179,7 @@ def test_each_format_prints_bold_and_marks_in_its_way() -> None:
     text = as_text(report, width=80).plain
     assert f"**{best.value:.4f}** †" in text
     assert f" {worse.value:.4f}   ‡" in text
-    assert text.startswith("good is first of 3 systems")
+    assert text.startswith("good beats fair by about 6.2 points of nDCG@10.\n\ngood is first of 3 systems")
     markdown = as_markdown(report)
     assert f"| **{best.value:.4f}** † |" in markdown
     assert f"| {worse.value:.4f} ‡ |" in markdown

@@ -56,6 +56,22 @@ def test_columns_are_left_out_after_labels_are_broken(files: Path, monkeypatch: 
     assert max(map(len, out.splitlines())) <= 60
 
 
+NAMES = ("bm25", "a-dense-retriever", "an-encoder-of-two-towers-distilled", "rerank-3")
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_differences_of_four_runs_keep_interval_and_p(width: int, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(files)
+    for name in NAMES:
+        (files / f"{name}.run").write_text(RUN)
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = ok("compare", "q.txt", *(f"{name}.run" for name in NAMES), "-m", "RR")
+    assert max(map(len, out.splitlines())) <= width
+    heading = next(line for line in out.split("differences, system - baseline")[1].splitlines() if "differ" in line)
+    assert "p adj" in heading
+    assert width == 40 or ("95% CI" in heading and heading.startswith("system - baseline"))
+
+
 def test_sentences_in_a_table_are_wrapped_in_a_pipe(tmp_path: Path) -> None:
     path = tmp_path / "c.csv"
     path.write_text("text,expected_ids\npain,HP:0012531\n")

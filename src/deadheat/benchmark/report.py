@@ -12,7 +12,7 @@ from deadheat.benchmark.parts import STRATA, Part, families_of
 from deadheat.benchmark.result import BenchResult, BenchSettings, Failure, Key, PartStrata
 from deadheat.comparison.comparison import KEYS, Comparison
 from deadheat.comparison.languages import judge_languages
-from deadheat.comparison.verdict import judge_strata
+from deadheat.comparison.verdict import headline_of_strata, judge_strata
 from deadheat.data.queries import Queries
 from deadheat.evaluation.intervals import Interval, IntervalOptions, cluster_name
 from deadheat.evaluation.scores import Scores, intervals
@@ -121,10 +121,11 @@ def report_bench(result: BenchResult, *, full: bool = True) -> Report:
         ),
         *_failures(result, full=full),
     ]
-    opening, verdict = _verdicts(result)
+    first, opening, verdict = _verdicts(result)
     facts = (Fact("deadheat", __version__), verdict, *tell(result, groupings, shown=shown))
     heading = f"{', '.join(result.retrievers)} on {', '.join(map(str, result.parts.values()))}" if full else ""
-    return Report(tuple(filter(None, tables)), facts, heading, opening=joined(opening, _language_verdicts(result)[0]))
+    opening = joined(opening, _language_verdicts(result)[0])
+    return Report(tuple(filter(None, tables)), facts, heading, headline=first, opening=opening)
 
 
 def data_of_bench(result: BenchResult) -> Report:
@@ -181,7 +182,7 @@ def data_of_bench(result: BenchResult) -> Report:
         *(table_of_rows(*one) for one in found if one[2]),
         *data_of_languages(result.across, leading=CASES, margin=result.settings.margin),
     ]
-    facts = _verdicts(result)[1], _language_verdicts(result)[1], Fact("deadheat", __version__)
+    facts = _verdicts(result)[-1], _language_verdicts(result)[1], Fact("deadheat", __version__)
     return Report(tuple(tables), (*facts, *tell(result, groupings), Fact("failures", result.failed())))
 
 
@@ -441,18 +442,19 @@ def _language_verdicts(result: BenchResult) -> tuple[str, Fact]:
     return said, Fact("language_verdicts", {name: list(own) for name, own in found.items()})
 
 
-def _verdicts(result: BenchResult) -> tuple[str, Fact]:
-    """Return the verdict of each part, as text and for JSON; those of many parts are summed up."""
+def _verdicts(result: BenchResult) -> tuple[str, str, Fact]:
+    """Return the headline, and the verdict of each part as text and for JSON; those of many parts are summed up."""
     first, *near = (
         {str(result.parts[key]): one.judge(measure=measure, unit=CASE) for key, one in result.comparisons.items()}
         for measure in headline(result.measures)
     )
     if not first:
-        return "", Fact("verdict", None)
+        return "", "", Fact("verdict", None)
+    parts = ("language of a set", "languages of sets")
     told: list[str] = []
     for found in (first, *near):
         if len(found) > SPOKEN:
-            told += judge_strata(found, ("language of a set", "languages of sets"))
+            told += judge_strata(found, parts)
         else:
             told += [f"{part}: " * (len(found) > 1) + one.sentences[0] for part, one in found.items()]
     more = [
@@ -460,7 +462,9 @@ def _verdicts(result: BenchResult) -> tuple[str, Fact]:
     ]
     said = {"text": joined(*told), "parts": {part: as_data(one) for part, one in first.items()}}
     said |= {"near_misses": {part: as_data(one) for own in near for part, one in own.items()}} if near else {}
-    return joined(*told), Fact("verdict", said, "verdict", joined(*more) if len(first) <= SPOKEN else "")
+    said["headline"] = headline_of_strata(first, parts) if len(first) > 1 else next(iter(first.values())).headline
+    more_text = joined(*more) if len(first) <= SPOKEN else ""
+    return str(said["headline"]), joined(*told), Fact("verdict", said, "verdict", more_text)
 
 
 def page_of_bench(result: BenchResult) -> str:

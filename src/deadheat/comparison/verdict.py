@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from deadheat.comparison.headline import headline, size_of
 from deadheat.comparison.pairs import Pair, least_p, n_differing, n_units
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
@@ -119,6 +120,8 @@ class Verdict:
         With weights: the difference if each query counted the same, seen from the leader.
     deciding : tuple of str
         With weights: the few queries, up to three, without which the lead is gone.
+    headline : str
+        The verdict in at most fifteen words, names of systems and measures as one each.
     sentences : tuple of str
     """
 
@@ -151,6 +154,7 @@ class Verdict:
     n_effective: float | None = None
     unweighted: float | None = None
     deciding: tuple[str, ...] = ()
+    headline: str = ""
     sentences: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -368,7 +372,16 @@ class Judge:
                 sentences.append(OF_BASELINE.format_map(words))
         margin = "" if kind == "none" else self._of_margin(own, words)
         power = self._power(pair, own, words, scale) if kind == "not shown" and not margin and not pair.doubtful else ""
-        return replace(found, sentences=tuple(filter(None, [*sentences, margin, power])))
+        doubts = {
+            "ties": pair.flip_probability >= LIKELY or pair.doc_id_reverses or _is_by_policy(pair),
+            "missing judgments": found.lacking is not None and not found.lacking.is_safe,
+            "weights": by_weight is not None and bool(_weights(found, by_weight[1], measure, self.unit[0])),
+        }
+        return replace(
+            found,
+            headline=headline(kind, words, [name for name, is_one in doubts.items() if is_one]),
+            sentences=tuple(filter(None, [*sentences, margin, power])),
+        )
 
     def _least_p(self, pair: Pair, own: Sequence[Pair]) -> float:
         """Return what the p value cannot fall below, corrected where a correction only ever raises it."""
@@ -455,6 +468,7 @@ class Judge:
             "losses": wins[1],
             "sided": "" if design.alternative == "two-sided" else only,
             "n": len(own),
+            "size": size_of(found.difference, measure) + ", though differences are skewed" * pair.doubtful,
         }
 
     def _ties(self, pair: Pair, measure: Measure, scale: int) -> str:
@@ -466,7 +480,7 @@ class Judge:
         ahead, behind = names if (exact > 0) == measure.higher_is_better else names[::-1]
         is_vague = pair.can_flip and pair.flip_method == "normal" and pair.flip_standard_error > VAGUE
         by_id = f"; ties broken {BY_DOC_ID}, put {behind} ahead" if pair.doc_id_reverses else ""
-        if exact * pair.difference < 0 and abs(exact) > NEGLIGIBLE_DIFFERENCE:  # by the tie policy alone
+        if _is_by_policy(pair):
             key = "policy"
         elif not pair.can_flip:
             key = "never"
@@ -526,8 +540,15 @@ def _said(kind: str, words: Mapping[str, Any], *more: str) -> Verdict:
         outcome=OUTCOMES.get(kind, kind),
         measure=words["measure"],
         n_systems=words.get("n_systems", 0),
+        headline=headline(OUTCOMES.get(kind, kind) if kind != "no quality" else kind, words),
         sentences=tuple(filter(None, (FIRST[kind].format_map(words), *more))),
     )
+
+
+def _is_by_policy(pair: Pair) -> bool:
+    """Whether the tie policy alone puts the leader ahead: over all orders of the ties the other one is."""
+    exact = pair.expected_difference
+    return exact * pair.difference < 0 and abs(exact) > NEGLIGIBLE_DIFFERENCE
 
 
 def _are(n: int) -> str:
@@ -655,6 +676,16 @@ def judge_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -> tupl
         f" {LIKELY:.0%} or more in {three(flips, '; ')}.",
     )
     return tuple(str(one) for one in sentences if one)
+
+
+def headline_of_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -> str:
+    """Return the headline of a comparison by strata; the arguments are those of `judge_strata`."""
+    leaders = [one.leader for one in verdicts.values() if one.leader]
+    leader = max(leaders, key=leaders.count, default=None)
+    n_shown = sum(one.is_better and one.leader == leader for one in verdicts.values())
+    kind = "strata" if any(one.is_better for one in verdicts.values()) else "open strata"
+    words = {"measure": next(iter(verdicts.values())).measure, "strata": counted(len(verdicts), *what)}
+    return headline(kind, {**words, "leader": leader, "n_led": leaders.count(leader), "n_shown": n_shown or "none"})
 
 
 def number(value: float) -> str:

@@ -54,10 +54,8 @@ def as_latex(report: Report, *, digits: int | None = None) -> str:
     A table with a caption is a float with caption and label. What the classic engine cannot print is printed by LuaTeX
     and XeTeX, and is an escape elsewhere.
     """
-    said = [text for text in (report.heading, report.opening) if text]
-    facts = [
-        f"% {on_terminal(text)}" for text in (*said, *(fact.sentence for fact in report.shown))
-    ]  # each is one line
+    said = [*(text for text, _ in report.above), *(fact.sentence for fact in report.shown)]
+    facts = [f"% {on_terminal(text)}" for text in said]  # each is one line
     tables = [_float(table.for_people(), digits) for table in report.tables]
     return "\n".join(["% needs \\usepackage{booktabs,textcomp}", *facts, *tables])
 

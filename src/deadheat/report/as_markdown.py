@@ -28,7 +28,7 @@ def as_markdown(report: Report, *, digits: int | None = None) -> str:
         tables += [_escaped(table.caption)] if table.caption else []
     told = [(BLOCK.sub(r"\1\\\2", _escaped(fact.sentence)), "**" * fact.is_warning) for fact in report.shown]
     facts = ["\n".join(f"- {bold}{text}{bold}" for text, bold in told)] if told else []
-    heading = [f"**{_escaped(text)}**" for text in (report.heading, report.opening) if text]
+    heading = [f"**{_escaped(text)}**" if is_first else _escaped(text) for text, is_first in report.above]
     return "\n\n".join(heading + (facts + tables if report.facts_first else tables + facts))
 
 

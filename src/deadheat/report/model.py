@@ -260,6 +260,22 @@ class Table:
         short = dict(zip(names, shortened(names), strict=True))
         return replace(self, rows=_changed(self.rows, lambda text: short.get(text, text)))
 
+    def with_pairs(self) -> Table:
+        """Return the table with system and baseline as one label, if both are labels."""
+        keys = [column.key for column in self.labels]
+        if not {"system", "baseline"} <= {*keys}:
+            return self
+        places = keys.index("system"), keys.index("baseline")
+
+        def merged(texts: Sequence[str]) -> list[str]:
+            return [text for n, text in enumerate(texts) if n not in places] + [" - ".join(texts[n] for n in places)]
+
+        own = [column for n, column in enumerate(self.labels) if n not in places]
+        pair = Column("pair", merged([column.heading for column in self.labels])[-1])
+        return replace(
+            self, labels=(*own, pair), rows=tuple(replace(row, labels=tuple(merged(row.labels))) for row in self.rows)
+        )
+
     def for_people(self, *, drawn: bool = False) -> Table:
         """Return the table without what is data only, and without drawings unless they are wanted."""
         shown = [n for n, column in enumerate(self.columns) if not (column.is_data or column.is_detail)]
@@ -397,6 +413,8 @@ class Report:
         The object that it reports on, for a format that shows more of it.
     opening : str
         Sentences that come before all else, for people: what was found.
+    headline : str
+        What was found in few words, above the opening.
     """
 
     tables: tuple[Table, ...]
@@ -406,6 +424,13 @@ class Report:
     facts_first: bool = False
     subject: object = None
     opening: str = ""
+    headline: str = ""
+
+    @property
+    def above(self) -> list[tuple[str, bool]]:
+        """The texts above the tables, and whether each is to be seen first."""
+        texts = ((self.heading, True), (self.headline, True), (self.opening, not self.headline))
+        return [(text, is_first) for text, is_first in texts if text]
 
     @property
     def shown(self) -> list[Fact]:
@@ -414,7 +439,7 @@ class Report:
 
     def texts(self) -> Iterator[str]:
         """Give every text, of what is for programs too, by the line."""
-        yield from (self.heading, self.opening, *self.closing.split("\n"))
+        yield from (self.heading, self.headline, self.opening, *self.closing.split("\n"))
         for fact in self.facts:
             yield from (fact.key, fact.heading, fact.text)
         for table in self.tables:
@@ -431,8 +456,8 @@ class Report:
         """Return the report with every text that people read changed; lines of the closing stay lines."""
         closing = "\n".join(map(change, self.closing.split("\n")))
         tables, facts = _changed((self.tables, self.facts), change)
-        heading, opening = change(self.heading), change(self.opening)
-        return replace(self, tables=tables, facts=facts, heading=heading, opening=opening, closing=closing)
+        above = {name: change(getattr(self, name)) for name in ("heading", "headline", "opening")}
+        return replace(self, tables=tables, facts=facts, closing=closing, **above)
 
 
 def _changed(found: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 - a part of a report
@@ -470,4 +495,5 @@ def side_by_side(reports: Mapping[str, Report]) -> Report:
                 key = fact.key and f"{fact.key}_by_{name}"
                 facts.append(replace(fact, key=key, text=fact.text and of + fact.text))
     opening = joined(*(one.opening for one in reports.values()))
-    return replace(first, tables=tuple(tables), facts=tuple(facts), opening=opening)
+    headline = joined(*dict.fromkeys(one.headline for one in reports.values()))
+    return replace(first, tables=tuple(tables), facts=tuple(facts), headline=headline, opening=opening)

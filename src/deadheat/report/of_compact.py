@@ -90,7 +90,7 @@ def report_compact(
         main=-1,  # none: the bold ones matter
         has_blocks=strata is not None,
     )
-    return Report((table,), facts, opening=whole.opening)
+    return Report((table,), facts, headline=whole.headline, opening=whole.opening)
 
 
 def _column(

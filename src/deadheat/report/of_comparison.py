@@ -12,7 +12,7 @@ from deadheat import arguments
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.judged import sampling_doubts
 from deadheat.comparison.pairs import Pair, least_p, n_differing, n_units
-from deadheat.comparison.verdict import ENOUGH, Verdict, judge_strata
+from deadheat.comparison.verdict import ENOUGH, Verdict, headline_of_strata, judge_strata
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval
 from deadheat.evaluation.strata import keys_of, label
@@ -125,16 +125,21 @@ def report_comparison(
     named = {(): comparison} if strata is None else strata
     parts = {keys_of(key): part for key, part in named.items()}
     leading = columns_of_strata(columns)
-    opening, verdict = judged(comparison, strata, columns, margin)
+    headline, opening, verdict = judged(comparison, strata, columns, margin)
     facts = (verdict, *_facts(comparison, parts, qrels, among))
     if not for_people:
-        return Report((_pairs_as_data(parts, leading), _systems_as_data(parts, leading)), facts, opening=opening)
+        return Report(
+            (_pairs_as_data(parts, leading), _systems_as_data(parts, leading)),
+            facts,
+            headline=headline,
+            opening=opening,
+        )
     tables = []
     for measure in comparison.measures:
         tables += [list_systems(parts, leading, measure), _differences(parts, leading, measure)]
         tables += _reversals(parts, leading, measure)
         tables += _by_judge(parts, leading, measure)
-    return Report(tuple(tables), facts, opening=opening)
+    return Report(tuple(tables), facts, headline=headline, opening=opening)
 
 
 def judged(
@@ -142,16 +147,17 @@ def judged(
     strata: Mapping[str | tuple[str, ...], Comparison] | None,
     columns: Sequence[str],
     margin: float | None = None,
-) -> tuple[str, Fact]:
-    """Return the verdict as text, and as a fact for JSON; of strata that of each, and what they have in common."""
+) -> tuple[str, str, Fact]:
+    """Return headline and verdict as text, and a fact for JSON; of strata that of each, and what they share."""
     if strata is None:
         verdict = comparison.judge(margin)
-        return str(verdict), Fact("verdict", as_data(verdict))
+        return verdict.headline, str(verdict), Fact("verdict", as_data(verdict))
     found = {label(stratum): part.judge(margin) for stratum, part in strata.items()}
     by = " and ".join(columns)
-    sentences = judge_strata(found, (f"stratum of {by}", f"strata of {by}"))
-    held = {"text": " ".join(sentences), "strata": {name: as_data(one) for name, one in found.items()}}
-    return str(held["text"]), Fact("verdict", held)
+    what = f"stratum of {by}", f"strata of {by}"
+    headline, text = headline_of_strata(found, what), " ".join(judge_strata(found, what))
+    held = {"text": text, "headline": headline, "strata": {name: as_data(one) for name, one in found.items()}}
+    return headline, text, Fact("verdict", held)
 
 
 def as_data(verdict: Verdict) -> dict[str, Any]:
@@ -197,7 +203,7 @@ def _columns(parts: Parts, heading: str = "mean") -> list[Column]:
     return [
         Column("n_queries", "queries", is_data=len(counts) == 1),
         Column("mean", heading),
-        Column("ci", level_heading(next(iter(parts.values())).design.confidence_level, counts)),
+        Column("ci", level_heading(next(iter(parts.values())).design.confidence_level, counts), spare=-1),
         Column("bar", "", spare=1),
         Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=2),
         Column("standard_error", "std err", spare=3),
@@ -273,9 +279,9 @@ def _differences(parts: Parts, leading: Iterable[Column], measure: Measure) -> T
     columns = (
         Column("n_queries", "queries", spare=1, is_data=len(counts) == 1),
         Column("difference", "difference"),
-        Column("ci", level_heading(design.confidence_level, counts), spare=1),
+        Column("ci", level_heading(design.confidence_level, counts), spare=-2),
         Column("bar", "", spare=6),
-        *(() if is_tukey else (Column("p_value", "p", spare=2),)),
+        *(() if is_tukey else (Column("p_value", "p", spare=-1),)),
         Column("p_adjusted", "p" if is_tukey else "p adj"),
         Column("effect_size", "effect", spare=5),
         Column("std", "std", spare=7),
@@ -315,8 +321,7 @@ def _reversals(parts: Parts, leading: Iterable[Column], measure: Measure) -> lis
         Column("tie_standard_error", "tie std err", spare=2),
         Column("doc_id_difference", BY_DOC_ID),
     )
-    both = Column("pair", "system / baseline", lambda row: f"{row['system']} / {row['baseline']}")
-    labels = (*leading, both if next(iter(parts.values())).design.baseline is None else SYSTEM)
+    labels = (*leading, *((SYSTEM, BASELINE) if next(iter(parts.values())).design.baseline is None else (SYSTEM,)))
     title = f"{measure.label}: what ties can reverse"
     return [tabulate("ties", labels, columns, rows, title=title)] if rows else []
 

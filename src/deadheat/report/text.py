@@ -7,7 +7,7 @@ import sys
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import count, zip_longest
 
 from rich.cells import cell_len, set_cell_size
@@ -28,7 +28,7 @@ MOST_READABLE = 120  # of a caption
 PAGE = 80  # what sentences are wrapped at where nothing limits the width
 SENTENCES = 40  # a column of words that is wider has sentences
 NARROWEST_FACT = 24  # beside its heading; a narrower one goes below it
-LONGEST_NAME, STEP, CUT = 24, 8, "…"
+LONGEST_NAME, SHORTEST_NAME, STEP, CUT = 24, 16, 8, "…"
 HEAD, DIM, MAIN, WARNING = "bold", "dim", "bold cyan", "bold red"
 
 
@@ -79,7 +79,7 @@ class Grid:
         """Return it with the texts of some columns broken between words, as far as that makes them narrow enough."""
         rows = [
             list(
-                map(list, zip_longest(*(self._parts(text, widths.get(n)) for n, text in enumerate(line)), fillvalue=""))
+                map(list, zip_longest(*(self.parts(text, widths.get(n)) for n, text in enumerate(line)), fillvalue=""))
             )
             for (line,) in self.rows
         ]
@@ -90,8 +90,13 @@ class Grid:
         return replace(self, rows=rows, widths=found)
 
     @staticmethod
-    def _parts(text: str, width: int | None) -> list[str]:
-        return [text] if width is None else textwrap.wrap(text, width, break_long_words=False) or [""]
+    def parts(text: str, width: int | None) -> list[str]:
+        """Return the lines of a text in a column of this width; None: one line."""
+        if width is None:
+            return [text]
+        # a name is broken at its hyphens only where it must be
+        is_wide = max(map(cell_len, text.split()), default=0) > width
+        return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=is_wide) or [""]
 
 
 def as_text(report: Report, *, width: int | None = 80, digits: int | None = None) -> Text:
@@ -114,7 +119,7 @@ def as_text(report: Report, *, width: int | None = 80, digits: int | None = None
     ]
     width = PAGE if width is None else width
     facts = [_facts(shown, width)] if (shown := report.shown) else []
-    parts = [Text(_filled(text, width), HEAD) for text in (report.heading, report.opening) if text]
+    parts = [Text(_filled(text, width), HEAD if is_first else "") for text, is_first in report.above]
     parts += facts + tables if report.facts_first else tables + facts
     if report.closing:
         lines = [line if line.startswith(" ") else _filled(line, width) for line in report.closing.splitlines()]
@@ -149,20 +154,25 @@ def _table(table: Table, width: int, digits: int | None) -> Text:
 
 def _fitted(table: Table, width: int, digits: int | None) -> Grid:
     """Lay a table out in the first way that fits, or in the last one."""
-    ways = _ways(table)
-    grid = _lay_out(next(ways), digits)
-    if grid.width > width:
-        ways = _ways(table.with_names(shortened))
-        grid = _lay_out(next(ways), digits)
-    for narrower in ways:
-        is_last_resort = all(column.spare <= 0 for column in grid.table.columns)
-        least = _with_narrow_labels(grid, width) if is_last_resort else grid
-        # the words of a last column are broken before any is left out
-        spared = max(0, least.widths[-1] - NARROWEST) if least.ends_in_words else 0
-        if least.width - spared <= width:
+    grid = _lay_out(next(_ways(table)), digits)
+    for longest in (LONGEST_NAME, SHORTEST_NAME):
+        if _least(grid, width) <= width:
             break
-        grid = _lay_out(narrower, digits)
+        ways = _ways(table.with_names(partial(shortened, longest=longest)).with_pairs())
+        grid = _lay_out(next(ways), digits)
+        for narrower in ways:
+            if _least(grid, width) <= width:
+                break
+            grid = _lay_out(narrower, digits)
     return grid
+
+
+def _least(grid: Grid, width: int) -> int:
+    """Return how narrow a grid can be made without leaving out columns."""
+    is_last_resort = all(column.spare <= 0 for column in grid.table.columns)
+    least = _with_narrow_labels(grid, width) if is_last_resort else grid
+    # the words of a last column are broken before any is left out
+    return least.width - (max(0, least.widths[-1] - NARROWEST) if least.ends_in_words else 0)
 
 
 def _ways(table: Table) -> Iterator[Table]:
@@ -254,7 +264,7 @@ def _block(grid: Grid) -> Iterator[Text]:
             lines.append(BETWEEN_GROUPS).append(LINE * group_width, DIM)
         yield names
         yield lines
-    headings = [[one.heading] for one in table.labels]
+    headings = [grid.parts(one.heading, width) for one, width in zip(table.labels, grid.widths, strict=False)]
     headings += grid.headings * len(grid.groups)
     most = max(1, *map(len, headings))
     for n in range(most):
@@ -302,15 +312,15 @@ def _parts(text: str, room: int) -> list[str]:
     return textwrap.wrap(text, max(room, 1), break_long_words=False, break_on_hyphens=False)
 
 
-def shortened(names: Sequence[str]) -> tuple[str, ...]:
-    """Return names of at most 24 columns, cut in the middle; longer ones if else two would look alike.
+def shortened(names: Sequence[str], longest: int = LONGEST_NAME) -> tuple[str, ...]:
+    """Return names of at most `longest` columns, cut in the middle; longer ones if else two would look alike.
 
     Examples
     --------
     >>> shortened(["bm25", "msmarco-passage-dev-cross-encoder-large"])
     ('bm25', 'msmarco-pass…coder-large')
     """
-    ways = (tuple(_cut(name, room) for name in names) for room in count(LONGEST_NAME, STEP))
+    ways = (tuple(_cut(name, room) for name in names) for room in count(longest, STEP))
     return next(short for short in ways if len(set(short)) == len(set(names)))
 
 
