@@ -680,8 +680,8 @@ def judge_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -> tupl
 
 def headline_of_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -> str:
     """Return the headline of a comparison by strata; the arguments are those of `judge_strata`."""
-    leaders = [one.leader for one in verdicts.values() if one.leader]
-    leader = max(leaders, key=leaders.count, default=None)
+    leaders = [one.leader or "" for one in verdicts.values()]
+    leader = max(filter(None, leaders), key=leaders.count, default="")
     n_shown = sum(one.is_better and one.leader == leader for one in verdicts.values())
     kind = "strata" if any(one.is_better for one in verdicts.values()) else "open strata"
     words = {"measure": next(iter(verdicts.values())).measure, "strata": counted(len(verdicts), *what)}

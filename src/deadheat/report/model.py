@@ -456,7 +456,7 @@ class Report:
         """Return the report with every text that people read changed; lines of the closing stay lines."""
         closing = "\n".join(map(change, self.closing.split("\n")))
         tables, facts = _changed((self.tables, self.facts), change)
-        above = {name: change(getattr(self, name)) for name in ("heading", "headline", "opening")}
+        above: dict[str, Any] = {name: change(getattr(self, name)) for name in ("heading", "headline", "opening")}
         return replace(self, tables=tables, facts=facts, closing=closing, **above)
 
 
