@@ -1,4 +1,4 @@
-"""The rows of docs/sources.md: what five sources describe, how it is done here, and both numbers.
+"""The rows of docs/sources.md, in docs/sources/*.csv: what five sources describe, how it is done here, and both numbers.
 
 Where numbers changed on purpose, this fills in those of deadheat and the counts of the table above:
 
@@ -8,6 +8,7 @@ Where numbers changed on purpose, this fills in those of deadheat and the counts
 from __future__ import annotations
 
 import contextlib
+import csv
 import re
 import shutil
 import tempfile
@@ -25,7 +26,7 @@ from support.paths import ROOT
 from support.tie_tutorial import TUTORIAL, ClosedForms, as_data, run_cell, tutorial
 
 PAGE = ROOT / "docs" / "sources.md"
-ROW = re.compile(r"^\| (?P<number>\d\.\d+) \|(?P<cells>.*)\|$", re.MULTILINE)
+TABLES = [PAGE.with_suffix("") / f"{name}.csv" for name in ("notebook", "paper", "plan", "chapter", "page")]
 WHAT = re.compile(r"(?P<what>.*?) \((?P<line>\d+)\)(?:: (?P<remark>.*))?")
 SPAN = re.compile(r"`([^`]+)`")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?|True|False")
@@ -83,15 +84,22 @@ class Row:
 
 
 def rows() -> list[Row]:
-    """Read the page."""
+    """Read the tables."""
     found = []
-    for match in ROW.finditer(PAGE.read_text(encoding="utf-8")):
-        described, with_deadheat, there, here = map(str.strip, match["cells"].split("|"))
-        parts = WHAT.fullmatch(described)
-        assert parts is not None, match["number"]
-        ways = tuple(SPAN.findall(with_deadheat))
-        found.append(Row(match["number"], parts["what"], int(parts["line"]), ways, there, here, parts["remark"] or ""))
+    for path in TABLES:
+        _, *lines = cells_of(path)
+        for number, described, with_deadheat, there, here in lines:
+            parts = WHAT.fullmatch(described)
+            assert parts is not None, number
+            ways = tuple(SPAN.findall(with_deadheat))
+            found.append(Row(number, parts["what"], int(parts["line"]), ways, there, here, parts["remark"] or ""))
     return found
+
+
+def cells_of(path: Path) -> list[list[str]]:
+    """Read one table, its heading included."""
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.reader(lines))
 
 
 def summary(found: Sequence[Row]) -> str:
@@ -160,18 +168,19 @@ def written(value: Any, like: str) -> str:  # noqa: ANN401 - numbers, words, sev
 
 
 def renew() -> None:
-    """Fill in the page."""
+    """Fill in the tables, and the counts on the page."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         names = names_of_page(Path(folder))
-        page = PAGE.read_text(encoding="utf-8")
-        for row in rows():
-            if row.here and (not row.needs_tutorial or "of_200" in names):
-                value = eval(row.expressions[-1], names)  # noqa: S307 - a page of ours
-                old = next(line for line in page.splitlines() if line.startswith(f"| {row.number} |"))
-                cells = old.split("|")
-                cells[5] = f" {written(value, row.here)} "
-                page = page.replace(old, "|".join(cells))
-    PAGE.write_text(COUNTS.sub(lambda _: summary(rows()), page), encoding="utf-8")
+        own = {row.number: row for row in rows()}
+        for path in TABLES:
+            cells = cells_of(path)
+            for line in cells[1:]:
+                row = own[line[0]]
+                if row.here and (not row.needs_tutorial or "of_200" in names):
+                    line[-1] = written(eval(row.expressions[-1], names), row.here)  # noqa: S307 - a page of ours
+            with path.open("w", encoding="utf-8", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows(cells)
+    PAGE.write_text(COUNTS.sub(lambda _: summary(rows()), PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":
