@@ -8,7 +8,7 @@ from pathlib import Path
 import deadheat
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "site"))
+sys.path[:0] = [str(HERE / "site"), str(HERE.parent / "tests")]  # the tests know what other tools answer
 
 project = "deadheat"
 author = "the deadheat authors"
@@ -38,6 +38,7 @@ numpydoc_xref_param_type = False
 html_theme = "furo"
 html_static_path = ["style"]
 html_css_files = ["deadheat.css"]
+html_js_files = ["filter.js"]
 html_show_sphinx = False
 html_show_search_summary = False  # they are fetched, which browsers refuse to do from file://
 html_show_copyright = False

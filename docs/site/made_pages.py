@@ -1,7 +1,7 @@
-"""What is made from the code: the catalogue of measures from the registry, the reference from the public names.
+"""What is made from the code: a page for each measure from the registry, the reference from the public names.
 
-Also pages of the notebooks, with what their cells put out, and the picture of ties. All of it is written to docs/made,
-which git ignores, before Sphinx reads.
+Also the answers of other tools, pages of the notebooks, with what their cells put out, and the picture of ties. All of
+it is written to docs/made, which git ignores, before Sphinx reads.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -20,6 +21,8 @@ import deadheat as dh
 from deadheat.measures.guide import USES
 from deadheat.report.model import Fact
 from deadheat.report.of_measures import report_measure
+
+from support import tool_answers
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -75,23 +78,29 @@ def linked(text: str) -> str:
 
 
 def catalogue() -> str:
-    """Return the page of all measures, in Markdown."""
-    families: dict[str, list[str]] = defaultdict(list)
-    for name, measure in dh.measures().items():
-        families[measure.__module__.rpartition(".")[2]].append(name)
+    """Return the index of all measures, in Markdown."""
+    found = dh.measures()
     lines = [
         "# Measures",
         "",
-        f"All {len(dh.measures())} measures. A cutoff follows `@`, parameters are in parentheses: `P(rel=2)@5`.",
+        f"All {len(found)} measures. A cutoff follows `@`, parameters are in parentheses: `P(rel=2)@5`.",
         "`deadheat measures NAME` shows the same in a terminal.",
         "",
-        *uses(),
+        "```{raw} html",
+        '<label class="filter">Filter <input type="search" data-filters="#all-measures"></label>',
+        "```",
+        "",
+        "## All measures",
+        "",
+        "| measure | what it is | family |",
+        "|---|---|---|",
     ]
-    order = [family for family in FAMILIES if family in families]
-    for family in [*order, *sorted(families.keys() - set(order))]:
-        lines += [f"## {FAMILIES.get(family, family.capitalize())}", ""]
-        for name in families[family]:
-            lines += [*section(name), ""]
+    families = {name: measure.__module__.rpartition(".")[2] for name, measure in found.items()}
+    order = [*FAMILIES, *sorted(set(families.values()) - set(FAMILIES))]
+    for name in sorted(found, key=lambda name: order.index(families[name])):
+        family = FAMILIES.get(families[name], families[name].capitalize())
+        lines.append(f"| [`{name}`](measures/{name}.md) | {escaped(found[name].title)} | {family} |")
+    lines += ["", *uses(), "```{toctree}", ":hidden:", "", *(f"measures/{name}" for name in found), "```", ""]
     return "\n".join(lines)
 
 
@@ -99,29 +108,63 @@ def uses() -> Iterator[str]:
     """Yield a table of which measure to use when."""
     yield from ("## Which one to use", "", "| `--for` | use | measures | why |", "|---|---|---|---|")
     for use in USES.values():
-        measures = " ".join(f"[`{name}`](#{anchor(name)})" for name in use.measures)
+        measures = " ".join(f"[`{name}`](measures/{base(name)}.md)" for name in use.measures)
         yield f"| `{use.key}` | {escaped(use.title)} | {measures} | {escaped(use.why)} |"
     yield ""
 
 
-def anchor(notation: str) -> str:
-    """Return the anchor of a measure's section."""
-    return "measure-" + re.split(r"[@(]", notation)[0]
+def base(notation: str) -> str:
+    """Return the name of a measure, without parameters and cutoff."""
+    return re.split(r"[@(]", notation)[0]
 
 
-def section(name: str) -> Iterator[str]:
-    """Yield what the catalogue says about one measure: in words, as a formula, and what its letters mean."""
+def measure_page(name: str) -> Iterator[str]:
+    """Yield the page of one measure: in words, an example with a tie, the formula, and what its letters mean."""
     measure = dh.measures()[name]
     facts = report_measure(measure).facts
-    yield from (f"(measure-{name})=", f"### {name}: {measure.title}", "")
+    yield from (f"(measure-{name})=", f"# {name}: {measure.title}", "")
     yield from (f"{linked(fact.text)}\n" for fact in facts if fact.key == "summary")
-    for latex in MATH.findall(inspect.cleandoc(measure.__doc__ or "")):
+    yield from example(name)
+    formulas = MATH.findall(inspect.cleandoc(measure.__doc__ or ""))
+    if formulas or measure.formula:
+        yield from ("## Formula", "")
+    for latex in formulas:
         yield from ("```{math}", " ".join(latex.split()), "```", "")
+    if measure.formula and not formulas:
+        yield from ("```text", measure.formula, "```", "")
     yield from (f"{linked(fact.text)}\n" for fact in facts if not fact.key and not fact.heading and fact.text)
-    if measure.formula:
-        yield from ("In plain text:", "", "```text", measure.formula, "```", "")
     yield from table(facts)
-    yield f"| example | [`deadheat.{name}`](api/deadheat.{name}.rst) |"
+    yield f"| reference | [`deadheat.{name}`](../api/deadheat.{name}.rst) |"
+    yield ""
+    yield from others(name)
+
+
+SCORES, GRADES, DOCS_OF_EXAMPLE = (0.9, 0.7, 0.7, 0.5, 0.1), (0, 2, 0, 1, 0), "abcde"
+
+
+def example(name: str) -> Iterator[str]:
+    """Yield five documents, of which two tie, and the value in both orders."""
+    notation = f"{name}@2" if "cutoff" in dh.measures()[name].__dataclass_fields__ else name
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a measure has few queries
+        orders = dh.tie_orders(SCORES, GRADES, notation, doc_ids=list(DOCS_OF_EXAMPLE))
+    yield from ("## Example", "", "| document | " + " | ".join(DOCS_OF_EXAMPLE) + " |", "|---" * 6 + "|")
+    yield "| score | " + " | ".join(map(str, SCORES)) + " |"
+    yield "| relevance | " + " | ".join(map(str, GRADES)) + " |"
+    first, second = (f"{value:.4f}" for value in orders.values)
+    yield ""
+    yield f"b and c tie. With b first `{notation}` is {first}, with c first {second}; deadheat reports the mean over"
+    yield from (f"both orders, **{orders.mean:.4f}**.", "")
+
+
+def others(name: str) -> Iterator[str]:
+    """Yield what other tools say that is the same measure here."""
+    answers = [one for question in tool_answers.QUESTIONS for one in question.answers if base(one.ours or "") == name]
+    same = {(one.tool, one.metric): one.ours for one in answers}
+    if same:
+        yield from ("## In other tools", "", "| tool | name there | notation here |", "|---|---|---|")
+        yield from (f"| {tool} | `{metric}` | `{ours}` |" for (tool, metric), ours in same.items())
+        yield from ("", "[All answers of other tools](../tools.md) has the examples, ties and options.", "")
 
 
 def table(facts: Iterable[Fact]) -> Iterator[str]:
@@ -172,8 +215,10 @@ def notebook(path: Path) -> str:
 
 def make() -> None:
     """Write what has changed, so that Sphinx reads no other page again."""
-    MADE.mkdir(exist_ok=True)
+    (MADE / "measures").mkdir(parents=True, exist_ok=True)
     made = {"measures.md": catalogue(), "reference.rst": reference(), "ties.svg": picture()}
+    made |= {"tools.md": tool_answers.page()}
+    made |= {f"measures/{name}.md": "\n".join(measure_page(name)) for name in dh.measures()}
     made |= {f"notebook-{path.stem}.md": notebook(path) for path in (DOCS / "notebooks").glob("*.ipynb")}
     for name, text in made.items():
         path = MADE / name

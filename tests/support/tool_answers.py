@@ -1,9 +1,7 @@
-"""Who does what: the answers of other tools on tiny examples, and the page of the documentation that shows them.
+"""The answers of other tools on tiny examples, and the page of the documentation that shows them.
 
-A new answer is one line here. Where it is the tool's, and what deadheat gives for the notation beside it, is tested in
-tests/whole/test_conventions.py; the page is written by
-
-    PYTHONPATH=src:tests python -m support.tool_answers
+A new answer is one line here. Whether it is the tool's, and what deadheat gives for the notation beside it, is tested
+in tests/whole/test_conventions.py; `make docs` writes the page.
 """
 
 from __future__ import annotations
@@ -12,9 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from support.other_tools import Nested
-from support.paths import ROOT
 
-PAGE = ROOT / "docs" / "conventions.md"
 KNOWN = "retrieved"  # an option of an answer: only judgments of retrieved documents are known
 
 
@@ -313,12 +309,12 @@ QUESTIONS: tuple[Question, ...] = (
 )
 
 HEAD = (
-    "# Who does what\n\n"
+    "# All answers of other tools\n\n"
     "Each tool was asked about one tiny example, and answered as the table says. The last column is the notation that"
     " gives this number in deadheat, with the options of `evaluate` that belong to it; a dash means that there is none."
     " The tests ask the tools again wherever they are installed, so a change is noticed.\n\n"
     "pytrec_eval is trec_eval 9. BEIR uses it too, for all but the measures named here. `deadheat explain` finds which"
-    " of these conventions [a reported number](guide/explain.md) was made with.\n"
+    " of these conventions [a reported number](../guide/explain.md) was made with.\n"
 )
 
 
@@ -340,7 +336,3 @@ def page() -> str:
         example = f"`qrels = {question.qrels}`, `run = {question.run}`"
         parts.append(f"## {question.title}\n\n{question.text}\n\n{example}\n\n{table}\n")
     return "\n".join(parts)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")

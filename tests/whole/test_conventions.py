@@ -1,4 +1,4 @@
-"""docs/conventions.md is true: other tools answer as it says, and deadheat the same for the notation beside it."""
+"""What the docs say about other tools is true: other tools answer as it says, and deadheat the same for the notation beside it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import deadheat as dh
 from support.other_tools import MODULES, TOOLS, same
-from support.tool_answers import KNOWN, PAGE, QUESTIONS, Answer, Question, page
+from support.tool_answers import KNOWN, QUESTIONS, Answer, Question
 
 CASES = [
     pytest.param(question, answer, id=f"{question.title} {answer.tool} {answer.metric}")
@@ -42,10 +42,6 @@ def test_the_notation_beside_it_gives_the_same(question: Question, answer: Answe
         qrels = {query: {one: own.get(one, 0) for one in question.run[query]} for query, own in qrels.items()}
     found = dh.evaluate(qrels, question.run, answer.ours, **{"missing": "empty", **options})
     assert same(next(iter(found.means().values())), answer.value)
-
-
-def test_the_page_is_made_of_these_answers() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(), "PYTHONPATH=src:tests python -m support.tool_answers renews it"
 
 
 def test_where_tools_differ_deadheat_has_a_value_of_its_own() -> None:

@@ -63,6 +63,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the documentation as `make docs` does, from a copy: pages are made in it, and others may build too."""
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("made"))
+    shutil.copytree(ROOT / "tests" / "support", folder / "tests" / "support")
     (folder / "bench").mkdir()
     shutil.copy(ROOT / "bench" / "RESULTS.md", folder / "bench")
     command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", "-b", "html"]

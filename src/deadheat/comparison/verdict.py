@@ -17,7 +17,7 @@ from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.wording import BY_DOC_ID, counted, percentage, rounded, three
 
 QUERY = ("query", "queries")
-ENOUGH = {"bootstrap": 25}  # queries, with which it finds at most 6.5% instead of 5% (docs/statistics.md)
+ENOUGH = {"bootstrap": 25}  # queries, with which it finds at most 6.5% instead of 5% (docs/simulations.md)
 NEAR = 0.1  # of the level: a p value in doubt (skewed differences) that is above this share of it decides nothing
 OF_NO_MEAN = ("wilcoxon", "sign")  # tests that may contradict the means
 DIGITS = 4

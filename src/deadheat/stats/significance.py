@@ -314,7 +314,7 @@ def is_doubtful(skewness: FloatArray, n_units: IntArray, test: str) -> BoolArray
     The probability that Student's t is beyond one quantile z is off by about
     :math:`|\gamma| \phi(z) (2 z^2 + 1) / (6 \sqrt n)`, so that :math:`|G_1| / \sqrt n` decides. Above 0.2 a two-sided
     test at 5%, by t or by sign flips, rejects more than 6% of equal systems, and "bootstrap-t" does above 0.5
-    (simulated: docs/statistics.md). It is Cochran's rule of thumb: n should be above 25 times the square.
+    (simulated: docs/simulations.md). It is Cochran's rule of thumb: n should be above 25 times the square.
     A skewness below 1 says nothing where n is small.
 
     Parameters
