@@ -21,7 +21,6 @@ import deadheat as dh
 from deadheat.measures.guide import USES
 from deadheat.report.model import Fact
 from deadheat.report.of_measures import report_measure
-
 from support import tool_answers
 
 if TYPE_CHECKING:

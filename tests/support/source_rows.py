@@ -1,4 +1,4 @@
-"""The rows of docs/sources.md, in docs/sources/*.csv: what five sources describe, how it is done here, and both numbers.
+"""The rows of docs/sources.md (docs/sources/*.csv): what five sources describe, how it is done here, and both numbers.
 
 Where numbers changed on purpose, this fills in those of deadheat and the counts of the table above:
 

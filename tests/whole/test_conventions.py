@@ -1,4 +1,4 @@
-"""What the docs say about other tools is true: other tools answer as it says, and deadheat the same for the notation beside it."""
+"""The docs are true about other tools: they answer so, and deadheat the same for the notation beside it."""
 
 from __future__ import annotations
 
