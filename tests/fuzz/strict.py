@@ -21,7 +21,7 @@ Row = tuple[str, str, str]
 NUMBER = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf|infinity))")
 CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 QUERY = ("query_id", "query-id", "qid", "q_id", "query")  # those that the files have, and what damage can make of them
-DOC = ("doc_id", "doc-id", "docno", "docid", "doc", "pid", "corpus-id")
+DOC = ("doc_id", "doc-id", "docno", "docid", "doc", "pid", "corpus-id", "doc_ids")
 SCORE = ("score", "scores")
 
 
