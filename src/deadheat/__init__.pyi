@@ -40,6 +40,7 @@ from deadheat.measures import *  # noqa: F403 - every measure is public
 from deadheat.measures import measures
 from deadheat.placements.place import place
 from deadheat.placements.placements import Placements
+from deadheat.profile.exposure import Exposure, exposure
 from deadheat.profile.items import ItemProfile, item_profile
 from deadheat.profile.orders import TieComplexity, TieOrders, tie_complexity, tie_orders
 from deadheat.profile.profile import TieProfile, tie_profile
@@ -66,6 +67,7 @@ __all__ = [
     "Embedding",
     "Evaluation",
     "Explanation",
+    "Exposure",
     "GateResult",
     "History",
     "Hits",
@@ -110,6 +112,7 @@ __all__ = [
     "evaluate_embeddings",
     "evaluate_with_confidence",
     "explain",
+    "exposure",
     "from_arrays",
     "gate",
     "history",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import deadheat as dh
 from support.command import call, ok
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -42,11 +43,36 @@ def test_notes_are_told_once_and_held_by_json() -> None:
     ]
 
 
+def test_exposure_of_items_and_groups() -> None:
+    groups = {doc: "ab"[n % 2] for n, doc in enumerate(sorted(dh.Run("bm25.run").to_polars()["doc_id"].unique()))}
+    Path("groups.csv").write_text("item_id,producer\n" + "".join(f"{doc},{one}\n" for doc, one in groups.items()))
+    document = json.loads(
+        ok("items", "bm25.run", "--groups", "groups.csv", "--qrels", "qrels.txt", "--discount", "linear", "-o", "x.json")
+        or Path("x.json").read_text(encoding="utf-8")
+    )
+    found = dh.exposure("bm25.run", "qrels.txt", groups, "linear")
+    assert {name: one["mean"] for name, one in document["expected_exposure"].items()} == found.means()
+    assert {name: one["amortised"] for name, one in document["expected_exposure"].items()} == found.amortised
+    assert {doc: one["exposure"] for doc, one in document["exposure"].items()} == dict(
+        found.to_polars().select("doc_id", "exposure").rows()
+    )
+    assert found.groups is not None
+    assert {one: row["per_item"] for one, row in document["groups"].items()} == dict(
+        found.groups.select("group", "per_item").rows()
+    )
+    assert document["pairs"]["a"]["b"].keys() >= {"disparity", "low", "high", "ratio", "ratio_of_target"}
+    top = json.loads(ok("items", "bm25.run", "--qrels", "qrels.txt", "-k", "1", "--format", "json"))
+    assert (top["cutoff"], top["exposure_cutoff"]) == (1, 1)
+    assert top["expected_exposure"]["EE-D"]["mean"] == dh.exposure("bm25.run", "qrels.txt", cutoff=1).means()["EE-D"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         (("bm25.run", "-k", "0"), 2, "a whole number from 1 on"),
         (("bm25.run", "--n-items", "1"), 2, "is less than the"),
+        (("bm25.run", "--groups", "no.csv"), 3, "no such file"),
+        (("bm25.run", "--qrels", "qrels.txt", "--discount", "log"), 2, "discount"),
         (("no.run",), 3, "no such file"),
     ],
 )

@@ -37,7 +37,7 @@ COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
     "history": (dh.history,),
     "holes": (dh.holes,),
     "judges": (dh.judge_agreement,),
-    "items": (dh.item_profile,),
+    "items": (dh.item_profile, dh.exposure),
     "simulate": (dh.coarsening_profile, dh.simulate_rerankers, dh.simulate_scenarios),
     "bench": (dh.bench,),
 }

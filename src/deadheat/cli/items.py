@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from deadheat.cli.files import INPUT, open_qrels, open_run
-from deadheat.cli.options import LAST, READING, examples, takes
+from deadheat.cli.options import FILE, LAST, READING, examples, takes
 from deadheat.cli.output import Output, output_options
 
 
@@ -17,15 +18,28 @@ from deadheat.cli.output import Output, output_options
         "deadheat items recommendations.run",
         "deadheat items recommendations.run train.qrels -k 20",
         "deadheat items recommendations.run train.qrels --n-items 59047 -o items.json",
+        "deadheat items recommendations.run --groups producers.csv --qrels test.qrels",
     ),
 )
 @click.argument("run", type=INPUT)
 @click.argument("train", type=INPUT, required=False)
-@click.option("-k", "--cutoff", type=int, default=10, show_default=True, help="Items of each list that are shown.")
+@click.option(
+    "-k", "--cutoff", type=int, help="Items of each list that are shown; default: 10, and for --groups and --qrels all."
+)
 @click.option("--n-items", type=int, metavar="N", help="Items of the catalogue; default: those of both files.")
 @click.option("--n-users", type=float, metavar="N", help="Users, for novelty; default: those of TRAIN.")
 @click.option(
     "--head", type=float, default=0.2, show_default=True, help="Share of the catalogue that is not the long tail."
+)
+@click.option(
+    "--groups", **FILE, help="The group of each item, such as its producer: a table of items and groups. Adds exposure."
+)
+@click.option("--qrels", **FILE, help="Relevant items of each user: adds expected exposure (EE-D, EE-R, EE-L).")
+@click.option(
+    "--discount",
+    default="log(2)",
+    show_default=True,
+    help="Weight of a rank, of exposure: log(b), linear, exp(p), none.",
 )
 @output_options("document", "rows", "scores")
 @takes(*READING, *LAST)
@@ -33,12 +47,30 @@ def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 
     """Show which items the top k of a run's lists hold, exactly where scores tie.
 
     The share of the catalogue that is shown, and how evenly; and with TRAIN, qrels of the users and items that the
-    system was trained on, how popular the shown items are, how many are in the long tail, and their novelty.
+    system was trained on, how popular the shown items are, how many are in the long tail, and their novelty. With
+    --groups or --qrels also how much exposure the ranks of the lists give to items and groups, and how far that is
+    from what their relevance earns.
     """
-    from deadheat.profile.items import item_profile
+    from deadheat.profile.exposure import exposure
+    from deadheat.profile.items import CUTOFF, item_profile
+    from deadheat.report.of_exposure import of_exposure
     from deadheat.report.of_items import of_items
 
-    output = Output(options, [run, train])
+    qrels, groups = options["qrels"], options["groups"]
+    output = Output(options, [run, train, qrels, groups])
     popularity = None if train is None else open_qrels(train, is_checked=False)
-    own = {name: options[name] for name in ("cutoff", "n_items", "n_users", "head")}
-    output.print(of_items(item_profile(open_run(run), popularity, **own, check_duplicates=False)))
+    own = {name: options[name] for name in ("n_items", "n_users", "head")}
+    opened, cutoff = open_run(run), options["cutoff"]
+    report = of_items(
+        item_profile(opened, popularity, cutoff=CUTOFF if cutoff is None else cutoff, **own, check_duplicates=False)
+    )
+    if qrels or groups:
+        judged = None if qrels is None else open_qrels(qrels)
+        found = exposure(opened, judged, groups, options["discount"], cutoff=cutoff, check_duplicates=False)
+        beside = of_exposure(found, for_people=not output.is_data)
+        report = replace(
+            report,
+            tables=(*report.tables, *beside.tables),
+            facts=(*report.facts, *(one for one in beside.facts if one not in report.facts)),
+        )
+    output.print(report)

@@ -208,23 +208,34 @@ def _rows(
             for doc, answer in documents.items():
                 yield str(query), str(doc), grade(answer) if callable(grade) else answer
         return
-    records: Iterable[Mapping[str, Any]]
-    if path is not None:
-        table = read_records(path, None, Wanted(what="judgments")).table
-        records = table.iter_rows(named=True) if isinstance(table, pl.DataFrame) else table
-    elif isinstance(source, list):
-        records = source
-    else:
-        import narwhals as nw
-
-        records = nw.from_native(cast("Any", source), eager_only=True).iter_rows(named=True)
     names: dict[str, str] = {}
-    for place, row in enumerate(records, start=1):
+    for place, row in enumerate(records_in(source, path, "judgments"), start=1):
         names = names or _names(list(row), grade, where)
         query, doc = as_text(row.get(names["query_id"])), as_text(row.get(names["doc_id"]))
         if not query or not doc:
             raise DataError(f"row {place} lacks a {'doc_id' if query else 'query_id'}", path=where)
         yield query, doc, grade(row) if callable(grade) else row.get(names["grade"])
+
+
+def records_in(source: Source, path: Path | None, what: str) -> Iterable[Mapping[str, Any]]:
+    """Return the rows of a table: a file, a list of dicts or a frame.
+
+    Parameters
+    ----------
+    source
+    path : Path or None
+        Of the source, if it is a file.
+    what : str
+        The records, for messages.
+    """
+    if path is not None:
+        table = read_records(path, None, Wanted(what=what)).table
+        return table.iter_rows(named=True) if isinstance(table, pl.DataFrame) else table
+    if isinstance(source, list):
+        return source
+    import narwhals as nw
+
+    return nw.from_native(cast("Any", source), eager_only=True).iter_rows(named=True)
 
 
 def _names(columns: list[str], grade: str | Callable[[Any], object] | None, where: str) -> dict[str, str]:

@@ -18,6 +18,7 @@ from deadheat.errors import ParameterError
 from deadheat.io.forking import check_threads
 from deadheat.wording import Plain, counted
 
+CUTOFF = 10
 OF_QUERIES = ("average_popularity", "tail_share", "novelty")
 OF_RUN = ("coverage", "gini", "entropy")
 
@@ -110,7 +111,7 @@ def item_profile(
     run: Source,
     popularity: Source | None = None,
     *,
-    cutoff: int = 10,
+    cutoff: int = CUTOFF,
     n_items: int | None = None,
     n_users: float | None = None,
     head: float = 0.2,

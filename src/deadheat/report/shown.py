@@ -18,6 +18,7 @@ from deadheat.evaluation.steps import Steps
 from deadheat.explanation.explain import Explanation
 from deadheat.gates import GateResult
 from deadheat.placements.placements import Placements
+from deadheat.profile.exposure import Exposure
 from deadheat.profile.items import ItemProfile
 from deadheat.profile.profile import TieProfile
 from deadheat.report.as_html import fragment
@@ -39,6 +40,7 @@ from deadheat.report.of_comparison import report_comparison
 from deadheat.report.of_diff import report_diff
 from deadheat.report.of_evaluation import EvaluationContext, Grouping, report_evaluations
 from deadheat.report.of_explanation import report_explanation
+from deadheat.report.of_exposure import of_exposure
 from deadheat.report.of_gate import report_gate
 from deadheat.report.of_history import report_history
 from deadheat.report.of_holes import report_holes
@@ -111,6 +113,7 @@ REPORTS: dict[type, Callable[..., Report]] = {
     Comparison: _of_comparison,
     Evaluation: lambda found: report_evaluations([found], EvaluationContext(found.qrels_name)),
     Explanation: report_explanation,
+    Exposure: of_exposure,
     GateResult: report_gate,
     History: report_history,
     Holes: report_holes,

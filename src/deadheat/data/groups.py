@@ -1,0 +1,81 @@
+"""Groups of items, such as producers or genres: a table with a row for each item, or for each of its groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
+
+from deadheat.arguments import collected
+from deadheat.data.judgments import records_in
+from deadheat.data.known_ids import NAMES
+from deadheat.data.tables import Source, path_of
+from deadheat.errors import ColumnError, DataError, ParameterError
+from deadheat.io.records import as_text
+
+GROUP = "group"
+BETWEEN = "|"  # several groups of an item in one field
+
+
+def read_groups(source: Source) -> dict[str, list[str]]:
+    """Return the items of each group, sorted by group.
+
+    Parameters
+    ----------
+    source : path, dict, list of dict or dataframe
+        A table with a column of items and a column ``group``, or one other column; an item with several groups has
+        several rows, or ``a|b``. An item without a group is in none. Also ``{item: group}`` and ``{group: [item]}``.
+
+    Raises
+    ------
+    ColumnError
+        The table has no such columns.
+    DataError
+        A row has no item.
+    ParameterError
+        A group has no items, or there is no group.
+
+    Examples
+    --------
+    >>> read_groups({"a": "new", "b": "old", "c": "new"}), read_groups({"new": ["a", "c"], "old": ["b"]})
+    ({'new': ['a', 'c'], 'old': ['b']}, {'new': ['a', 'c'], 'old': ['b']})
+    """
+    if isinstance(source, Mapping) and any(not isinstance(one, str | int | None) for one in source.values()):
+        given: Mapping[object, Iterable[object]] = source
+        empty = next((group for group, items in given.items() if not list(items)), None)
+        if empty is not None:
+            raise ParameterError(f"group {empty!r} has no items", argument="groups", hint="leave it out")
+        rows: Iterable[tuple[str, str | None]] = [(str(one), str(group)) for group in given for one in given[group]]
+    elif isinstance(source, Mapping):
+        rows = [(str(item), as_text(group)) for item, group in source.items()]
+    else:
+        rows = _rows(source)
+    pairs = dict.fromkeys(
+        (name, item) for item, field in rows for group in (field or "").split(BETWEEN) if (name := group.strip())
+    )
+    if not pairs:
+        raise ParameterError("names no group of any item", argument="groups")
+    return dict(sorted(collected(pairs).items()))
+
+
+def _rows(source: Source) -> Iterator[tuple[str, str | None]]:
+    """Yield the item and the field of its groups of each row of a table."""
+    path = path_of(source)
+    where, names = str(path or "groups"), ("", "")
+    for place, row in enumerate(records_in(source, path, "groups"), start=1):
+        names = names if names[0] else _columns(list(row), where)
+        item, group = (row.get(name) for name in names)
+        if not (text := as_text(item)):
+            raise DataError(f"row {place} of the groups has no item", path=where)
+        parts = cast("Any", group)
+        yield text, BETWEEN.join(map(str, parts)) if isinstance(parts, list | tuple) else as_text(parts)
+
+
+def _columns(columns: list[str], where: str) -> tuple[str, str]:
+    """Return which columns hold the item and its group."""
+    item = next((name for name in NAMES if name in columns), None)
+    others = [name for name in columns if name != item]
+    group = GROUP if GROUP in others else others[0] if len(others) == 1 else None
+    if item is None or group is None:
+        wanted = "doc_id or item_id" if item is None else "group"
+        raise ColumnError(f"no column {wanted} in the table of groups", given=", ".join(columns), path=where)
+    return item, group
