@@ -47,7 +47,15 @@ def test_exposure_of_items_and_groups() -> None:
     groups = {doc: "ab"[n % 2] for n, doc in enumerate(sorted(dh.Run("bm25.run").to_polars()["doc_id"].unique()))}
     Path("groups.csv").write_text("item_id,producer\n" + "".join(f"{doc},{one}\n" for doc, one in groups.items()))
     document = json.loads(
-        ok("items", "bm25.run", "--groups", "groups.csv", "--qrels", "qrels.txt", "--discount", "linear", "-o", "x.json")
+        ok(
+            "items",
+            "bm25.run",
+            "--groups",
+            "groups.csv",
+            "--qrels",
+            "qrels.txt",
+            *("--discount", "linear", "-o", "x.json"),
+        )
         or Path("x.json").read_text(encoding="utf-8")
     )
     found = dh.exposure("bm25.run", "qrels.txt", groups, "linear")
