@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arguments import as_count, check_choice, level
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, run_starts
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, run_starts, sums_of
 from deadheat.data.flat import Numbers
 from deadheat.data.groups import BETWEEN, read_groups
 from deadheat.data.precision import ScorePrecision
@@ -288,12 +288,12 @@ class _Exposed:
 
     def by_query(self, values: FloatArray) -> FloatArray:
         """Return the sum of each query, of shape (n_queries,)."""
-        return np.bincount(self.query, values, len(self.query_ids))
+        return sums_of(self.query, values, len(self.query_ids))
 
     def by_item(self, values: FloatArray, which: BoolArray) -> FloatArray:
         """Return the mean over some queries of each item, of shape (n_items,)."""
         rows = which[self.query]
-        return np.bincount(self.item[rows], values[rows], len(self.doc_ids)) / max(int(which.sum()), 1)
+        return sums_of(self.item[rows], values[rows], len(self.doc_ids)) / max(int(which.sum()), 1)
 
 
 def _exposed(
@@ -318,10 +318,11 @@ def _exposed(
     keys = np.concatenate(query) * len(doc_ids) + np.concatenate(item)
     found, place = np.unique(keys, return_inverse=True)
     of_query, of_item = np.divmod(found, len(doc_ids))
-    own, levels = (np.bincount(place, np.concatenate(parts), len(found)) for parts in (exposure, relevance))
-    target, is_judged = np.zeros(len(found)), np.ones(len(query_ids), np.bool_)
+    own, levels = (sums_of(place, np.concatenate(parts), len(found)) for parts in (exposure, relevance))
+    target: FloatArray = np.zeros(len(found))
+    is_judged: BoolArray = np.ones(len(query_ids), np.bool_)
     if judged is not None:
-        is_judged = np.bincount(of_query, levels, len(query_ids)) > 0
+        is_judged = sums_of(of_query, levels, len(query_ids)) > 0
         target = _ideal(of_query, levels, weights) * (levels > 0 if is_endless else is_judged[of_query])
     return _Exposed(query_ids, doc_ids, of_query, of_item, own, target, is_judged, judged is not None)
 
