@@ -26,7 +26,15 @@ from deadheat.arguments import (
 from deadheat.errors import ParameterError
 from deadheat.wording import Advice, Plain
 
-TIES = ("expected", "best", "worst", "doc_id", "input", "random")
+_POLICIES = {  # and what help says of each
+    "expected": "expected (the exact mean over its orders)",
+    "best": "best",
+    "worst": "worst",
+    "doc_id": "doc_id (by document id, as trec_eval)",
+    "input": "input (the order of the file)",
+    "random": "random",
+}
+TIES = tuple(_POLICIES)
 WAYS = ("rescore", "shared", "strict")
 TUKEY = "tukey"  # of several systems
 CLUSTERED = ("randomization", "bootstrap-t", "bootstrap", "t")  # the tests that take clusters
@@ -65,6 +73,12 @@ def setting(
     """
     metadata = {"allowed": allowed, "help": meaning, "option": option, "metavar": metavar}
     return field(default=default, metadata=metadata)
+
+
+def meaning_of_ties(policies: Sequence[str]) -> str:
+    """Return the help of an option for some tie policies."""
+    *others, last = (_POLICIES[one] for one in policies)
+    return f"What a tie counts: {', '.join(others)} or {last}."
 
 
 @dataclass(frozen=True)
@@ -123,8 +137,7 @@ class Conventions(Settings):
     ties: str = setting(
         "expected",
         TIES,
-        "What a tie counts: expected (the exact mean over its orders), best, worst, doc_id (by document id, as"
-        " trec_eval), input (the order of the file) or random.",
+        meaning_of_ties(TIES),
         metavar="POLICY",
     )
     missing: str = setting(

@@ -140,3 +140,14 @@ def test_csv_has_room_for_one_set() -> None:
     result = call("evaluate", "qrels.json", "a.json", "--queries", "queries.csv", "--by", "device:markt")
     assert result.exit_code == 3
     assert "Did you mean 'market'?" in result.output
+
+
+@pytest.mark.usefixtures("files")
+def test_a_note_stays_under_its_heading() -> None:
+    """A note without a heading goes on with the one above it, and another set of strata may part them."""
+    told = ok(
+        "evaluate", "qrels.json", "a.json", "-m", "RR", "--queries", "queries.csv", "--by", "device", "--by", "market"
+    )
+    about_ties = [line for line in told.splitlines() if "tie order alone" in line]
+    assert len(about_ties) > 1
+    assert all(line.startswith("ties ") for line in about_ties)

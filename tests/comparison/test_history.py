@@ -130,6 +130,12 @@ def test_times_that_are_equal_or_lacking(tmp_path: Path) -> None:
     assert any("of the same time" in one for one in found.notes)
 
 
+def test_two_evaluations_of_one_minute_differ_by_their_seconds(tmp_path: Path) -> None:
+    path = stamped(saved(tmp_path, 1), "2026-11-01T10:00:31.000Z", label="week 0")
+    assert "2026-11-01 10:00:31" in ok("history", saved(tmp_path, 0), path)
+    assert "10:00:00" not in ok("history", tmp_path / "e9.json", stamped(path, "2026-11-01T10:01:31.000Z"))
+
+
 def test_weights_weigh_the_differences() -> None:
     weights = {q: 20.0 + n for n, q in enumerate(QRELS)}
     evaluations = [dh.evaluate(QRELS, run, "RR", weights=weights) for run in RUNS[:2]]

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import deadheat as dh
 from deadheat.errors import DuplicateError, NotKeptError, ParameterError
+from deadheat.report.of_diff import report_diff
+from deadheat.report.text import as_text
 from support.command import call, ok
 
 Judged = dict[str, dict[str, float]]
@@ -160,6 +164,23 @@ def test_what_it_says_in_words() -> None:
     assert "order" in out
     same = " ".join(ok("diff", "old.json", "old.json", "a.json", "b.json").split())
     assert "9 queries: 9 the same, 0 with changed judgments, 0 new, 0 gone. The order of the systems stays." in same
+
+
+@pytest.mark.usefixtures("folder")
+def test_tables_fit_a_screen_with_long_names_and_many_grades() -> None:
+    rng = np.random.default_rng(1)
+    names = [f"a question as users ask it, with a number of words, {n}" for n in range(9)]
+    old: dict[str, Any] = {
+        name: {f"folder/{d}/document.html": int(rng.integers(0, 2)) for d in range(5)} for name in names
+    }
+    new = {name: {doc: 1 + round(float(rng.random()), 2) for doc in own} for name, own in old.items()}
+    runs = {f"NISTRetrieval-instruct{n}-reranked": {q: dict.fromkeys(own, 1) for q, own in old.items()} for n in (0, 1)}
+    found = dh.diff_qrels(old, new, runs, ["RR", "nDCG@1000"])
+    shown = str(as_text(report_diff(found), width=80))
+    assert max(map(len, shown.splitlines())) <= 80
+    grades = Counter((own[doc], new[query][doc]) for query, own in old.items() for doc in own)
+    listed = {(one.labels[0], one.labels[1]): one.cells[0][0] for one in report_diff(found).tables[0].rows}
+    assert listed == {(f"{a:g}", f"{b:g}"): n for (a, b), n in grades.items()}
 
 
 def test_what_is_refused() -> None:

@@ -25,7 +25,7 @@ from deadheat.cli.output import Output, output_options
 @click.option(
     "--collection", "documents", **FILE, help="All documents that exist: judged ones that are not in it are named."
 )
-@takes("measures", "ties")
+@takes("measures", "ties_not_drawn")
 @output_options("document", "rows", "scores")
 @takes(*LISTS, *READING, *LAST)
 def diff(old: str, new: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's

@@ -136,7 +136,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 )
 @format_option("gates")
 @output_option
-@takes("ties", *LISTS, "then_by", *READING, *COLLECTION, *LAST)
+@takes("ties_not_drawn", *LISTS, "then_by", *READING, *COLLECTION, *LAST)
 def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Check an evaluation against thresholds and against a saved baseline.
 

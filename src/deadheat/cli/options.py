@@ -16,7 +16,17 @@ import click
 from deadheat.arguments import check_choice
 from deadheat.cli.app import flags, spelled
 from deadheat.cli.files import INPUT, PATH, shown_path
-from deadheat.settings import PROPORTION, TIES, Conventions, Design, Estimation, Rejudging, Saving, Settings
+from deadheat.settings import (
+    PROPORTION,
+    TIES,
+    Conventions,
+    Design,
+    Estimation,
+    Rejudging,
+    Saving,
+    Settings,
+    meaning_of_ties,
+)
 
 if TYPE_CHECKING:
     from deadheat.data.queries import Queries
@@ -125,11 +135,18 @@ def _options(of: type[Settings], *, shown: bool = True) -> dict[str, Callable[[A
     shown : bool, default True
         Whether an option has its default; else it is None, so that it is known what was given.
     """
-    return {one.name: _option(one, shown=shown) for one in fields(of) if one.metadata.get("help")}
+    return {one.name: _option(one, one.metadata, shown=shown) for one in fields(of) if one.metadata.get("help")}
 
 
-def _option(field: Field[Any], *, shown: bool) -> Callable[[Any], Any]:
-    told, allowed = field.metadata, field.metadata["allowed"]
+def _ties_but(*without: str) -> Callable[[Any], Any]:
+    """Return the option of tie policies for a command that refuses some."""
+    allowed = tuple(one for one in TIES if one not in without)
+    own = Conventions.__dataclass_fields__["ties"]
+    return _option(own, {**own.metadata, "allowed": allowed, "help": meaning_of_ties(allowed)}, shown=True)
+
+
+def _option(field: Field[Any], told: Mapping[str, Any], *, shown: bool) -> Callable[[Any], Any]:
+    allowed = told["allowed"]
     words = allowed if isinstance(allowed, tuple) else ()
     typed = told["option"].split() or [f"--{field.name.replace('_', '-')}"]
     more: dict[str, Any] = {"metavar": told["metavar"] or "|".join(words) or None}
@@ -159,6 +176,8 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         " 'trec' is most of what trec_eval prints.",
     ),
     **_OF_CONVENTIONS,
+    "ties_not_drawn": _ties_but("random"),
+    "ties_in_steps": _ties_but("doc_id", "input", "random"),
     "beside": click.option(
         "--beside",
         type=click.Choice(["doc_id", "input"]),

@@ -31,7 +31,7 @@ from deadheat.cli.output import Output, format_option, writing
     metavar="OLD_NEW.csv",
     help="Documents that were renamed since: a table with columns old and new.",
 )
-@takes("measures", "ties", *LISTS)
+@takes("measures", "ties_not_drawn", *LISTS)
 @format_option("document", "rows", "scores", "runs")
 @takes("decimal", "columns", "normalize_ids", "check_duplicates", *LIMITS, "flags")
 def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN401 - click's

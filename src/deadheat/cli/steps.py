@@ -21,7 +21,7 @@ from deadheat.cli.output import Output, output_options
 @click.argument("qrels", type=INPUT)
 @click.argument("run", type=INPUT)
 @click.option("--query", "query_id", required=True, metavar="ID", help="The query.")
-@takes("measures", "ties")
+@takes("measures", "ties_in_steps")
 @output_options("document", "rows", "scores")
 @takes(*LISTS, "then_by", *READING, *LAST)
 def steps(qrels: str, run: str, query_id: str, **options: Any) -> None:  # noqa: ANN401 - click's

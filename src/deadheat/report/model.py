@@ -489,11 +489,16 @@ def side_by_side(reports: Mapping[str, Report]) -> Report:
             n_times = sum(table.key == own.key for each in reports.values() for own in each.tables)
             is_once = n_times == sum(table.key == own.key for own in one.tables)
             tables.append(table if is_once else replace(table, key=f"{table.key}_by_{name}"))
+        heading = ""
         for fact in one.facts:
+            heading = (
+                fact.heading or heading
+            )  # without one it goes on with what is above it, which may be elsewhere now
             if fact not in shared:
                 of = "" if fact.text.startswith("by ") else f"by {name}: "
                 key = fact.key and f"{fact.key}_by_{name}"
-                facts.append(replace(fact, key=key, text=fact.text and of + fact.text))
+                own = heading if fact.text else ""
+                facts.append(replace(fact, key=key, heading=own, text=fact.text and of + fact.text))
     opening = joined(*(one.opening for one in reports.values()))
     headline = joined(*dict.fromkeys(one.headline for one in reports.values()))
     return replace(first, tables=tuple(tables), facts=tuple(facts), headline=headline, opening=opening)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -14,6 +15,7 @@ from deadheat.report.numbers import count_cell
 from deadheat.wording import counted, three
 
 MOST, MOST_CAUSES = 20, 3  # judgments, and queries of each system and measure, that people are shown
+MOST_GRADES = 8  # new grades that are columns; of more, each pair of an old and a new grade is a row
 NONE = "none"
 DOCUMENT = Column("doc_id", "document")
 OLD, NEW = Column("old", "old"), Column("new", "new")
@@ -21,9 +23,9 @@ EFFECT = (
     OLD,
     NEW,
     Column("difference", "difference"),
-    Column("old_rank", "old rank"),
-    Column("new_rank", "new rank"),
-    Column("n_new", "queries"),
+    Column("old_rank", "old rank", spare=1),
+    Column("new_rank", "new rank", spare=1),
+    Column("n_new", "queries", spare=2),
     Column("n_old", "queries before", is_data=True),
 )
 
@@ -42,7 +44,7 @@ def report_diff(found: QrelsDiff, *, for_people: bool = True) -> Report:
         documents = documents.head(MOST)
         causes = causes.group_by("measure", "system", maintain_order=True).head(MOST_CAUSES)
     tables = [
-        _grades(found),
+        _grades(found, for_people=for_people),
         tabulate(
             "documents",
             (QUERY, DOCUMENT),
@@ -64,7 +66,7 @@ def report_diff(found: QrelsDiff, *, for_people: bool = True) -> Report:
             tabulate(
                 "causes",
                 (MEASURE, SYSTEM, QUERY, Column("kind", "judgments")),
-                (OLD, NEW, Column("part", "of the difference")),
+                (replace(OLD, spare=1), replace(NEW, spare=1), Column("part", "of the difference")),
                 causes.to_dicts(),
                 title="Queries that cause it",
                 has_blocks=True,
@@ -81,9 +83,13 @@ def _level(name: str) -> Column:
     return Column(name, name, lambda row: count_cell(row[name]))
 
 
-def _grades(found: QrelsDiff) -> Table:
+def _grades(found: QrelsDiff, *, for_people: bool) -> Table:
     """Return how many judgments there are of each old and new grade."""
     frame = found.changes.grades
+    if for_people and frame["new"].n_unique() > MOST_GRADES:
+        pairs = [{"old": _grade(old), "new": _grade(new), "n": n} for old, new, n in frame.rows()]
+        labels = (Column("old", "old grade"), Column("new", "new grade"))
+        return tabulate("grades", labels, (Column("n", "judgments"),), pairs, title="Judgments, by old and new grade")
     counts = {(_grade(old), _grade(new)): n for old, new, n in frame.rows()}
     old, levels = ([*map(_grade, frame[name].unique().sort(nulls_last=True))] for name in ("old", "new"))
     rows = [{"old": own, **{other: counts.get((own, other)) for other in levels}} for own in old]

@@ -27,6 +27,7 @@ from deadheat.wording import counted
 
 MOST = 5  # queries that fell, and that rose
 COMMIT = 7  # characters of a commit
+MINUTE, SECOND = 16, 19  # characters of a time
 
 
 def report_history(found: History, *, for_people: bool = True) -> Report:
@@ -79,13 +80,15 @@ def _moved(measure: str, mean: float, pair: Pair | None) -> str:
 def _table(found: History, measure: str) -> Table:
     """Return a row for each step by one measure."""
     several = len({(step.origin.label, step.origin.commit) for step in found.steps}) < len(found.steps)
+    minutes = {(step.name, step.origin.label, step.origin.commit, step.origin.time[:MINUTE]) for step in found.steps}
+    shown = MINUTE if len(minutes) == len(found.steps) else SECOND
     rows = [
         row
         | {
             "ci": Span(row["low"], row["high"]),
             "ties": Span(row["tie_min"], row["tie_max"]),
             "p": p_value(row["p_adjusted"], is_significant=bool(row["significant"])),
-            "when": row["time"].replace("T", " ")[:16],
+            "when": row["time"].replace("T", " ")[:shown],
             "what": " ".join(
                 dict.fromkeys(filter(None, (row["label"], row["commit"][:COMMIT], row["name"] if several else "")))
             ),
