@@ -21,6 +21,7 @@ from deadheat.data.from_arrays import from_arrays
 from deadheat.data.judgments import read_judgments
 from deadheat.data.pareto import pareto_levels
 from deadheat.data.queries import Queries
+from deadheat.data.spans import Spans
 from deadheat.data.tables import Qrels, Run, read_qrels, read_run
 from deadheat.errors import DeadheatError, DeadheatWarning
 from deadheat.evaluation.columns import evaluate_columns
@@ -90,6 +91,7 @@ __all__ = [
     "RunFile",
     "Scores",
     "Simulation",
+    "Spans",
     "Steps",
     "Strata",
     "StringSimilarity",

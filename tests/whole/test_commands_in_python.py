@@ -87,6 +87,8 @@ ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
     **{f"evaluate {name}": (dh.Evaluation.save, name) for name in ("save_depth", "label", "commit")},
     "evaluate beside": (dh.tie_profile, "beside"),
     "repeats": (dh.Repeats, "runs"),
+    "spans": (dh.Spans, "source"),
+    **{name: (dh.Spans, name) for name in ("overlap", "overlap_of", "documents")},
     "evaluate score_columns": (dh.evaluate_columns, "columns"),
     "evaluate by": (dh.Evaluation.by, "columns"),
     "evaluate pool_languages": (dh.Evaluation.by, "pool_languages"),

@@ -15,10 +15,12 @@ from deadheat.cli.files import (
     checked_run,
     label,
     named_runs,
+    open_pairs,
     open_qrels,
     open_run,
     shown_path,
     split_repeats,
+    with_spans,
 )
 from deadheat.cli.judges import labels
 from deadheat.cli.options import (
@@ -30,6 +32,7 @@ from deadheat.cli.options import (
     LISTS,
     OF_EVALUATING,
     READING,
+    SPANS,
     STRATA,
     TESTS,
     StratumOptions,
@@ -68,6 +71,7 @@ OF_MANY = ("queries_worst", "ranks")  # those whose tables have other rows than 
         "deadheat compare qrels.txt old.run new.run --margin 0.01    # is the new one no worse?",
         "deadheat compare qrels.txt old.run new.run --detect 0.02    # how many queries would it take?",
         "deadheat compare qrels.txt *.run -m 'nDCG@10 AP' --compact -o table.tex    # for a paper",
+        "deadheat compare --spans spans.csv chunks-200.jsonl chunks-1000.jsonl -m R@5",
         "deadheat compare main.json branch.json    # saved by deadheat evaluate --save",
     ),
 )
@@ -102,7 +106,7 @@ OF_MANY = ("queries_worst", "ranks")  # those whose tables have other rows than 
     is_flag=True,
     help="One table for a paper: systems by measures, the best bold, with marks of significance and a caption.",
 )
-@takes(*LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
+@takes(*SPANS, *LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
 def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Compare runs in pairs over the same queries; or evaluations that deadheat evaluate --save has saved.
 
@@ -117,6 +121,9 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     from deadheat.comparison.languages import languages_of_queries
     from deadheat.report.model import side_by_side
 
+    qrels, runs = with_spans(qrels, runs)
+    if options["spans"]:
+        refuse(("judge", "judgments"), "is not for --spans")
     strata = StratumOptions(options)
     output = Output(options, [qrels, *runs, strata.path, options["judge"]])
     _check_tables(options, output)
@@ -196,12 +203,12 @@ def compare_files(
     queries = strata.read()
     clusters = strata.clusters(queries)
     runs: dict[str, Run] = {}
-    if options.get("repeats"):
-        judgments = open_qrels(qrels)
+    if options.get("repeats") or options.get("spans"):
         evaluations = {
-            name: evaluate_under(conventions, judgments, open_run(path, name), measures) for name, path in named.items()
+            name: evaluate_under(conventions, judged, run, measures) for name, judged, run in open_pairs(qrels, named)
         }
-        evaluations |= evaluate_repeats(judgments, options["repeats"], measures, conventions)
+        if options["repeats"]:
+            evaluations |= evaluate_repeats(open_qrels(qrels), options["repeats"], measures, conventions)
         comparison = compare_evaluated(design, evaluations, **clusters)
     elif not qrels:
         evaluations = {name: load_evaluation(path).called(name) for name, path in named.items()}

@@ -18,11 +18,12 @@ from deadheat.cli.files import (
     PATH,
     named_columns,
     named_runs,
+    open_pairs,
     open_qrels,
-    open_run,
     save_paths,
     shown_path,
     split_repeats,
+    with_spans,
 )
 from deadheat.cli.options import (
     COLLECTION,
@@ -33,6 +34,7 @@ from deadheat.cli.options import (
     LISTS,
     READING,
     SAVED,
+    SPANS,
     STRATA,
     StratumOptions,
     conventions_of,
@@ -56,7 +58,19 @@ if TYPE_CHECKING:
 OF_COLUMNS = ("document", "rows")
 ALL = "all"
 NOT_OF_COLUMNS = (
-    *("ci", "save", *SAVED, "queries", "by", "pool_languages", "per_query", "unjudged", "unjudged_max_rel", "then_by"),
+    *(
+        "spans",
+        "ci",
+        "save",
+        *SAVED,
+        "queries",
+        "by",
+        "pool_languages",
+        "per_query",
+        "unjudged",
+        "unjudged_max_rel",
+        "then_by",
+    ),
     *(*INTERVALS, "quantiles", "table", "weights"),
 )
 
@@ -82,6 +96,7 @@ def _parsed(_: click.Context, __: click.Parameter, text: str | None) -> tuple[fl
         "deadheat evaluate qrels.txt bm25.run --beside doc_id",
         "deadheat evaluate qrels.txt bm25.run --save results/bm25.json",
         "deadheat evaluate qrels.txt features.parquet --score-columns all",
+        "deadheat evaluate --spans spans.csv chunks.jsonl -m R@5    # chunks against judged passages",
         "deadheat evaluate train.letor    # which feature ranks best",
     ),
 )
@@ -122,7 +137,7 @@ def _parsed(_: click.Context, __: click.Parameter, text: str | None) -> tuple[fl
 )
 @table_option("the scores", "quantiles", "averages")
 @output_options("document", "rows", "scores", "runs")
-@takes(*LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
+@takes(*SPANS, *LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
 def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Score runs against relevance judgments, exactly where scores tie.
 
@@ -135,6 +150,8 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     --format trec with --ties doc_id prints what trec_eval -c prints, and with --missing skip what it prints without -c;
     but runid is the file name, not the tag in the file. What trec and csv have no place for goes to standard error.
 
+    With --spans, every file is a run of chunks (query_id, doc_id, start, end, score), and R is the share of spans hit.
+
     With --score-columns, or a LETOR (SVMlight) file, one row per column or feature.
 
     Files: TREC, CSV, TSV, Parquet, JSON Lines, JSON, LETOR; .gz and .zst too.
@@ -142,9 +159,9 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     from deadheat.report.of_evaluation import EvaluationContext
 
     # report typos before large files are read
-    conventions = conventions_of(options)
-    measures = measures_of(options)
-    form = _form_of(*(runs or [qrels])) if len(runs) < 2 else None
+    qrels, runs = with_spans(qrels, runs)
+    conventions, measures = conventions_of(options), measures_of(options)
+    form = _form_of(*(runs or [qrels])) if len(runs) < 2 and not options["spans"] else None
     if not options["repeats"] and _wants_columns(runs, form, options["score_columns"]):
         _evaluate_columns(qrels, runs, measures, conventions, options)
         return
@@ -314,10 +331,8 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     from deadheat.evaluation.evaluate import evaluate_beside, evaluate_under
     from deadheat.evaluation.warned import warn_of_form
 
-    judgments = open_qrels(qrels)
     with phase("evaluating runs", len(runs)) as advance:
-        for name, path in runs.items():
-            run = open_run(path, name, form=form)
+        for _, judgments, run in open_pairs(qrels, runs, form=form):
             by_rule = unmatched = None
             if rule is None:
                 evaluation = evaluate_under(conventions, judgments, run, measures, seed)
@@ -329,7 +344,7 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
                 unmatched = (run.rows.a_document(shared), judgments.rows.a_document(shared))
             yield evaluation.keeping(save_depth), by_rule and by_rule.keeping(0), unmatched
             advance(1)
-    for evaluation in evaluate_repeats(judgments, repeats, measures, conventions).values():
+    for evaluation in evaluate_repeats(open_qrels(qrels), repeats, measures, conventions).values() if repeats else ():
         yield evaluation, None, None
 
 

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from itertools import count
 from pathlib import Path
@@ -190,11 +190,48 @@ def split_repeats(
 
     options = asked()
     found: dict[str, Sequence[str | Run]] = {}
-    for name, path in {} if options.get("engine") else named.items():
+    for name, path in {} if options.get("engine") or options.get("spans") else named.items():
         is_ascending = bool(options.get("ascending"))
         if runs := runs_by_repeat(path, name=name, columns=named_columns("run"), ascending=is_ascending):
             found[name] = runs
     return {name: path for name, path in named.items() if name not in found}, {**found, **repeats}
+
+
+def open_pairs(qrels: str, runs: Mapping[str, str], *, form: str | None = None) -> Iterator[tuple[str, Qrels, Run]]:
+    """Yield each run by its name with its judgments: those of the qrels, read once, or those of spans for its chunks.
+
+    Parameters
+    ----------
+    qrels : str
+        The file of spans with --spans.
+    runs : mapping of str to str
+    form : str, optional
+        The name of the format of the runs, if that is known.
+    """
+    options = asked()
+    if not options.get("spans"):
+        judgments = open_qrels(qrels)
+        for name, path in runs.items():
+            yield name, judgments, open_run(path, name, form=form)
+        return
+    from deadheat.data.spans import Spans
+
+    spans = Spans(qrels, **{name: options[name] for name in ("overlap", "overlap_of", "documents")})
+    for name, path in runs.items():
+        yield name, *spans.judge(path, name=name, ascending=options["ascending"])
+
+
+def with_spans(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """Return the file of judgments and the runs: with --spans, what is in the place of QRELS is a run."""
+    from deadheat.cli.options import NOT_OF_SPANS, SPANS
+
+    spans = asked().get("spans")
+    if spans is None:
+        refuse(SPANS[1:], "is about spans: give --spans FILE too")
+        return qrels, runs
+    refuse(NOT_OF_SPANS, "is not for --spans")
+    refuse(("engine",), "takes qrels: with --spans leave it out")
+    return spans, (qrels, *runs)
 
 
 def named_columns(kind: str) -> dict[str, str]:

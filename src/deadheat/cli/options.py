@@ -273,6 +273,30 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         metavar="FORM",
         help="Read ids of qrels and runs in one form of Unicode: NFC, NFD, NFKC or NFKD.",
     ),
+    "spans": click.option(
+        "--spans",
+        **FILE,
+        help="In place of QRELS: judged passages (query_id, doc_id, start, end), for runs of chunks with offsets.",
+    ),
+    "overlap": click.option(
+        "--overlap",
+        type=click.FloatRange(0, 1, min_open=True),
+        default=0.5,
+        metavar="SHARE",
+        help="The share that a relevant chunk covers; default 0.5.",
+    ),
+    "overlap_of": click.option(
+        "--overlap-of",
+        type=click.Choice(["span", "chunk", "any"]),
+        default="span",
+        metavar="span|chunk|any",
+        help="Of what that is the share: of the span (default), or of the chunk; any: one character is enough.",
+    ),
+    "documents": click.option(
+        "--documents",
+        **FILE,
+        help="The texts (doc_id, text), in which quoted spans are looked up and offsets are checked.",
+    ),
     "collection": click.option(
         "--collection",
         **FILE,
@@ -364,6 +388,8 @@ TESTS = tuple(name for name in _options(Design) if name not in INTERVALS)
 STRATA = ("queries", "weights", "by", "pool_languages")
 READING = ("decimal", "columns", "ascending", "normalize_ids")
 COLLECTION = ("collection", "strict")
+SPANS = ("spans", "overlap", "overlap_of", "documents")
+NOT_OF_SPANS = ("columns", "normalize_ids", "then_by", "repeats", *COLLECTION)
 ENGINE = ("engine", "spark_master", "spark_conf")
 LIMITS = ("max_decompressed", "max_memory")
 FIGURES = ("figures", "figure_format")
@@ -530,9 +556,13 @@ class StratumOptions:
 
 
 def measures_of(options: Mapping[str, Any]) -> tuple[Measure, ...]:
-    """Return the measures that -m was given, by default those of an evaluation."""
+    """Return the measures that -m was given, by default those of an evaluation; with --spans as they are of spans."""
     from deadheat.evaluation.evaluate import parse_measures
 
+    if options.get("spans"):
+        from deadheat.evaluation.spans import SPAN_MEASURES, measures_of_spans
+
+        return measures_of_spans(parse_measures(options["notations"] or SPAN_MEASURES))
     return parse_measures(options["notations"] or None)
 
 

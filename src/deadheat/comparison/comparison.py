@@ -27,7 +27,8 @@ from deadheat.data.flat import Numbers
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Plottable, Shown
-from deadheat.data.tables import Qrels, Run, Source
+from deadheat.data.spans import Spans
+from deadheat.data.tables import Qrels, Run, Source, label_of, path_of
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluate import (
     EvaluationArguments,
@@ -823,15 +824,19 @@ def compare(
     design = Design.of(locals())
     margin, detect = _sizes(margin=margin, detect=detect)
     conventions = Conventions.of(locals())
-    listed = [Repeats.found_in(one, ascending=ascending) for one in runs] if isinstance(runs, list | tuple) else []
-    runs = listed or cast("Any", Repeats.found_in(runs, ascending=ascending))
-    if any(isinstance(one, Repeats) for one in (runs.values() if isinstance(runs, Mapping) else listed)):
+    listed = list(runs) if isinstance(runs, list | tuple) else []
+    if not isinstance(qrels, Spans):
+        listed = [Repeats.found_in(one, ascending=ascending) for one in listed]
+        runs = listed or cast("Any", Repeats.found_in(runs, ascending=ascending))
+    has_repeats = any(isinstance(one, Repeats) for one in (runs.values() if isinstance(runs, Mapping) else listed))
+    if has_repeats or isinstance(qrels, Spans):
         if judge is not None:
-            raise ParameterError(argument="judge", given=Plain("some"), allowed="None", beside={"runs": "repeats"})
+            beside = {"runs": "repeats"} if has_repeats else {"qrels": "spans"}
+            raise ParameterError(argument="judge", given=Plain("some"), allowed="None", beside=beside)
         of_weights = queries if isinstance(weights, str) else None
         given_options = {name: one for name, one in locals().items() if name in EvaluationArguments.__annotations__}
         options: Any = given_options | {"queries": of_weights, "rng": None}
-        by = ((one.name if isinstance(one, Repeats) else Run.of(one).name, one) for one in listed)
+        by = ((one.name if isinstance(one, Repeats) else _name_of(one), one) for one in listed)
         evaluations: Any = evaluate(qrels, runs if isinstance(runs, Mapping) else by_name(by), measures, **options)
         found = compare_evaluated(design, evaluations, cluster, queries if isinstance(cluster, str) else None)
         return replace(found, margin=margin, detect=detect)
@@ -860,6 +865,12 @@ def compare(
     for source, name in zip(given, warned, strict=True):
         warn_of_one_table(found.evaluations[name], qrels, source)
     return replace(found, margin=margin, detect=detect)
+
+
+def _name_of(run: Source) -> str:
+    """Return the name of a run that has none of its own: that of its file."""
+    path = path_of(run)
+    return label_of(path) if path else Run.of(run).name
 
 
 def _sizes(**given: float | None) -> list[float | None]:

@@ -20,12 +20,14 @@ from deadheat.arrays import FloatArray
 from deadheat.data.alike import alike
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import UnreadRows
+from deadheat.data.spans import Spans
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.levels import at_level
 from deadheat.evaluation.repeats import Repeats, together
 from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
+from deadheat.evaluation.spans import SPAN_MEASURES, judged_chunks, measures_of_spans
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.evaluation.weights import Weights
 from deadheat.io.mappings import is_id
@@ -189,12 +191,14 @@ def evaluate(
     {'RR': 0.5}
     """
     options: Any = {name: value for name, value in locals().items() if name in EvaluationArguments.__annotations__}
-    run = Repeats.found_in(run, ascending=ascending)
+    run = run if isinstance(qrels, Spans) else Repeats.found_in(run, ascending=ascending)
     if isinstance(run, Repeats):
         return _evaluate_repeats(qrels, run, measures, options)
     if isinstance(run, Mapping) and any(isinstance(one, Repeats) for one in run.values()):
         each: dict[str, Any] = by_name((name, evaluate(qrels, one, measures, **options)) for name, one in run.items())
         return {name: one.called(name) for name, one in each.items()}
+    if isinstance(qrels, Spans):
+        return _evaluate_spans(qrels, run, measures, options)
     conventions = Conventions.of(options)
     chosen, given = parse_measures(measures), qrels
     sources, runs = [run], {"": run}
@@ -230,10 +234,26 @@ def _evaluate_repeats(qrels: Source, repeats: Repeats, measures: Measures, optio
     missing, weights, queries = options["missing"], options["weights"], options["queries"]
     own: Any = {**options, "missing": "empty" if missing == "skip" else missing, "weights": None, "queries": None}
     own["ascending"] = options["ascending"] and not repeats.is_ascending
-    judgments = Qrels.of(qrels)
+    judgments = qrels if isinstance(qrels, Spans) else Qrels.of(qrels)
     each = [evaluate(judgments, one, measures, **own) for one in repeats]
     found = together(repeats.name, each, missing or Conventions.missing)
     return found if weights is None and queries is None else found.weighted(weights, queries)
+
+
+def _evaluate_spans(
+    spans: Spans, run: Source, measures: Measures, options: EvaluationArguments
+) -> Evaluation | dict[str, Evaluation]:
+    """Evaluate runs of chunks, each under judgments of its own chunks."""
+    if options["collection"] is not None:
+        hint = "dh.Spans(rows, documents=...) checks the ids of documents"
+        raise ParameterError(
+            argument="collection", given=Plain("some"), allowed="None", beside={"qrels": "spans"}, hint=hint
+        )
+    chosen = measures_of_spans(SPAN_MEASURES if measures is None else parse_measures(measures))
+    own: Any = {**options, "ascending": False, "check_duplicates": False}  # as they are read
+    pairs = judged_chunks(spans, run, ascending=options["ascending"])
+    found: Any = {name: evaluate(*pair, chosen, **own) for name, pair in pairs.items()}
+    return found.get("", found)
 
 
 def checked(qrels: Qrels, collection: Source | None, rel: float | None, *, strict: bool) -> Qrels:

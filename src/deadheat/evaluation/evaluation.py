@@ -133,6 +133,7 @@ class Evaluation(Plottable, Shown):
         held: dict[str, Measure] = {own.label: own for own in self.measures}
         # looked up first, as a custom measure's name cannot be parsed
         wanted = held[measure] if isinstance(measure, str) and measure in held else parse_measure(measure)
+        wanted = held.get(wanted.label, wanted)  # R of spans is another measure than R
         scores = self._scores.get(wanted)
         if scores is None:
             wanted = leveled(wanted, self.conventions.rel)

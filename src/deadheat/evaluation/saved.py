@@ -487,7 +487,9 @@ def _run(document: Mapping[str, Any], held: Mapping[str, Any]) -> Run:
 def _measure(notation: str, stated: Mapping[str, Any]) -> Measure:
     if stated["custom"]:
         return StoredMeasure(notation=notation, higher_is_better=stated["higher_is_better"], total=stated["total"])
-    return parse_measure(stated.get("asked", notation))
+    own, asked = parse_measure(notation), stated.get("asked", notation)
+    named = parse_measure(asked)
+    return named if named == own else own.called("", asked)  # R of spans is another measure than R
 
 
 def _scores(measure: Measure, placed: Placements, rows: pl.DataFrame) -> Scores:

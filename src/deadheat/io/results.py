@@ -18,7 +18,15 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from deadheat.arguments import check_choice
-from deadheat.errors import ColumnError, DataError, DeadheatWarning, DuplicateError, ParameterError, SourceTypeError
+from deadheat.errors import (
+    ABSENT,
+    ColumnError,
+    DataError,
+    DeadheatWarning,
+    DuplicateError,
+    ParameterError,
+    SourceTypeError,
+)
 from deadheat.io.kinds import VALUE_COLUMN, Kind, names_of, value_column
 from deadheat.io.mappings import Nested, is_id, text_of_ids
 from deadheat.wording import Plain, counted, did_you_mean, three
@@ -37,7 +45,7 @@ LISTS: dict[Kind, str] = {
     "qrels": "a dict {document: relevance}, or a set, list or single id of relevant documents",
 }
 NEAREST = "distances of Chroma: the score of a result is minus its distance"
-_MISSING: Any = object()
+_MISSING: Any = ABSENT
 _PLAIN = {float, int, bool, str, type(None)}
 # Elasticsearch's response, plain or in its client's object; its hits; Haystack, Solr, LlamaIndex, Qdrant, others.
 _HOLDERS = ("hits.hits", "body.hits.hits", "hits", "documents", "response.docs", "source_nodes", "points", "results")

@@ -102,8 +102,10 @@ def find_topics(placements: Placements, rel: float) -> Topics:
         judged[query].append(code)
     found = [np.array(codes, np.int64) for codes in judged]
     n_relevant = np.array([member[codes].sum(axis=0) for codes in found]).reshape(placements.n_queries, n_topics)
-    rows = zip(placements.query.tolist(), placements.doc_ids.tolist(), strict=True)
-    return Topics(np.array([of_docs.get(key, 0) for key in rows], np.int64), member, n_relevant, found)
+    codes, rows = np.zeros(len(placements.query), np.int64), np.flatnonzero(placements.relevance >= rel)
+    keys = zip(placements.query[rows].tolist(), placements.doc_ids[rows].tolist(), strict=True)
+    codes[rows] = [of_docs.get(key, 0) for key in keys]
+    return Topics(codes, member, n_relevant, found)
 
 
 @parameters

@@ -1,0 +1,95 @@
+"""Runs of chunks held against spans: which measures are of spans, and what they are here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from deadheat.arguments import by_name
+from deadheat.data.spans import Spans
+from deadheat.data.tables import Qrels, Run, Source
+from deadheat.errors import MeasureError
+from deadheat.io.passages import NAMES, ROW
+from deadheat.measures import (
+    AP,
+    AP_IA,
+    AR,
+    DCG,
+    ERR,
+    FRP,
+    RBP,
+    RR,
+    Custom,
+    Hit,
+    Measure,
+    NumQ,
+    NumRet,
+    P,
+    R,
+    StRecall,
+    alpha_nDCG,
+    nDCG,
+    nERR,
+)
+from deadheat.measures.diversity import TopicMeasure
+
+OF_CHUNKS = (P, Hit, RR, FRP, NumQ, NumRet, Custom)  # ask of chunks whether they hit a span, not how many do
+OF_TOPICS: Mapping[type[Measure], str] = {
+    AP: "AP_IA",
+    AR: "R",
+    nDCG: "alpha_nDCG",
+    DCG: "alpha_DCG",
+    ERR: "ERR_IA",
+    nERR: "nERR_IA",
+    RBP: "NRBP",
+}
+SPAN_MEASURES: tuple[Measure, ...] = (alpha_nDCG() @ 10, AP_IA(), RR(), P() @ 10, R() @ 100)
+ALLOWED = "P, R, Hit, RR, FRP, and those by subtopic: alpha_nDCG, AP_IA, StRecall, ..."
+
+
+def measures_of_spans(measures: Sequence[Measure]) -> tuple[Measure, ...]:
+    """Return measures as they are of spans, each of which counts once: R is the share of spans that chunks hit.
+
+    Raises
+    ------
+    MeasureError
+        A measure depends on how many chunks are relevant, which is another number for each way to cut documents.
+
+    Examples
+    --------
+    >>> from deadheat.measures import R
+    >>> measures_of_spans([R @ 5])[0], measures_of_spans([R @ 5])[0].label
+    (StRecall@5, 'R@5')
+    """
+    return tuple(map(_of_spans, measures))
+
+
+def _of_spans(measure: Measure) -> Measure:
+    if type(measure) is R:
+        return StRecall(rel=measure.rel, cutoff=measure.cutoff).called("", measure.label)
+    if isinstance(measure, (*OF_CHUNKS, TopicMeasure)):
+        return measure
+    instead = OF_TOPICS.get(type(measure), "")
+    raise MeasureError(
+        f"{measure.label} counts relevant chunks, and a span counts once however many chunks hit it",
+        allowed=ALLOWED,
+        hint=f"use {instead}" if instead else "",
+    )
+
+
+def judged_chunks(spans: Spans, run: Source, *, ascending: bool) -> dict[str, tuple[Qrels, Run]]:
+    """Return the judgments of the chunks of each run, and the run, by its name; that of a single one is empty."""
+    runs = run if isinstance(run, Mapping) and _are_runs(next(iter(run.values()), None)) else {"": run}
+    return dict(by_name((name, spans.judge(one, name=str(name), ascending=ascending)) for name, one in runs.items()))
+
+
+def _are_runs(first: object) -> bool:
+    """Tell whether the values of a dict are runs, by the first: a file, a frame, or rows that name their query."""
+    if isinstance(first, str | Path):
+        return Path(first).is_file()
+    if not isinstance(first, list):
+        return isinstance(first, Mapping) or hasattr(first, "columns")
+    row = next(iter(first), None)
+    if isinstance(row, Mapping):
+        return not {*NAMES["query_id"]}.isdisjoint(row)
+    return isinstance(row, tuple) and len(row) == len(ROW)

@@ -1,0 +1,214 @@
+"""Spans: chunks held against judged passages, beside an oracle that counts characters over all orders of ties."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+
+import deadheat as dh
+from deadheat.errors import ColumnError, DataError, DuplicateError, MeasureError, ParameterError, SourceTypeError
+from oracle.passages import Case, Place, drawn, is_hit, moments
+from support.command import call, ok
+
+SPAN = {"query_id": "q", "doc_id": "d", "start": 10, "end": 30}
+CHUNK = {"query_id": "q", "doc_id": "d", "start": 0, "end": 20, "score": 1.0}
+TEXT = "a\N{GRINNING FACE}bc \N{LATIN SMALL LETTER E WITH ACUTE}t\N{LATIN SMALL LETTER E WITH ACUTE} x"
+
+
+def rows_of(cases: Sequence[Case]) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    spans = [(f"q{n:04}", *span) for n, case in enumerate(cases) for span in case.spans]
+    return spans, [(f"q{n:04}", *chunk, score) for n, case in enumerate(cases) for chunk, score in case.chunks.items()]
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[Case]:
+    rng = random.Random(36)
+    return [drawn(rng) for _ in range(1_000)]
+
+
+def _of_order(
+    value: Callable[[list[set[Place]], int], float],
+    hits: Mapping[Place, set[Place]],
+    n_spans: int,
+    order: Sequence[Place],
+) -> float:
+    return value([hits[chunk] for chunk in order], n_spans)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("overlap", "overlap_of"), [(0.5, "span"), (0.3, "chunk"), (1, "span"), (1, "any")])
+def test_hits_are_those_of_characters(cases: list[Case], overlap: float, overlap_of: str) -> None:
+    """R counts each span once; P, Hit and RR ask whether a chunk hits any span."""
+    some = cases[:: 1 if overlap == 0.5 else 4]
+    hits = [
+        {chunk: {span for span in case.spans if is_hit(span, chunk, overlap, overlap_of)} for chunk in case.chunks}
+        for case in some
+    ]
+    measures: dict[str, Callable[[list[set[Place]], int], float]] = {
+        "R@3": lambda found, n: len(set().union(*found[:3])) / n,
+        "P@2": lambda found, _: sum(map(bool, found[:2])) / 2,
+        "Hit@2": lambda found, _: float(any(found[:2])),
+        "RR": lambda found, _: next((1 / rank for rank, own in enumerate(found, 1) if own), 0.0),
+    }
+    spans, chunks = rows_of(some)
+    evaluation = dh.evaluate(dh.Spans(spans, overlap=overlap, overlap_of=overlap_of), chunks, list(measures))
+    assert isinstance(evaluation, dh.Evaluation)
+    for name, value in measures.items():
+        scores = evaluation[name]
+        for n, case in enumerate(some):
+            of_case = partial(_of_order, value, hits[n], len(case.spans))
+            wanted = moments(of_case, case)
+            found = [scores.values[n], scores.tie_std[n] ** 2, scores.tie_min[n], scores.tie_max[n]]
+            assert found == pytest.approx([wanted.mean, wanted.variance, wanted.minimum, wanted.maximum], abs=1e-12)
+
+
+def test_the_boundary_of_an_overlap_is_a_hit() -> None:
+    """3 of 10 characters are 0.3 of them, though 0.3 * 10 is more than 3 in floating point."""
+    evaluation = dh.evaluate(dh.Spans([("q", "d", 0, 10)], overlap=0.3), [("q", "d", 7, 20, 1)], "R@1")
+    assert evaluation.means() == {"R@1": 1.0}
+
+
+def test_every_form_of_rows() -> None:
+    """Rows are dicts, tuples, frames, files, and dicts of lists, also of results of libraries."""
+    span, chunk = tuple(SPAN.values()), tuple(CHUNK.values())
+    langchain = SimpleNamespace(page_content="x" * 20, metadata={"source": "d", "start_index": 0})
+    node = SimpleNamespace(ref_doc_id="d", start_char_idx=0, end_char_idx=20)
+    inner = {key: value for key, value in CHUNK.items() if key != "query_id"}
+    spans: list[Any] = [[SPAN], [span], pl.DataFrame([SPAN]), pl.DataFrame([SPAN]).lazy(), {"q": [span[1:]]}]
+    chunks: list[Any] = [
+        *([CHUNK], [chunk], pl.DataFrame([CHUNK]), {"q": [inner]}, {"q": [chunk[1:]]}, {"q": [chunk[1:4]]}),
+        *({"q": [(langchain, 0.5)]}, {"q": [langchain]}, {"q": [SimpleNamespace(node=node, score=0.5)]}),
+    ]
+    for one, run in [*((one, [CHUNK]) for one in spans), *(([SPAN], run) for run in chunks)]:
+        qrels, found = dh.Spans(one).judge(run)
+        assert qrels.to_dict() == {"q": {"d[0:20]": 1.0}}, run
+        assert list(found.to_dict()["q"]) == ["d[0:20]"]
+
+
+def test_files_and_the_commands(tmp_path: Path) -> None:
+    """--spans takes the place of the qrels, in evaluate and in compare; a saved evaluation has the same values."""
+    spans, small, large = (tmp_path / name for name in ("spans.csv", "small.jsonl", "large.csv"))
+    pl.DataFrame([SPAN, {**SPAN, "query_id": "q2"}]).write_csv(spans)
+    small.write_text("\n".join(json.dumps({**CHUNK, "query_id": query}) for query in ("q", "q2")))
+    pl.DataFrame([{**CHUNK, "end": 40}, {**CHUNK, "start": 3, "end": 5}]).write_csv(large)
+    found = ok("evaluate", "--spans", spans, small, large, "-m", "R@1", "--format", "csv")
+    assert "R@1,1.0" in found
+    assert "R@1,0.25" in found
+    assert "R@1,0.0" in ok("evaluate", "--spans", spans, small, "-m", "R@1", "--format", "csv", "--overlap", "0.6")
+    assert "large" in ok("compare", "--spans", spans, small, large, "-m", "R@1")
+    kept = tmp_path / "kept.json"
+    ok("evaluate", "--spans", spans, large, "-m", "R@1", "--save", kept)
+    assert dh.load_evaluation(kept)["R@1"].values.tolist() == [0.5, 0.0]
+    assert "give --spans FILE too" in call("evaluate", small, large, "--overlap", "0.3").output
+    assert "is not for --spans" in call("evaluate", "--spans", spans, small, "--then-by", large).output
+
+
+def test_runs_by_name_are_compared_whatever_their_chunks() -> None:
+    """Two chunkings are under one set of spans, so that their evaluations are of equal judgments."""
+    spans = dh.Spans([SPAN, {**SPAN, "query_id": "q2"}])
+    runs = {"one": [CHUNK], "two": [{**CHUNK, "end": 15}, {**CHUNK, "query_id": "q2"}]}
+    evaluations = dh.evaluate(spans, runs, "R@5")
+    assert isinstance(evaluations, dict)
+    assert {name: one.means()["R@5"] for name, one in evaluations.items()} == {"one": 0.5, "two": 0.5}
+    assert dh.compare(spans, runs, "R@5").pairs[0].difference == 0
+    assert dh.compare_evaluations(evaluations, judgments="strict").pairs[0].difference == 0
+    repeats = dh.evaluate(spans, dh.Repeats([runs["one"], runs["two"]]), "R@5")
+    assert repeats["R@5"].values.tolist() == [0.5, 0.5]
+
+
+def test_measures_that_count_chunks_are_refused() -> None:
+    spans = dh.Spans([SPAN])
+    for name, instead in (("AP", "AP_IA"), ("nDCG@10", "alpha_nDCG"), ("F@3", ""), ("Rprec", "")):
+        with pytest.raises(MeasureError) as raised:
+            dh.evaluate(spans, [CHUNK], name)
+        assert raised.value.hint == (f"use {instead}" if instead else None)
+    assert [one.measure.label for one in dh.evaluate(spans, [CHUNK])][:2] == ["alpha_nDCG@10", "AP_IA"]
+    evaluation = dh.evaluate(spans, [CHUNK], "R@5")
+    assert evaluation[dh.R @ 5].values.tolist() == [1.0]
+
+
+def test_quoted_text_and_offsets_are_looked_up_in_characters() -> None:
+    """A character is a code point, also beyond the basic plane."""
+    spans = dh.Spans([{"query_id": "q", "doc_id": "d", "text": "bc"}], documents={"d": TEXT})
+    assert spans.rows.select("start", "end").row(0) == (2, 4)
+    run = [{"query_id": "q", "doc_id": "d", "start_index": 2, "page_content": TEXT[2:5], "score": 1}]
+    assert dh.evaluate(spans, run, "R@1").means() == {"R@1": 1.0}
+    for encoding, size, hint in (("utf-8", 1, "bytes"), ("utf-16-le", 2, "UTF-16")):
+        start = len(TEXT[:2].encode(encoding)) // size
+        row = {"query_id": "q", "doc_id": "d", "text": "bc", "start": start, "end": start + 2}
+        for given in ([row], {"q": [row]}):
+            with pytest.raises(DataError) as raised:
+                dh.Spans(given, documents={"d": TEXT})
+            assert hint in str(raised.value.hint)
+        with pytest.raises(DataError):
+            spans.judge([{**row, "score": 1}])
+    with pytest.raises(DataError) as raised:
+        dh.Spans([("q", "d", 4, len(TEXT.encode()))], documents={"d": TEXT})
+    assert "bytes" in str(raised.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("rows", "error"),
+    [
+        ([("q", "d", 5, 3)], DataError),
+        ([("q", "d", -1, 3)], DataError),
+        ([("q", "d", 1.5, 3)], DataError),
+        ([("q", "d", "x", 3)], DataError),
+        ([("q", "d", 3, 3)], DataError),
+        ([("q", "d", 3, 5, -1)], DataError),
+        ([("q", "d", 3, 5, float("nan"))], DataError),
+        ([("q", "d", 3, 5), ("q", "d", 3, 5)], DuplicateError),
+        ([("q", None, 3, 5)], DataError),
+        ([(None, "d", 3, 5)], DataError),
+        ([("q", "d", 3)], DataError),
+        ([{"query_id": "q", "doc_id": "d"}], ColumnError),
+        ([{"doc_id": "d", "start": 1, "end": 2}], ColumnError),
+        ([{"query_id": "q", "doc_id": "d", "text": "abc"}], DataError),
+        ([], DataError),
+        ({"q": []}, DataError),
+        ({"q": 5}, SourceTypeError),
+        (5, SourceTypeError),
+    ],
+)
+def test_bad_spans(rows: Any, error: type[Exception]) -> None:  # noqa: ANN401 - whatever may be wrong
+    with pytest.raises(error):
+        dh.Spans(rows)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"doc_id": "z", "start": 0, "end": 3},
+        {"doc_id": "d", "start": 3, "end": 99},
+        {"doc_id": "d", "text": "zz"},
+        {"doc_id": "d", "text": "\N{LATIN SMALL LETTER E WITH ACUTE}"},
+    ],
+)
+def test_spans_that_do_not_fit_their_documents(row: dict[str, object]) -> None:
+    """Unknown documents, offsets beyond the text, and quoted text that is absent or there twice."""
+    with pytest.raises(DataError):
+        dh.Spans([{"query_id": "q", **row}], documents={"d": TEXT})
+
+
+def test_bad_options_and_chunks() -> None:
+    for options in ({"overlap": 0}, {"overlap": 1.1}, {"overlap_of": "spans"}, {"documents": 5}):
+        with pytest.raises(ParameterError):
+            dh.Spans([SPAN], **options)
+    spans = dh.Spans([SPAN])
+    with pytest.raises(DuplicateError):
+        dh.evaluate(spans, [CHUNK, CHUNK])
+    for name in ("end", "score"):
+        with pytest.raises(DataError):
+            dh.evaluate(spans, [{key: value for key, value in CHUNK.items() if key != name}])
+    with pytest.raises(ParameterError):
+        dh.evaluate(spans, [CHUNK], collection=["d"])
+    with pytest.raises(ParameterError):
+        dh.compare(spans, {"a": [CHUNK], "b": [CHUNK]}, judge={"q": {"d": 1}})
