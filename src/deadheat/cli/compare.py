@@ -20,7 +20,6 @@ from deadheat.cli.files import (
     open_run,
     shown_path,
     split_repeats,
-    with_spans,
 )
 from deadheat.cli.judges import labels
 from deadheat.cli.options import (
@@ -42,6 +41,7 @@ from deadheat.cli.options import (
     measures_of,
     named_baseline,
     takes,
+    with_spans,
 )
 from deadheat.cli.output import Output, befores, output_options, table_option, warn_of_nothing_judged, with_figures
 from deadheat.wording import joined

@@ -23,7 +23,6 @@ from deadheat.cli.files import (
     save_paths,
     shown_path,
     split_repeats,
-    with_spans,
 )
 from deadheat.cli.options import (
     COLLECTION,
@@ -42,6 +41,7 @@ from deadheat.cli.options import (
     intervals_of,
     measures_of,
     takes,
+    with_spans,
 )
 from deadheat.cli.output import Output, befores, output_options, table_option, with_figures, writing
 from deadheat.io.phases import phase

@@ -221,19 +221,6 @@ def open_pairs(qrels: str, runs: Mapping[str, str], *, form: str | None = None) 
         yield name, *spans.judge(path, name=name, ascending=options["ascending"])
 
 
-def with_spans(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Return the file of judgments and the runs: with --spans, what is in the place of QRELS is a run."""
-    from deadheat.cli.options import NOT_OF_SPANS, SPANS
-
-    spans = asked().get("spans")
-    if spans is None:
-        refuse(SPANS[1:], "is about spans: give --spans FILE too")
-        return qrels, runs
-    refuse(NOT_OF_SPANS, "is not for --spans")
-    refuse(("engine",), "takes qrels: with --spans leave it out")
-    return spans, (qrels, *runs)
-
-
 def named_columns(kind: str) -> dict[str, str]:
     """Return the columns that the user names for both kinds of files, or for this one as in ``run.score=sim``."""
     named: dict[str, str] = asked().get("columns") or {}

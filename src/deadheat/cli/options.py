@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.arguments import check_choice
-from deadheat.cli.app import flags, spelled
-from deadheat.cli.files import INPUT, PATH, shown_path
+from deadheat.cli.app import flags, refuse, spelled
+from deadheat.cli.files import INPUT, PATH, asked, shown_path
 from deadheat.settings import (
     PROPORTION,
     TIES,
@@ -564,6 +564,17 @@ def measures_of(options: Mapping[str, Any]) -> tuple[Measure, ...]:
 
         return measures_of_spans(parse_measures(options["notations"] or SPAN_MEASURES))
     return parse_measures(options["notations"] or None)
+
+
+def with_spans(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """Return the file of judgments and the runs: with --spans, what is in the place of QRELS is a run."""
+    spans = asked().get("spans")
+    if spans is None:
+        refuse(SPANS[1:], "is about spans: give --spans FILE too")
+        return qrels, runs
+    refuse(NOT_OF_SPANS, "is not for --spans")
+    refuse(("engine",), "takes qrels: with --spans leave it out")
+    return spans, (qrels, *runs)
 
 
 def named_baseline(options: Mapping[str, Any], named: Mapping[str, str]) -> str | None:
