@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from deadheat.data.shown import Shown as _Shown
+from deadheat.data.shown import InNotebooks as _InNotebooks
 from deadheat.io import forking as _forking  # noqa: F401 - watches for forks from the first import
 from deadheat.version import __version__ as __version__
 
@@ -25,7 +25,7 @@ def _presenting() -> Any:  # noqa: ANN401 - a module
     return shown
 
 
-_Shown.presenting = staticmethod(_presenting)
+_InNotebooks.presenting = staticmethod(_presenting)
 
 
 @cache

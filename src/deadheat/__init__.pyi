@@ -28,6 +28,7 @@ from deadheat.evaluation.columns import evaluate_columns
 from deadheat.evaluation.dense import Accumulator, evaluate_dense, evaluate_embeddings
 from deadheat.evaluation.evaluate import evaluate, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation, Strata
+from deadheat.evaluation.evaluations import Evaluations
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.repeats import Repeats
 from deadheat.evaluation.scores import Scores
@@ -67,6 +68,7 @@ __all__ = [
     "DeadheatWarning",
     "Embedding",
     "Evaluation",
+    "Evaluations",
     "Explanation",
     "Exposure",
     "GateResult",

@@ -98,6 +98,7 @@ def languages(given: Data) -> dh.Languages:
 
 MAKE: dict[str, Callable[[Data], Shown]] = {
     "Evaluation": evaluation,
+    "Evaluations": lambda given: dh.evaluate(given.qrels, given.runs, custom(given)),
     "Strata": lambda given: evaluation(given).by("level", given.queries),
     "Comparison": lambda given: dh.compare(given.qrels, given.runs, custom(given), n_resamples=99),
     "BenchResult": benched,

@@ -12,6 +12,7 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.comparison.flips import Flip, Side, TieSums, flip, gap_of, normal_error_of
+from deadheat.data.shown import InNotebooks
 from deadheat.errors import ParameterError
 from deadheat.evaluation.intervals import why_unknown
 from deadheat.io.phases import phase
@@ -69,7 +70,7 @@ class JudgeContribution:
 
 
 @dataclass(frozen=True, repr=False)
-class Pair:
+class Pair(InNotebooks):
     """A system against a baseline by one measure, over the queries for which both have a value.
 
     Attributes

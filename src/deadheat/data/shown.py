@@ -48,8 +48,8 @@ class Plottable:
         return chart
 
 
-class Shown:
-    """The base of what prints as the table that the command line prints.
+class InNotebooks:
+    """The base of what a notebook shows as a table.
 
     Reports are on a higher floor: :mod:`deadheat.report.shown` has the report of each class, and the package says here
     how it is loaded, when an object is first shown.
@@ -57,14 +57,22 @@ class Shown:
 
     presenting: ClassVar[Callable[[], Any]]
 
+    def _repr_html_(self) -> str:
+        return self._written("html", None)
+
+    def _written(self, form: str, digits: int | None, **options: bool) -> str:
+        text: str = InNotebooks.presenting().written(self, form, digits, **options)
+        return text
+
+
+class Shown(InNotebooks):
+    """The base of what prints as the table that the command line prints."""
+
     def __str__(self) -> str:
         from shutil import get_terminal_size  # takes a while to load
 
         text: str = Shown.presenting().text_of(self, get_terminal_size().columns)
         return text
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
     @abstractmethod
     def to_polars(self) -> pl.DataFrame:
@@ -146,10 +154,6 @@ class Shown:
         if page is None:
             raise ParameterError(argument="full", given=True, allowed=f"False for a {type(self).__name__}")
         return page
-
-    def _written(self, form: str, digits: int | None, **options: bool) -> str:
-        text: str = Shown.presenting().written(self, form, digits, **options)
-        return text
 
 
 def _pandas_type(column: pl.Series) -> str | None:

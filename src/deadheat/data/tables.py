@@ -23,6 +23,7 @@ from deadheat.data.precision import ScorePrecision, round_and_warn
 from deadheat.data.ranks import warn_of_order, warn_of_ranks
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows, UnreadRows
 from deadheat.data.second_keys import ordered_by, rank_tuples
+from deadheat.data.shown import InNotebooks
 from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.io.forking import check_threads
 from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, is_too_large, locate, scan
@@ -73,7 +74,7 @@ class TableFacts:
     notes: tuple[str, ...] = ()
 
 
-class DocumentTable:
+class DocumentTable(InNotebooks):
     """Rows of (query_id, doc_id, number): the base of `Qrels` and `Run`.
 
     Attributes

@@ -24,6 +24,7 @@ from deadheat.data.spans import Spans
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.evaluations import Evaluations
 from deadheat.evaluation.levels import at_level
 from deadheat.evaluation.repeats import Repeats, together
 from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
@@ -66,7 +67,7 @@ Measures: TypeAlias = MeasureLike | Iterable[MeasureLike] | None
 @overload
 def evaluate(  # type: ignore[overload-overlap]  # a dict of runs is a source too, for who has only `object`
     qrels: Source, run: Mapping[str, Run | Path], measures: Measures = None, **options: Unpack[EvaluationArguments]
-) -> dict[str, Evaluation]: ...
+) -> Evaluations: ...
 
 
 @overload
@@ -98,7 +99,7 @@ def evaluate(
     normalize_ids: str | None = None,
     weights: Weights | None = None,
     queries: Source | None = None,
-) -> Evaluation | dict[str, Evaluation]:
+) -> Evaluation | Evaluations:
     """Evaluate a run against relevance judgments, exactly where scores tie.
 
     Parameters
@@ -196,7 +197,7 @@ def evaluate(
         return _evaluate_repeats(qrels, run, measures, options)
     if isinstance(run, Mapping) and any(isinstance(one, Repeats) for one in run.values()):
         each: dict[str, Any] = by_name((name, evaluate(qrels, one, measures, **options)) for name, one in run.items())
-        return {name: one.called(name) for name, one in each.items()}
+        return Evaluations({name: one.called(name) for name, one in each.items()})
     if isinstance(qrels, Spans):
         return _evaluate_spans(qrels, run, measures, options)
     conventions = Conventions.of(options)
@@ -207,7 +208,7 @@ def evaluate(
         runs = dict(by_name((name, Run.of(one, ascending=ascending).renamed(str(name))) for name, one in run.items()))
         qrels = Qrels.of(qrels)
     judged: Qrels | None = None
-    found: dict[str, Evaluation] = {}
+    found = Evaluations()
     for (name, one), source in zip(runs.items(), sources, strict=True):
         keys = keys_of(one, then_by)
         judgments, opened = open_pair(

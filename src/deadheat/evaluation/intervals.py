@@ -13,6 +13,7 @@ from deadheat import arguments
 from deadheat.arguments import Rng
 from deadheat.arrays import IntArray, TextArray
 from deadheat.data.queries import Queries
+from deadheat.data.shown import InNotebooks
 from deadheat.data.tables import Source
 from deadheat.errors import DataError, ParameterError
 from deadheat.measures import Measure
@@ -71,7 +72,7 @@ def cluster_name(cluster: Cluster) -> str | None:
 
 
 @dataclass(frozen=True, repr=False)
-class Interval:
+class Interval(InNotebooks):
     """A confidence interval of a mean over queries.
 
     Attributes

@@ -13,6 +13,7 @@ import numpy as np
 from deadheat.arguments import Rng, positive
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.data.flat import Numbers
+from deadheat.data.shown import InNotebooks
 from deadheat.data.tables import Source
 from deadheat.errors import MeasureError, ParameterError
 from deadheat.evaluation.intervals import Cluster, Interval, IntervalOptions, cluster_codes, method_of
@@ -136,7 +137,7 @@ class Repeated:
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class Scores(InNotebooks):
     r"""The scores of one measure, one for each query.
 
     Attributes

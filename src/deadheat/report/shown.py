@@ -12,8 +12,13 @@ from deadheat.comparison.history import History
 from deadheat.comparison.holes import Holes
 from deadheat.comparison.judges import JudgeAgreement
 from deadheat.comparison.languages import Languages
+from deadheat.comparison.pairs import Pair
 from deadheat.comparison.qrels_diff import QrelsDiff
+from deadheat.data.tables import DocumentTable
 from deadheat.evaluation.evaluation import Evaluation, Strata
+from deadheat.evaluation.evaluations import Evaluations
+from deadheat.evaluation.intervals import Interval
+from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.steps import Steps
 from deadheat.explanation.explain import Explanation
 from deadheat.gates import GateResult
@@ -47,6 +52,7 @@ from deadheat.report.of_holes import report_holes
 from deadheat.report.of_items import of_items
 from deadheat.report.of_judges import report_judges
 from deadheat.report.of_languages import of_languages
+from deadheat.report.of_objects import of_documents, of_interval, of_pair, of_scores
 from deadheat.report.of_planning import planned
 from deadheat.report.of_profile import report_profile
 from deadheat.report.of_steps import of_steps
@@ -82,6 +88,11 @@ def _of_comparison(comparison: Comparison, *, compact: bool = False) -> Report:
     return replace(report, tables=(*report.tables, *tables), facts=(*report.facts, *facts))
 
 
+def _of_evaluations(found: Evaluations) -> Report:
+    first = next(iter(found.values()))
+    return report_evaluations(list(found.values()), EvaluationContext(first.qrels_name))
+
+
 def _of_placements(placements: Placements) -> Report:
     """Return the report of placements: where the first judged documents are ranked."""
     columns = (
@@ -112,6 +123,7 @@ REPORTS: dict[type, Callable[..., Report]] = {
     Agreement: lambda found: report_agreements([found]),
     Comparison: _of_comparison,
     Evaluation: lambda found: report_evaluations([found], EvaluationContext(found.qrels_name)),
+    Evaluations: _of_evaluations,
     Explanation: report_explanation,
     Exposure: of_exposure,
     GateResult: report_gate,
@@ -127,6 +139,13 @@ REPORTS: dict[type, Callable[..., Report]] = {
     TieProfile: report_profile,
 }
 """The report of each class that shows itself; the classes of a benchmark are added where they are defined."""
+PIECES: dict[type, Callable[..., Report]] = {
+    DocumentTable: of_documents,
+    Interval: of_interval,
+    Pair: of_pair,
+    Scores: of_scores,
+}
+"""The report of each class that notebooks alone show."""
 PAGES: dict[type, Callable[[Any], str]] = {
     Comparison: page_of_comparison,
     Evaluation: page_of_evaluation,
@@ -136,7 +155,8 @@ PAGES: dict[type, Callable[[Any], str]] = {
 
 def report_of(shown: Any, **options: bool) -> Report:  # noqa: ANN401 - of any kind
     """Return the report of an object that shows itself; some have other ones, such as `compact` of a comparison."""
-    return next(REPORTS[one] for one in type(shown).__mro__ if one in REPORTS)(shown, **options)
+    known = REPORTS | PIECES
+    return next(known[one] for one in type(shown).__mro__ if one in known)(shown, **options)
 
 
 def text_of(shown: object, width: int) -> str:

@@ -1,0 +1,88 @@
+"""The reports of small objects, which notebooks show: scores, an interval, a pair, qrels and runs."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from deadheat.comparison.pairs import Pair
+from deadheat.data.rows import MappingRows, MemoryRows
+from deadheat.data.tables import DocumentTable
+from deadheat.evaluation.intervals import Interval
+from deadheat.evaluation.scores import Scores
+from deadheat.report.model import MEASURE, QUERY, SYSTEM, Column, Fact, Report, note, said, tabulate
+from deadheat.report.numbers import OF_TIES, as_cell, mean_heading, span_of
+from deadheat.report.of_comparison import BASELINE, cells_of
+from deadheat.report.score_tables import level_heading
+from deadheat.wording import counted
+
+MOST_ROWS = 10  # of values by query, and of documents: more are no table to read
+
+
+def of_scores(scores: Scores) -> Report:
+    """Return the report of scores: the mean with what ties leave open, and the first queries."""
+    of_all = (
+        Column("mean", mean_heading([scores.measure]), as_cell),
+        *(Column(name, name.replace("_", " "), lambda one, name=name: as_cell(one, name)) for name in OF_TIES),
+        Column("n_queries", "queries"),
+    )
+    name = Column("measure", "measure", lambda one: one.measure.label)
+    columns = [Column(name, name.replace("_", " ")) for name in ("value", *OF_TIES)]
+    held = {"query_id": scores.query_ids, "value": scores.values} | {name: getattr(scores, name) for name in OF_TIES}
+    rows = pl.DataFrame(held).head(MOST_ROWS).to_dicts()
+    return Report(
+        (tabulate("means", (name,), of_all, [scores]), tabulate("queries", (QUERY,), columns, rows)),
+        (said("queries", _first(len(rows), scores.n_queries)),),
+    )
+
+
+def of_interval(interval: Interval) -> Report:
+    """Return the report of an interval."""
+    which = "mean" if interval.quantile is None else f"quantile {interval.quantile:g}"
+    columns = (
+        Column("ci", level_heading(interval.confidence_level, {interval.n_queries}), span_of),
+        Column("standard_error", "std err"),
+        Column("tie_standard_error", "tie std err"),
+    )
+    value = interval.mean if interval.at is None else interval.at
+    table = tabulate("interval", (), (Column("mean", which, lambda _: value), *columns), [interval])
+    return Report((table,), (Fact("method", interval.method, "method", interval.method), note("?", interval.unknown)))
+
+
+def of_pair(pair: Pair) -> Report:
+    """Return the report of a pair of systems by one measure."""
+    columns = (
+        Column("difference", "difference"),
+        Column("ci", "interval"),
+        Column("p_value", "p"),
+        Column("p_adjusted", "p adj"),
+        Column("flip_probability", "reversed by ties"),
+        *(Column(name, name) for name in ("wins", "draws", "losses")),
+        Column("n_queries", "queries"),
+    )
+    return Report((tabulate("pair", (SYSTEM, BASELINE, MEASURE), columns, [cells_of(pair)]),))
+
+
+def of_documents(table: DocumentTable) -> Report:
+    """Return the report of qrels or a run: how many rows, and the first; of what is not in memory its name alone."""
+    heading = " ".join(dict.fromkeys((table.kind, table.name)))
+    if not isinstance(table.rows, MemoryRows | MappingRows):
+        return Report((), (said("rows", "not in memory: read when they are used"),), heading)
+    frame, facts = table.to_polars(), table.facts()
+    value = frame.columns[2]
+    columns = [Column("doc_id", "document"), Column(value, value)]
+    rows = frame.head(MOST_ROWS).to_dicts()
+    told = (
+        Fact("n_queries", facts.n_queries, "queries", f"{facts.n_queries:,}"),
+        Fact("n_documents", facts.n_documents, "documents", f"{facts.n_documents:,} in {counted(facts.n_rows, 'row')}"),
+        Fact("range", (facts.lowest, facts.highest), value, f"{facts.lowest:g} to {facts.highest:g}"),
+        Fact("n_tied", facts.n_tied_queries, "ties", f"in {counted(facts.n_tied_queries, 'query', 'queries')}")
+        if table.kind == "run"
+        else said("", ""),
+        *(note("note", one) for one in facts.notes),
+        said("rows", _first(len(rows), facts.n_rows)),
+    )
+    return Report((tabulate("rows", (QUERY,), columns, rows),), told, heading)
+
+
+def _first(n_shown: int, n: int) -> str:
+    return f"the first {n_shown} of {n:,}" if n_shown < n else ""
