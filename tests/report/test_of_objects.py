@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ def rows_of(shown: object) -> list[list[str]]:
 
 
 def test_several_evaluations_are_a_dict_and_a_table() -> None:
-    found = dh.evaluate(QRELS, RUNS, ["RR", "NumRel"])
+    found: Any = dh.evaluate(QRELS, RUNS, ["RR", "NumRel"])
     assert isinstance(found, dh.Evaluations)
     assert isinstance(found, dict)
     assert found == {**found}
