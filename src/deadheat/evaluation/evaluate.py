@@ -243,7 +243,7 @@ def _evaluate_repeats(qrels: Source, repeats: Repeats, measures: Measures, optio
 
 def _evaluate_spans(
     spans: Spans, run: Source, measures: Measures, options: EvaluationArguments
-) -> Evaluation | dict[str, Evaluation]:
+) -> Evaluation | Evaluations:
     """Evaluate runs of chunks, each under judgments of its own chunks."""
     if options["collection"] is not None:
         hint = "dh.Spans(rows, documents=...) checks the ids of documents"
@@ -253,7 +253,7 @@ def _evaluate_spans(
     chosen = measures_of_spans(SPAN_MEASURES if measures is None else parse_measures(measures))
     own: Any = {**options, "ascending": False, "check_duplicates": False}  # as they are read
     pairs = judged_chunks(spans, run, ascending=options["ascending"])
-    found: Any = {name: evaluate(*pair, chosen, **own) for name, pair in pairs.items()}
+    found: Any = Evaluations({name: evaluate(*pair, chosen, **own) for name, pair in pairs.items()})
     return found.get("", found)
 
 
