@@ -23,8 +23,8 @@ def rows_of(shown: object) -> list[list[str]]:
 
 def test_several_evaluations_are_a_dict_and_a_table() -> None:
     found: Any = dh.evaluate(QRELS, RUNS, ["RR", "NumRel"])
-    assert isinstance(found, dh.Evaluations)
-    assert isinstance(found, dict)
+    assert type(found) is dh.Evaluations
+    assert issubclass(dh.Evaluations, dict)
     assert found == {**found}
     assert repr(found) == "<Evaluations of one, two: RR, NumRel; 2 queries>"
     # RR of one: q is a tie of a relevant and another document, (1 + 1/2) / 2; r has none; of two: 1/2 and 1
