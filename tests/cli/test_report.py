@@ -91,6 +91,36 @@ def test_what_report_refuses() -> None:
         assert said in found.output
 
 
+@pytest.mark.parametrize("form", ["markdown", "html"])
+def test_a_fragment_has_headline_three_figures_and_ten_systems(files: Path, form: str) -> None:
+    names = [f"s{n}" for n in range(12)]
+    for n, name in enumerate(names):
+        own = {query: docs for place, (query, docs) in enumerate(RUNS["good"].items()) if place >= n}
+        (files / f"{name}.json").write_text(json.dumps(own))
+    arguments = ("judged.json", *(f"{name}.json" for name in names), "-m", "RR", "--n-resamples", "99")
+    out = ok("report", *arguments, "--format", form, "--fragment", "-o", "-")
+    lines = html.unescape(out).splitlines()
+    assert len(lines) < 30
+    runs = {name: json.loads((files / f"{name}.json").read_text()) for name in names}
+    comparison = dh.compare(QRELS, runs, "RR", n_resamples=99, missing="empty")
+    verdict = comparison.judge()
+    assert verdict.headline in lines[0]
+    assert verdict.detectable is not None
+    row = comparison.sample_sizes().filter(system=verdict.system, baseline=verdict.baseline).row(0, named=True)
+    assert verdict.n_tests == 66
+    assert verdict.detectable > row["detectable_difference"]  # which is not corrected
+    said = [f"lead: +{verdict.difference:.4f} RR, {verdict.leader} over {verdict.runner_up}; 95% interval"]
+    said += [
+        f"smallest difference shown: {verdict.detectable:.4f} with 30 queries (power 80%, level 0.05/66, corrected"
+    ]
+    assert all(any(text in line for line in lines) for text in said)
+    assert sum(any(f"{mark}{name}" in line for line in lines) for name in names for mark in ("| ", ">")) == 10
+    assert "The first 10 of 12 systems." in lines[-1] or any("The first 10 of 12 systems." in line for line in lines)
+    ok("report", "judged.json", "good.json", "-m", "RR", "--format", form, "--fragment", "-o", "-")
+    refused = call("report", "judged.json", "good.json", "--format", "markdown", "-o", "x.md")
+    assert "is for --fragment" in refused.output
+
+
 @pytest.mark.slow
 def test_report_of_a_benchmark(files: Path) -> None:
     """Each set and language is a part; the runs that the folder keeps are its rankings."""

@@ -41,9 +41,11 @@ if TYPE_CHECKING:
     from deadheat.data.queries import Queries
     from deadheat.data.tables import Run
     from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.report.model import Fact
     from deadheat.report.page import Subject
 
-SUFFIXES = (".html", ".htm")
+FORMATS = ("html", "markdown")
+SUFFIXES = {"html": (".html", ".htm"), "markdown": (".md",)}
 MEGABYTE = 1_000_000
 
 
@@ -66,6 +68,8 @@ MEGABYTE = 1_000_000
     "--history", type=PATH, metavar="FOLDER", help="Instead: the saved evaluations of this folder, in order of time."
 )
 @click.option("--title", help="By default the names of the systems, and the first measure.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default=FORMATS[0], help="Markdown is for --fragment.")
+@click.option("--fragment", is_flag=True, help="A short form for mail: headline, three figures and ten systems.")
 @takes("baseline", "measures", *TESTS, "margin", *INTERVALS, "cluster", "seed", *STRATA, "ties", *LISTS)
 @takes(*READING, *LAST)
 def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any) -> None:  # noqa: ANN401 - click's
@@ -77,14 +81,10 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
 
     Saved evaluations and folders of deadheat bench have no rankings to show, or only those that the folder keeps.
     """
-    from deadheat.benchmark.store import read_finished, summary_of
-    from deadheat.comparison.languages import languages_of_queries
-    from deadheat.report.model import Fact
-    from deadheat.report.page import Input, page_of
+    from deadheat.report.page import Input, fragment_of, page_of
 
     strata = StratumOptions(options)
-    if output != STDOUT and Path(output).suffix.lower() not in SUFFIXES:
-        raise click.UsageError(f"{output!r} names no page: give a name that ends in .html")
+    _check_form(output, options["form"], is_fragment=options["fragment"])
     if options["history"] is not None:
         _of_history(options["history"], qrels, output)
         return
@@ -92,37 +92,55 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
         raise click.UsageError("Missing argument 'QRELS|SAVED|FOLDER'.")
     of_queries = {strata.path: "queries"} if strata.path else {}
     check_output(output, [qrels, *runs, *of_queries])
-    languages: list[Languages] = []
-    margin, facts = options["margin"], list[Fact]()
-    if Path(qrels).is_dir() and summary_of(qrels) is not None:
-        kept = {"title", "output", "qrels", "runs"}
-        names = [str(one.name) for one in click.get_current_context().command.params]
-        refuse([name for name in names if name not in kept], f"is for QRELS RUN...: {qrels} is a finished benchmark")
-        if runs:
-            raise click.UsageError(f"{qrels} is the folder of a benchmark: give it alone")
-        subjects, roles, languages, margin, facts = read_finished(qrels)
-    else:
-        saved = saved_evaluations([qrels, *runs])
-        if not (saved or runs):
-            raise click.UsageError("give QRELS RUN..., saved evaluations, or the folder of a benchmark")
-        roles = dict.fromkeys(saved, "saved evaluation") or {qrels: "qrels"} | dict.fromkeys(runs, "run")
-        check_inputs([qrels, *runs, *of_queries])
-        subject = _subject("" if saved else qrels, saved or runs, strata, options)
-        if several := [
-            name for name, own in subject.evaluations.items() if any(one.repeats is not None for one in own)
-        ]:
-            raise click.UsageError(
-                f"{several[0]} has repeats, and a page shows the ranking of one run: give one of them"
-            )
-        subjects, roles = [subject], roles | of_queries
-        if subject.comparison is not None and subject.queries is not None:
-            languages = [*filter(None, [languages_of_queries(subject.comparison, subject.queries)])]
+    subjects, roles, languages, margin, facts = _gathered(qrels, runs, strata, options)
+    if options["fragment"]:
+        emit(fragment_of(subjects, options["form"]), output)
+        return
     inputs = [Input.of(role, path, shown_path(path, role)) for path, role in roles.items()]
     command = shlex.join(["deadheat", *click.get_current_context().meta["arguments"]])
     named = {"title": options["title"] or "", "command": command}
     emit(page_of(subjects, **named, inputs=inputs, languages=languages, margin=margin, facts=facts), output)
     if output != STDOUT:
         say(f"{output}: {Path(output).stat().st_size / MEGABYTE:.1f} MB")
+
+
+def _check_form(output: str, form: str, *, is_fragment: bool) -> None:
+    """Refuse a page in Markdown, and a file whose name says another format."""
+    if form != FORMATS[0] and not is_fragment:
+        raise click.UsageError(f"--format {form} is for --fragment: a page is HTML")
+    if output != STDOUT and Path(output).suffix.lower() not in SUFFIXES[form]:
+        what = "fragment in Markdown" if form != FORMATS[0] else "page"
+        raise click.UsageError(f"{output!r} names no {what}: give a name that ends in {SUFFIXES[form][0]}")
+
+
+def _gathered(
+    qrels: str, runs: tuple[str, ...], strata: StratumOptions, options: dict[str, Any]
+) -> tuple[list[Subject], dict[str, str], list[Languages], float | None, list[Fact]]:
+    """Return what the page is about, as :func:`deadheat.benchmark.store.read_finished` does of a folder."""
+    from deadheat.benchmark.store import read_finished, summary_of
+    from deadheat.comparison.languages import languages_of_queries
+
+    if Path(qrels).is_dir() and summary_of(qrels) is not None:
+        kept = {"title", "output", "qrels", "runs", "form", "fragment"}
+        names = [str(one.name) for one in click.get_current_context().command.params]
+        refuse([name for name in names if name not in kept], f"is for QRELS RUN...: {qrels} is a finished benchmark")
+        if runs:
+            raise click.UsageError(f"{qrels} is the folder of a benchmark: give it alone")
+        return read_finished(qrels)
+    saved = saved_evaluations([qrels, *runs])
+    if not (saved or runs):
+        raise click.UsageError("give QRELS RUN..., saved evaluations, or the folder of a benchmark")
+    of_queries = {strata.path: "queries"} if strata.path else {}
+    roles = dict.fromkeys(saved, "saved evaluation") or {qrels: "qrels"} | dict.fromkeys(runs, "run")
+    check_inputs([qrels, *runs, *of_queries])
+    subject = _subject("" if saved else qrels, saved or runs, strata, options)
+    several = [name for name, own in subject.evaluations.items() if any(one.repeats is not None for one in own)]
+    if several:
+        raise click.UsageError(f"{several[0]} has repeats, and a page shows the ranking of one run: give one of them")
+    languages: list[Languages] = []
+    if subject.comparison is not None and subject.queries is not None:
+        languages = [*filter(None, [languages_of_queries(subject.comparison, subject.queries)])]
+    return [subject], roles | of_queries, languages, options["margin"], []
 
 
 def _of_history(folder: str, qrels: str | None, output: str) -> None:

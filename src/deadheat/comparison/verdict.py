@@ -116,6 +116,10 @@ class Verdict:
         Where 10% or more of the rival's top documents are unjudged: the lead may be due to the judgments.
     n_effective : float or None
         With weights: how many queries of equal weight are worth as much.
+    detectable : float or None
+        The true difference that these queries find with a power of 80%; None where that is not known.
+    n_tests : int
+        For so many tests the level of `detectable` is corrected.
     unweighted : float or None
         With weights: the difference if each query counted the same, seen from the leader.
     deciding : tuple of str
@@ -152,6 +156,8 @@ class Verdict:
     equivalent: bool | None = None
     lacking: Lacking | None = None
     n_effective: float | None = None
+    detectable: float | None = None
+    n_tests: int = 1
     unweighted: float | None = None
     deciding: tuple[str, ...] = ()
     headline: str = ""
@@ -327,6 +333,7 @@ class Judge:
         least = self._least_p(pair, own)
         kind = self._kind(measure, pair, leader, least)
         others = {one.label: self._leader(one)[0] or "" for one in self.measures if one.is_quality and one != measure}
+        detectable, n_tests = self.detectable(pair) if pair.n_queries > 1 else (None, 1)
         within, by_weight = self.within.get(pair), self.by_weight(pair) if leader else None
         favourites = [favoured(one, measure, design) for one in own if not doubt(one, design)]
         found = Verdict(
@@ -357,6 +364,8 @@ class Judge:
             equivalent=None if within is None else within.equivalent,
             lacking=self.lacking(pair, rival) if rival and pair.n_queries else None,
             n_effective=pair.n_effective,
+            detectable=None if detectable is None or math.isnan(detectable) else scale * abs(detectable),
+            n_tests=n_tests,
             unweighted=sign * by_weight[0] if by_weight else None,
             deciding=tuple(by_weight[1]) if by_weight else (),
         )
@@ -371,7 +380,7 @@ class Judge:
                 words |= {"better": _are(better), "worse": _are(worse), "of": design.baseline}
                 sentences.append(OF_BASELINE.format_map(words))
         margin = "" if kind == "none" else self._of_margin(own, words)
-        power = self._power(pair, own, words, scale) if kind == "not shown" and not margin and not pair.doubtful else ""
+        power = self._power(found, own, words) if kind == "not shown" and not margin and not pair.doubtful else ""
         doubts = {
             "ties": pair.flip_probability >= LIKELY or pair.doc_id_reverses or _is_by_policy(pair),
             "missing judgments": found.lacking is not None and not found.lacking.is_safe,
@@ -498,14 +507,13 @@ class Judge:
             by_id=by_id,
         )
 
-    def _power(self, pair: Pair, own: Sequence[Pair], words: Mapping[str, Any], scale: int) -> str:
+    def _power(self, found: Verdict, own: Sequence[Pair], words: Mapping[str, Any]) -> str:
         """Say what so many queries can find, where nothing was shown."""
-        size, n_tests = self.detectable(pair)
-        if size is None or math.isnan(size):
+        if found.detectable is None:
             return ""
-        level = f"{1 - self.design.confidence_level:.3g}" + (f"/{n_tests}" if n_tests > 1 else "")
-        uncorrected = f", not corrected for {len(own)} pairs" if n_tests == 1 < len(own) else ""
-        held = {"size": number(scale * abs(size)), "level": level, "uncorrected": uncorrected}
+        level = f"{1 - self.design.confidence_level:.3g}" + (f"/{found.n_tests}" if found.n_tests > 1 else "")
+        uncorrected = f", not corrected for {len(own)} pairs" if found.n_tests == 1 < len(own) else ""
+        held = {"size": number(found.detectable), "level": level, "uncorrected": uncorrected}
         return POWER.format_map({**words, **held})
 
     def _of_margin(self, own: Sequence[Pair], words: Mapping[str, Any]) -> str:

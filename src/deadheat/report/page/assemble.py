@@ -20,24 +20,27 @@ from deadheat.evaluation.steps import POLICIES
 from deadheat.evaluation.strata import SMALLEST, keys_of, strata_of
 from deadheat.measures import Measure
 from deadheat.report.as_html import as_html, parts, templates
-from deadheat.report.model import QUERY, Column, Fact, Span, Table, share, tabulate
+from deadheat.report.as_markdown import as_markdown
+from deadheat.report.model import QUERY, Column, Fact, Report, Span, Table, said, share, tabulate
 from deadheat.report.numbers import OF_TIES, as_cell, format_cell, span_of, span_of_ties
 from deadheat.report.of_comparison import columns_of_strata, list_systems, report_comparison
 from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
 from deadheat.report.of_history import report_history
 from deadheat.report.of_languages import list_languages, tell_beside, tell_gaps, tell_languages
+from deadheat.report.page.at_a_glance import about, glance, headline_of
 from deadheat.report.page.data import N_RANKS, data_of, encoded
 from deadheat.report.page.pictures import Picture, are_missing, draw, pictures_of, vega
 from deadheat.report.page.subject import Input, Subject
 from deadheat.report.score_tables import NOTHING, level_heading, parts_of, tabulate_scores
 from deadheat.version import __version__
-from deadheat.wording import BY_DOC_ID, NOISE, counted, three
+from deadheat.wording import BY_DOC_ID, NOISE, counted, joined, three
 
 # Nothing is loaded from anywhere; Vega compiles its expressions, which takes 'unsafe-eval'.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data:"
 FEW_SUBJECTS, MOST_FIGURES = 2, 3  # of more subjects each has but so many figures
 MOST_NAMED = 3  # systems, in the title
 SYSTEMS = Column("system", "system", str)
+MOST_IN_FRAGMENT = 10  # systems
 N_OPEN = 2  # tables of languages that are not folded: systems by languages, and differences
 
 
@@ -118,6 +121,25 @@ def page_of(
     return str(made.page(title, sections, scripts, _own("page.css"), POLICY))
 
 
+def fragment_of(subjects: Sequence[Subject], form: str) -> str:
+    """Return the short form of the first subject, for mail and pull requests: what the first screen of a page says.
+
+    Parameters
+    ----------
+    subjects : sequence of Subject
+    form : {"html", "markdown"}
+    """
+    subject, *others = subjects
+    board, n = _leaderboard(subject), len(subject.ranked)
+    shown = replace(board, rows=board.rows[:MOST_IN_FRAGMENT], title="")
+    more = [f"the first {MOST_IN_FRAGMENT} of {n:,} systems"] * (n > MOST_IN_FRAGMENT)
+    more += [f"of {subject.name}; {counted(len(others), 'more set')} in the page"] * bool(others)
+    told = [said(one.heading, f"{one.value} {one.text}".strip()) for one in glance(subject)]
+    facts = (*told, said("", joined(f"{about(subject)}.", *(f"{one[0].upper()}{one[1:]}." for one in more))))
+    report = Report((shown,), facts, facts_first=True, headline=headline_of(subject))
+    return as_markdown(report) if form == "markdown" else str(parts().short(report)).strip()
+
+
 def page_of_comparison(comparison: Comparison) -> str:
     """Return the page of a comparison; its runs are not at hand, so there are no rankings."""
     first = next(iter(comparison.evaluations.values()))
@@ -195,7 +217,7 @@ def _of_languages(  # noqa: PLR0917 - all of a section
 
 
 def _verdict_of(subject: Subject) -> list[str]:
-    """Return what is to be said first, in sentences."""
+    """Return the verdict in full, in sentences."""
     if subject.comparison is not None:
         return list(subject.comparison.judge(subject.margin).sentences)
     name, main = subject.ranked[0], subject.main
