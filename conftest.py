@@ -1,4 +1,7 @@
-"""What every test shares: `--quick` and `--rest` divide the tests, hypothesis draws the same cases on every machine."""
+"""What every test shares: `--quick` and `--rest` divide the tests, hypothesis draws the same cases on every machine.
+
+`--quick` and `--rest` keep in pytest's cache which tests they skipped; `--skipped` runs these, where more is installed.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,8 @@ settings.register_profile("explore", deadline=None, database=None, max_examples=
 
 MOST_CASES = 8
 REST = pytest.StashKey[set[int]]()
+SKIPPED = "deadheat/skipped"  # in the cache
+REPORTED: dict[str, bool] = {}  # whether it was skipped, by the id of a test, or of a file that is skipped as a whole
 ALL_SLOW = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.slow", re.MULTILINE)
 
 
@@ -32,6 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help=f"what `make test` runs: no slow test, at most {MOST_CASES} cases of a test, 20 examples of hypothesis",
     )
     parser.addoption("--rest", action="store_true", help="what --quick leaves out, which `make test-all` runs after it")
+    parser.addoption("--skipped", action="store_true", help="what --quick and --rest skipped; all if they have not run")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -109,8 +115,31 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             or is_drawn(getattr(item, "obj", None))
             or id(getattr(item, "callspec", None)) in rest
         ]
+    elif config.getoption("--skipped") and (skipped := set(config.cache.get(SKIPPED, ()))):
+        kept = [item for item in items if not skipped.isdisjoint({item.nodeid, item.nodeid.partition("::")[0]})]
     else:
         return
     chosen = set(kept)
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note whether a test is skipped."""
+    REPORTED[report.nodeid] = REPORTED.get(report.nodeid, False) or report.skipped
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    """Note a file that is skipped as a whole."""
+    if report.skipped:
+        REPORTED[report.nodeid] = True
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Keep which tests were skipped."""
+    config = session.config
+    if hasattr(config, "workerinput") or not (config.getoption("--quick") or config.getoption("--rest")):
+        return
+    if config.pluginmanager.hasplugin("cacheprovider"):
+        before = {one for one in config.cache.get(SKIPPED, ()) if one not in REPORTED}
+        config.cache.set(SKIPPED, sorted(before | {one for one, is_skipped in REPORTED.items() if is_skipped}))
