@@ -12,9 +12,11 @@ from oracle.binary import Judged, Ranking, count_hits, count_relevant, is_releva
 Gain: TypeAlias = str | Mapping[float, float]
 
 
-def _gain(relevance: float | None, gain: Gain) -> float:
+def _gain(relevance: float | None, gain: Gain, negative: str = "zero") -> float:
     if relevance is None:
         return 0.0
+    if negative == "gain" and relevance < 0:
+        return relevance if gain == "linear" else 2**relevance - 1
     if not isinstance(gain, str):
         return gain.get(relevance, 0.0)
     if gain == "linear":
@@ -48,11 +50,12 @@ def discounted_gain(
     *,
     gain: Gain = "linear",
     discount: str = "log(2)",
+    negative: str = "zero",
     cutoff: int | None = None,
 ) -> float:
     """Sum of gain x weight of the rank over the first k: DCG."""
     return math.fsum(
-        _gain(relevance, gain) * _weight(rank, discount)
+        _gain(relevance, gain, negative) * _weight(rank, discount)
         for rank, (_, relevance) in enumerate(ranking[:cutoff], start=1)
     )
 
@@ -65,11 +68,22 @@ def normalised_gain(
     gain: Gain = "linear",
     discount: str = "log(2)",
     ideal: str = "judged",
+    negative: str = "zero",
+    floor: str = "zero",
     cutoff: int | None = None,
 ) -> float:
-    """DCG over that of the best possible ranking of all judged documents, or of the retrieved ones: nDCG."""
+    """DCG over that of the best possible ranking of all judged documents, or of the retrieved ones: nDCG.
+
+    With a floor, from that of the worst ranking on, in which what does harm comes first and everything else is 0.
+    """
     best = ideal_gain(ranking, judged, scale, gain=gain, discount=discount, ideal=ideal, cutoff=cutoff)
-    return ratio(discounted_gain(ranking, judged, scale, gain=gain, discount=discount, cutoff=cutoff), best)
+    own = discounted_gain(ranking, judged, scale, gain=gain, discount=discount, negative=negative, cutoff=cutoff)
+    if floor == "zero":
+        return ratio(own, best)
+    known = list(judged.values()) if ideal == "judged" else [relevance for _, relevance in ranking]
+    harm = sorted(own for own in (_gain(relevance, gain, "gain") for relevance in known) if own < 0)[:cutoff]
+    worst = math.fsum(own * _weight(rank, discount) for rank, own in enumerate(harm, start=1))
+    return ratio(own - worst, best - worst)
 
 
 def ideal_gain(

@@ -57,6 +57,7 @@ DISCOUNTS: list[Parameters] = [
     {"discount": "exp(0.7)"},
     {"discount": "none"},
 ]
+NEGATIVE: list[Parameters] = [{"negative": "gain"}, {"negative": "gain", "gain": "exp"}]
 
 GRID: list[tuple[str, list[Parameters], tuple[float | None, ...]]] = [
     ("P", [*RELS, {"norm": "retrieved"}, {"norm": "retrieved", "rel": 2}], CUTOFFS),
@@ -70,6 +71,8 @@ GRID: list[tuple[str, list[Parameters], tuple[float | None, ...]]] = [
     ("nDCG", [*GAINS, *DISCOUNTS[1:], {"gain": "exp", "discount": "linear"}], CUTOFFS),
     ("IDCG", [*GAINS, {"discount": "zipf(2, 0)"}, {"ideal": "retrieved", "gain": UNEVEN_GAIN}], CUTOFFS),
     ("nDCG", [{"ideal": "retrieved"}, {"ideal": "retrieved", "gain": UNEVEN_GAIN}], CUTOFFS),
+    ("DCG", NEGATIVE, CUTOFFS),
+    ("nDCG", cross(NEGATIVE, [{}, {"floor": "worst"}, {"floor": "worst", "ideal": "retrieved"}]), CUTOFFS),
     ("RBP", [*RELS[:2], {"p": 0.5}, {"graded": True}, {"graded": True, "max_rel": 4, "p": 0.95}], CUTOFFS),
     ("RBP", [{"p": 0.9, "graded": True, "top": "query"}], CUTOFFS),
     ("RBPResidual", [{}, {"p": 0.5}], CUTOFFS),

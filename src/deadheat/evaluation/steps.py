@@ -159,7 +159,7 @@ def steps_of(
         tie_min=float(scores.tie_min[place]),
         tie_max=float(scores.tie_max[place]),
         ties=ties,
-        ideal=_ideal(of_ideal, placements) if isinstance(of_ideal, nDCG) else None,
+        ideal=_ideal(of_ideal, placements) if isinstance(of_ideal, nDCG) and of_ideal.floor == "zero" else None,
         n_unjudged=int(placements.n_retrieved[0]) - n_judged,
         n_missed=int((placements.judged_relevance >= rel).sum() - (placements.relevance >= rel).sum()),
     )

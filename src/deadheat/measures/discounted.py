@@ -10,6 +10,7 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import MeasureError
 from deadheat.kernels import linear
+from deadheat.kernels.segments import ratio
 from deadheat.measures.base import CutMeasure, SumMeasure, register
 from deadheat.measures.gains import (
     DISCOUNT,
@@ -22,8 +23,9 @@ from deadheat.measures.gains import (
     ideal_rank,
     parts_of_discount,
 )
-from deadheat.measures.parameters import FLAG, Choice, Number, parameter, parameters
+from deadheat.measures.parameters import FLAG, Choice, Gains, Number, parameter, parameters
 from deadheat.measures.top import REL
+from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 from deadheat.wording import Plain
 
@@ -82,6 +84,10 @@ class DCG(GainMeasure, WeightedMeasure):
     1 / log_b(i + 1) (``"log(b)"``), 1 / i (``"linear"``), 1 / (i + p)^s (``"zipf(s, p)"``), p^i (``"exp(p)"``) or 1
     (``"none"``). The base of the logarithm is a common factor, which nDCG divides out.
 
+    Negative relevance has gain 0, as in trec_eval; with ``negative="gain"`` it has that of the formula, such as -1, so
+    that a harmful document is worse than an unjudged one. ``ties="best"`` and ``"worst"`` put unjudged documents last
+    and first, so those are not the extremes then; `tie_min` and `tie_max` are.
+
     References
     ----------
     Jarvelin and Kekalainen 2002, https://doi.org/10.1145/582415.582418; gain ``"exp"``: Burges et al. 2005,
@@ -93,6 +99,8 @@ class DCG(GainMeasure, WeightedMeasure):
     >>> from deadheat import evaluate
     >>> evaluate({"q": {"a": 3}}, {"q": {"a": 0.5, "b": 0.5}}, ["DCG(discount='linear')"]).means()
     {"DCG(discount='linear')": 2.25}
+    >>> evaluate({"q": {"a": 3, "b": -1}}, {"q": {"b": 0.7, "a": 0.5}}, "DCG(negative='gain')@1").means()
+    {"DCG(negative='gain')@1": -1.0}
     """
 
     title = "discounted cumulative gain"
@@ -101,10 +109,28 @@ class DCG(GainMeasure, WeightedMeasure):
     aliases: ClassVar[tuple[str, ...]] = ("dcg",)
 
     discount: str = parameter("log(2)", DISCOUNT, "weight of a rank")
+    negative: str = parameter("zero", Choice(("zero", "gain")), "gain of negative relevance: 0, or that of the formula")
+
+    def __post_init__(self) -> None:
+        """Refuse a mapping with negative gains, and say that they have no lowest value."""
+        super().__post_init__()
+        if self.negative == "gain":
+            if isinstance(self.gain, Gains):
+                allowed, beside = "'linear' or 'exp'", {"negative": "gain"}
+                raise MeasureError(measure="DCG", argument="gain", given=self.gain, allowed=allowed, beside=beside)
+            object.__setattr__(self, "range", (-np.inf, type(self).range[1]))
 
     def gains(self, placements: Placements) -> tuple[object, FloatArray]:
         """Return the gain of each row."""
-        return ("gain", self.gain), gains_of(self.gain, placements.relevance)
+        return ("gain", self.gain, self.negative), gains_of(self.gain, placements.relevance, self.negative)
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest value: unjudged documents are above or below those of negative gain."""
+        if self.negative == "zero":
+            return super().extremes(placements)
+        key = self.gains(placements)[1]
+        low, high = (self.mean(policies.around_unjudged(placements, sign * key)) for sign in (-1, 1))
+        return low, high
 
     def weights(self, n_ranks: int) -> FloatArray:
         """Return the discounts."""
@@ -132,6 +158,11 @@ class nDCG(DCG):
     documents that were not found cost nothing, and a query of which none was found has 0. Gains and discounts are
     those of `DCG`.
 
+    With ``negative="gain"`` the ideal ranking leaves documents of negative gain out: unjudged ones, which have 0, are
+    better. A value may be below 0 then, without a limit; ``floor="worst"`` makes it the place between the worst ranking
+    and the ideal one, (DCG - worst) / (ideal - worst), from 0 to 1. The worst ranking has the lowest negative gain
+    first, and unjudged documents after all negative ones.
+
     References
     ----------
     Jarvelin and Kekalainen 2002, https://doi.org/10.1145/582415.582418; ties: McSherry and Najork 2008,
@@ -156,23 +187,59 @@ class nDCG(DCG):
         return None if self.ideal == "retrieved" else self.cutoff
 
     ideal: str = parameter("judged", Choice(("judged", "retrieved")), "documents of the ideal ranking")
+    floor: str = parameter("zero", Choice(("zero", "worst")), "what has the value 0: a DCG of 0, or the worst ranking")
+
+    def __post_init__(self) -> None:
+        """Refuse a worst ranking without negative gains, whose DCG is 0."""
+        super().__post_init__()
+        if self.floor == "worst":
+            if self.negative == "zero":
+                beside = {"negative": "zero"}
+                raise MeasureError(measure="nDCG", argument="floor", given="worst", allowed="'zero'", beside=beside)
+            object.__setattr__(self, "range", type(self).range)
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        if self.floor == "zero":
+            return super().mean(placements)
+        return ratio(self.moment(placements, squares=False) - self._worst(placements), self.divisor(placements))
+
+    def has_relevant(self, placements: Placements) -> BoolArray:
+        """Tell which queries have a positive gain, or of which a worst ranking differs from the ideal one."""
+        return super().has_relevant(placements) if self.floor == "zero" else self.divisor(placements) > 0
 
     def divisor(self, placements: Placements) -> FloatArray:
-        """Return the DCG of the ideal ranking, by query."""
+        """Return the DCG of the ideal ranking, by query, or how far it is above the worst."""
 
         def find() -> FloatArray:
             if self.ideal == "retrieved":
                 query, gains = placements.query, gains_of(self.gain, placements.relevance)
-                gains = gains[np.lexsort((-gains, query))]
-                rank: IntArray = np.arange(len(query)) - np.searchsorted(query, query)
-            else:
-                query, gains, rank = placements.judged_query, ideal_gains(placements, self.gain), ideal_rank(placements)
-            kept = slice(None) if self.cutoff is None else rank < self.cutoff
-            weights = self.weights(int(rank[kept].max(initial=0)) + 1)
-            return placements.by_query(gains[kept] * weights[rank[kept]], query[kept])
+                return self._of_sorted(placements, query, gains[np.lexsort((-gains, query))])
+            return self._of_sorted(placements, placements.judged_query, ideal_gains(placements, self.gain))
 
         remembered = placements.cached if self.ideal == "retrieved" else placements.of_judgments
-        return remembered(("ideal", type(self), self), find)
+        ideal = remembered(("ideal", type(self), self), find)
+        return ideal if self.floor == "zero" else ideal - self._worst(placements)
+
+    def _worst(self, placements: Placements) -> FloatArray:
+        """Return the DCG of the worst ranking: the documents of negative gain, the lowest first."""
+        query, relevance = placements.judged_query, placements.judged_relevance
+        if self.ideal == "retrieved":
+            query, relevance = placements.query, placements.relevance
+        gains = np.minimum(gains_of(self.gain, relevance, self.negative), 0.0)
+        return self._of_sorted(placements, query, gains[np.lexsort((gains, query))])
+
+    def _of_sorted(self, placements: Placements, query: IntArray, gains: FloatArray) -> FloatArray:
+        """Return the DCG of a ranking of each query, given all of them one after the other."""
+        rank = ideal_rank(placements) if query is placements.judged_query else _ranks_within(query)
+        kept = slice(None) if self.cutoff is None else rank < self.cutoff
+        weights = self.weights(int(rank[kept].max(initial=0)) + 1)
+        return placements.by_query(gains[kept] * weights[rank[kept]], query[kept])
+
+
+def _ranks_within(query: IntArray) -> IntArray:
+    """Return the 0-based rank of each row among those of its query, which are adjacent."""
+    return np.arange(len(query)) - np.searchsorted(query, query)
 
 
 @register

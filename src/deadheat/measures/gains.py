@@ -29,27 +29,34 @@ LOWEST_POSITIVE = np.nextafter(0.0, 1.0)  # as a lowest relevance that counts: a
 LARGEST_POWER = 500  # of two, in gains and stop probabilities: sums of their squares are within float64
 
 
-def gains_of(gain: Any, relevance: FloatArray) -> FloatArray:  # noqa: ANN401 - a word or a mapping
-    """Return the gain of each relevance; negative relevance has none.
+def gains_of(
+    gain: Any,  # noqa: ANN401 - a word or a mapping
+    relevance: FloatArray,
+    negative: str = "zero",
+) -> FloatArray:
+    """Return the gain of each relevance.
 
     Parameters
     ----------
     gain : {"linear", "exp"} or mapping
     relevance : ndarray
+    negative : {"zero", "gain"}, default "zero"
+        Whether negative relevance has no gain, or that of the formula.
 
     Returns
     -------
     ndarray
         Shaped as `relevance`.
     """
-    positive = np.maximum(relevance, 0.0)
+    counted = relevance if negative == "gain" else np.maximum(relevance, 0.0)
     with np.errstate(over="ignore"):
         if isinstance(gain, Gains):
             gains = _mapped(gain, relevance)
         else:
-            gains = exp2_minus_one(positive) if gain == "exp" else positive
-    if gains.max(initial=0.0) > 2.0**LARGEST_POWER:
-        msg = f"the gain of relevance {positive.max():g} is beyond 2**{LARGEST_POWER}, above which squares overflow"
+            gains = exp2_minus_one(counted) if gain == "exp" else counted
+    if np.abs(gains).max(initial=0.0) > 2.0**LARGEST_POWER:
+        largest = counted[np.abs(gains).argmax()]
+        msg = f"the gain of relevance {largest:g} is beyond 2**{LARGEST_POWER}, above which squares overflow"
         advice = "gain='linear' or a mapping" if gain == "exp" else "a smaller scale"
         raise MeasureError(msg, hint=f"use {advice}")
     return gains

@@ -36,6 +36,7 @@ Ends = tuple[FloatArray, FloatArray]
 def has_ends(measure: Measure) -> bool:
     """Tell whether a measure has bounds over unjudged documents."""
     is_open = getattr(measure, "top", "") == "query" or getattr(measure, "is_conditional", False)  # divisors change
+    is_open |= isinstance(measure, nDCG) and measure.negative == "gain"
     return type(measure) in ENDS and not is_open
 
 

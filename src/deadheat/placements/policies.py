@@ -33,6 +33,20 @@ def arrange(placements: Placements, key: FloatArray, *, best: bool) -> Placement
     return replace(found, before=placements.before or replace(placements))
 
 
+def around_unjudged(placements: Placements, key: FloatArray) -> Placements:
+    """Break every tie by `key`, the highest first: unjudged documents come after 0, and before what is below it.
+
+    Parameters
+    ----------
+    placements : Placements
+    key : ndarray of shape (n_rows,)
+    """
+    rows = np.lexsort((-key, placements.above, placements.query))
+    found = _ordered(placements.rows(rows), best=True)
+    n_others = placements.tied - np.repeat(placements.tie_sizes, placements.tie_sizes)  # the same in all of a tie
+    return replace(found, above=np.where(key[rows] < 0, found.above + n_others, found.above))
+
+
 def extreme(placements: Placements, *, best: bool) -> Placements:
     """Put judged documents first in their tie, the highest relevance first; or last, the lowest relevance first."""
     if not placements.have_ties:
