@@ -19,13 +19,14 @@ SEED = 20_250_101
 
 
 class Size(NamedTuple):
-    """How many queries the runs have."""
+    """How many queries the runs have, and how many runs a track has."""
 
     run: int
     large: int
+    many: int
 
 
-SIZES = {"full": Size(6_980, 69_800), "quick": Size(400, 4_000)}
+SIZES = {"full": Size(6_980, 69_800, 100), "quick": Size(400, 4_000, 20)}
 
 
 class Data:
@@ -176,7 +177,30 @@ def make_large(data: Data) -> None:
         writer.close()
 
 
-MAKERS = {"run": make_run, "csv": make_csv, "large": make_large}  # in this order: the second reads what the first wrote
+def make_many(data: Data) -> None:
+    """Write the runs of a track, of 50 queries each, and its pool of 200 judgments a query."""
+    import numpy as np
+    import polars as pl
+
+    rng, queries = np.random.default_rng(SEED + 2), np.arange(101, 151)
+    docs = np.stack([rng.choice(N_DOCS, 4 * DEPTH, replace=False) for _ in queries])
+    grades = rng.choice(4, (len(queries), 200), p=(0.6, 0.2, 0.15, 0.05))
+    judged = {"query": queries.repeat(200), "iteration": 0, "doc": docs[:, :200].ravel(), "grade": grades.ravel()}
+    pl.DataFrame(judged).write_csv(data.folder / "many.qrels", separator=" ", include_header=False)
+    merit = np.pad(grades + 1.0, ((0, 0), (0, docs.shape[1] - 200)))
+    for n in range(data.size.many):
+        scores = (merit * (0.5 + n / data.size.many) + rng.gumbel(size=docs.shape)).round(4)
+        best = np.argsort(-scores, axis=1)[:, :DEPTH]
+        ranked = (np.take_along_axis(of, best, axis=1) for of in (docs, scores))
+        (data.folder / f"many-{n:03}.trec").write_bytes(trec(frame(queries, *ranked)))
+
+
+MAKERS = {  # in this order: the second reads what the first wrote
+    "run": make_run,
+    "csv": make_csv,
+    "many": make_many,
+    "large": make_large,
+}
 
 if __name__ == "__main__":
     part, size = sys.argv[1:]

@@ -54,10 +54,11 @@ from deadheat.errors import (
     SourceTypeError,
     UnknownExpectedWarning,
 )
-from deadheat.evaluation.evaluate import Measures, evaluate_under, parse_measures
+from deadheat.evaluation.evaluate import Measures, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.evaluation.strata import NONE
+from deadheat.evaluation.under import evaluate_under
 from deadheat.measures import AP, RR, Hit, MaxRel, Measure, P, R, nDCG
 from deadheat.placements.placements import sort_rows
 from deadheat.report.shown import PAGES, REPORTS

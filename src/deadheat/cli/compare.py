@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -192,8 +193,10 @@ def compare_files(
     """
     from deadheat.comparison.comparison import compare_evaluated, compare_under
     from deadheat.comparison.judged import as_qrels, check_judge
-    from deadheat.evaluation.evaluate import evaluate_under, load_evaluation
+    from deadheat.evaluation.evaluate import load_evaluation
+    from deadheat.evaluation.under import evaluate_many
     from deadheat.evaluation.warned import warn_of_form
+    from deadheat.io.splitting import in_pieces
 
     # report typos before large files are read
     conventions, measures = conventions_of(options), measures_of(options)
@@ -205,7 +208,9 @@ def compare_files(
     runs: dict[str, Run] = {}
     if options.get("repeats") or options.get("spans"):
         evaluations = {
-            name: evaluate_under(conventions, judged, run, measures) for name, judged, run in open_pairs(qrels, named)
+            one.name: one
+            for judged, opened in open_pairs(qrels, named)
+            for one, _ in evaluate_many(conventions, judged, opened, measures)
         }
         if options["repeats"]:
             evaluations |= evaluate_repeats(open_qrels(qrels), options["repeats"], measures, conventions)
@@ -215,7 +220,8 @@ def compare_files(
         comparison = compare_evaluated(design, evaluations, **clusters, judgments=options.get("judgments"))
     else:
         judgments = open_qrels(qrels)
-        runs = {name: open_run(path, name, keyed=name != alone) for name, path in named.items()}
+        for piece in in_pieces(list(named.items()), lambda item: Path(item[1])):
+            runs |= {name: open_run(path, name, keyed=name != alone) for name, path in piece}
         judge = None if options.get("judge") is None else as_qrels(labels(options["judge"], "judge"))
         if judge is not None:
             check_judge(design, **of_queries)
@@ -232,8 +238,8 @@ def evaluate_repeats(
     qrels: Qrels, repeats: Mapping[str, Sequence[str | Run]], measures: Sequence[Measure], conventions: Conventions
 ) -> dict[str, Evaluation]:
     """Return the evaluation of each system that was run several times, by its name."""
-    from deadheat.evaluation.evaluate import evaluate_under
     from deadheat.evaluation.repeats import together
+    from deadheat.evaluation.under import evaluate_under
 
     missing = conventions.missing
     own = replace(conventions, missing="empty") if missing == "skip" else conventions
@@ -255,7 +261,7 @@ def evaluate_files(
     seed: int | None = None,
 ) -> tuple[Evaluation, Run]:
     """Return the evaluation of one run, and the run."""
-    from deadheat.evaluation.evaluate import evaluate_under
+    from deadheat.evaluation.under import evaluate_under
     from deadheat.evaluation.warned import warn_of_form
 
     judgments, run = open_qrels(qrels), open_run(path, name)

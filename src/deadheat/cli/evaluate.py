@@ -328,22 +328,22 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     The third is a document of the run and one of the qrels, if they share none. The qrels are read and checked once; of
     each run what is to be saved stays in memory.
     """
-    from deadheat.evaluation.evaluate import evaluate_beside, evaluate_under
+    from deadheat.evaluation.evaluate import traditional
+    from deadheat.evaluation.under import evaluate_many
     from deadheat.evaluation.warned import warn_of_form
 
     with phase("evaluating runs", len(runs)) as advance:
-        for _, judgments, run in open_pairs(qrels, runs, form=form):
-            by_rule = unmatched = None
-            if rule is None:
-                evaluation = evaluate_under(conventions, judgments, run, measures, seed)
-            else:
-                evaluation, by_rule = evaluate_beside(conventions, judgments, run, measures, rule)
-            warn_of_form(evaluation, judgments, run)
-            if not len(evaluation.placements.query):
-                shared = next(iter(evaluation.query_ids[evaluation.placements.n_retrieved > 0]))
-                unmatched = (run.rows.a_document(shared), judgments.rows.a_document(shared))
-            yield evaluation.keeping(save_depth), by_rule and by_rule.keeping(0), unmatched
-            advance(1)
+        for judgments, opened in open_pairs(qrels, runs, form=form):
+            each = evaluate_many(conventions, judgments, opened, measures, [seed] * len(opened), rule=rule)
+            for run, (evaluation, values) in zip(opened, each, strict=True):
+                by_rule = traditional(evaluation, values, rule) if rule else None
+                unmatched = None
+                warn_of_form(evaluation, judgments, run)
+                if not len(evaluation.placements.query):
+                    shared = next(iter(evaluation.query_ids[evaluation.placements.n_retrieved > 0]))
+                    unmatched = (run.rows.a_document(shared), judgments.rows.a_document(shared))
+                yield evaluation.keeping(save_depth), by_rule and by_rule.keeping(0), unmatched
+                advance(1)
     for evaluation in evaluate_repeats(open_qrels(qrels), repeats, measures, conventions).values() if repeats else ():
         yield evaluation, None, None
 

@@ -197,8 +197,8 @@ def split_repeats(
     return {name: path for name, path in named.items() if name not in found}, {**found, **repeats}
 
 
-def open_pairs(qrels: str, runs: Mapping[str, str], *, form: str | None = None) -> Iterator[tuple[str, Qrels, Run]]:
-    """Yield each run by its name with its judgments: those of the qrels, read once, or those of spans for its chunks.
+def open_pairs(qrels: str, runs: Mapping[str, str], *, form: str | None = None) -> Iterator[tuple[Qrels, list[Run]]]:
+    """Yield judgments and the runs under them: several that are read together, or of spans each run of chunks.
 
     Parameters
     ----------
@@ -210,15 +210,18 @@ def open_pairs(qrels: str, runs: Mapping[str, str], *, form: str | None = None) 
     """
     options = asked()
     if not options.get("spans"):
+        from deadheat.io.splitting import in_pieces
+
         judgments = open_qrels(qrels)
-        for name, path in runs.items():
-            yield name, judgments, open_run(path, name, form=form)
+        for piece in in_pieces(list(runs.items()), lambda item: Path(item[1])):
+            yield judgments, [open_run(path, name, form=form) for name, path in piece]
         return
     from deadheat.data.spans import Spans
 
     spans = Spans(qrels, **{name: options[name] for name in ("overlap", "overlap_of", "documents")})
     for name, path in runs.items():
-        yield name, *spans.judge(path, name=name, ascending=options["ascending"])
+        judgments, run = spans.judge(path, name=name, ascending=options["ascending"])
+        yield judgments, [run]
 
 
 def named_columns(kind: str) -> dict[str, str]:

@@ -30,16 +30,7 @@ from deadheat.data.shown import Plottable, Shown
 from deadheat.data.spans import Spans
 from deadheat.data.tables import Qrels, Run, Source, label_of, path_of
 from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.evaluate import (
-    EvaluationArguments,
-    checked,
-    engine_under,
-    evaluate,
-    evaluate_under,
-    keys_of,
-    opened,
-    parse_measures,
-)
+from deadheat.evaluation.evaluate import EvaluationArguments, checked, evaluate, keys_of, opened, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, Interval, IntervalOptions, cluster_codes
@@ -47,13 +38,12 @@ from deadheat.evaluation.reconciling import Reconciled, reconciled
 from deadheat.evaluation.repeats import Repeats
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import Stratum, groups
+from deadheat.evaluation.under import evaluate_many, evaluate_under
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.evaluation.weights import Weights
 from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
-from deadheat.placements import policies
-from deadheat.placements.place import engine_of
 from deadheat.settings import TUKEY, Conventions, Design
 from deadheat.stats.power import check_power
 from deadheat.wording import Plain, counted
@@ -894,14 +884,10 @@ def compare_under(
     """Compare runs by a design that was checked for them, without warnings."""
     for table in (qrels, *runs.values(), *([] if judge is None else [judge])) if check_duplicates else ():
         table.check_duplicates()
-    evaluations: dict[str, Evaluation] = {}
-    by_doc_id: dict[str, list[FloatArray]] = {}
-    for number, (name, run) in enumerate(runs.items()):
-        rng = generator(design.rng, number)  # of each run, its own draws
-        engine = engine_under(conventions, engine_of(qrels, run, conventions.score_precision), measures, rng)
-        one = evaluations[name] = evaluate_under(conventions, qrels, run, measures, rng, engine=engine)
-        ranked = policies.by_rule(one.placements, engine, "doc_id")
-        by_doc_id[name] = [measure.mean(ranked) for measure in one.measures]
+    rngs = [generator(design.rng, number) for number in range(len(runs))]  # of each run, its own draws
+    each = list(evaluate_many(conventions, qrels, list(runs.values()), measures, rngs, rule="doc_id"))
+    evaluations = {name: one for name, (one, _) in zip(runs, each, strict=True)}
+    by_doc_id = {name: by_rule for name, (_, by_rule) in zip(runs, each, strict=True)}
     _check_shared(evaluations, design)
     weighed = {name: one if weights is None else one.weighted(weights, queries) for name, one in evaluations.items()}
     found = assemble(weighed, design, cluster, _of_clusters(cluster, queries, weights), by_doc_id)

@@ -19,8 +19,8 @@ from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Shown
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import MeasureError, ParameterError
-from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.scores import PlacedBounds
+from deadheat.evaluation.under import evaluate_under
 from deadheat.io.phases import phase
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike

@@ -23,9 +23,10 @@ from deadheat.data.queries import Queries
 from deadheat.data.shown import Shown
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source
 from deadheat.errors import DataError, SwappedFilesError
-from deadheat.evaluation.evaluate import Measures, evaluate_under, parse_measures
+from deadheat.evaluation.evaluate import Measures, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.strata import groups
+from deadheat.evaluation.under import evaluate_under
 from deadheat.io.phases import phase
 from deadheat.kernels import agreement as order
 from deadheat.measures import Measure

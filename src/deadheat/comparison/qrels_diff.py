@@ -20,10 +20,11 @@ from deadheat.data.known_ids import ids_of
 from deadheat.data.shown import Shown
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
-from deadheat.evaluation.evaluate import Measures, evaluate_under, opened, parse_measures
+from deadheat.evaluation.evaluate import Measures, opened, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved
 from deadheat.evaluation.scores import Scores
+from deadheat.evaluation.under import evaluate_under
 from deadheat.settings import ConventionArguments, Conventions
 
 EFFECTS: dict[str, type[pl.DataType]] = {

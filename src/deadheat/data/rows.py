@@ -72,7 +72,10 @@ def is_grouped(queries: pl.Series) -> bool:
 
 def _runs(queries: pl.Series) -> pl.DataFrame:
     """Return the value and the last row (end) of each run of equal ids, which all cores look for."""
-    n_parts = min(pl.thread_pool_size(), len(queries) // WORTH) or 1
+    n_parts = min(pl.thread_pool_size(), len(queries) // WORTH)
+    if n_parts < 2:
+        runs = queries.rle().struct.unnest()
+        return runs.select("value", end=pl.col("len").cast(pl.Int64).cum_sum())
     bounds = np.linspace(0, len(queries), n_parts + 1).astype(np.int64).tolist()
     with ThreadPoolExecutor(n_parts) as beside:
         parts = list(beside.map(lambda part: queries[slice(*part)].rle().struct.unnest(), pairwise(bounds)))
@@ -125,9 +128,10 @@ def _with_equal_hashes(blocks: Blocks) -> BoolArray:
     """Tell which blocks have two rows with the same hash, of shape (n_blocks,)."""
     found = np.zeros(len(blocks.bounds) - 1, np.bool_)
     firsts = np.searchsorted(blocks.bounds, np.arange(0, blocks.bounds[-1], AT_ONCE), side="right") - 1
-    parts = pairwise([*firsts[run_starts(firsts)].tolist(), len(found)])
+    parts = list(pairwise([*firsts[run_starts(firsts)].tolist(), len(found)]))
     with ThreadPoolExecutor(pl.thread_pool_size()) as beside:
-        for first, doubtful in beside.map(lambda part: (part[0], _doubtful(blocks, *part)), parts):
+        some = (beside.map if len(parts) > 1 else map)(lambda part: (part[0], _doubtful(blocks, *part)), parts)
+        for first, doubtful in some:
             found[first + doubtful] = True
     return found
 

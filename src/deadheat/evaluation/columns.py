@@ -17,8 +17,9 @@ from deadheat.data.precision import ScorePrecision, round_and_warn
 from deadheat.data.rows import blocks_of
 from deadheat.data.tables import LOWER_FIRST, DocumentTable, Qrels, Run, Source, label_of, path_of
 from deadheat.errors import ColumnError, ParameterError, SourceTypeError
-from deadheat.evaluation.evaluate import Measures, evaluate_under, parse_measures
+from deadheat.evaluation.evaluate import Measures, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.under import evaluate_under
 from deadheat.evaluation.warned import warn
 from deadheat.io.formats import scan_columns
 from deadheat.io.frames import score_columns

@@ -15,10 +15,11 @@ from numpy.typing import ArrayLike
 from deadheat.arguments import Rng, as_count, check_choice, generator, whole
 from deadheat.data.tables import Qrels
 from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
-from deadheat.evaluation.evaluate import parse_measures, score_of
+from deadheat.evaluation.evaluate import parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import ENCODING, RETRIEVED, DocumentKind, columns_of, packed
 from deadheat.evaluation.scores import Scores
+from deadheat.evaluation.under import score_of
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.placements import policies

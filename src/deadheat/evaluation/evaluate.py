@@ -6,9 +6,8 @@ And evaluate_beside(): the same beside a rule that breaks ties, to see what one 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from numbers import Real
 from pathlib import Path
 from typing import Any, TypeAlias, TypeGuard, Unpack, cast, overload
@@ -17,32 +16,27 @@ import numpy as np
 
 from deadheat.arguments import Rng, by_name, check_choice
 from deadheat.arrays import FloatArray
-from deadheat.data.alike import alike
 from deadheat.data.precision import ScorePrecision
-from deadheat.data.rows import UnreadRows
 from deadheat.data.spans import Spans
-from deadheat.data.tables import DocumentTable, Qrels, Run, Source
-from deadheat.errors import DataError, ParameterError
+from deadheat.data.tables import DocumentTable, Qrels, Run, Source, path_of
+from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.evaluations import Evaluations
-from deadheat.evaluation.levels import at_level
 from deadheat.evaluation.repeats import Repeats, together
-from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
+from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.spans import SPAN_MEASURES, judged_chunks, measures_of_spans
+from deadheat.evaluation.under import evaluate_many
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.evaluation.weights import Weights
 from deadheat.io.mappings import is_id
-from deadheat.io.phases import phase
 from deadheat.io.results import is_of_chroma
+from deadheat.io.splitting import in_pieces
 from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
 from deadheat.measures.notation import MeasureLike, split_notation
 from deadheat.placements import policies
-from deadheat.placements.place import Engine, engine_of, open_pair
-from deadheat.placements.placements import Placements
-from deadheat.placements.shortened import Shortened
-from deadheat.placements.unjudged import as_placed, open_documents, open_ties, unjudged_documents, with_ties
+from deadheat.placements.place import open_pair
 from deadheat.settings import ConventionArguments, Conventions
-from deadheat.wording import NOISE, Advice, Plain, counted, three
+from deadheat.wording import NOISE, Advice, Plain
 
 DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
 
@@ -202,31 +196,34 @@ def evaluate(
         return _evaluate_spans(qrels, run, measures, options)
     conventions = Conventions.of(options)
     chosen, given = parse_measures(measures), qrels
-    sources, runs = [run], {"": run}
+    sources: dict[str, Source] = {"": run}
     if is_several := are_runs(run, qrels):
-        sources = list(run.values())
-        runs = dict(by_name((name, Run.of(one, ascending=ascending).renamed(str(name))) for name, one in run.items()))
-        qrels = Qrels.of(qrels)
+        sources = by_name(run.items())
     judged: Qrels | None = None
     found = Evaluations()
-    for (name, one), source in zip(runs.items(), sources, strict=True):
-        keys = keys_of(one, then_by)
-        judgments, opened = open_pair(
-            qrels if judged is None else judged,
-            one,
-            check_duplicates=check_duplicates,
-            ascending=ascending and not is_several,  # several runs are read already
-        )
-        if judged is None:
-            judged = checked(judgments.normalized(normalize_ids), collection, rel, strict=strict)
-        if keys:
-            opened = opened.then_by(*keys, score_precision=conventions.score_precision)
-        opened = opened.normalized(normalize_ids)
-        found[name] = evaluate_under(conventions, judged, opened, chosen, rng)
-        if weights is not None or queries is not None:
-            found[name] = found[name].weighted(weights, queries)
-        warn({opened.where: found[name]}, judged, {opened.where: opened}, missing=missing)
-        warn_of_one_table(found[name], given, source)
+    for piece in in_pieces(list(sources.items()), lambda item: path_of(item[1])):
+        runs: list[Run] = []
+        for name, source in piece:
+            one = Run.of(source, ascending=ascending).renamed(name) if is_several else source
+            keys = keys_of(one, then_by)
+            judgments, opened = open_pair(
+                qrels if judged is None else judged,
+                one,
+                check_duplicates=check_duplicates,
+                ascending=ascending and not is_several,  # it is read already
+            )
+            if judged is None:
+                judged = checked(judgments.normalized(normalize_ids), collection, rel, strict=strict)
+            if keys:
+                opened = opened.then_by(*keys, score_precision=conventions.score_precision)
+            runs.append(opened.normalized(normalize_ids))
+        assert judged is not None  # noqa: S101 - a piece has a run
+        evaluations = evaluate_many(conventions, judged, runs, chosen, [rng] * len(runs))
+        for (name, source), opened, (evaluation, _) in zip(piece, runs, evaluations, strict=True):
+            is_weighted = weights is not None or queries is not None
+            found[name] = evaluation.weighted(weights, queries) if is_weighted else evaluation
+            warn({opened.where: found[name]}, judged, {opened.where: opened}, missing=missing)
+            warn_of_one_table(found[name], given, source)
     return found if is_several else found[""]
 
 
@@ -305,113 +302,6 @@ def keys_of(run: Source, then_by: Source | Sequence[Source] | None) -> list[Sour
     return [own.get(key, key) if isinstance(key, str) else key for key in keys]
 
 
-def evaluate_under(
-    conventions: Conventions,
-    qrels: Qrels,
-    run: Run,
-    measures: Sequence[Measure],
-    rng: Rng = None,
-    *,
-    engine: Engine | None = None,
-) -> Evaluation:
-    """Evaluate a run under given conventions, without warnings and without a check for duplicates.
-
-    Parameters
-    ----------
-    conventions : Conventions
-    qrels, run : Qrels, Run
-    measures : sequence of Measure
-    rng : numpy.random.Generator or int, optional
-        For ``ties="random"``.
-    engine : Engine, optional
-        Of the qrels and the run; made here by default.
-    """
-    if qrels.open_to is not None:
-        conventions = replace(conventions, unjudged="bounds", unjudged_max_rel=qrels.open_to)
-    ties = conventions.ties
-    policies.check_row_order(run, ties)
-    engine = engine_under(conventions, engine or engine_of(qrels, run, conventions.score_precision), measures, rng)
-    with phase(f"placing {run.name}"):
-        placements = engine.place()
-    missing = engine.missing if isinstance(engine, Shortened) else placements.missing
-    lacking = tuple(placements.query_ids[missing].tolist())
-    if lacking and conventions.missing == "error":
-        raise DataError(
-            f"{run.where} lacks {len(lacking)} of {counted(placements.n_queries, 'query', 'queries')} of the qrels:"
-            f" {three([*map(repr, lacking)])}"
-        )
-    if conventions.missing == "skip":
-        placements = placements.select(~missing)
-    ranked = policies.apply(placements, ties, rng, engine)
-    with phase(f"evaluating {run.name}"):
-        scores = [
-            score_of(measure, placements, ranked, conventions.no_relevant)
-            for measure in at_level(measures, conventions.rel)
-        ]
-        if conventions.unjudged == "bounds":
-            bounds = _bounds(conventions, qrels, run, placements, ranked)
-            scores = [replace(one, unjudged=bounds(one.measure)) for one in scores]
-    found = alike(qrels, run, lacking, placements.unjudged_queries)
-    return Evaluation(
-        scores,
-        name=run.name,
-        query_ids=placements.query_ids,
-        conventions=conventions,
-        missing_queries=lacking,
-        unjudged_queries=placements.unjudged_queries,
-        placements=placements,
-        qrels=qrels,
-        notes=(*qrels.notes, *run.notes, *found),
-        alike=found,
-        run=run,
-    )
-
-
-def engine_under(conventions: Conventions, engine: Engine, measures: Sequence[Measure], rng: Rng = None) -> Engine:
-    """Return the engine, with the lists shortened as conventions say.
-
-    Parameters
-    ----------
-    conventions : Conventions
-    engine : Engine
-    measures : sequence of Measure
-        What its placements are for: those that look at no more than the depth may be had where it cuts a tie.
-    rng : numpy.random.Generator or int, optional
-        For ``ties="random"``.
-    """
-    if isinstance(engine, Shortened) or (conventions.depth is None and not conventions.judged_only):
-        return engine
-    depths = [one.deepest for one in measures]
-    known = [one for one in depths if one is not None]
-    all_known = len(known) == len(depths) and conventions.unjudged != "bounds"
-    return Shortened(
-        engine,
-        depth=conventions.depth,
-        judged_only=conventions.judged_only,
-        ties=conventions.ties,
-        rng=rng,
-        deepest=max(known, default=None) if all_known else None,
-    )
-
-
-def _bounds(
-    conventions: Conventions, qrels: Qrels, run: Run, placements: Placements, ranked: Placements
-) -> Callable[[Measure], PlacedBounds]:
-    """Return what makes the bounds over unjudged documents of a measure."""
-    top, precision = conventions.highest_label(placements.max_relevance), conventions.score_precision
-    if qrels.open_to is not None:
-        documents = open_documents(qrels, run, precision)
-        ties = open_ties(placements, documents)
-        return lambda measure: PlacedBounds(measure, placements, ties, top, documents.drop_nulls)
-    is_far = False
-    if conventions.ties == "expected":
-        unjudged = with_ties(placements, run, precision, conventions.depth)
-    else:
-        placements, unjudged, is_far = ranked, as_placed(ranked), isinstance(run.rows, UnreadRows)
-    find = None if is_far else partial(unjudged_documents, qrels, run, precision)
-    return lambda measure: PlacedBounds(measure, placements, unjudged, top, find)
-
-
 def load_evaluation(path: str | Path) -> Evaluation:
     """Read an evaluation that :meth:`Evaluation.save` wrote.
 
@@ -445,14 +335,6 @@ def opened(evaluation: object) -> Evaluation:
     if not isinstance(evaluation, str | Path):
         raise ParameterError(given=Plain(type(evaluation).__name__), allowed="an Evaluation or the path of a saved one")
     return load_evaluation(evaluation)
-
-
-def score_of(measure: Measure, placements: Placements, ranked: Placements, no_relevant: str) -> Scores:
-    """Return the scores of one measure; `ranked` are the placements after the tie policy."""
-    spread, values = TieSpread(measure, placements), measure.mean(ranked)
-    if no_relevant == "skip":
-        values = np.where(spread.has_relevant, values, np.nan)
-    return Scores(measure, placements.query_ids, values, spread)
 
 
 def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tuple[Measure, ...]:
@@ -545,14 +427,16 @@ def evaluate_beside(
     if conventions.ties != "expected":
         raise ParameterError(argument="ties", given=conventions.ties, allowed="'expected' beside a rule")
     policies.check_row_order(run, rule)
-    engine = engine_under(conventions, engine_of(qrels, run, conventions.score_precision), measures)
-    exact = evaluate_under(conventions, qrels, run, measures, engine=engine)
-    ranked = policies.by_rule(exact.placements, engine, rule)
-    traditional = Evaluation(
-        [replace(own, values=np.where(own.kept, own.measure.mean(ranked), np.nan)) for own in exact],
-        **exact.parts() | {"conventions": replace(conventions, ties=rule)},
+    ((exact, values),) = evaluate_many(conventions, qrels, [run], measures, rule=rule)
+    return exact, traditional(exact, values, rule)
+
+
+def traditional(exact: Evaluation, values: Sequence[FloatArray], rule: str) -> Evaluation:
+    """Return an evaluation with the values of its measures under a rule that breaks ties."""
+    return Evaluation(
+        [replace(own, values=of_rule) for own, of_rule in zip(exact, values, strict=True)],
+        **exact.parts() | {"conventions": replace(exact.conventions, ties=rule)},
     )
-    return exact, traditional
 
 
 def differences(exact: Scores, traditional: Scores) -> FloatArray:

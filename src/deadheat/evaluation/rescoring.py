@@ -15,8 +15,9 @@ from deadheat.arrays import BoolArray
 from deadheat.data.rows import MemoryRows
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ColumnError, DataError, NotKeptError, ParameterError
-from deadheat.evaluation.evaluate import evaluate_under, parse_measures
+from deadheat.evaluation.evaluate import parse_measures
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.under import evaluate_under
 from deadheat.evaluation.warned import warn
 from deadheat.io.records import Wanted, read_records
 from deadheat.io.source import path_named

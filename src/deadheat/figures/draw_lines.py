@@ -12,9 +12,9 @@ import altair as alt
 from deadheat.comparison.history import History
 from deadheat.comparison.languages import Across, Languages
 from deadheat.errors import FigureError
-from deadheat.evaluation.evaluate import score_of
 from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.evaluation.scores import intervals
+from deadheat.evaluation.under import score_of
 from deadheat.figures.base import figure
 from deadheat.figures.style import (
     BAND,

@@ -3,9 +3,11 @@
 This module and what it imports load no NumPy, so that a command can begin with its largest file first.
 """
 
-from concurrent.futures import Future, ThreadPoolExecutor
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import polars as pl
 
@@ -13,15 +15,20 @@ from deadheat.errors import DataError
 from deadheat.io.forking import check_threads
 from deadheat.io.hashing import doc_hash
 from deadheat.io.kinds import SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
-from deadheat.io.limits import is_held
+from deadheat.io.limits import is_bounded, is_held
 from deadheat.io.source import check_lines_of, misleads_polars, plain_head
 
-ENDS_EARLY = "ends_early"
+ENDS_EARLY, RANK = "ends_early", "rank"
 SMALL = 1 << 20  # bytes
 ENDS_OF_NUMBERS = b"0123456789.fFnNyY"  # inf, nan and infinity are numbers too
 
+PIECE = 1 << 25  # bytes of files that are split together
+LOOKED = 20  # lines that say whether a file is as it is mostly written
+
+T = TypeVar("T")
+_Split: TypeAlias = tuple[Path | bytes, Kind, str, bool]
 _FilePart: TypeAlias = tuple[Path, int, int, Kind, str, bool]
-_begun: dict[_FilePart, Future[pl.DataFrame | None]] = {}
+_begun: dict[_FilePart, tuple[Future[list[pl.DataFrame | None]], int]] = {}
 
 
 def is_small(path: Path) -> bool:
@@ -46,15 +53,21 @@ def split(source: Path | bytes, kind: Kind, separator: str, *, to_the_end: bool 
     -------
     polars.DataFrame or None
         query_id, doc_id, of qrels the subtopic, the value, whether the row ends early if its last field is looked at,
-        and of a run in a file the hash of each document id, which takes the least time while the id is at hand.
+        and of a run in a file the hash of each document id, which takes the least time while the id is at hand; of
+        one that was begun with others, the rank too.
     """
     if _begun and isinstance(source, Path):
         begun = _begun.pop(_key(source, kind, separator, to_the_end=to_the_end), None)
         if begun is not None:
-            return begun.result()
+            return begun[0].result()[begun[1]]
     if not source or (isinstance(source, bytes) and misleads_polars(source)):
         return None
-    return _split(source, kind, separator, to_the_end=to_the_end)
+    return _split([(source, kind, separator, to_the_end)])[0]
+
+
+def is_begun(path: Path) -> bool:
+    """Return whether a file is being split already."""
+    return any(key[0] == path for key in _begun)
 
 
 def last_byte(head: bytes) -> int | None:
@@ -81,24 +94,71 @@ def begin(path: Path) -> bool:
     bool
         Whether it has begun.
     """
+    _begun.clear()  # one at a time, as each takes memory
+    beside = ThreadPoolExecutor(1)
+    _begin([path] if not is_small(path) else [], beside)
+    beside.shutdown(wait=False)
+    return bool(_begun)
+
+
+def in_pieces(items: Sequence[T], path_of: Callable[[T], Path | None]) -> Iterator[list[T]]:
+    """Yield items in lists with files of about `PIECE` bytes; those of the next list are split meanwhile.
+
+    Parameters
+    ----------
+    items : sequence
+        Runs that are to be read, or whatever has one.
+    path_of : callable
+        Returns the file of an item, None if it has none.
+    """
+    pieces: list[tuple[list[T], list[Path]]] = []
+    n_bytes = 0
+    for item in items:
+        path = path_of(item)
+        size = path.stat().st_size if path is not None and os.path.isfile(path) else 0  # noqa: PTH113 - never raises
+        n_bytes += size
+        if not pieces or n_bytes > PIECE or is_bounded():
+            pieces.append(([], []))
+            n_bytes = size
+        pieces[-1][0].append(item)
+        pieces[-1][1].extend([path] if path is not None and size else [])
+    beside = ThreadPoolExecutor(1)
     try:
-        head = None if is_small(path) else plain_head(path)
+        for n, (piece, _) in enumerate(pieces):
+            for _, paths in pieces[n + (n > 0) : n + 2]:
+                if len(paths) > 1:
+                    _begin(paths, beside)
+            yield piece
+    finally:
+        beside.shutdown(wait=False, cancel_futures=True)
+        _begun.clear()  # of a piece that could not be read
+
+
+def _begin(paths: Sequence[Path], beside: Executor) -> None:
+    """Begin to split those of some runs that are TREC as it is mostly written, in a thread."""
+    new = [path for path in dict.fromkeys(paths) if not is_begun(path)]
+    usual: list[tuple[Path, Kind, str, bool]] = [(path, "run", *form) for path in new if (form := _form_of(path))]
+    if usual:
+        check_threads()
+        found = beside.submit(_split, usual)
+        keys = (_key(path, "run", separator, to_the_end=to_the_end) for path, _, separator, to_the_end in usual)
+        _begun.update({key: (found, n) for n, key in enumerate(keys)})
+
+
+def _form_of(path: Path) -> tuple[str, bool] | None:
+    """Return the separator of a run, and whether it is read to the end of its rows; None if it is not as most are."""
+    try:
+        head = plain_head(path)
         if not head or misleads_polars(head) or not is_held(path.stat().st_size, is_packed=False):
-            return False
+            return None
         check_lines_of(path)
     except (OSError, DataError):
-        return False
-    lines, separator = head.split(b"\n")[:-1], "\t" if b"\t" in head.partition(b"\n")[0] else " "
+        return None
+    lines, separator = head.split(b"\n", LOOKED)[:-1], "\t" if b"\t" in head.partition(b"\n")[0] else " "
     n_fields = len(TREC_FIELDS["run"])
     if not lines or not all(len(line.split(separator.encode())) == n_fields == len(line.split()) for line in lines):
-        return False
-    check_threads()
-    _begun.clear()  # one at a time, as each takes memory
-    beside, to_the_end = ThreadPoolExecutor(1), last_byte(head) is None
-    key = _key(path, "run", separator, to_the_end=to_the_end)
-    _begun[key] = beside.submit(_split, path, "run", separator, to_the_end=to_the_end)
-    beside.shutdown(wait=False)
-    return True
+        return None
+    return separator, last_byte(head) is None
 
 
 def _key(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> _FilePart:
@@ -107,22 +167,38 @@ def _key(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> _FilePa
     return path, found.st_size, found.st_mtime_ns, kind, separator, to_the_end
 
 
-def _split(source: Path | bytes, kind: Kind, separator: str, *, to_the_end: bool) -> pl.DataFrame | None:
+def _split(sources: Sequence[_Split]) -> list[pl.DataFrame | None]:
+    """Split sources at once; each by itself if Polars cannot split one of them. Of several, ranks are read too."""
+    try:
+        frames = [_scanned(*source, with_rank=len(sources) > 1) for source in sources]
+        return [*pl.collect_all(frames, engine="streaming")]
+    except pl.exceptions.PolarsError:
+        return [None] if len(sources) == 1 else [_split([source])[0] for source in sources]
+
+
+def _scanned(
+    source: Path | bytes,
+    kind: Kind,
+    separator: str,
+    to_the_end: bool,  # noqa: FBT001 - part of what is begun
+    *,
+    with_rank: bool,
+) -> pl.LazyFrame:
+    """Return the rows of a source as they are to be split."""
     fields, value = TREC_FIELDS[kind], VALUE_COLUMN[kind]
+    types = {value: pl.Float64, **({RANK: pl.Int64} if with_rank else {})}
     rows = pl.scan_csv(
         source,
         has_header=False,
         separator=separator,
         quote_char=None,
-        schema={name: pl.Float64 if name == value else pl.String for name in fields},
+        schema={name: types.get(name, pl.String) for name in fields},
         glob=False,
     )
     # Polars cuts a long row in silence; the count of blanks shows it, unless a short row makes up for it: seen here.
     more = [pl.col("iter").alias(SUBTOPIC)] if kind == "qrels" else []
     if kind == "run" and isinstance(source, Path):
         more.append(doc_hash())
+    more += [pl.col(RANK)] if with_rank else []
     ends = [pl.col(fields[-1]).is_null().alias(ENDS_EARLY)] if to_the_end else []
-    try:
-        return rows.select("query_id", "doc_id", *more, value, *ends).collect(engine="streaming")
-    except pl.exceptions.PolarsError:
-        return None
+    return rows.select("query_id", "doc_id", *more, value, *ends)

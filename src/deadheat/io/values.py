@@ -4,6 +4,7 @@ import math
 import re
 from decimal import Context, Decimal
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 
@@ -109,10 +110,8 @@ def holds_only_ids(frame: pl.DataFrame) -> bool:
 
 def are_plain(values: pl.Series) -> bool:
     """Return whether all are numbers, finite and so small that float64 holds them exactly as they were written."""
-    value = pl.col("value")
-    looks = (value.min().alias("low"), value.max().alias("high"), value.is_nan().any().alias("has_nan"))
-    # three threads; a name of the user's own might be read as a pattern
-    low, high, has_nan = pl.LazyFrame({"value": values}).select(looks).collect().row(0)
-    if values.null_count() or has_nan:
+    values = values.alias("value")  # a name of the user's own might be read as a pattern
+    low, high = values.min(), values.max()
+    if values.null_count() or values.is_nan().any():
         return False
-    return not len(values) or -LARGEST_INTEGER < low <= high < LARGEST_INTEGER
+    return not len(values) or -LARGEST_INTEGER < cast("float", low) <= cast("float", high) < LARGEST_INTEGER

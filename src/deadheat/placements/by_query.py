@@ -77,7 +77,7 @@ class ByQuery:
 def say_places(blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
     """Say how many documents each query has, and where its judged ones are."""
     counts, rows = count(blocks, judgments)
-    rows = rows.sort("query_id", "doc_id")  # one order, however the rows were divided
+    rows = rows.drop("block").sort("query_id", "doc_id")  # one order, however the rows were divided
     return [
         said(QUERY, **counts.rename({"n_retrieved": "above", "ends_in_tie": "tied"}).to_dict()),
         said(JUDGED, **rows.rename({"relevance": "value"}).to_dict()),

@@ -59,14 +59,18 @@ class Contiguous:
         check_threads()
         blocks, first = self._blocks, rows[run_starts(placements.query[rows], placements.above[rows])]
         tie = np.searchsorted(first, rows, side="right") - 1
-        block_of = {query: n for n, query in enumerate(blocks.query_ids)}
-        block = np.array([block_of[query] for query in placements.query_ids[placements.query[first]].tolist()])
+        block = self._block_of(placements, placements.query[first])
         sizes = placements.tied[first]
         some = rows_of_ties(blocks.frame["score"].to_numpy(), blocks.bounds, block, placements.above[first], sizes)
         docs = blocks.frame["doc_id"].gather(some)
         own = pl.Series(placements.doc_ids[rows].tolist(), dtype=pl.String)
         many = sizes[tie].sum() > PAIRS_PER_ROW * len(docs)
         return (_first_by_sorting if many else _first_by_comparing)(docs, sizes, own, tie, by_id=rule == "doc_id")
+
+    def _block_of(self, placements: Placements, query: IntArray) -> IntArray:
+        """Return the block of each of some queries of placements."""
+        block_of = {query: n for n, query in enumerate(self._blocks.query_ids)}
+        return np.array([block_of[one] for one in placements.query_ids[query].tolist()])
 
 
 def count(
@@ -77,6 +81,7 @@ def count(
     Parameters
     ----------
     blocks : Blocks
+        Of one run, or of several that are one below the other: then there are several blocks of a query.
     judgments : polars.DataFrame
         query_id, doc_id and relevance; they may be of other queries too.
     found : Found, optional
@@ -85,24 +90,25 @@ def count(
     Returns
     -------
     counts : polars.DataFrame
-        query_id, n_retrieved and ends_in_tie.
+        query_id, n_retrieved and ends_in_tie, block by block.
     rows : polars.DataFrame
-        query_id, doc_id, relevance, above and tied.
+        query_id, doc_id, relevance, above, tied and block.
     """
     n_parts = min(pl.thread_pool_size(), blocks.frame.height // WORTH)
     if n_parts < 2 or found is not None:
         return _count(blocks, found or find_judged(judgments, blocks))
+    parts = blocks.parts(n_parts)
     with ThreadPoolExecutor(n_parts) as beside:
-        counts, rows = zip(
-            *beside.map(lambda part: _count(part, find_judged(judgments, part)), blocks.parts(n_parts)), strict=True
-        )
-    return pl.concat(counts), pl.concat(rows)
+        counts, rows = zip(*beside.map(lambda part: _count(part, find_judged(judgments, part)), parts), strict=True)
+    firsts = np.cumsum([0, *(len(part.query_ids) for part in parts[:-1])]).tolist()
+    placed = [own.with_columns(pl.col("block") + first) for own, first in zip(rows, firsts, strict=True)]
+    return pl.concat(counts), pl.concat(placed)
 
 
 def _count(blocks: Blocks, found: JudgedRows) -> tuple[pl.DataFrame, pl.DataFrame]:
     above, tied, ends_in_tie = map(np.concatenate, zip(*_in_pieces(blocks, found), strict=True))
     counts = {"query_id": blocks.query_ids, "n_retrieved": np.diff(blocks.bounds), "ends_in_tie": ends_in_tie}
-    return pl.DataFrame(counts), found.judgments.with_columns(above=above, tied=tied)
+    return pl.DataFrame(counts), found.judgments.with_columns(above=above, tied=tied, block=found.block)
 
 
 def _in_pieces(blocks: Blocks, found: JudgedRows) -> Iterator[tuple[IntArray, IntArray, BoolArray]]:
@@ -139,7 +145,7 @@ def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> JudgedRows:
     """Find the judged documents among the rows.
 
     Hashes of ids find candidates: first those that are judged for any query, by tables that stay in the processor's
-    cache, then those whose block is that of the query. The ids themselves decide.
+    cache, then those whose block is of the same query. The ids themselves decide.
 
     Parameters
     ----------
@@ -147,28 +153,28 @@ def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> JudgedRows:
         query_id, doc_id and relevance; they may be of other queries too.
     blocks : Blocks
     """
-    numbered = pl.DataFrame({"query_id": blocks.query_ids}).with_row_index("block")
-    judged = judgments.join(numbered, on="query_id", how="inner", maintain_order="left")
+    of_blocks = pl.DataFrame({"query_id": blocks.query_ids}).with_columns(query=pl.col("query_id").rank("dense"))
+    judged = judgments.join(of_blocks.unique(), on="query_id", how="inner", maintain_order="left")
     hashes = judged.select(doc_hash()).to_series().to_numpy()
-    keys = _keys(judged["block"].to_numpy(), hashes)
+    keys = _keys(judged["query"].to_numpy(), hashes)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     starts = run_starts(keys)
     rows = _candidates(hashes, blocks.hashes)
     block = np.searchsorted(blocks.bounds, rows, side="right") - 1
-    wanted = _keys(block, blocks.hashes.gather(rows).to_numpy())
+    wanted = _keys(of_blocks["query"].to_numpy()[block], blocks.hashes.gather(rows).to_numpy())
     place = np.searchsorted(keys[starts], wanted, side="right") - 1
     sizes = np.where(keys[starts[place]] == wanted, np.diff(starts, append=len(keys))[place], 0)
     pair, judgment = np.repeat(np.arange(len(rows)), sizes), order[spans(starts[place], sizes)]
     # of several with one hash, one at most is the document
     own, theirs = blocks.frame["doc_id"].gather(rows[pair]), judged["doc_id"].gather(judgment)
     is_own = (own == theirs).to_numpy()
-    return JudgedRows(judged.drop("block")[judgment[is_own]], rows[pair[is_own]], block[pair[is_own]])
+    return JudgedRows(judged.drop("query")[judgment[is_own]], rows[pair[is_own]], block[pair[is_own]])
 
 
-def _keys(block: IntArray, hashes: Hashes) -> NDArray[np.uint64]:
-    """Return one number for a block and a hash."""
-    return (block.astype(np.uint64) << np.uint64(HASH_BITS)) | hashes
+def _keys(query: IntArray, hashes: Hashes) -> NDArray[np.uint64]:
+    """Return one number for a query and a hash."""
+    return (query.astype(np.uint64) << np.uint64(HASH_BITS)) | hashes
 
 
 def _candidates(judged: Hashes, hashes: pl.Series) -> IntArray:

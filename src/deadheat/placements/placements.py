@@ -220,6 +220,24 @@ class Placements(Shown):
             subtopics=self.subtopics and self.subtopics.select(queries),
         )
 
+    def part(self, first: int, last: int) -> Placements:
+        """Return the placements of the queries from one to before another, without a copy of any column."""
+        queries = slice(first, last)
+        rows, judged = (slice(*np.searchsorted(of, [first, last]).tolist()) for of in (self.query, self.judged_query))
+        return replace(
+            self,
+            query_ids=self.query_ids[queries],
+            n_retrieved=self.n_retrieved[queries],
+            query=self.query[rows] - first,
+            documents=self.documents[rows],
+            relevance=self.relevance[rows],
+            above=self.above[rows],
+            tied=self.tied[rows],
+            judged_query=self.judged_query[judged] - first,
+            judged_relevance=self.judged_relevance[judged],
+            ends_in_tie=None if self.ends_in_tie is None else self.ends_in_tie[queries],
+        )
+
     def to_polars(self) -> pl.DataFrame:
         """Return query_id, doc_id, relevance, above and tied, sorted by query, rank and document."""
         numbers = {"relevance": self.relevance, "above": self.above, "tied": self.tied}
@@ -229,8 +247,8 @@ class Placements(Shown):
     def pairs(self, rows: IntArray) -> pl.DataFrame:
         """Return query_id and doc_id of some rows."""
         check_threads()
-        query_ids, doc_ids = self.query_ids[self.query[rows]], self.doc_ids[rows]
-        columns = {"query_id": query_ids.tolist(), "doc_id": doc_ids.tolist()}
+        docs = self.documents[rows] if isinstance(self.documents, pl.Series) else self.doc_ids[rows].tolist()
+        columns = {"query_id": self.query_ids[self.query[rows]].tolist(), "doc_id": docs}
         return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 
     def named_numbers(self) -> Numbers:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from itertools import chain
 from math import isfinite
 from typing import TYPE_CHECKING, TypeVar
 
@@ -321,8 +320,9 @@ def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     if len(rows) == 1:
         n_found = len(rows[0][1])
     else:
-        pairs = (zip(own.query_ids[own.query[of]], own.doc_ids[of], strict=True) for own, of in rows)
-        n_found = len(set(chain.from_iterable(pairs)))
+        import polars as pl  # most reports are of one run
+
+        n_found = pl.concat([own.pairs(of) for own, of in rows]).n_unique()
     lacking = n_relevant - n_found
     where = "in no run" if len(rows) > 1 else "not in the run"
     yield Fact(

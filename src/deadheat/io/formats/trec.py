@@ -42,7 +42,7 @@ from deadheat.io.source import (
     refuse_binary,
     refuse_repeated_mark,
 )
-from deadheat.io.splitting import ENDS_EARLY, is_small, last_byte, split
+from deadheat.io.splitting import ENDS_EARLY, RANK, is_begun, is_small, last_byte, split
 from deadheat.io.values import (
     are_plain,
     check_comment,
@@ -73,9 +73,13 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
         ranks = ranks_of_text(data) if kind == "run" else None
     else:
         with ThreadPoolExecutor(1) as beside:
-            ranked = beside.submit(ranks_of_file, path) if kind == "run" else None
+            ranked = beside.submit(ranks_of_file, path) if kind == "run" and not is_begun(path) else None
             frame = _read_whole(path, kind)
             ranks = None if ranked is None else ranked.result()
+        if frame is not None and RANK in frame.columns:
+            ranks = pl.DataFrame([frame["query_id"], frame.drop_in_place(RANK), frame["score"]])
+        elif ranked is None and kind == "run":
+            ranks = ranks_of_file(path)
     if frame is None:
         marked = Marked(kind)
         frames, n_rows = [], 0
@@ -94,8 +98,8 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
 
 
 def _small(path: Path) -> bytes | None:
-    """Return the bytes of a small plain file, without a byte order mark; None of any other."""
-    if not is_small(path):
+    """Return the bytes of a small plain file, without a byte order mark; None of others, and of one that is begun."""
+    if is_begun(path) or not is_small(path):
         return None
     data = path.read_bytes()
     refuse_repeated_mark(data, path)
@@ -138,7 +142,9 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
         frame = split(path, kind, separator)
     if frame is None or not _is_proved(frame, kind, census.result()):
         return None
-    return frame.drop(ENDS_EARLY, strict=False) if are_plain(frame[VALUE_COLUMN[kind]]) else None
+    if ENDS_EARLY in frame.columns:
+        frame.drop_in_place(ENDS_EARLY)
+    return frame if are_plain(frame[VALUE_COLUMN[kind]]) else None
 
 
 def note_of_comments(n_comments: int, path: Path) -> tuple[str, ...]:

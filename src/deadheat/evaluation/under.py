@@ -1,0 +1,233 @@
+"""From qrels and runs that are read to evaluations, under given conventions: one run, or several as if they were one.
+
+What a run costs however small it is (joins, calls of each measure) is paid once for runs that are evaluated together:
+they are placed and scored as one run with the queries of all.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from deadheat.arguments import Rng
+from deadheat.arrays import BoolArray, FloatArray
+from deadheat.data.alike import alike
+from deadheat.data.rows import UnreadRows
+from deadheat.data.tables import Qrels, Run
+from deadheat.errors import DataError
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.levels import at_level
+from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
+from deadheat.io.phases import phase
+from deadheat.measures import Measure
+from deadheat.measures.orders import OrdersMeasure
+from deadheat.placements import policies
+from deadheat.placements.place import Engine, engine_of
+from deadheat.placements.placements import Placements
+from deadheat.placements.shortened import Shortened
+from deadheat.placements.together import Together, can_be_together
+from deadheat.placements.unjudged import as_placed, open_documents, open_ties, unjudged_documents, with_ties
+from deadheat.settings import Conventions
+from deadheat.wording import counted, three
+
+
+def evaluate_many(
+    conventions: Conventions,
+    qrels: Qrels,
+    runs: Sequence[Run],
+    measures: Sequence[Measure],
+    rngs: Sequence[Rng] | None = None,
+    *,
+    rule: str | None = None,
+) -> Iterator[tuple[Evaluation, list[FloatArray]]]:
+    """Evaluate runs as :func:`evaluate_under` does each, those of rows in memory together.
+
+    Parameters
+    ----------
+    conventions : Conventions
+    qrels : Qrels
+    runs : sequence of Run
+    measures : sequence of Measure
+    rngs : sequence of numpy.random.Generator or int, optional
+        For ``ties="random"``, one for each run.
+    rule : {"doc_id", "input"}, optional
+        To break ties by beside the policy of the conventions.
+
+    Yields
+    ------
+    evaluation : Evaluation
+    by_rule : list of ndarray of float, shape (n_queries,)
+        The values of each measure under the rule, NaN for queries that do not count; empty without a rule.
+    """
+    is_plain = conventions.depth is None and not conventions.judged_only and conventions.unjudged == "zero"
+    is_drawn = conventions.ties == "random" or any(isinstance(one, OrdersMeasure) for one in measures)
+    are_of_queries = not any(one.only_total for one in measures)  # others look at all queries at once
+    if is_plain and not is_drawn and are_of_queries and qrels.open_to is None and can_be_together(qrels, runs):
+        yield from _together(conventions, qrels, runs, measures, rule)
+        return
+    for run, rng in zip(runs, rngs or [None] * len(runs), strict=True):
+        policies.check_row_order(run, rule or "")
+        engine = engine_under(conventions, engine_of(qrels, run, conventions.score_precision), measures, rng)
+        found = evaluate_under(conventions, qrels, run, measures, rng, engine=engine)
+        ranked = policies.by_rule(found.placements, engine, rule) if rule else None
+        yield found, [] if ranked is None else [np.where(own.kept, own.measure.mean(ranked), np.nan) for own in found]
+
+
+def _together(
+    conventions: Conventions, qrels: Qrels, runs: Sequence[Run], measures: Sequence[Measure], rule: str | None
+) -> Iterator[tuple[Evaluation, list[FloatArray]]]:
+    engine = Together(qrels, runs, conventions.score_precision)
+    with phase("placing runs"):
+        placements = engine.place()
+    ranked = policies.apply(placements, conventions.ties, None, engine)
+    by_rule = policies.by_rule(placements, engine, rule) if rule else None
+    with phase("evaluating runs"):
+        scores = [
+            score_of(one, placements, ranked, conventions.no_relevant) for one in at_level(measures, conventions.rel)
+        ]
+        ruled = [] if by_rule is None else [np.where(one.kept, one.measure.mean(by_rule), np.nan) for one in scores]
+    n_queries = placements.n_queries // len(runs)
+    for n, run in enumerate(runs):
+        rows = slice(n * n_queries, (n + 1) * n_queries)
+        placed = replace(placements.part(rows.start, rows.stop), unjudged_queries=engine.unjudged[n])
+        lacking = lacking_of(conventions, run, placed, placed.missing)
+        own = [replace(one, query_ids=placed.query_ids, values=one.values[rows], rows=rows) for one in scores]
+        values = [one[rows] for one in ruled]
+        if conventions.missing == "skip" and lacking:
+            keep = ~placed.missing
+            own, values, placed = [one.select(keep) for one in own], [one[keep] for one in values], placed.select(keep)
+        yield evaluation_of(conventions, qrels, run, placed, own, lacking), values
+
+
+def evaluate_under(
+    conventions: Conventions,
+    qrels: Qrels,
+    run: Run,
+    measures: Sequence[Measure],
+    rng: Rng = None,
+    *,
+    engine: Engine | None = None,
+) -> Evaluation:
+    """Evaluate a run under given conventions, without warnings and without a check for duplicates.
+
+    Parameters
+    ----------
+    conventions : Conventions
+    qrels, run : Qrels, Run
+    measures : sequence of Measure
+    rng : numpy.random.Generator or int, optional
+        For ``ties="random"``.
+    engine : Engine, optional
+        Of the qrels and the run; made here by default.
+    """
+    if qrels.open_to is not None:
+        conventions = replace(conventions, unjudged="bounds", unjudged_max_rel=qrels.open_to)
+    ties = conventions.ties
+    policies.check_row_order(run, ties)
+    engine = engine_under(conventions, engine or engine_of(qrels, run, conventions.score_precision), measures, rng)
+    with phase(f"placing {run.name}"):
+        placements = engine.place()
+    missing = engine.missing if isinstance(engine, Shortened) else placements.missing
+    lacking = lacking_of(conventions, run, placements, missing)
+    if conventions.missing == "skip":
+        placements = placements.select(~missing)
+    ranked = policies.apply(placements, ties, rng, engine)
+    with phase(f"evaluating {run.name}"):
+        scores = [
+            score_of(measure, placements, ranked, conventions.no_relevant)
+            for measure in at_level(measures, conventions.rel)
+        ]
+        if conventions.unjudged == "bounds":
+            bounds = _bounds(conventions, qrels, run, placements, ranked)
+            scores = [replace(one, unjudged=bounds(one.measure)) for one in scores]
+    return evaluation_of(conventions, qrels, run, placements, scores, lacking)
+
+
+def lacking_of(conventions: Conventions, run: Run, placements: Placements, missing: BoolArray) -> tuple[str, ...]:
+    """Return the queries that a run lacks; raise if that is to be an error."""
+    lacking = tuple(placements.query_ids[missing].tolist())
+    if lacking and conventions.missing == "error":
+        raise DataError(
+            f"{run.where} lacks {len(lacking)} of {counted(placements.n_queries, 'query', 'queries')} of the qrels:"
+            f" {three([*map(repr, lacking)])}"
+        )
+    return lacking
+
+
+def evaluation_of(  # noqa: PLR0917 - what an evaluation is made of
+    conventions: Conventions,
+    qrels: Qrels,
+    run: Run,
+    placements: Placements,
+    scores: Sequence[Scores],
+    lacking: tuple[str, ...],
+) -> Evaluation:
+    """Return the evaluation of a run that has been placed and scored, with what is to be known of its ids."""
+    found = alike(qrels, run, lacking, placements.unjudged_queries)
+    return Evaluation(
+        scores,
+        name=run.name,
+        query_ids=placements.query_ids,
+        conventions=conventions,
+        missing_queries=lacking,
+        unjudged_queries=placements.unjudged_queries,
+        placements=placements,
+        qrels=qrels,
+        notes=(*qrels.notes, *run.notes, *found),
+        alike=found,
+        run=run,
+    )
+
+
+def engine_under(conventions: Conventions, engine: Engine, measures: Sequence[Measure], rng: Rng = None) -> Engine:
+    """Return the engine, with the lists shortened as conventions say.
+
+    Parameters
+    ----------
+    conventions : Conventions
+    engine : Engine
+    measures : sequence of Measure
+        What its placements are for: those that look at no more than the depth may be had where it cuts a tie.
+    rng : numpy.random.Generator or int, optional
+        For ``ties="random"``.
+    """
+    if isinstance(engine, Shortened) or (conventions.depth is None and not conventions.judged_only):
+        return engine
+    depths = [one.deepest for one in measures]
+    known = [one for one in depths if one is not None]
+    all_known = len(known) == len(depths) and conventions.unjudged != "bounds"
+    return Shortened(
+        engine,
+        depth=conventions.depth,
+        judged_only=conventions.judged_only,
+        ties=conventions.ties,
+        rng=rng,
+        deepest=max(known, default=None) if all_known else None,
+    )
+
+
+def _bounds(
+    conventions: Conventions, qrels: Qrels, run: Run, placements: Placements, ranked: Placements
+) -> Callable[[Measure], PlacedBounds]:
+    """Return what makes the bounds over unjudged documents of a measure."""
+    top, precision = conventions.highest_label(placements.max_relevance), conventions.score_precision
+    if qrels.open_to is not None:
+        documents = open_documents(qrels, run, precision)
+        ties = open_ties(placements, documents)
+        return lambda measure: PlacedBounds(measure, placements, ties, top, documents.drop_nulls)
+    is_far = False
+    if conventions.ties == "expected":
+        unjudged = with_ties(placements, run, precision, conventions.depth)
+    else:
+        placements, unjudged, is_far = ranked, as_placed(ranked), isinstance(run.rows, UnreadRows)
+    find = None if is_far else partial(unjudged_documents, qrels, run, precision)
+    return lambda measure: PlacedBounds(measure, placements, unjudged, top, find)
+
+
+def score_of(measure: Measure, placements: Placements, ranked: Placements, no_relevant: str) -> Scores:
+    """Return the scores of one measure; `ranked` are the placements after the tie policy."""
+    spread, values = TieSpread(measure, placements), measure.mean(ranked)
+    if no_relevant == "skip":
+        values = np.where(spread.has_relevant, values, np.nan)
+    return Scores(measure, placements.query_ids, values, spread)
