@@ -14,6 +14,7 @@ from deadheat.comparison.history import History, history
 from deadheat.comparison.holes import Holes, holes
 from deadheat.comparison.judges import JudgeAgreement, judge_agreement
 from deadheat.comparison.languages import Languages, compare_languages
+from deadheat.comparison.leaderboard import Leaderboard, leaderboard
 from deadheat.comparison.pairs import Pair
 from deadheat.comparison.qrels_diff import QrelsDiff, diff_qrels
 from deadheat.comparison.values import interval, paired_test
@@ -79,6 +80,7 @@ __all__ = [
     "ItemProfile",
     "JudgeAgreement",
     "Languages",
+    "Leaderboard",
     "Ontology",
     "Pair",
     "Placements",
@@ -124,6 +126,7 @@ __all__ = [
     "interval",
     "item_profile",
     "judge_agreement",
+    "leaderboard",
     "load_evaluation",
     "max_decompressed",
     "max_memory",

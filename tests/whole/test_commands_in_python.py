@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
     "evaluate": (dh.evaluate,),
     "compare": (dh.compare,),
     "agree": (dh.agree,),
+    "leaderboard": (dh.leaderboard,),
     "gate": (dh.gate,),
     "rescore": (dh.Evaluation.rescored, dh.evaluate),
     "diff": (dh.diff_qrels, dh.evaluate),

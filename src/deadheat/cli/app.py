@@ -36,6 +36,7 @@ COMMANDS = (  # the most useful first, as --help lists them
         "evaluate",
         "compare",
         "agree",
+        "leaderboard",
         "report",
         "gate",
         "rescore",

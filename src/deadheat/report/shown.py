@@ -12,6 +12,7 @@ from deadheat.comparison.history import History
 from deadheat.comparison.holes import Holes
 from deadheat.comparison.judges import JudgeAgreement
 from deadheat.comparison.languages import Languages
+from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.comparison.pairs import Pair
 from deadheat.comparison.qrels_diff import QrelsDiff
 from deadheat.data.tables import DocumentTable
@@ -52,6 +53,7 @@ from deadheat.report.of_holes import report_holes
 from deadheat.report.of_items import of_items
 from deadheat.report.of_judges import report_judges
 from deadheat.report.of_languages import of_languages
+from deadheat.report.of_leaderboard import report_compact_leaderboard, report_leaderboard
 from deadheat.report.of_objects import of_documents, of_interval, of_pair, of_scores
 from deadheat.report.of_planning import planned
 from deadheat.report.of_profile import report_profile
@@ -88,6 +90,8 @@ def _of_comparison(comparison: Comparison, *, compact: bool = False) -> Report:
     return replace(report, tables=(*report.tables, *tables), facts=(*report.facts, *facts))
 
 
+def _of_leaderboard(found: Leaderboard, *, compact: bool = False) -> Report:
+    return report_compact_leaderboard(found) if compact else report_leaderboard(found)
 def _of_evaluations(found: Evaluations) -> Report:
     first = next(iter(found.values()))
     return report_evaluations(list(found.values()), EvaluationContext(first.qrels_name))
@@ -132,6 +136,7 @@ REPORTS: dict[type, Callable[..., Report]] = {
     ItemProfile: of_items,
     JudgeAgreement: report_judges,
     Languages: of_languages,
+    Leaderboard: _of_leaderboard,
     Placements: _of_placements,
     QrelsDiff: report_diff,
     Steps: of_steps,

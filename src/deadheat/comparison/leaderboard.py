@@ -1,0 +1,615 @@
+"""leaderboard(): models over many tasks, with ranks as intervals and tiers instead of 1 to N."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from deadheat import stats
+from deadheat.arguments import Rng, check_choice, generator, level, positive, resamples
+from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.comparison.tasks import Task, TaskResults, labels_of_tasks, read_results
+from deadheat.data.flat import Numbers
+from deadheat.data.shown import Shown
+from deadheat.data.tables import Source
+from deadheat.errors import DataError, ParameterError
+from deadheat.evaluation.intervals import FEWEST
+from deadheat.io.forking import check_threads
+from deadheat.kernels import agreement
+from deadheat.measures.notation import MeasureLike, measure_named
+from deadheat.stats.rank_sets import (
+    MANY,
+    critical_value,
+    pairwise_errors,
+    rank_bounds,
+    resampled_totals,
+    separated,
+    tiers_of,
+)
+from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, Units
+from deadheat.wording import Plain, counted, three
+
+MISSING = ("apart", "drop-task", "drop-model", "bounds")
+TASKS = ("fixed", "random")
+FEWEST_TASKS = 10  # of which a spread over tasks can be estimated
+WITHOUT_TASK: dict[str, type[pl.DataType]] = {
+    "task": pl.String,
+    "leader": pl.String,
+    "tau_b": pl.Float64,
+    "n_swapped": pl.Int64,
+}
+RANGES = ((0.0, 1.0), (-1.0, 1.0), (0.0, 100.0), (-100.0, 100.0))  # of values by a measure that is not known
+
+
+@dataclass(frozen=True, eq=False)
+class Uncertainty:
+    """What resamples say of the means, and of all their differences at once.
+
+    Attributes
+    ----------
+    errors, freedom : ndarray of float, shape (n_models + 1, n_models + 1)
+        Standard error of the difference of two means, and its degrees of freedom; the last row is of a mean itself.
+    critical : float
+        Deviations that the largest difference of two means exceeds with the probability of an error.
+    better : ndarray of bool, shape (n_models, n_models)
+        Whether the model of the row is above that of the column in all simultaneous intervals.
+    rank_low, rank_high : ndarray of float, shape (n_models,)
+        Quantiles of the rank in resamples: a description, not a confidence interval.
+    p_best : ndarray of float, shape (n_models,)
+        The share of resamples in which a model is first, divided among equals.
+    """
+
+    errors: FloatArray = field(repr=False)
+    freedom: FloatArray = field(repr=False)
+    critical: float
+    better: BoolArray = field(repr=False)
+    rank_low: FloatArray = field(repr=False)
+    rank_high: FloatArray = field(repr=False)
+    p_best: FloatArray = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Leaderboard(Shown):
+    """Models over tasks, best first. Made by :func:`leaderboard`.
+
+    Attributes
+    ----------
+    measure : str
+    higher_is_better : bool
+    models : tuple of str
+        The best first; those that lack a task are in `incomplete`, unless bounds were asked for.
+    tasks : tuple of str
+    values : ndarray of float, shape (n_models, n_tasks)
+        NaN where a model lacks a task.
+    shares : ndarray of float, shape (n_tasks,)
+        What each task counts, 1 together.
+    groups : tuple of str
+        Of each task; empty without groups.
+    mean_low, mean_high : ndarray of float, shape (n_models,)
+        Equal for a model that has all tasks; else between which its mean is, whatever it would have.
+    tie_min, tie_max : ndarray of float, shape (n_models,), or None
+        The lowest and highest mean over orders of equal scores; None where these are not known.
+    incomplete : dict of str to dict of str to float
+        The values of models that lack a task, and are not ranked.
+    sampling : {"fixed", "random"}
+        Whether tasks are the very ones of interest, or a sample.
+    has_queries : bool
+        Whether queries were resampled within tasks.
+    uncertainty : Uncertainty or None
+    unknown : str
+        Why there is none.
+    confidence_level : float
+    value_range : tuple of float or None
+        The lowest and highest value that a missing one may have; None without bounds.
+    notes : tuple of str
+    """
+
+    measure: str
+    higher_is_better: bool
+    models: tuple[str, ...]
+    tasks: tuple[str, ...]
+    values: FloatArray = field(repr=False)
+    shares: FloatArray = field(repr=False)
+    groups: tuple[str, ...]
+    mean_low: FloatArray = field(repr=False)
+    mean_high: FloatArray = field(repr=False)
+    tie_min: FloatArray | None = field(repr=False)
+    tie_max: FloatArray | None = field(repr=False)
+    incomplete: Mapping[str, Mapping[str, float]] = field(repr=False)
+    sampling: str
+    has_queries: bool
+    uncertainty: Uncertainty | None = field(repr=False)
+    unknown: str
+    confidence_level: float
+    value_range: tuple[float, float] | None
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        first = three([name for name, tier in zip(self.models, self.tiers or (), strict=False) if tier == 1])
+        said = f"first tier {first}" if self.tiers else f"best {self.models[0]}"
+        sizes = f"{counted(len(self.models), 'model')} on {counted(len(self.tasks), 'task')}"
+        return f"<Leaderboard of {sizes} by {self.measure}: {said}>"
+
+    @property
+    def _sign(self) -> float:
+        return 1.0 if self.higher_is_better else -1.0
+
+    @cached_property
+    def ranks(self) -> list[int | None]:
+        """The rank of each model by its mean, equal ones the first; None where a missing value leaves it open."""
+        first, last = _ranks_within(self.mean_low, self.mean_high, self._sign)
+        open_to = (first != last) if self.value_range else np.zeros(len(first), np.bool_)
+        return [None if is_open else rank for rank, is_open in zip(first.tolist(), open_to.tolist(), strict=True)]
+
+    @cached_property
+    def rank_intervals(self) -> list[tuple[int, int]] | None:
+        """The first and last rank that simultaneous intervals of all differences allow; None if they are unknown."""
+        if self.uncertainty is None:
+            return None
+        return list(zip(*(ends.tolist() for ends in rank_bounds(self.uncertainty.better)), strict=True))
+
+    @cached_property
+    def tiers(self) -> list[int] | None:
+        """The tier of each model, 1 for all that are not separated from the best; None if intervals are unknown."""
+        if self.uncertainty is None:
+            return None
+        return [int(one) for one in tiers_of(range(len(self.models)), self.uncertainty.better)]
+
+    @cached_property
+    def tie_ranks(self) -> list[tuple[int, int]] | None:
+        """The first and last rank that orders of equal scores alone give each model; None where they are not known."""
+        if self.tie_min is None or self.tie_max is None or self.value_range:
+            return None
+        ends = _ranks_within(self.tie_min, self.tie_max, self._sign)
+        return list(zip(*(one.tolist() for one in ends), strict=True))
+
+    @cached_property
+    def reversible(self) -> list[tuple[str, str]] | None:
+        """The pairs whose order some order of equal scores alone reverses; None where these are not known."""
+        if self.tie_ranks is None:
+            return None
+        low, high = (self._sign * ends for ends in (self.tie_min, self.tie_max))  # type: ignore[operator]  # known
+        low, high = np.minimum(low, high), np.maximum(low, high)
+        can = high[None, :] - low[:, None] > NEGLIGIBLE_DIFFERENCE
+        apart = self._sign * (self.mean_low[:, None] - self.mean_low) > NEGLIGIBLE_DIFFERENCE
+        return [(self.models[i], self.models[j]) for i, j in np.argwhere(can & apart).tolist()]
+
+    @property
+    def tie_share(self) -> float | None:
+        """Of the pairs whose order may change, by other queries, tasks or ties, the share that ties alone can change.
+
+        None where tie orders or intervals are not known.
+        """
+        if self.reversible is None or self.uncertainty is None:
+            return None
+        place = {name: n for n, name in enumerate(self.models)}
+        either = self.uncertainty.better | self.uncertainty.better.T
+        is_open = ~either[np.triu_indices(len(self.models), 1)]
+        only_ties = sum(bool(either[place[one], place[other]]) for one, other in self.reversible)
+        n_open = int(is_open.sum()) + only_ties
+        return len(self.reversible) / n_open if n_open else 0.0
+
+    @cached_property
+    def mean_ranks(self) -> FloatArray:
+        """The mean over tasks of the rank of each model, equal ones the mean of theirs; NaN with bounds."""
+        if np.isnan(self.values).any():
+            return np.full(len(self.models), math.nan)
+        first, last = stats.ranks(self._sign * self.values.T)
+        found: FloatArray = self.shares @ (first + last) / 2
+        return found
+
+    @cached_property
+    def group_means(self) -> dict[str, FloatArray]:
+        """The mean of each model over the tasks of each group; NaN where it lacks one."""
+        found = {}
+        for name in dict.fromkeys(self.groups):
+            own = np.array([one == name for one in self.groups])
+            found[name] = self.values[:, own] @ self.shares[own] / self.shares[own].sum()
+        return found
+
+    def intervals(self) -> tuple[FloatArray, FloatArray]:
+        """Return the ends of the interval of each mean, for itself alone; NaN if they are unknown."""
+        if self.uncertainty is None:
+            return np.full(len(self.models), math.nan), np.full(len(self.models), math.nan)
+        from scipy import special  # slow to load
+
+        freedom = np.minimum(self.uncertainty.freedom[:-1, -1], MANY)
+        reach = special.stdtrit(freedom, (1 + self.confidence_level) / 2) * self.uncertainty.errors[:-1, -1]
+        return self.mean_low - reach, self.mean_high + reach
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row for each model, best first; those that lack a task come last, without mean and rank.
+
+        Columns: rank, model, mean (null with a missing value; mean_low and mean_high are its bounds then), low and high
+        (its interval), rank_low and rank_high (by simultaneous intervals of all differences), tier, mean_rank, p_best,
+        resampled_rank_low and resampled_rank_high (which describe the bootstrap), tie_min, tie_max, tie_rank_low and
+        tie_rank_high (over orders of equal scores alone), n_tasks, and the mean of each group.
+        """
+        check_threads()
+        return pl.DataFrame(self.rows(), infer_schema_length=None).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the same as dicts."""
+        low, high = self.intervals()
+        unsure, none = self.uncertainty, [None] * len(self.models)
+        is_known = self.mean_low == self.mean_high
+        ends: Any = self.rank_intervals or [(None, None)] * len(self.models)
+        ties: Any = self.tie_ranks or [(None, None)] * len(self.models)
+        columns: dict[str, Sequence[Any]] = {
+            "rank": self.ranks,
+            "model": self.models,
+            "mean": np.where(is_known, self.mean_low, math.nan).tolist(),
+            **({"mean_low": self.mean_low.tolist(), "mean_high": self.mean_high.tolist()} if self.value_range else {}),
+            "low": low.tolist(),
+            "high": high.tolist(),
+            "rank_low": [first for first, _ in ends],
+            "rank_high": [last for _, last in ends],
+            "tier": self.tiers or none,
+            "mean_rank": self.mean_ranks.tolist(),
+            "p_best": none if unsure is None else unsure.p_best.tolist(),
+            "resampled_rank_low": none if unsure is None else unsure.rank_low.astype(int).tolist(),
+            "resampled_rank_high": none if unsure is None else unsure.rank_high.astype(int).tolist(),
+            "tie_min": none if self.tie_min is None else self.tie_min.tolist(),
+            "tie_max": none if self.tie_max is None else self.tie_max.tolist(),
+            "tie_rank_low": [first for first, _ in ties],
+            "tie_rank_high": [last for _, last in ties],
+            "n_tasks": (~np.isnan(self.values)).sum(axis=1).tolist(),
+            **{f"mean_{name}": own.tolist() for name, own in self.group_means.items()},
+        }
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        empty = dict.fromkeys(columns)
+        return rows + [empty | {"model": name, "n_tasks": len(own)} for name, own in self.incomplete.items()]
+
+    def task_values(self) -> pl.DataFrame:
+        """Return a row for each model and a column for each task; null where a model lacks it."""
+        check_threads()
+        rows = [dict(zip(self.tasks, row, strict=True)) for row in self.values.tolist()] + list(
+            self.incomplete.values()
+        )
+        columns = {name: [row.get(name) for row in rows] for name in self.tasks}
+        frame = pl.DataFrame({"model": [*self.models, *self.incomplete], **columns})
+        return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    @cached_property
+    def without_tasks(self) -> list[tuple[str, FloatArray]]:
+        """Each task with the means of all models without it; empty with fewer than two tasks or with bounds."""
+        if len(self.tasks) < 2 or np.isnan(self.values).any():
+            return []
+        found: list[tuple[str, FloatArray]] = []
+        for place, name in enumerate(self.tasks):
+            kept = np.arange(len(self.tasks)) != place
+            groups = np.array(self.groups)[kept] if self.groups else None
+            weights = _shares(self.shares[kept], groups)
+            found.append((name, self.values[:, kept] @ weights))
+        return found
+
+    def leave_one_out(self) -> pl.DataFrame:
+        """Return what the order would be without each task, that which changes most first.
+
+        Columns: task, leader (several with equal means: the first of them by all tasks), tau_b of the order to that by
+        all tasks, n_swapped (pairs in the other order, equal ones not counted).
+        """
+        check_threads()
+        rows = []
+        whole = self._sign * self.mean_low
+        for name, means in self.without_tasks:
+            own = self._sign * means
+            tau_b, _ = agreement.tau(*(_above(one) for one in (whole, own)))
+            apart = np.sign(np.round(whole[:, None] - whole, 12)) * np.sign(np.round(own[:, None] - own, 12))
+            rows.append((name, self.models[int(own.argmax())], tau_b, int((apart < 0).sum()) // 2))
+        frame = pl.DataFrame(
+            rows, {"task": pl.String, "leader": pl.String, "tau_b": pl.Float64, "n_swapped": pl.Int64}, orient="row"
+        )
+        return frame.with_columns(pl.col("tau_b").fill_nan(None)).sort(
+            "n_swapped", descending=True, maintain_order=True
+        )
+
+    @property
+    def deciding_task(self) -> str | None:
+        """The task without which another model leads; of several the one that changes most. None if there is none."""
+        frame = self.leave_one_out().filter(pl.col("leader") != self.models[0])
+        return frame["task"][0] if len(frame) else None
+
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        for row in self.rows():
+            yield from (((str(row["model"]), name), row[name]) for name in ("mean", "rank", "rank_low", "rank_high"))
+
+
+def _above(totals: FloatArray) -> IntArray:
+    """Return how many are above each of some numbers, those that differ by rounding being equal."""
+    (first,), _ = stats.ranks(totals[None, :])
+    return np.asarray(first - 1, np.int64)
+
+
+def _ranks_within(low: FloatArray, high: FloatArray, sign: float) -> tuple[IntArray, IntArray]:
+    """Return the first and last rank of each, if every one may be anywhere between its two ends by itself."""
+    ends = sign * low, sign * high
+    worst, best = np.minimum(*ends), np.maximum(*ends)
+    first = 1 + (worst[None, :] > best[:, None] + NEGLIGIBLE_DIFFERENCE).sum(axis=1)
+    last = len(low) - (best[None, :] < worst[:, None] - NEGLIGIBLE_DIFFERENCE).sum(axis=1)
+    return first, last
+
+
+def leaderboard(
+    source: Source,
+    *,
+    measure: MeasureLike | None = None,
+    weights: str | Path | Mapping[str, float] | None = None,
+    groups: str | Path | Mapping[str, str] | None = None,
+    missing: str = "apart",
+    tasks: str | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 10_000,
+    rng: Rng = 0,
+) -> Leaderboard:
+    """Rank models by their mean over tasks, and say which ranks are sure.
+
+    A rank is an interval: one more than the models that are above for sure, to all but those that are below, where
+    "for sure" is by intervals of all differences at once. Models that cannot be told from the best are the first tier.
+
+    Parameters
+    ----------
+    source : path, mapping, frame, or list of paths and evaluations
+        A folder with ``TASK/qrels`` and ``TASK/MODEL.run``; saved evaluations of several tasks, or evaluations as
+        ``{task: {model: evaluation}}``; a benchmark, or its folder; a table with the columns task, model, value, and
+        query_id if there is one; or result files of MTEB, of which the main scores are taken.
+    measure : measure, optional
+        By default the first that all have.
+    weights : dict of str to float, or path, optional
+        Of each task, or a table with the columns task and weight; by default all count the same.
+    groups : dict of str to str, path, or name of a column, optional
+        Of each task, such as its type or language: means are over the tasks of a group first, and then over groups.
+        A table with the columns task and group, or a column of `source`.
+    missing : {"apart", "drop-task", "drop-model", "bounds"}, default "apart"
+        Models that lack a task are listed apart, without a rank; or the task is left out; or the model is; or it is
+        ranked by all that its missing values may be.
+    tasks : {"fixed", "random"}, optional
+        Whether only these tasks matter, and queries are resampled within each; or tasks are a sample of others, ten at
+        least, and are resampled too. By default "fixed" where queries are known, else "random".
+    confidence_level : float, default 0.95
+        Of all rank intervals together.
+    n_resamples : int, default 10,000
+    rng : numpy.random.Generator or int, default 0
+
+    Returns
+    -------
+    Leaderboard
+
+    Raises
+    ------
+    DataError
+        A model comes twice, a task has no value, values are on different scales, no model has all tasks, ...
+    ParameterError
+        An option is not known, or a task has no weight or group.
+
+    Notes
+    -----
+    Differences are divided by their standard errors over queries (or tasks). The critical value of the largest of them
+    is that of a hierarchical bootstrap, as a quantile of Student's t with the degrees of freedom of each difference; of
+    one with fewer than 20, as with 10 tasks at random, it is Bonferroni's.
+
+    References
+    ----------
+    Mogstad, Romano, Shaikh and Wilhelm 2024, https://doi.org/10.1093/restud/rdad006.
+
+    Examples
+    --------
+    >>> table = [(f"t{n % 3}", f"q{n}", model, gain + n % 4 / 4) for n in range(36) for model, gain in
+    ...          (("good", 0.2), ("twin", 0.2), ("bad", 0.0))]
+    >>> board = leaderboard(pl.DataFrame(table, ["task", "query_id", "model", "value"], orient="row"))
+    >>> board.models, board.rank_intervals, board.tiers
+    (('good', 'twin', 'bad'), [(1, 2), (1, 2), (3, 3)], [1, 1, 2])
+    """
+    check_choice("missing", missing, MISSING)
+    if tasks is not None:
+        check_choice("tasks", tasks, TASKS)
+    confidence_level = level("confidence_level", confidence_level)
+    n_resamples, random = resamples("n_resamples", n_resamples), generator(rng)
+    results = read_results(source, measure)
+    _check_scales(results)
+    notes = list(results.notes)
+    kept, incomplete = _complete(results, missing, notes)
+    names, own = kept.models, [task.of(kept.models) for task in kept.tasks]
+    of_tasks = [task.name for task in own]
+    labels = labels_of_tasks("groups", groups, of_tasks, results.columns)
+    given = {
+        task: positive("weights", float(one)) for task, one in labels_of_tasks("weights", weights, of_tasks).items()
+    }
+    shares = _shares(
+        np.array([given.get(task, 1.0) for task in of_tasks]),
+        np.array([labels[task] for task in of_tasks]) if labels else None,
+    )
+    units = [_units(task) for task in own]
+    values = np.column_stack([_means(task) for task in own])
+    value_range = _value_range(kept, values) if missing == "bounds" else None
+    low, high = ((np.nan_to_num(values, nan=end) @ shares) for end in value_range or (0.0, 0.0))
+    has_queries = all(task.has_queries for task in own)
+    sampling = tasks or ("fixed" if has_queries else "random")
+    sign = 1.0 if results.higher_is_better else -1.0
+    order = np.lexsort((np.arange(len(names)), -sign * np.round(low + high, 12)))
+    groups_of = tuple(labels[task] for task in of_tasks) if labels else ()
+    unknown = _unknown(units, of_tasks, groups_of, sampling, has_queries=has_queries)
+    ties = [sum_of_ties(own, shares, end, order) for end in ("tie_min", "tie_max")]
+    board = Leaderboard(
+        measure=results.measure,
+        higher_is_better=results.higher_is_better,
+        models=tuple(names[n] for n in order),
+        tasks=tuple(of_tasks),
+        values=values[order],
+        shares=shares,
+        groups=groups_of,
+        mean_low=low[order],
+        mean_high=high[order],
+        tie_min=ties[0],
+        tie_max=ties[1],
+        incomplete=incomplete,
+        sampling=sampling,
+        has_queries=has_queries,
+        uncertainty=None,
+        unknown=unknown,
+        confidence_level=confidence_level,
+        value_range=value_range,
+        notes=tuple(notes),
+    )
+    if unknown:
+        return board
+    chosen = [replace(one, sums=one.sums[:, order]) for one in units]
+    return replace(board, uncertainty=_uncertainty(board, chosen, n_resamples, random))
+
+
+def _complete(results: TaskResults, missing: str, notes: list[str]) -> tuple[TaskResults, dict[str, dict[str, float]]]:
+    """Return the results to rank, and the values of the models that are listed apart."""
+    lacking = {name: [task.name for task in results.tasks if name not in task.models] for name in results.models}
+    lacking = {name: tasks for name, tasks in lacking.items() if tasks}
+    if not lacking or missing == "bounds":
+        return results, {}
+    if missing == "drop-task":
+        gone = {task for tasks in lacking.values() for task in tasks}
+        left = tuple(task for task in results.tasks if task.name not in gone)
+        if not left:
+            raise DataError("no task has results of all models", hint="missing='apart' lists models apart instead")
+        notes.append(f"{counted(len(gone), 'task')} left out, which a model lacks: {three(sorted(gone))}")
+        return replace(results, tasks=left), {}
+    whole = [name for name in results.models if name not in lacking]
+    if not whole:
+        raise DataError(
+            "no model has results on all tasks",
+            given=Plain(f"{three(list(lacking))} of {counted(len(results.tasks), 'task')}"),
+            hint="missing='bounds' ranks them by what they may have, 'drop-task' by the tasks that all have",
+        )
+    if missing == "drop-model":
+        notes.append(f"{counted(len(lacking), 'model')} left out, without all tasks: {three(list(lacking))}")
+    apart: dict[str, dict[str, float]] = {} if missing == "drop-model" else {name: {} for name in lacking}
+    for task in results.tasks:
+        means = dict(zip(task.models, _means(task).tolist(), strict=True))
+        for name in apart.keys() & means.keys():
+            apart[name][task.name] = means[name]
+    return replace(results, tasks=tuple(task.of(whole) for task in results.tasks)), apart
+
+
+def _check_scales(results: TaskResults) -> None:
+    """Raise an error if the values of a task, or of a model, are up to 1 and others are beyond, as percentages are."""
+    known = measure_named(results.measure)
+    if known is not None and known.range[1] != 1:
+        return
+    largest = {task.name: np.abs(task.of(results.models).values).max(axis=0) for task in results.tasks}
+    table = np.vstack(list(largest.values()))
+    for of, names, other in (("task", list(largest), 1), ("model", results.models, 0)):
+        highest = np.nanmax(table, axis=other)
+        small = [name for name, top in zip(names, highest.tolist(), strict=True) if 0 < top <= 1]
+        big = [name for name, top in zip(names, highest.tolist(), strict=True) if top > 1]
+        if small and big:
+            raise DataError(
+                f"values are on different scales: of {of} {small[0]} up to {highest[names.index(small[0])]:g}, of"
+                f" {big[0]} up to {highest[names.index(big[0])]:g}",
+                hint="divide percentages by 100",
+            )
+
+
+def _value_range(results: TaskResults, values: FloatArray) -> tuple[float, float]:
+    """Return between which numbers a missing value is: those of the measure, or the nearest usual ones."""
+    known = measure_named(results.measure)
+    if known is not None and all(map(math.isfinite, known.range)):
+        return known.range
+    least, most = float(np.nanmin(values)), float(np.nanmax(values))
+    found = next(((low, high) for low, high in RANGES if low <= least and most <= high), None)
+    if found is None:
+        raise ParameterError(
+            argument="missing",
+            given="bounds",
+            allowed=[one for one in MISSING if one != "bounds"],
+            hint=f"{results.measure} has values from {least:g} to {most:g}, and no limits are known",
+        )
+    return found
+
+
+def _shares(weights: FloatArray, groups: np.ndarray[Any, Any] | None) -> FloatArray:
+    """Return what each task counts: its weight within its group, of which each counts the same."""
+    if groups is None:
+        return weights / weights.sum()
+    found = np.zeros(len(weights))
+    names = np.unique(groups)
+    for name in names:
+        own = groups == name
+        found[own] = weights[own] / weights[own].sum() / len(names)
+    return found
+
+
+def _means(task: Task) -> FloatArray:
+    return np.asarray(np.average(task.values, axis=0, weights=task.weights))
+
+
+def _units(task: Task) -> Units:
+    """Return the queries of a task as what is resampled; a model that lacks it has zeros, which do not vary."""
+    values = np.nan_to_num(task.values)
+    sizes = np.ones(len(values)) if task.weights is None else task.weights
+    sums = values if task.weights is None else values * sizes[:, None]
+    return Units(np.arange(values.shape[1]), sums, sizes, task.weights is not None)
+
+
+def sum_of_ties(tasks: Sequence[Task], shares: FloatArray, end: str, order: IntArray) -> FloatArray | None:
+    """Return the lowest or highest mean over tasks that tie orders give each model, in some order of models."""
+    columns = [getattr(task, end) for task in tasks]
+    if any(one is None for one in columns):
+        return None
+    found: FloatArray = (np.column_stack(columns) @ shares)[order]
+    return found
+
+
+def _unknown(
+    units: Sequence[Units], tasks: Sequence[str], groups: Sequence[str], sampling: str, *, has_queries: bool
+) -> str:
+    """Return why nothing can be said of uncertainty; empty if it can."""
+    if sampling == "random":
+        if len(tasks) < FEWEST_TASKS:
+            return f"{counted(len(tasks), 'task')}, and a spread over tasks takes {FEWEST_TASKS}"
+        alone = [name for name in dict.fromkeys(groups) if list(groups).count(name) == 1]
+        return f"{three(alone)}: a group of a single task, whose spread is not known" if alone else ""
+    if not has_queries:
+        return "tasks are fixed, and the values of their queries are not known"
+    few = [name for name, one in zip(tasks, units, strict=True) if one.n_units < 2]
+    if few:
+        return f"{three(few)}: a single query, whose spread is not known"
+    n = sum(one.n_units for one in units)
+    return f"{n} queries, and {FEWEST} are the fewest" if n < FEWEST else ""
+
+
+def _uncertainty(board: Leaderboard, tasks: Sequence[Units], n_resamples: int, rng: np.random.Generator) -> Uncertainty:
+    """Return what resamples say, of tasks whose columns are in the order of the models."""
+    groups: list[IntArray] | None = None
+    if board.sampling == "fixed":
+        blocks, of_blocks = list(tasks), board.shares.tolist()
+    else:
+        names = np.array(board.groups or [""] * len(tasks))
+        groups = [np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())]
+        means = np.vstack([one.means for one in tasks])
+        columns = np.arange(means.shape[1])
+        blocks = [Units(columns, means[own] * board.shares[own, None], board.shares[own]) for own in groups]
+        of_blocks = [float(board.shares[own].sum()) for own in groups]
+    errors, freedom = pairwise_errors(blocks, of_blocks)
+    totals = resampled_totals(tasks, board.shares, groups, n_resamples=n_resamples, rng=rng)
+    critical = critical_value(totals, board.confidence_level)
+    sign = 1.0 if board.higher_is_better else -1.0
+    low, high = np.sort(sign * np.vstack([board.mean_low, board.mean_high]), axis=0)
+    better = separated(low, high, errors[:-1, :-1], freedom[:-1, :-1], critical, board.confidence_level)
+    filled = totals + (board.mean_low + board.mean_high) / 2 - totals.mean(axis=0)
+    first, last = stats.ranks(sign * filled)
+    is_first = first == 1
+    tail = (1 - board.confidence_level) / 2
+    return Uncertainty(
+        errors=errors,
+        freedom=freedom,
+        critical=critical,
+        better=better,
+        rank_low=np.quantile(first, tail, axis=0, method="inverted_cdf"),
+        rank_high=np.quantile(last, 1 - tail, axis=0, method="inverted_cdf"),
+        p_best=(is_first / is_first.sum(axis=1, keepdims=True)).mean(axis=0),
+    )

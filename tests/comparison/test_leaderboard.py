@@ -1,0 +1,269 @@
+"""dh.leaderboard: every form of results, what is missing, what ties and single tasks change, and its level."""
+
+from __future__ import annotations
+
+from itertools import pairwise, permutations, product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import deadheat as dh
+from deadheat.errors import ColumnError, DataError, DuplicateError, ParameterError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deadheat.arrays import FloatArray
+
+
+def table(values: FloatArray, *, has_queries: bool = True) -> pl.DataFrame:
+    """Return values of shape (n_tasks, n_queries, n_models) as a long table."""
+    tasks, queries, models = np.indices(values.shape).reshape(3, -1)
+    frame = pl.DataFrame(
+        {
+            "task": [f"t{n}" for n in tasks],
+            "query_id": [f"q{n}" for n in queries],
+            "model": [f"m{n}" for n in models],
+            "value": values.ravel(),
+        }
+    )
+    return frame if has_queries else frame.drop("query_id")
+
+
+def drawn(*shape: int, seed: int = 0, effect: float = 0.0) -> FloatArray:
+    rng = np.random.default_rng(seed)
+    tasks, queries, models = shape
+    level = 0.5 + rng.normal(0, 0.05, (tasks, 1, 1)) + rng.normal(0, 0.1, (tasks, queries, 1))
+    return np.clip(level + rng.normal(0, 0.1, shape) + np.linspace(effect, 0, models), 0, 1)
+
+
+def runs(folder: Path, tasks: dict[str, dict[str, dict[str, float]]]) -> Path:
+    """Write {task: {model: {document: score}}}; the document r is relevant to the query q."""
+    for task, models in tasks.items():
+        (folder / task).mkdir(parents=True)
+        (folder / task / "qrels").write_text("q 0 r 1\n", encoding="utf-8")
+        for model, scores in models.items():
+            lines = [f"q Q0 {doc} 1 {score} x\n" for doc, score in scores.items()]
+            (folder / task / f"{model}.run").write_text("".join(lines), encoding="utf-8")
+    return folder
+
+
+def test_means_and_ranks_of_a_table() -> None:
+    values = drawn(3, 12, 4, effect=0.6)
+    found = dh.leaderboard(table(values))
+    frame = found.to_polars()
+    means = {f"m{n}": float(values[:, :, n].mean(axis=1).mean()) for n in range(4)}
+    assert frame["model"].to_list() == sorted(means, key=lambda name: -means[name])
+    assert frame["mean"].to_list() == pytest.approx(sorted(means.values(), reverse=True))
+    assert frame["rank"].to_list() == [1, 2, 3, 4]
+    ranks = [[1 + sum(other > own for other in row) for own in row] for row in values.mean(axis=1).tolist()]
+    expected = {f"m{n}": np.mean([row[n] for row in ranks]) for n in range(4)}
+    assert frame["mean_rank"].to_list() == pytest.approx([expected[name] for name in frame["model"]])
+    assert all(low <= rank <= high for low, rank, high in frame.select("rank_low", "rank", "rank_high").iter_rows())
+    assert found.sampling == "fixed"
+
+
+def test_same_results_in_every_form(tmp_path: Path) -> None:
+    folder = runs(
+        tmp_path / "runs",
+        {
+            "one": {"a": {"r": 2, "x": 1}, "b": {"r": 1, "x": 2}},
+            "two": {"a": {"r": 1, "x": 1}, "b": {"r": 1, "x": 2, "y": 2}},
+        },
+    )
+    expected = {"a": (1 + 0.75) / 2, "b": (0.5 + 1 / 3) / 2}
+    evaluations: dict[str, dict[str, Any]] = {}
+    for task in ("one", "two"):
+        for model in ("a", "b"):
+            path = tmp_path / "saved" / task / f"{model}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            own = dh.evaluate(dh.read_qrels(folder / task / "qrels"), folder / task / f"{model}.run", ["RR", "P@1"])
+            own.save(path)
+            evaluations.setdefault(task, {})[model] = own
+    rows = [(task, model, own.means()["RR"]) for task, held in evaluations.items() for model, own in held.items()]
+    frame = pl.DataFrame(rows, ["dataset", "system", "score"], orient="row")
+    frame.write_csv(tmp_path / "table.csv")
+    frame.write_parquet(tmp_path / "table.parquet")
+    sources = [
+        (folder, "RR"),
+        (evaluations, None),
+        (frame, None),
+        (tmp_path / "table.csv", None),
+        (str(tmp_path / "table.parquet"), None),
+        ({task: {model: value for other, model, value in rows if other == task} for task in evaluations}, None),
+    ]
+    for source, measure in sources:
+        found = dh.leaderboard(source, measure=measure)
+        assert dict(zip(found.models, found.mean_low, strict=True)) == pytest.approx(expected)
+        assert found.tasks == ("one", "two")
+
+
+def test_saved_evaluations_of_equal_judgments_are_a_task(tmp_path: Path) -> None:
+    paths = []
+    for task, gain in (("one", 1), ("two", 2)):
+        qrels = dh.Qrels({"q": {"r": gain}}, name=f"qrels.{task}")
+        for model, score in (("a", 2), ("b", 1)):
+            path = tmp_path / f"{task}-{model}.json"
+            dh.evaluate(qrels, dh.Run({"q": {"r": score, "x": 1}}, name=model), "RR").save(path)
+            paths.append(path)
+    for source in (tmp_path, paths):
+        found = dh.leaderboard(source)
+        assert found.tasks == ("qrels.one", "qrels.two")
+        assert found.models == ("a", "b")
+
+
+def test_ties_reverse_the_pairs_that_some_order_reverses(tmp_path: Path) -> None:
+    tied = {
+        "a": [{"r": 3, "x": 1, "y": 1}, {"r": 1, "x": 1, "y": 0}],
+        "b": [{"r": 1, "x": 1, "y": 1}, {"r": 3, "x": 1}],
+        "c": [{"r": 1, "x": 2, "y": 2}, {"r": 1, "x": 1, "y": 2}],
+    }
+    folder = runs(tmp_path, {f"t{n}": {name: own[n] for name, own in tied.items()} for n in range(2)})
+    found = dh.leaderboard(folder, measure="RR")
+    means: dict[str, set[float]] = {}
+    for name, own in tied.items():
+        of_tasks = [
+            {
+                1 / (order.index("r") + 1)
+                for order in permutations(scores)
+                if all(scores[one] >= scores[other] for one, other in pairwise(order))
+            }
+            for scores in own
+        ]
+        means[name] = {sum(pair) / 2 for pair in product(*of_tasks)}
+    exact = dict(zip(found.models, found.mean_low.tolist(), strict=True))
+    expected = {
+        (one, other)
+        for one, other in permutations(tied, 2)
+        if exact[one] > exact[other] and any(x < y for x in means[one] for y in means[other])
+    }
+    assert found.reversible is not None
+    assert set(found.reversible) == expected
+    assert found.tie_ranks is not None
+    orders = [dict(zip(means, chosen, strict=True)) for chosen in product(*means.values())]
+    for name, (low, high) in zip(found.models, found.tie_ranks, strict=True):
+        first = [1 + sum(other > order[name] for other in order.values()) for order in orders]
+        last = [sum(other >= order[name] for other in order.values()) for order in orders]
+        assert (low, high) == (min(first), max(last))
+
+
+def test_models_without_all_tasks_are_apart() -> None:
+    values = drawn(3, 8, 3, effect=0.5)
+    given = table(values).filter(~((pl.col("task") == "t2") & (pl.col("model") == "m0")))
+    found = dh.leaderboard(given)
+    assert found.models == ("m1", "m2")
+    frame = found.to_polars()
+    assert frame.filter(model="m0").select("mean", "rank", "n_tasks").row(0) == (None, None, 2)
+    dropped = dh.leaderboard(given, missing="drop-task")
+    assert dropped.tasks == ("t0", "t1")
+    assert dropped.models[0] == "m0"
+    assert dh.leaderboard(given, missing="drop-model").to_polars()["model"].to_list() == ["m1", "m2"]
+    bounds = dh.leaderboard(given, missing="bounds").to_polars().filter(model="m0").row(0, named=True)
+    own = values[:2, :, 0].mean(axis=1).sum() / 3
+    assert (bounds["mean_low"], bounds["mean_high"]) == pytest.approx((own, own + 1 / 3))
+    assert bounds["mean"] is None
+
+
+def test_bounds_are_separated_only_if_any_value_would_be() -> None:
+    values = drawn(2, 30, 3)
+    values[:, :, 0] = 0.7 - values[:, :, 0] / 100
+    given = table(values).filter(~((pl.col("task") == "t1") & (pl.col("model") == "m2")))
+    found = dh.leaderboard(given, missing="bounds")
+    place = {name: n for n, name in enumerate(found.models)}
+    for filled in (0.0, 1.0):
+        whole = values.copy()
+        whole[1, :, 2] = filled
+        other = dh.leaderboard(table(whole))
+        own = {name: n for n, name in enumerate(other.models)}
+        for one, two in permutations(place, 2):
+            if found.uncertainty.better[place[one], place[two]]:
+                assert other.uncertainty.better[own[one], own[two]]
+    assert found.uncertainty.better[place["m0"], place["m1"]]
+    assert not found.uncertainty.better[place["m0"], place["m2"]]
+
+
+def test_weights_and_groups() -> None:
+    values = drawn(4, 6, 3)
+    means = values.mean(axis=1)
+    weights = {"t0": 1, "t1": 3, "t2": 1, "t3": 2}
+    groups = {"t0": "x", "t1": "x", "t2": "y", "t3": "y"}
+    found = dh.leaderboard(table(values), weights=weights, groups=groups)
+    expected = ((means[0] + 3 * means[1]) / 4 + (means[2] + 2 * means[3]) / 3) / 2
+    assert dict(zip(found.models, found.mean_low, strict=True)) == pytest.approx(
+        {f"m{n}": one for n, one in enumerate(expected.tolist())}
+    )
+    of_x = dict(zip(found.models, found.group_means["x"], strict=True))
+    assert of_x["m1"] == pytest.approx((means[0, 1] + 3 * means[1, 1]) / 4)
+    labelled = table(values).with_columns(kind=pl.col("task").replace_strict(groups))
+    assert dh.leaderboard(labelled, groups="kind", weights=weights).mean_low == pytest.approx(found.mean_low)
+
+
+def test_order_without_each_task() -> None:
+    values = drawn(3, 5, 4, seed=3)
+    found = dh.leaderboard(table(values))
+    means = dict(zip(found.models, (row.mean() for row in found.values), strict=True))
+    for row in found.leave_one_out().iter_rows(named=True):
+        kept = [n for n, name in enumerate(found.tasks) if name != row["task"]]
+        own = {name: found.values[n, kept].mean() for n, name in enumerate(found.models)}
+        assert row["leader"] == max(own, key=own.__getitem__)
+        pairs = [(one, other) for one, other in permutations(own, 2) if means[one] > means[other]]
+        swapped = sum(own[one] < own[other] for one, other in pairs)
+        assert row["n_swapped"] == swapped
+        assert row["tau_b"] == pytest.approx(1 - 2 * swapped / len(pairs))
+
+
+def test_tasks_alone_take_ten_of_them() -> None:
+    few = dh.leaderboard(table(drawn(9, 1, 3), has_queries=False))
+    assert few.tiers is None
+    assert "9 tasks" in few.unknown
+    many = dh.leaderboard(table(drawn(12, 1, 3, effect=0.9), has_queries=False))
+    assert many.sampling == "random"
+    assert many.tiers is not None
+    assert dh.leaderboard(table(drawn(12, 1, 3), has_queries=False), tasks="fixed").tiers is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sampling", ["fixed", "random"])
+def test_equal_models_are_rarely_separated(sampling: str) -> None:
+    """The level is that of any false separation at all; of 100 draws 12 and more have a probability of 0.4%."""
+    shape = (3, 10, 8) if sampling == "fixed" else (12, 1, 8)
+    false = 0
+    for seed in range(100):
+        own = table(drawn(*shape, seed=seed), has_queries=sampling == "fixed")
+        found = dh.leaderboard(own, n_resamples=500, rng=seed)
+        false += bool(found.uncertainty.better.any())
+    assert false < 12
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "text"),
+    [
+        ({"task": ["t", "t"], "model": ["a", "a"], "value": [0.1, 0.2]}, DuplicateError, "model a appears twice"),
+        ({"task": ["t", "u"], "model": ["a", "a"], "value": [0.1, 70.0]}, DataError, "different scales"),
+        ({"task": ["t", "t"], "model": ["a", "b"], "value": [0.1, 70.0]}, DataError, "different scales"),
+        ({"task": ["t", "t"], "model": ["a", "b"], "value": [0.1, float("nan")]}, DataError, "no finite number"),
+        ({"task": ["t", "t"], "model": ["a", "b"], "value": ["0.1", "x"]}, DataError, "no finite number"),
+        ({"task": ["t", "u"], "model": ["a", "b"], "value": [0.1, 0.2]}, DataError, "no model has results on all"),
+        (
+            {"task": ["t", "u"], "model": ["a", "a"], "measure": ["RR", "AP"], "value": [0.1, 0.2]},
+            DataError,
+            "no measure in common",
+        ),
+        ({"task": [], "model": [], "value": []}, DataError, "has no value"),
+        ({"task": ["t"], "model": ["a"], "query_id": ["q"]}, ColumnError, "no column 'value'"),
+        ({"t": {}}, DataError, "task t has no results"),
+    ],
+)
+def test_bad_input(given: dict[str, Any], error: type[Exception], text: str) -> None:
+    source = pl.DataFrame(given) if "task" in given else given
+    with pytest.raises(error, match=text):
+        dh.leaderboard(source)
+
+
+def test_wrong_arguments() -> None:
+    given = table(drawn(2, 5, 2))
+    for options in ({"missing": "skip"}, {"tasks": "some"}, {"weights": {"t0": 1}}, {"groups": {"t0": "a", "u": "b"}}):
+        with pytest.raises(ParameterError):
+            dh.leaderboard(given, **options)  # type: ignore[arg-type]  # as given
