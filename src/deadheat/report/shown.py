@@ -92,6 +92,8 @@ def _of_comparison(comparison: Comparison, *, compact: bool = False) -> Report:
 
 def _of_leaderboard(found: Leaderboard, *, compact: bool = False) -> Report:
     return report_compact_leaderboard(found) if compact else report_leaderboard(found)
+
+
 def _of_evaluations(found: Evaluations) -> Report:
     first = next(iter(found.values()))
     return report_evaluations(list(found.values()), EvaluationContext(first.qrels_name))
