@@ -131,7 +131,8 @@ def test_separations_ranks_and_tiers_are_as_defined() -> None:
         assert low[i] == 1 + sum((j, i) in above for j in range(7))
         assert high[i] == 7 - sum((i, j) in above for j in range(7))
     order = np.argsort(-means).tolist()
-    left, tier, expected = list(order), 0, {}
+    left, tier = list(order), 0
+    expected: dict[int, int] = {}
     while left:
         tier += 1
         own = [one for one in left if (left[0], one) not in above]

@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, TextArray, aligned
-from deadheat.data.tables import Qrels, Run, Source, label_of
+from deadheat.data.tables import Qrels, Source, label_of
 from deadheat.errors import ColumnError, DataError, DuplicateError, MeasureError, ParameterError, SourceTypeError
-from deadheat.evaluation.evaluate import evaluate_under, opened, parse_measures
+from deadheat.evaluation.evaluate import evaluate, opened, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved
 from deadheat.io.formats import COMPRESSED, SUFFIXES
@@ -26,7 +26,6 @@ from deadheat.io.objects import read_text
 from deadheat.io.records import Wanted, read_records
 from deadheat.io.source import path_named
 from deadheat.measures.notation import MeasureLike, measure_named
-from deadheat.settings import Conventions
 from deadheat.wording import Plain, counted, three
 
 NAMES = {
@@ -183,15 +182,11 @@ def _evaluated(folder: Path, measures: Sequence[Any]) -> dict[str, Evaluation]:
     paths = [one for one in sorted(folder.iterdir()) if one.is_file() and one.name.endswith(endings) and one != given]
     if not paths:
         raise DataError(f"task {folder.name} has no run", allowed=f"{folder.name}/MODEL.run", path=folder)
-    found: dict[str, Evaluation] = {}
-    for path in paths:
-        run = Run(path)
-        if run.name in found:
-            raise DuplicateError(f"two runs of {run.name} in task {folder.name}", hint="leave one out", path=path)
-        for table in (qrels, run):
-            table.check_duplicates()
-        found[run.name] = evaluate_under(Conventions(), qrels, run, measures)
-    return found
+    named = {label_of(path): path for path in paths}
+    if len(named) < len(paths):
+        twice = next(path for path in paths if named[label_of(path)] != path)
+        raise DuplicateError(f"two runs of {label_of(twice)} in task {folder.name}", hint="leave one out", path=twice)
+    return dict(evaluate(qrels, named, measures))
 
 
 def _of_several(
