@@ -15,13 +15,12 @@ from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.parts import Family, Part, check_by, families_of
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.languages import Languages, languages_of
-from deadheat.data.flat import Numbers
+from deadheat.data.flat import Numbers, frame_of
 from deadheat.data.shown import Shown
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.strata import NONE, NUMBERS, Stratum, strata_of
-from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
 from deadheat.settings import Design
 from deadheat.wording import NOISE, Plain, counted
@@ -356,7 +355,6 @@ class BenchResult(Shown):
             chance (what random terms have; null but for MaxRel with an ontology), and of the interval ci_method, known
             and unknown (why not; else empty).
         """
-        check_threads()
         rows = []
         for key, evaluation in self.evaluations.items():
             for scores in evaluation:
@@ -374,7 +372,7 @@ class BenchResult(Shown):
             "known": pl.Boolean,
             "unknown": pl.String,
         }
-        return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+        return frame_of(rows, schema)
 
     def averages(self) -> pl.DataFrame:
         """Return the mean and the variance across languages; each language counts the same.
@@ -408,7 +406,7 @@ class BenchResult(Shown):
                 ends = [pick(means, key=means.__getitem__) if differ else None for pick in (min, max)]
                 row = float(values.mean()), float(values.var()), float(values.std()), len(values)
                 rows.append((name, measure.label, *row, *ends, ", ".join(pooled)))
-        return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+        return frame_of(rows, schema)
 
     def by(self, columns: str | Sequence[str]) -> dict[Key, Strata]:
         """Return the strata of each evaluation by difficulty, category or domain.

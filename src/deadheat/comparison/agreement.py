@@ -10,12 +10,11 @@ import polars as pl
 
 from deadheat.arguments import as_count, level
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
-from deadheat.data.flat import Numbers
+from deadheat.data.flat import Numbers, frame_of
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Shown
 from deadheat.data.tables import Run, Source
 from deadheat.errors import DataError, DeadheatWarning
-from deadheat.io.forking import check_threads
 from deadheat.kernels import agreement
 from deadheat.placements.place import are_levels
 from deadheat.wording import three
@@ -87,13 +86,12 @@ class Agreement(Shown):
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each query: the documents in common, each kind, and its range if it has one."""
-        check_threads()
         columns: dict[str, object] = {"query_id": self.query_ids.tolist(), "n_common": self.n_common}
         for name, values in self.values.items():
             columns[name] = values
             if name in BOUNDS:
                 columns |= {f"{name}_low": self.low[name], f"{name}_high": self.high[name]}
-        return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
+        return frame_of(columns)
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""

@@ -18,7 +18,7 @@ from deadheat.comparison.flips import Side
 from deadheat.comparison.pairs import Pair, compare_sides
 from deadheat.comparison.values import side_of_values
 from deadheat.data.changes import changes
-from deadheat.data.flat import Numbers
+from deadheat.data.flat import Numbers, frame_of
 from deadheat.data.shown import Plottable, Shown
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluate import opened
@@ -26,7 +26,6 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.reconciling import check_conventions, reconciled
 from deadheat.evaluation.saved import SavedSummary, is_saved, read_summary, stated
-from deadheat.io.forking import check_threads
 from deadheat.io.source import path_named
 from deadheat.measures.stored import StoredMeasure
 from deadheat.settings import Design
@@ -100,8 +99,7 @@ class History(Plottable, Shown):
         difference_low, difference_high, p_adjusted and significant against the step before, the same behind
         ``reference_``, comparable, and what changed in the judgments.
         """
-        check_threads()
-        return pl.DataFrame(self.rows(), infer_schema_length=None).with_columns(pl.col(pl.Float64).fill_nan(None))
+        return frame_of(self.rows())
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the same as dicts."""

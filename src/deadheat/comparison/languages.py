@@ -20,14 +20,13 @@ from deadheat.comparison.comparison import Comparison, planned, within_margins
 from deadheat.comparison.flips import Side, gap_of, side_of
 from deadheat.comparison.pairs import Pair, compare_sides, least_p, n_units, pairs_of
 from deadheat.comparison.verdict import QUERY, doubt, favoured, number, probability, signed
-from deadheat.data.flat import Numbers
+from deadheat.data.flat import Numbers, frame_of
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Plottable, Shown
 from deadheat.data.tables import Source
 from deadheat.errors import ColumnError, DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, cluster_codes
-from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
 from deadheat.settings import TUKEY, Design
 from deadheat.stats.joining import joined_groups
@@ -361,7 +360,6 @@ class Languages(Plottable, Shown):
         polars.DataFrame
             measure, system, n_queries, mean_LANGUAGE of each, and the other numbers of `Across`.
         """
-        check_threads()
         names = [one.name for one in fields(Across) if one.name not in {"means", "ties", "n_units"}]
         rows = [
             {name: getattr(one, name) for name in names} | {f"mean_{code}": mean for code, mean in one.means.items()}
@@ -370,7 +368,7 @@ class Languages(Plottable, Shown):
         own = [f"mean_{code}" for code in self.languages]
         schema: dict[str, type[pl.DataType]] = {**SPREADS, **dict.fromkeys(own, pl.Float64)}
         order = ["measure", "system", "n_queries", *own, *list(SPREADS)[3:]]
-        return pl.DataFrame(rows, schema=schema).select(order).with_columns(pl.col(pl.Float64).fill_nan(None))
+        return frame_of(rows, schema).select(order)
 
     def differences_to_polars(self, margin: float | None = None) -> pl.DataFrame:
         """Return a row for each system, pair of languages and measure.
@@ -394,7 +392,7 @@ class Languages(Plottable, Shown):
         if margin is not None:
             for row, own in zip(rows, self.equivalence(margin), strict=True):
                 row.update(margin=margin, p_equivalent=own[0], equivalent=own[1])
-        return _frame(rows)
+        return frame_of(rows)
 
     def equivalence(self, margin: float) -> list[tuple[float, bool]]:
         """Return for each difference the p value of equivalence up to a margin, and whether it is shown."""
@@ -420,7 +418,7 @@ class Languages(Plottable, Shown):
             gaps = {"gap": row.pop("mean"), "baseline_gap": row.pop("baseline_mean")}
             systems = {"system": pair.system, "baseline": pair.baseline}
             rows.append({"language": language, "against": against} | systems | gaps | row)
-        return _frame(rows) if named else _frame(rows).clear()
+        return frame_of(rows) if named else frame_of(rows).clear()
 
     def detectable(self, power: float = 0.8) -> dict[str, tuple[float, float]]:
         """Return the differences between languages that these queries find: the least and the most, by measure.
@@ -468,11 +466,6 @@ def _whole(sides: Sequence[Side]) -> FloatArray:
 def _of_pair(pair: Pair) -> dict[str, Any]:
     own = [one.name for one in fields(Pair) if one.name not in {*KNOWN.values(), "system", "baseline", "judged"}]
     return {name: getattr(pair, name) for name in own} | {name: getattr(pair, own) for name, own in KNOWN.items()}
-
-
-def _frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    check_threads()
-    return pl.DataFrame(rows, infer_schema_length=None).with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
 def judge_languages(

@@ -1,12 +1,10 @@
 """Outer bounds of differences over unjudged documents: whether labels of these could reverse a comparison."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
 from deadheat.comparison.pairs import pairs_of
@@ -18,9 +16,6 @@ from deadheat.measures import Measure
 from deadheat.measures.unjudged import ends, has_ends
 from deadheat.placements.unjudged import as_placed
 from deadheat.settings import Design
-
-if TYPE_CHECKING:
-    import polars as pl
 
 MOST_BOUNDED = 200_000  # documents, whose bounds a verdict looks for unasked
 
@@ -137,8 +132,6 @@ def _documents(evaluation: Evaluation, measure: str) -> pl.DataFrame | None:
 
 def _both(one: pl.DataFrame | None, other: pl.DataFrame | None, query_ids: TextArray) -> IntArray:
     """Return how many unjudged documents of each query two systems retrieve, as far as is known."""
-    import polars as pl
-
     if one is None or other is None:
         return np.zeros(len(query_ids), np.int64)
     shared = one.join(other, on=["query_id", "doc_id"]).group_by("query_id").len()

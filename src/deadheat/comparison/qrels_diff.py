@@ -15,7 +15,7 @@ import polars as pl
 from deadheat.arguments import by_name
 from deadheat.arrays import aligned
 from deadheat.data.changes import Changes, changes
-from deadheat.data.flat import Numbers
+from deadheat.data.flat import Numbers, frame_of
 from deadheat.data.known_ids import ids_of
 from deadheat.data.shown import Shown
 from deadheat.data.tables import Qrels, Run, Source
@@ -85,7 +85,7 @@ class QrelsDiff(Shown):
                     for n, own in enumerate((before, after))
                 ]
                 rows.append((measure, system, before, after, after - before, *ranks, *(one.n_queries for one in pair)))
-        return pl.DataFrame(rows, schema=EFFECTS, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+        return frame_of(rows, EFFECTS)
 
     @cached_property
     def causes(self) -> pl.DataFrame:
@@ -104,7 +104,7 @@ class QrelsDiff(Shown):
             if not pair[0].measure.geometric
             for row in sorted(self._parts(*pair), key=lambda row: -abs(row[-1]))
         ]
-        return pl.DataFrame(rows, schema=CAUSES, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+        return frame_of(rows, CAUSES)
 
     def _scores(self) -> Iterator[tuple[str, dict[str, tuple[Scores, Scores]]]]:
         """Yield each measure with the scores of the systems that have it."""

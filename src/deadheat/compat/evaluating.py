@@ -1,15 +1,14 @@
 """What the replacements share: the tie policy, judgments made ready once, runs as dicts, values by query."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
+import polars as pl
 
 from deadheat.arguments import check_choice
 from deadheat.data.tables import Qrels, Run
@@ -22,9 +21,6 @@ from deadheat.placements.placements import Placements
 from deadheat.placements.shortened import condense
 from deadheat.settings import TIES
 from deadheat.wording import NOISE, Plain
-
-if TYPE_CHECKING:
-    import polars as pl
 
 VARIABLE = "DEADHEAT_TIES"
 OF_TREC_EVAL = "doc_id"

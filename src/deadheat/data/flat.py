@@ -3,7 +3,11 @@
 import math
 import re
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from deadheat.io.forking import check_threads
 
 Label: TypeAlias = "str | tuple[str, ...]"
 """A part of a name: a text, or several that are read as "one vs other"."""
@@ -21,6 +25,14 @@ WORDS = (
     (r"(?<!\w)-(?=[\d.])|(?<=\s)-(?=\s)", " minus "),
     ("%", " percent "),
 )
+
+
+def frame_of(rows: Any, schema: Any = None) -> pl.DataFrame:  # noqa: ANN401 - what a frame is made of
+    """Return rows or columns as a frame; numbers that do not exist are null, not NaN."""
+    check_threads()
+    return pl.DataFrame(rows, schema, orient="row" if schema else None, infer_schema_length=None).with_columns(
+        pl.col(pl.Float64).fill_nan(None)
+    )
 
 
 def flat_name(*parts: Label) -> str:

@@ -25,7 +25,6 @@ from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows, UnreadRo
 from deadheat.data.second_keys import ordered_by, rank_tuples
 from deadheat.data.shown import InNotebooks
 from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
-from deadheat.io.forking import check_threads
 from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, is_too_large, locate, scan
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import Kind, check_given
@@ -223,8 +222,6 @@ class DocumentTable(InNotebooks):
 
     def to_polars(self) -> pl.DataFrame:
         """Return the rows as a Polars frame, in the order of the source."""
-        if isinstance(self.rows, MemoryRows):
-            return self.rows.frame
         with guarded(self.where):
             return self.rows.frame
 
@@ -399,7 +396,6 @@ class Qrels(DocumentTable):
     @cached_property
     def fingerprint(self) -> str:
         """A SHA-256 hash of the judgments, independent of their order."""
-        check_threads()
         rows = self.to_polars().sort("query_id", "doc_id")
         found = hashlib.sha256()
         for column in ("query_id", "doc_id"):
@@ -620,7 +616,6 @@ class Run(DocumentTable):
         >>> Run({"q": {"a": 2, "b": 1, "c": 1}}).positions().sort("doc_id").rows()
         [('q', 'a', 0, 1), ('q', 'b', 1, 2), ('q', 'c', 1, 2)]
         """
-        check_threads()
         return (
             self.rounded(score_precision)
             .to_polars()

@@ -16,7 +16,7 @@ import polars as pl
 
 from deadheat.arguments import Rng, as_count
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
-from deadheat.data.flat import Numbers
+from deadheat.data.flat import Numbers, frame_of
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Plottable, Shown
 from deadheat.data.tables import Qrels, Run, Source, hash_of_ids
@@ -635,7 +635,7 @@ class Strata(Mapping[Stratum, "Evaluation"], Plottable, Shown):
             for scores, interval in zip(part, found[stratum].values(), strict=True)
         ]
         schema = dict.fromkeys(self.columns, pl.String) | SUMMARY
-        return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+        return frame_of(rows, schema)
 
     def to_polars(self) -> pl.DataFrame:
         """Return :meth:`summary` with its defaults."""
@@ -694,7 +694,7 @@ class Strata(Mapping[Stratum, "Evaluation"], Plottable, Shown):
             for measure in self.whole.measures
         ]
         schema = ({within: pl.String} if within else {}) | AVERAGES
-        return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+        return frame_of(rows, schema)
 
     def _average(self, measure: Measure, strata: list[Stratum], place: int | None) -> tuple[float | str | None, ...]:
         """Return the numbers named by `AVERAGES`, of one measure over some strata that share the column at `place`."""

@@ -12,7 +12,6 @@ from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError, ParameterError
 from deadheat.explanation.quicksort import order_of
 from deadheat.explanation.tools import ToolSettings
-from deadheat.io.forking import check_threads
 from deadheat.placements import policies
 from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
@@ -75,7 +74,6 @@ class Lists:
     @cached_property
     def _n_above_0(self) -> IntArray:
         """How many documents of each query have a score above 0, of shape (n_queries,)."""
-        check_threads()
         rows = self._run.to_polars().group_by("query_id").agg(n=(pl.col("score") > 0).sum())
         counts = dict(zip(rows["query_id"].to_list(), rows["n"].to_list(), strict=True))
         return np.array([counts.get(query, 0) for query in self.plain.query_ids.tolist()], np.int64)
@@ -100,7 +98,6 @@ class Lists:
 
     def _positions(self, whole: Placements, precision: str | None, n_passes: int) -> IntArray:
         """Return the 0-based rank of each judged document after an unstable sort of the lists in their order."""
-        check_threads()
         frame = self._run.rounded(precision).to_polars().select("query_id", "doc_id", "score")
         wanted = dict.fromkeys(whole.query_ids.tolist())
         places: dict[tuple[str, str], int] = {}

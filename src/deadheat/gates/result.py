@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 
 import polars as pl
 
-from deadheat.data.flat import Numbers
+from deadheat.data.flat import Numbers, frame_of
 from deadheat.data.shown import Shown
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.reconciling import Reconciled
@@ -206,4 +206,4 @@ class GateResult(Shown):
         types = {"float": pl.Float64, "bool": pl.Boolean, "int": pl.Int64, "float | None": pl.Float64}
         schema = {one.name: types.get(str(one.type), pl.String) for one in fields(Check) if one.name != "causes"}
         columns = {name: [getattr(check, name) for check in self.checks] for name in schema}
-        return pl.DataFrame(columns, schema=schema).with_columns(pl.col(pl.Float64).fill_nan(None))
+        return frame_of(columns, schema)

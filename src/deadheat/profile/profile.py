@@ -14,7 +14,7 @@ import polars as pl
 
 from deadheat.arguments import whole
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.data.flat import Numbers
+from deadheat.data.flat import Numbers, frame_of
 from deadheat.data.shown import Plottable, Shown
 from deadheat.data.tables import Run, Source
 from deadheat.errors import ParameterError
@@ -321,7 +321,7 @@ class TieProfile(Plottable, Shown):
         schema: dict[str, type[pl.DataType]] = {"measure": pl.String}
         schema |= {name: pl.Int64 if name == "n_queries" else pl.Float64 for name in BY_MEASURE}
         rows = [(one.measure.label, *(getattr(one, name) for name in BY_MEASURE)) for one in self.decided]
-        return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+        return frame_of(rows, schema)
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""

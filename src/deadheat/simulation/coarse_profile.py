@@ -24,6 +24,7 @@ from deadheat.comparison.flips import (
 )
 from deadheat.comparison.pairs import pairs_of
 from deadheat.comparison.sums import ROUNDING
+from deadheat.data.flat import frame_of
 from deadheat.data.shown import Plottable
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
@@ -173,9 +174,8 @@ class CoarseningProfile(Plottable):
 
 def _frame(rows: Iterable[CoarseScores | CoarsePair], kind: type[CoarseScores | CoarsePair]) -> pl.DataFrame:
     """Return a column for each field; null for no number."""
-    check_threads()
     schema = {one.name: COLUMN_TYPES[str(one.type)] for one in fields(kind)}
-    return pl.DataFrame(list(map(asdict, rows)), schema).with_columns(pl.col(pl.Float64).fill_nan(None))
+    return frame_of(list(map(asdict, rows)), schema)
 
 
 def coarsening_profile(

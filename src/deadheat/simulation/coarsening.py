@@ -11,7 +11,6 @@ from deadheat.data.precision import round_and_warn
 from deadheat.data.rows import MemoryRows
 from deadheat.data.tables import Run, Source
 from deadheat.errors import ParameterError
-from deadheat.io.forking import check_threads
 from deadheat.wording import Plain, counted
 
 MOST_LEVELS = 2**31
@@ -76,7 +75,6 @@ def coarsen(
         raise ParameterError(
             "scores by several keys are ranks, which cannot be coarsened", hint="coarsen each run first"
         )
-    check_threads()
     frame = table.to_polars()
     done, within = coarse_name(levels, decimals, dtype), " a query" if per_query else ""
     if levels is None:

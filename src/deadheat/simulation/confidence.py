@@ -13,12 +13,12 @@ import polars as pl
 
 from deadheat.arguments import Rng, as_count, as_rng, generator, is_number
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
+from deadheat.data.flat import frame_of
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError, UnknownMeasureError
 from deadheat.evaluation.evaluate import EvaluationArguments, evaluate, keys_of, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import TieSpread
-from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.measures.orders import RULE_OF_THREE
@@ -113,7 +113,6 @@ class ConfidenceEvaluation:
 
     def to_polars(self) -> pl.DataFrame:
         """Return query_id, measure, value and standard_error, a row for each query and measure; null for no value."""
-        check_threads()
         ids = self.query_ids.tolist()
         columns = {
             "query_id": pl.Series(ids * len(self.scores), dtype=pl.String),
@@ -121,7 +120,7 @@ class ConfidenceEvaluation:
             "value": np.concatenate([one.values for one in self.scores]),
             "standard_error": np.concatenate([one.standard_errors for one in self.scores]),
         }
-        return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
+        return frame_of(columns)
 
 
 def evaluate_with_confidence(
