@@ -1,13 +1,16 @@
 """Numbers under flat names, as experiment trackers keep them: ``{"ndcg_at_10.tie_min": 0.41}``."""
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Iterable
-from typing import Any, TypeAlias
-
-import polars as pl
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from deadheat.io.forking import check_threads
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Label: TypeAlias = "str | tuple[str, ...]"
 """A part of a name: a text, or several that are read as "one vs other"."""
@@ -29,6 +32,8 @@ WORDS = (
 
 def frame_of(rows: Any, schema: Any = None) -> pl.DataFrame:  # noqa: ANN401 - what a frame is made of
     """Return rows or columns as a frame; numbers that do not exist are null, not NaN."""
+    import polars as pl  # slow to load
+
     check_threads()
     return pl.DataFrame(rows, schema, orient="row" if schema else None, infer_schema_length=None).with_columns(
         pl.col(pl.Float64).fill_nan(None)
