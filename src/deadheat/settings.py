@@ -146,7 +146,10 @@ class Conventions(Settings):
         "Queries that a run lacks count as empty rankings, are left out, or are an error.",
     )
     no_relevant: str = setting(
-        "zero", ("zero", "skip"), "Queries without a relevant document score 0, or are left out."
+        "zero",
+        ("zero", "skip", "correct_if_empty"),
+        "Queries without a relevant document score 0, are left out, or score 1 if nothing is retrieved for them (of"
+        " measures from 0 to 1).",
     )
     score_precision: str | int | None = setting(
         None,
@@ -203,8 +206,8 @@ class Conventions(Settings):
         if self.ties in {"best", "worst"}:
             allowed = [one for one in TIES if one not in {"best", "worst"}]
             raise ParameterError(argument="ties", given=self.ties, allowed=allowed, beside=beside)
-        if self.no_relevant == "skip":
-            raise ParameterError(argument="no_relevant", given="skip", allowed="'zero'", beside=beside)
+        if self.no_relevant != "zero":
+            raise ParameterError(argument="no_relevant", given=self.no_relevant, allowed="'zero'", beside=beside)
 
     def highest_label(self, max_relevance: float) -> float:
         """Return the highest relevance that an unjudged document can have, given the highest in the qrels."""

@@ -329,3 +329,11 @@ def smoothed_log_odds(ranking: Ranking, judged: Judged, scale: float, *, rel: fl
     n_relevant = count_relevant(judged, rel)
     total = n_relevant * average_precision(ranking, judged, scale, rel=rel)
     return math.log((1 + total) / (1 + n_relevant - total))
+
+
+def abstention(ranking: Ranking, judged: Judged, _scale: float, *, of: str = "rate", rel: float = 1) -> float:
+    """Whether nothing is retrieved; of those queries, or of those without an answer, whether both are so."""
+    is_silent, has_none = not ranking, not any(relevance >= rel for relevance in judged.values())
+    if of == "rate":
+        return float(is_silent)
+    return float(is_silent and has_none) if (is_silent if of == "precision" else has_none) else math.nan

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TypeAlias
 
 from oracle.binary import (
+    abstention,
     average_precision,
     average_recall,
     binary_gain,
@@ -80,6 +81,7 @@ Reference: TypeAlias = Callable[..., float]
 DIVERSITY = ("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall")
 REFERENCE: dict[str, Reference] = {
     **{name: partial(of_one_subtopic, name) for name in DIVERSITY},
+    "Abstain": abstention,
     "INSQ": inverse_squares,
     "SDCG": scaled_dcg,
     "BPM": bejeweled,

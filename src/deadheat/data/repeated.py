@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,16 +10,14 @@ import polars as pl
 
 from deadheat.arguments import collected
 from deadheat.data.tables import Run, Source, label_of, path_of
-from deadheat.errors import ColumnError, DataError
-from deadheat.io.formats import format_of
+from deadheat.errors import ColumnError
+from deadheat.io.formats import format_of, has_column
 from deadheat.io.kinds import resolve_columns
 from deadheat.io.mappings import is_id
 from deadheat.io.records import Wanted, read_records
 from deadheat.io.results import lists_of_rows
-from deadheat.io.source import HEAD, blocks, plain_head
 
 COLUMN = "repeat"
-PARQUET = b"PAR1"  # has the names of its columns at its end
 
 
 def runs_by_repeat(
@@ -79,24 +76,11 @@ def _rows_of(source: Source) -> Sequence[Mapping[str, Any]] | None:
 
 def _rows_in(path: Path) -> Sequence[Mapping[str, Any]] | None:
     """Return the same of a file."""
-    if not _may_have_repeats(path):
+    if not has_column(path, COLUMN):
         return None
     form = format_of(path, None)
-    if form.columns is None or COLUMN not in form.columns(path):
-        return None
     found = read_records(path, form.name, Wanted()).table if form.name in {"json", "jsonl"} else []
     return found if isinstance(found, list) else []
-
-
-def _may_have_repeats(path: Path) -> bool:
-    """Tell whether a file can have the column, by its first bytes: to look closer may be to parse all of it."""
-    if not path.is_file():
-        return False
-    head = plain_head(path)
-    if head is None:
-        with suppress(DataError):  # which reading it raises
-            head = next(blocks(path, HEAD))
-    return head is not None and (head.startswith(PARQUET) or COLUMN.encode() in head)
 
 
 def _repeat_of(row: Mapping[str, Any], place: int) -> str:

@@ -298,7 +298,7 @@ class Qrels(DocumentTable):
     ----------
     source : path, dict of dict, iterable of tuples, dataframe
         Relevance may be an integer level or a real gain; negative values are kept; true is 1 and false 0. A query
-        with an empty dict or list is one without a relevant document; rows cannot hold it.
+        with an empty dict or list is one without a relevant document; of rows, one with ``answerable`` false.
     name : str, optional
         Label for messages and tables.
     format : str, optional
@@ -324,6 +324,22 @@ class Qrels(DocumentTable):
     kind = "qrels"
     subtopics: pl.DataFrame | None = None
     open_to: float | None = None  # the highest relevance that documents of `failures` may have; None: they have none
+
+    def _read(self, source: Source, progress: Callable[[int, int], None] | None) -> Rows:
+        split = None
+        if not isinstance(source, Mapping) and not (self.path and self.path.is_dir()):
+            from deadheat.data.unanswerable import split_unanswerable  # of dicts it is an empty one
+
+            split = split_unanswerable(source, self.path, self.columns, self.where)
+        if split is None:
+            return super()._read(source, progress)
+        (judged, without), path = split, self.path
+        self.path = None  # its lines are read
+        rows = super()._read(judged, progress)
+        self.path = path
+        self.notes = (*self.notes, f"{counted(len(without), 'query', 'queries')} without an answer, as the table says")
+        nested: Any = {**rows.to_dict(), **{query: {} for query in without}}
+        return MappingRows(nested, self.kind, self.where) if without else rows
 
     def _look_at(self, content: Content) -> None:
         self.subtopics = content.subtopics

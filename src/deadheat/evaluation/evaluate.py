@@ -115,8 +115,9 @@ def evaluate(
     missing : {"empty", "skip", "error"}, default "empty"
         Queries of the qrels that the run lacks count as empty rankings, are left out, or are an error. If `missing` is
         not given and the run lacks more than half of the queries, a `DeadheatWarning` names them.
-    no_relevant : {"zero", "skip"}, default "zero"
-        Queries without a relevant document score 0 (for MR and FRP their worst value), or are left out.
+    no_relevant : {"zero", "skip", "correct_if_empty"}, default "zero"
+        Queries without a relevant document score 0 (for MR and FRP their worst value), or are left out; or, of measures
+        from 0 to 1, they score 1 if nothing is retrieved for them. `Abstain` reports such queries apart.
     score_precision : {"float32", "float16", "bfloat16"} or int, optional
         Round all scores first, to a floating-point format or to this many decimals.
     check_duplicates : bool, default True

@@ -238,6 +238,33 @@ class Evaluation(Plottable, Shown):
         placements = self.placements_of(scores.measure)
         return steps_of(scores, placements, self.conventions, query_id, read, name=self.name)
 
+    def abstention(self, rel: float = 1) -> pl.DataFrame:
+        """Return how often the system abstains, and is right to, at each threshold of its scores.
+
+        Parameters
+        ----------
+        rel : float, default 1
+            Lowest relevance of an answer: a query without one is unanswerable.
+
+        Returns
+        -------
+        polars.DataFrame
+            threshold (null: any score is an answer; a score above the threshold is), n_abstained, n_unanswerable,
+            n_right (both), rate, precision and recall, as of :class:`Abstain`; null without a query that they are
+            over. The thresholds are the best scores of the queries: those whose best scores tie abstain together. No
+            more than the first row where scores are not at hand.
+
+        Examples
+        --------
+        >>> import deadheat as dh
+        >>> ev = dh.evaluate({"q1": {"a": 1}, "q2": {}}, {"q1": {"a": 0.9}, "q2": {"b": 0.3}}, "RR")
+        >>> ev.abstention().select("threshold", "rate", "precision", "recall").rows()
+        [(None, 0.0, None, 0.0), (0.3, 0.5, 1.0, 1.0), (0.9, 1.0, 0.5, 1.0)]
+        """
+        from deadheat.evaluation.abstention import abstention_curve  # few evaluations are asked for it
+
+        return abstention_curve(self.placements, rel)
+
     def by(
         self, columns: str | Sequence[str], queries: Source, *, smallest: int = SMALLEST, pool_languages: bool = False
     ) -> Strata:

@@ -164,7 +164,12 @@ SCORES: dict[str, type[pl.DataType]] = {
     "has_relevant": pl.Boolean,
     "reachable": pl.Float64,
 }
-QUERIES: dict[str, type[pl.DataType]] = {"query_id": pl.String, "n_retrieved": pl.Int64, "ends_in_tie": pl.Boolean}
+QUERIES: dict[str, type[pl.DataType]] = {
+    "query_id": pl.String,
+    "n_retrieved": pl.Int64,
+    "ends_in_tie": pl.Boolean,
+    "top_score": pl.Float64,
+}
 RETRIEVED: dict[str, type[pl.DataType]] = {
     "query": pl.Int64,
     "doc_id": pl.String,
@@ -399,10 +404,12 @@ def _tables_of(placed: Placements) -> dict[str, object]:
         "query_id": placed.query_ids.tolist(),
         "n_retrieved": placed.n_retrieved,
         "ends_in_tie": placed.ends_in_tie,
+        "top_score": placed.top_score,
     }
+    schema = {name: dtype for name, dtype in QUERIES.items() if name != "top_score" or placed.top_score is not None}
     return {
         **({} if own is None else {"subtopics": _packed(own, SUBTOPICS)}),
-        "queries": packed(queries, QUERIES),
+        "queries": packed({name: queries[name] for name in schema}, schema),
         "retrieved": _packed(placed, RETRIEVED),
         "judged": packed({"query": placed.judged_query, "relevance": placed.judged_relevance}, JUDGED),
         "max_relevance": placed.max_relevance,
@@ -437,6 +444,7 @@ def _packed(rows: Placements | Subtopics, schema: Mapping[str, type[pl.DataType]
 
 def _parts(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
     data, unjudged = document["data"], tuple(document["unjudged_queries"])
+    no_relevant = document["conventions"]["no_relevant"]
     placements = _placements(data, unjudged)
     graded = _placements(data["graded"], unjudged) if "graded" in data else None
     rows = unpacked(data["scores"]).with_columns(pl.col(pl.Float64).fill_null(math.nan))
@@ -447,7 +455,7 @@ def _parts(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
         measure = _measure(notation, stated)
         placed = graded if graded is not None and isinstance(measure, MaxRel) else placements
         weights = unpacked(data["weights"])["weight"].to_numpy() if "weights" in data and not measure.total else None
-        own = _scores(measure, placed, rows.slice(place * n, n))
+        own = _scores(measure, placed, rows.slice(place * n, n), no_relevant)
         scores.append(replace(own, weights=weights, repeats=repeats[place]))
     return scores, {
         "name": document["name"],
@@ -492,9 +500,9 @@ def _measure(notation: str, stated: Mapping[str, Any]) -> Measure:
     return named if named == own else own.called("", asked)  # R of spans is another measure than R
 
 
-def _scores(measure: Measure, placed: Placements, rows: pl.DataFrame) -> Scores:
+def _scores(measure: Measure, placed: Placements, rows: pl.DataFrame, no_relevant: str) -> Scores:
     columns = {name: rows[name].to_numpy() for name in rows.columns}
-    spread = TieSpread(measure, placed)
+    spread = TieSpread(measure, placed, no_relevant)
     spread.__dict__.update(  # what it would compute on first use
         mean=columns["tie_mean"],
         std=columns["tie_std"],

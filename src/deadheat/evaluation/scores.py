@@ -44,15 +44,30 @@ class TieSpread:
     measure : Measure
     placements : Placements
         From before the tie policy.
+    no_relevant : str
+        What queries without a relevant document score, as in `Conventions`.
     """
 
     measure: Measure
     placements: Placements
+    no_relevant: str = "zero"
+
+    def of(self, ranked: Placements) -> FloatArray:
+        """Return the exact mean over the orders of other placements of the same run, such as after a tie policy."""
+        return np.where(self.is_right, 1.0, self.measure.mean(ranked))
+
+    @cached_property
+    def is_right(self) -> BoolArray:
+        """Which queries score 1 as nothing is retrieved where nothing is relevant, if that is asked for."""
+        is_share = self.measure.range == (0.0, 1.0) and self.measure.higher_is_better
+        if self.no_relevant != "correct_if_empty" or not is_share:
+            return np.zeros(self.placements.n_queries, np.bool_)
+        return self.placements.missing & ~self.has_relevant
 
     @cached_property
     def mean(self) -> FloatArray:
         """Exact mean over the orders."""
-        return self.measure.mean(self.placements)
+        return self.of(self.placements)
 
     @cached_property
     def std(self) -> FloatArray:
@@ -72,7 +87,8 @@ class TieSpread:
         """Smallest and largest value."""
         if not self.placements.have_ties:
             return self.mean, self.mean
-        return self.measure.extremes(self.placements)
+        low, high = (np.where(self.is_right, 1.0, end) for end in self.measure.extremes(self.placements))
+        return low, high
 
     @cached_property
     def standard_error(self) -> FloatArray:
@@ -87,7 +103,8 @@ class TieSpread:
     @cached_property
     def reachable(self) -> FloatArray:
         """The best values that the judgments allow; NaN where they set no limit."""
-        return self.measure.reachable(self.placements)
+        found = self.measure.reachable(self.placements)
+        return np.where(self.has_relevant, found, 1.0) if self.no_relevant == "correct_if_empty" else found
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from deadheat.measures import (
     FRP,
     RBP,
     RR,
+    Abstain,
     Custom,
     Hit,
     Measure,
@@ -33,7 +34,7 @@ from deadheat.measures import (
 )
 from deadheat.measures.diversity import TopicMeasure
 
-OF_CHUNKS = (P, Hit, RR, FRP, NumQ, NumRet, Custom)  # ask of chunks whether they hit a span, not how many do
+OF_CHUNKS = (P, Hit, RR, FRP, NumQ, NumRet, Abstain, Custom)  # ask of chunks whether they hit a span, not how many do
 OF_TOPICS: Mapping[type[Measure], str] = {
     AP: "AP_IA",
     AR: "R",

@@ -71,7 +71,7 @@ def evaluate_many(
         engine = engine_under(conventions, engine_of(qrels, run, conventions.score_precision), measures, rng)
         found = evaluate_under(conventions, qrels, run, measures, rng, engine=engine)
         ranked = policies.by_rule(found.placements, engine, rule) if rule else None
-        yield found, [] if ranked is None else [np.where(own.kept, own.measure.mean(ranked), np.nan) for own in found]
+        yield found, [] if ranked is None else [np.where(own.kept, own.spread.of(ranked), np.nan) for own in found]
 
 
 def _together(
@@ -86,7 +86,7 @@ def _together(
         scores = [
             score_of(one, placements, ranked, conventions.no_relevant) for one in at_level(measures, conventions.rel)
         ]
-        ruled = [] if by_rule is None else [np.where(one.kept, one.measure.mean(by_rule), np.nan) for one in scores]
+        ruled = [] if by_rule is None else [np.where(one.kept, one.spread.of(by_rule), np.nan) for one in scores]
     n_queries = placements.n_queries // len(runs)
     for n, run in enumerate(runs):
         rows = slice(n * n_queries, (n + 1) * n_queries)
@@ -227,7 +227,8 @@ def _bounds(
 
 def score_of(measure: Measure, placements: Placements, ranked: Placements, no_relevant: str) -> Scores:
     """Return the scores of one measure; `ranked` are the placements after the tie policy."""
-    spread, values = TieSpread(measure, placements), measure.mean(ranked)
+    spread = TieSpread(measure, placements, no_relevant)
+    values = spread.of(ranked)
     if no_relevant == "skip":
         values = np.where(spread.has_relevant, values, np.nan)
     return Scores(measure, placements.query_ids, values, spread)

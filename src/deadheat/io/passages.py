@@ -69,8 +69,8 @@ def read_passages(source: object, path: Path | None, kind: Kind, where: str) -> 
     for column in ("query_id", *(("doc_id",) if kind == "run" else ())):
         if given[column].null_count():
             raise DataError(f"row {_first(given[column].is_null())} has no {column}", path=where)
-    numbers = [_number(given[name], where, is_offset=name != value) for name in (*OFFSETS, value)]
-    found = given.with_columns(*numbers, _flag(given[ANSWERABLE], where))
+    numbers = [as_numbers(given[name], where, is_offset=name != value) for name in (*OFFSETS, value)]
+    found = given.with_columns(*numbers, as_flags(given[ANSWERABLE], where))
     if found["end"].null_count() and kind == "run":  # as LangChain, which says where a chunk starts
         found = found.with_columns(pl.col("end").fill_null(pl.col("start") + pl.col(TEXT).str.len_chars()))
     is_back = (found["end"] < found["start"]).fill_null(value=False)
@@ -86,7 +86,7 @@ def _first(which: pl.Series) -> int:
     return int(which.arg_true()[0]) + 1
 
 
-def _number(column: pl.Series, where: str, *, is_offset: bool) -> pl.Series:
+def as_numbers(column: pl.Series, where: str, *, is_offset: bool) -> pl.Series:
     """Return a column of offsets or other numbers; raise for what is none."""
     read = column.cast(pl.Float64, strict=False)
     is_wrong = read.is_null() & column.is_not_null()
@@ -104,8 +104,8 @@ def _number(column: pl.Series, where: str, *, is_offset: bool) -> pl.Series:
     return read.cast(pl.Int64) if is_offset else read
 
 
-def _flag(column: pl.Series, where: str) -> pl.Series:
-    """Return a column of true and false, in a file as text."""
+def as_flags(column: pl.Series, where: str) -> pl.Series:
+    """Return a column of true and false, in a file as text; null stays."""
     read = column.cast(pl.String).str.to_lowercase().replace_strict({"true": True, "false": False}, default=None)
     is_wrong = read.is_null() & column.is_not_null()
     if is_wrong.any():

@@ -1,5 +1,6 @@
 # What `deadheat.measures` holds, for type checkers: the program finds it itself (tests/whole/test_layers.py compares).
 
+from deadheat.measures.abstain import Abstain
 from deadheat.measures.average import AP, AR, MAP, MAR
 from deadheat.measures.averaged import RnDCG, nDCGRel
 from deadheat.measures.base import CutMeasure, Measure, measures, register
@@ -56,6 +57,7 @@ __all__ = [
     "RBP",
     "RR",
     "SDCG",
+    "Abstain",
     "Accuracy",
     "Compat",
     "Custom",

@@ -46,8 +46,8 @@ class ByQuery:
                 found = by_query(self._run, say_places, self._qrels.to_polars(), self._precision)
             except NotAdjacentError:
                 return self._held().place()
-            counts = of_kind(found, QUERY, "query_id", "above", "tied")
-            counts = counts.select("query_id", n_retrieved="above", ends_in_tie=pl.col("tied") > 0)
+            counts = of_kind(found, QUERY, "query_id", "above", "tied", "value")
+            counts = counts.select("query_id", n_retrieved="above", ends_in_tie=pl.col("tied") > 0, top_score="value")
             rows = of_kind(found, JUDGED, "query_id", "doc_id", "value", "above", "tied").rename({"value": "relevance"})
             del found  # there may be many judgments
             return from_frames(self._qrels, self._run, counts, rows)
@@ -79,7 +79,7 @@ def say_places(blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
     counts, rows = count(blocks, judgments)
     rows = rows.drop("block").sort("query_id", "doc_id")  # one order, however the rows were divided
     return [
-        said(QUERY, **counts.rename({"n_retrieved": "above", "ends_in_tie": "tied"}).to_dict()),
+        said(QUERY, **counts.rename({"n_retrieved": "above", "ends_in_tie": "tied", "top_score": "value"}).to_dict()),
         said(JUDGED, **rows.rename({"relevance": "value"}).to_dict()),
     ]
 

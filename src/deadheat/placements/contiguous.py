@@ -90,7 +90,7 @@ def count(
     Returns
     -------
     counts : polars.DataFrame
-        query_id, n_retrieved and ends_in_tie, block by block.
+        query_id, n_retrieved, ends_in_tie and top_score, block by block.
     rows : polars.DataFrame
         query_id, doc_id, relevance, above, tied and block.
     """
@@ -106,13 +106,21 @@ def count(
 
 
 def _count(blocks: Blocks, found: JudgedRows) -> tuple[pl.DataFrame, pl.DataFrame]:
-    above, tied, ends_in_tie = map(np.concatenate, zip(*_in_pieces(blocks, found), strict=True))
-    counts = {"query_id": blocks.query_ids, "n_retrieved": np.diff(blocks.bounds), "ends_in_tie": ends_in_tie}
+    above, tied, ends_in_tie, top_score = map(np.concatenate, zip(*_in_pieces(blocks, found), strict=True))
+    counts = {
+        "query_id": blocks.query_ids,
+        "n_retrieved": np.diff(blocks.bounds),
+        "ends_in_tie": ends_in_tie,
+        "top_score": top_score,
+    }
     return pl.DataFrame(counts), found.judgments.with_columns(above=above, tied=tied, block=found.block)
 
 
-def _in_pieces(blocks: Blocks, found: JudgedRows) -> Iterator[tuple[IntArray, IntArray, BoolArray]]:
-    """Yield what :func:`count_above_and_tied` finds in some blocks after the other: few scores stay in the cache."""
+def _in_pieces(blocks: Blocks, found: JudgedRows) -> Iterator[tuple[IntArray, IntArray, BoolArray, FloatArray]]:
+    """Yield what :func:`count_above_and_tied` and :func:`highest` find in some blocks after the other.
+
+    Few scores stay in the cache.
+    """
     parts = blocks.parts(-(-blocks.frame.height // SCORES)) or [blocks]
     memory = np.empty(max(part.frame.height for part in parts))
     start = first = 0
@@ -120,7 +128,8 @@ def _in_pieces(blocks: Blocks, found: JudgedRows) -> Iterator[tuple[IntArray, In
         scores, stop = written(part.frame["score"], memory), start + part.frame.height
         own = slice(*np.searchsorted(found.rows, [start, stop]))
         rows = found.rows[own] - start
-        yield count_above_and_tied(scores, part.bounds, found.block[own] - first, scores[rows], rows)
+        counts = count_above_and_tied(scores, part.bounds, found.block[own] - first, scores[rows], rows)
+        yield *counts, highest(scores, part.bounds)
         start, first = stop, first + len(part.query_ids)
 
 
@@ -235,6 +244,14 @@ def count_above_and_tied(
     more = np.flatnonzero((first + 1 < stop) & (scores[np.minimum(first + 1, len(scores) - 1)] == own))
     tied[more] = _bisect(scores, first[more] + 1, stop[more], own[more], np.greater_equal) - first[more]
     return first - start, tied, _ends_in_tie(scores, bounds, unsorted)
+
+
+def highest(scores: FloatArray, bounds: IntArray) -> FloatArray:
+    """Return the highest score of each block, NaN of an empty one, of shape (n_blocks,)."""
+    found, some = np.full(len(bounds) - 1, np.nan), np.diff(bounds) > 0
+    if some.any():
+        found[some] = np.maximum.reduceat(scores, bounds[:-1][some])
+    return found
 
 
 def _rising_blocks(scores: FloatArray, bounds: IntArray) -> BoolArray:

@@ -107,7 +107,7 @@ class Kept(Contiguous):
         """Return the placements of the judged documents in the ranks that are known."""
         with guarded(self._run.where):
             counts, rows = count(self._blocks, self._qrels.to_polars())
-            ends = counts.select("query_id", "ends_in_tie")
+            ends = counts.select("query_id", "ends_in_tie", "top_score")
             queries = self.known.join(ends, on="query_id", how="left").with_columns(
                 pl.col("ends_in_tie") & pl.col("is_whole")
             )

@@ -9,7 +9,7 @@ from deadheat.data.precision import ScorePrecision, round_and_warn, round_scores
 from deadheat.data.rows import MappingRows
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.mappings import check_ids, look_up
-from deadheat.placements.contiguous import count_above_and_tied, rows_of_ties
+from deadheat.placements.contiguous import count_above_and_tied, highest, rows_of_ties
 from deadheat.placements.placements import Placements, no_common_query, sort_rows, subtopics_of
 
 
@@ -54,6 +54,7 @@ class OfDicts:
             rows=(code[rows], np.array(found.docs, dtype=object)[rows], found.relevance[rows], above, tied),
             unjudged_queries=tuple(unjudged),
             ends_in_tie=ends_in_tie,
+            top_score=highest(self._scores, found.bounds),
             subtopics=subtopics_of(self._qrels.subtopics, query_ids),
         )
 

@@ -83,6 +83,8 @@ class Placements(Shown):
         Whether two or more documents share the query's lowest score; None if unknown.
     subtopics : Subtopics or None
         Judgments by subtopic, if the qrels have some.
+    top_score : ndarray of float, shape (n_queries,), or None
+        The highest score of each query, NaN where nothing is retrieved; None if unknown.
     """
 
     query_ids: TextArray
@@ -99,6 +101,7 @@ class Placements(Shown):
     before: Placements | None = field(default=None, repr=False)
     ends_in_tie: BoolArray | None = field(default=None, repr=False)
     subtopics: Subtopics | None = field(default=None, repr=False)
+    top_score: FloatArray | None = field(default=None, repr=False)
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)  # every copy has its own
     _of_judgments: dict[Any, Any] = field(default_factory=dict, repr=False)  # copies share it
 
@@ -218,6 +221,7 @@ class Placements(Shown):
             before=self.before and self.before.select(queries),
             ends_in_tie=None if self.ends_in_tie is None else self.ends_in_tie[queries],
             subtopics=self.subtopics and self.subtopics.select(queries),
+            top_score=None if self.top_score is None else self.top_score[queries],
         )
 
     def part(self, first: int, last: int) -> Placements:
@@ -236,6 +240,7 @@ class Placements(Shown):
             judged_query=self.judged_query[judged] - first,
             judged_relevance=self.judged_relevance[judged],
             ends_in_tie=None if self.ends_in_tie is None else self.ends_in_tie[queries],
+            top_score=None if self.top_score is None else self.top_score[queries],
         )
 
     def to_polars(self) -> pl.DataFrame:
@@ -286,6 +291,7 @@ def sort_rows(
     unjudged_queries: tuple[str, ...] = (),
     ends_in_tie: BoolArray | None = None,
     subtopics: Subtopics | None = None,
+    top_score: FloatArray | None = None,
 ) -> Placements:
     """Build placements from rows in any order: (query code, document id, relevance, above, tied)."""
     query, doc_ids, relevance, above, tied = rows
@@ -311,6 +317,7 @@ def sort_rows(
         unjudged_queries,
         ends_in_tie=ends_in_tie,
         subtopics=subtopics,
+        top_score=top_score,
     )
 
 
@@ -330,7 +337,7 @@ def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame
     ----------
     qrels, run : Qrels, Run
     counts : polars.DataFrame
-        query_id, n_retrieved and, if known, ends_in_tie of every query of the run.
+        query_id, n_retrieved and, if known, ends_in_tie and top_score of every query of the run.
     rows : polars.DataFrame
         query_id, doc_id, relevance, above and tied of every judged document that was retrieved.
     """
@@ -341,6 +348,7 @@ def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame
         raise no_common_query(qrels, run, queries["query_id"].to_list(), unjudged)
     # not computed in other engines, where it would take another pass over all rows
     ends_in_tie = queries["ends_in_tie"].fill_null(value=False).to_numpy() if "ends_in_tie" in counts else None
+    has_scores = "top_score" in counts and run.by_keys is None  # ranks by several keys are none
     rows = rows.join(codes, on="query_id").drop("query_id")  # there may be many judgments
     return sort_rows(
         np.array(queries["query_id"].to_list(), dtype=object),
@@ -357,6 +365,7 @@ def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame
         unjudged_queries=tuple(unjudged),
         ends_in_tie=ends_in_tie,
         subtopics=subtopics_of(qrels.subtopics, queries["query_id"].to_list()),
+        top_score=queries["top_score"].cast(pl.Float64).to_numpy() if has_scores else None,
     )
 
 

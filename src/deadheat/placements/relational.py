@@ -31,7 +31,9 @@ class Relational:
     def place(self) -> Placements:
         """Return the placements, joined and ranked where the rows are."""
         with guarded(self._run.where):
-            counts = collect(self._retrieved.group_by("query_id").agg(n_retrieved=nw.len()))
+            counts = collect(
+                self._retrieved.group_by("query_id").agg(n_retrieved=nw.len(), top_score=nw.col("score").max())
+            )
             judged = self._judged.select("query_id").unique()
             rows = ranked(self._retrieved.join(judged, on="query_id", how="semi"))
             return from_frames(self._qrels, self._run, counts, collect(find_judged(self._judged, rows)))

@@ -68,6 +68,8 @@ class Together(Contiguous):
         self._block[places] = np.flatnonzero(counts["place"].is_not_null().to_numpy())
         n_retrieved, ends_in_tie = np.zeros(n_runs * n_queries, np.int64), np.zeros(n_runs * n_queries, np.bool_)
         n_retrieved[places], ends_in_tie[places] = known["n_retrieved"].to_numpy(), known["ends_in_tie"].to_numpy()
+        top_score = np.full(n_runs * n_queries, np.nan)
+        top_score[places] = known["top_score"].to_numpy()
         firsts = np.arange(n_runs)[:, None] * n_queries
         return sort_rows(
             np.tile(np.array(queries["query_id"].to_list(), dtype=object), n_runs),
@@ -80,6 +82,7 @@ class Together(Contiguous):
                 *(rows[name].to_numpy() for name in ("relevance", "above", "tied")),
             ),
             ends_in_tie=ends_in_tie,
+            top_score=top_score,
         )
 
     def _check_common(self, counts: pl.DataFrame, queries: pl.DataFrame) -> None:

@@ -346,18 +346,21 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     first = evaluations[0]
     are_skipped = first.conventions.no_relevant == "skip"
     found: dict[str, list[str]] = {}
-    alike: dict[tuple[tuple[str, ...], str], list[Measure]] = {}
+    alike: dict[tuple[tuple[str, ...], str, bool], list[Measure]] = {}
     for measure in first.measures:
         scores = [one[measure] for one in evaluations]
         ids = set[str]().union(*(one.query_ids[~one.has_relevant].tolist() for one in scores))
         found[measure.label] = sorted(ids)
         counting = (tuple(found[measure.label]), "") if are_skipped else _counting(scores, ids)
-        alike.setdefault(counting, []).append(measure)
+        is_right = any(one.spread.is_right.any() for one in scores)
+        alike.setdefault((*counting, is_right), []).append(measure)
     yield Fact("queries_without_relevant", found)
-    for (alike_ids, where), measures in alike.items():
+    for (alike_ids, where, is_right), measures in alike.items():
         if not alike_ids:
             continue
         worst = "count as 0" if all(one.higher_is_better for one in measures) else "count as the worst value"
+        if is_right:
+            worst = "count as 1 where nothing is retrieved, else as 0"
         effect = "left out" if are_skipped else worst
         of = "" if len(measures) == len(found) else f" for {', '.join(one.label for one in measures)}"
         yield note("nothing relevant", f"{named(alike_ids)}, {effect}{of}{where}")

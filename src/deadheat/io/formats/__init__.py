@@ -4,7 +4,7 @@ import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -34,6 +34,7 @@ __all__ = [
     "chosen_format",
     "ending",
     "format_of",
+    "has_column",
     "is_too_large",
     "locate",
     "register",
@@ -44,8 +45,26 @@ __all__ = [
 ]
 
 DEFAULT = "trec"
+PARQUET = b"PAR1"  # has the names of its columns at its end
 COMPRESSED: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
 SUFFIXES = {suffix: form.name for form in FORMATS.values() for suffix in form.suffixes}
+
+
+def has_column(path: Path, name: str) -> bool:
+    """Tell whether a file is a table with a column, beside those of qrels and runs.
+
+    First by its first bytes: to look closer may be to parse all of it.
+    """
+    if not path.is_file():
+        return False
+    head = plain_head(path)
+    if head is None:
+        with suppress(DataError):  # which reading it raises
+            head = next(blocks(path, HEAD))
+    if head is None or not (head.startswith(PARQUET) or name.encode() in head):
+        return False
+    columns = format_of(path, None).columns
+    return columns is not None and name in columns(path)
 
 
 def ending(path: str | os.PathLike[str]) -> str:

@@ -1,0 +1,81 @@
+"""Questions without an answer: whether a system keeps silent, and whether it is right to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deadheat.arrays import FloatArray
+from deadheat.errors import MeasureError
+from deadheat.measures.base import Measure, register
+from deadheat.measures.parameters import Choice, Number, parameter
+from deadheat.measures.top import REL
+from deadheat.placements.placements import Placements
+
+
+@register
+class Abstain(Measure):
+    r"""How often a system abstains: it retrieves nothing, or nothing with a score above a threshold.
+
+    .. math:: \text{rate} = |A| / |Q|, \quad \text{precision} = |A \cap U| / |A|, \quad
+        \text{recall} = |A \cap U| / |U|
+
+    with the queries Q, those U without an answer, and those A of which the system abstains. A query has no answer if
+    the qrels have no document of relevance `rel` or more for it, as with an empty list, or false in a column
+    ``answerable``. Precision is over A, so other queries have no value and are left out, and recall over U. A score
+    that equals the threshold is not above it: queries whose best scores tie abstain together, and no order of ties
+    changes the value. ``@`` sets the threshold. With ``ascending=True`` scores are minus the distances, and so is the
+    threshold.
+
+    References
+    ----------
+    Rajpurkar, Jia and Liang 2018, https://doi.org/10.18653/v1/P18-2124, of questions without an answer;
+    El-Yaniv and Wiener 2010, https://www.jmlr.org/papers/v11/el-yaniv10a.html, of thresholds.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> qrels, run = {"q1": {"a": 1}, "q2": {}}, {"q1": {"a": 0.9}, "q2": {"b": 0.3}}
+    >>> evaluate(qrels, run, ["Abstain", "Abstain@0.3", "Abstain(of='recall')@0.3"]).means()
+    {'Abstain': 0.0, 'Abstain@0.3': 0.5, "Abstain(of='recall')@0.3": 1.0}
+    """
+
+    title = "abstention"
+    formula = "Abstain = share of queries with no score above the threshold; of: rate, precision or recall"
+    at = "threshold"
+
+    of: str = parameter(
+        "rate", Choice(("rate", "precision", "recall")), "of all, of abstentions, or of what has no answer"
+    )
+    threshold: float | None = parameter(
+        None, Number(optional=True), "a score above it is an answer; None: any score is"
+    )
+    rel: float = parameter(1, Number(), REL)
+
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether the value is 0 or 1: it is."""
+        return True
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return 1 for each query of which the system abstains, or is right to; NaN where it is not asked."""
+        abstains = placements.missing
+        if self.threshold is not None:
+            if placements.top_score is None:
+                raise MeasureError("the scores are not at hand here", measure="Abstain", given=self.threshold)
+            abstains = abstains | (placements.top_score <= self.threshold)
+        has_none = placements.n_relevant(self.rel) == 0
+        if self.of == "rate":
+            return abstains.astype(np.float64)
+        return np.where(abstains if self.of == "precision" else has_none, abstains & has_none, np.nan)
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return 0."""
+        return np.zeros(placements.n_queries)
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the value twice, as no order changes it."""
+        return self.mean(placements), self.mean(placements)
+
+    def reachable(self, placements: Placements) -> FloatArray:
+        """Return 1: every system can abstain."""
+        return np.where(np.isnan(self.mean(placements)), np.nan, 1.0)

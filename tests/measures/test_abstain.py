@@ -1,0 +1,146 @@
+"""Questions without an answer: abstention at every threshold by definition, and what other measures make of silence."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import deadheat as dh
+from deadheat.errors import DataError, MeasureError, ParameterError
+
+ROWS = [
+    {"query_id": "q1", "doc_id": "a", "relevance": 1, "answerable": True},
+    {"query_id": "q2", "doc_id": None, "relevance": None, "answerable": False},
+]
+RUN = {"q1": {"a": 0.9}, "q2": {"b": 0.3}}
+
+
+def drawn(seed: int) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
+    """Return qrels and a run whose best scores tie between queries; some queries have no answer, some no document."""
+    rng = random.Random(seed)
+    queries = [f"q{n:02}" for n in range(30)]
+    qrels = {query: {"d1": rng.choice((0, 1, 2))} if rng.random() < 0.7 else {} for query in queries}
+    run = {query: {f"d{n}": float(rng.randrange(4)) for n in range(rng.randrange(4))} for query in queries}
+    return qrels, {query: docs for query, docs in run.items() if docs} | {"q00": {"d1": 0.0}}
+
+
+def by_definition(
+    qrels: dict[str, dict[str, float]], run: dict[str, dict[str, float]], threshold: float | None, rel: float
+) -> dict[str, float]:
+    silent = {q for q in qrels if not any(threshold is None or s > threshold for s in run.get(q, {}).values())}
+    without = {q for q, judged in qrels.items() if not any(own >= rel for own in judged.values())}
+    both = len(silent & without)
+    return {
+        "rate": len(silent) / len(qrels),
+        "precision": both / len(silent) if silent else math.nan,
+        "recall": both / len(without) if without else math.nan,
+    }
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("rel", [1, 2])
+def test_rates_at_every_threshold_are_those_of_the_definition(seed: int, rel: float) -> None:
+    """In each engine, and in the curve: queries whose best scores tie at the threshold abstain together."""
+    qrels, run = drawn(seed)
+    frame = pl.DataFrame([(q, d, s) for q, own in run.items() for d, s in own.items()], orient="row")
+    frame.columns = ["query_id", "doc_id", "score"]
+    sides = ("rate", "precision", "recall")
+    evaluations = [
+        dh.evaluate(qrels, one, "RR", missing="empty") for one in (run, frame, frame.lazy(), frame.to_pandas())
+    ]
+    for threshold in (None, -1.0, 0.0, 0.5, 1.0, 2.0, 3.0):
+        wanted = by_definition(qrels, run, threshold, rel)
+        for one in evaluations:
+            measures = [dh.Abstain(of=side, threshold=threshold, rel=rel) for side in sides]
+            values = [measure.mean(one.placements) for measure in measures]
+            found = [own[~np.isnan(own)].mean() if (~np.isnan(own)).any() else math.nan for own in values]
+            assert found == pytest.approx([wanted[side] for side in sides], nan_ok=True)
+    for row in evaluations[0].abstention(rel).iter_rows(named=True):
+        wanted = by_definition(qrels, run, row["threshold"], rel)
+        found = [math.nan if row[side] is None else row[side] for side in sides]
+        assert found == pytest.approx([wanted[side] for side in sides], nan_ok=True)
+
+
+def test_thresholds_after_rounding_saving_and_without_scores(tmp_path: Path) -> None:
+    """A rounded score that equals the threshold is not above it; ranks by several keys are no scores."""
+    qrels, run = {"q": {}, "p": {"a": 1}}, {"q": {"a": 0.34}, "p": {"a": 0.4}}
+    assert dh.evaluate(qrels, run, "Abstain@0.3", score_precision=1).means() == {"Abstain@0.3": 0.5}
+    evaluation = dh.evaluate(qrels, run, ["Abstain(of='precision')@0.35", "RR"])
+    evaluation.save(tmp_path / "kept.json")
+    again = dh.load_evaluation(tmp_path / "kept.json")
+    assert again.means() == evaluation.means()
+    assert again.abstention().equals(evaluation.abstention())
+    assert again.rescored({"q": {"b": 1}, "p": {"a": 1}}).means()["Abstain(of='precision')@0.35"] == 0
+    with pytest.raises(MeasureError):
+        dh.evaluate(qrels, run, "Abstain@0.3", then_by=run)
+    with pytest.raises(MeasureError):
+        dh.parse_measure("Abstain(of='f1')")
+    assert str(dh.parse_measure("Abstain@-0.5")) == "Abstain@-0.5"
+
+
+def test_silence_is_right_only_if_asked() -> None:
+    """Of measures from 0 to 1, under no_relevant="correct_if_empty": in means, extremes and other orders of ties."""
+    qrels: dict[str, dict[str, float]] = {"q1": {"a": 1}, "q2": {}, "q3": {"z": 0}, "q4": {}}
+    run = {"q1": {"a": 0.5, "b": 0.5}, "q2": {"b": 0.3}, "q3": {"z": 0.5}}
+    plain = dh.evaluate(qrels, run, ["RR", "DCG"], missing="empty")
+    assert plain["RR"].values.tolist() == [0.75, 0, 0, 0]
+    evaluation = dh.evaluate(qrels, run, ["RR", "DCG"], missing="empty", no_relevant="correct_if_empty")
+    scores = evaluation["RR"]
+    assert scores.values.tolist() == [0.75, 0, 0, 1]
+    assert (scores.tie_min.tolist(), scores.tie_max.tolist()) == ([0.5, 0, 0, 1], [1, 0, 0, 1])
+    assert scores.spread.reachable.tolist() == [1, 1, 1, 1]
+    assert evaluation["DCG"].values.tolist() == plain["DCG"].values.tolist()
+    options: dict[str, Any] = {"missing": "empty", "no_relevant": "correct_if_empty"}
+    worst = dh.evaluate(qrels, run, "RR", ties="worst", **options)
+    assert worst["RR"].values.tolist() == [0.5, 0, 0, 1]
+    other = {**run, "q4": {"x": 1.0}}
+    compared = dh.compare(qrels, {"silent": run, "talks": other}, "RR", **options)
+    assert compared.differences[:, 0].tolist() == [0, 0, 0, -1]
+    by_id = compared.scores_by_doc_id("silent", "RR")
+    assert by_id is not None
+    assert by_id.values.tolist() == [0.5, 0, 0, 1]
+    told = " ".join(str(evaluation).split())
+    assert "3 queries (q2, q3, q4), count as 1 where nothing is retrieved, else as 0 for RR" in told
+    assert "3 queries (q2, q3, q4), count as 0 for DCG" in told
+    with pytest.raises(ParameterError):
+        dh.evaluate(qrels, run, "RR", no_relevant="correct_if_empty", unjudged="bounds")
+
+
+def test_tables_say_which_queries_have_no_answer(tmp_path: Path) -> None:
+    """In a column ``answerable``, of dicts, frames and files."""
+    sources: list[Any] = [ROWS, pl.DataFrame(ROWS), pl.DataFrame(ROWS).lazy(), pd.DataFrame(ROWS)]
+    pl.DataFrame(ROWS).write_csv(tmp_path / "a.csv")
+    pl.DataFrame(ROWS).write_ndjson(tmp_path / "a.jsonl")
+    pl.DataFrame(ROWS).write_parquet(tmp_path / "a.parquet")
+    sources += [tmp_path / f"a.{suffix}" for suffix in ("csv", "jsonl", "parquet")]
+    for one in sources:
+        qrels = dh.Qrels(one)
+        assert qrels.to_dict() == {"q1": {"a": 1.0}, "q2": {}}, one
+        assert dh.evaluate(qrels, RUN, "Abstain(of='recall')@0.3").means() == {"Abstain(of='recall')@0.3": 1.0}
+    with pytest.raises(DataError):
+        dh.Qrels([{"query_id": "q1", "doc_id": "a", "answerable": False}])
+    with pytest.raises(DataError):
+        dh.Qrels([{"query_id": "q1", "doc_id": "a", "answerable": "perhaps"}])
+
+
+def test_spans_of_unanswerable_questions() -> None:
+    """An empty list, or false in `answerable`; chunks that are retrieved for them are not relevant."""
+    row = {"query_id": "q", "doc_id": "d", "start": 0, "end": 9}
+    chunks = [{**row, "score": 2.0}, {**row, "query_id": "p", "score": 1.0}]
+    sources: list[Any] = [{"q": [row], "p": [], "s": []}, [row, *({"query_id": q, "answerable": False} for q in "ps")]]
+    for source in sources:
+        spans = dh.Spans(source)
+        assert spans.unanswerable == ("p", "s")
+        evaluation = dh.evaluate(
+            spans, chunks, ["Abstain(of='recall')", "Abstain(of='recall')@1", "R@1"], missing="empty"
+        )
+        assert list(evaluation.means().values()) == [0.5, 1.0, 1 / 3]
+    with pytest.raises(DataError):
+        dh.Spans([row, {"query_id": "q", "answerable": False}])
