@@ -26,7 +26,7 @@ def drawn(seed: int) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, f
     """Return qrels and a run whose best scores tie between queries; some queries have no answer, some no document."""
     rng = random.Random(seed)
     queries = [f"q{n:02}" for n in range(30)]
-    qrels = {query: {"d1": rng.choice((0, 1, 2))} if rng.random() < 0.7 else {} for query in queries}
+    qrels = {query: {"d1": rng.choice((0.0, 1.0, 2.0))} if rng.random() < 0.7 else {} for query in queries}
     run = {query: {f"d{n}": float(rng.randrange(4)) for n in range(rng.randrange(4))} for query in queries}
     return qrels, {query: docs for query, docs in run.items() if docs} | {"q00": {"d1": 0.0}}
 

@@ -73,7 +73,7 @@ def _frame_of(source: object, path: Path | None) -> pl.DataFrame | None:
         has_any = are_dicts and any(ANSWERABLE in row for row in source)
         return pl.DataFrame(source, infer_schema_length=None) if has_any else None
     if isinstance(source, pl.LazyFrame):
-        return cast("pl.DataFrame", source.collect()) if ANSWERABLE in source.collect_schema().names() else None
+        return source.collect() if ANSWERABLE in source.collect_schema().names() else None
     if type(source).__module__.startswith("pyspark.") or ANSWERABLE not in getattr(source, "columns", ()):
         return None
     import narwhals as nw  # dicts do not need it

@@ -60,7 +60,9 @@ class Repeats(Sequence[Source]):
     def found_in(cls, run: Source, *, ascending: bool = False) -> Source:
         """Return a run itself, or its repeats if it is a table with a column ``repeat``; of several by name, each."""
         if isinstance(run, Mapping):
-            are_tables = {name: isinstance(one, str | Path) or hasattr(type(one), "columns") for name, one in run.items()}
+            are_tables = {
+                name: isinstance(one, str | Path) or hasattr(type(one), "columns") for name, one in run.items()
+            }
             each = {
                 name: cls.found_in(one, ascending=ascending) if are_tables[name] else one for name, one in run.items()
             }
