@@ -201,7 +201,13 @@ def test_every_class_that_shows_itself_has_a_report() -> None:
     import_module("deadheat.benchmark.bench")
     shown = set(import_module("deadheat.data.shown").Shown.__subclasses__())
     assert shown == set(reports.REPORTS)
-    assert {one.__name__ for one in reports.PAGES} == {"BenchResult", "Comparison", "Evaluation", "History"}
+    assert {one.__name__ for one in reports.PAGES} == {
+        "BenchResult",
+        "Comparison",
+        "Evaluation",
+        "History",
+        "Leaderboard",
+    }
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:

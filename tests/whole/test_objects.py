@@ -25,6 +25,7 @@ from deadheat.report.as_json import as_json
 from deadheat.report.numbers import format_cell
 from deadheat.report.of_comparison import report_comparison
 from deadheat.report.of_history import report_history
+from deadheat.report.of_leaderboard import report_leaderboard
 from deadheat.report.shown import report_of
 from support.command import call
 from support.html_pages import check_harmless, read_html
@@ -130,6 +131,14 @@ MAKE: dict[str, Callable[[Data], Shown]] = {
         [dh.evaluate(given.qrels, dh.Run(run, name=name), "RR") for name, run in given.runs.items()], n_resamples=99
     ),
     "Languages": languages,
+    "Leaderboard": lambda given: dh.leaderboard(
+        {
+            EVIL[0] if given is WILD else "task": {
+                name: dh.evaluate(given.qrels, run, "nDCG@3") for name, run in given.runs.items()
+            }
+        },
+        n_resamples=99,
+    ),
     "Steps": lambda given: evaluation(given).steps(
         "nDCG@3", evaluation(given).query_ids[0], next(iter(given.runs.values()))
     ),
@@ -223,6 +232,7 @@ DATA: dict[str, Callable[[Any], Report]] = {
     "Comparison": lambda shown: report_comparison(shown, qrels="qrels", for_people=False),
     "BenchResult": data_of_bench,
     "History": lambda shown: report_history(shown, for_people=False),
+    "Leaderboard": lambda shown: report_leaderboard(shown, for_people=False),
 }
 """Reports for programs, where they are others than those for people."""
 

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from deadheat.cli.files import INPUT
-from deadheat.cli.options import examples, takes
-from deadheat.cli.output import Output, output_options, table_option
+from deadheat.cli.options import FIGURES, examples, takes
+from deadheat.cli.output import Output, emit, output_options, table_option, with_figures
 from deadheat.settings import Estimation
 
 
@@ -43,7 +43,7 @@ from deadheat.settings import Estimation
     type=click.Choice(["fixed", "random"]),
     help="Only these tasks matter (default where queries are known), or they are a sample of others.",
 )
-@takes("confidence_level", "n_resamples", "seed")
+@takes("confidence_level", "n_resamples", "seed", *FIGURES)
 @click.option("--compact", is_flag=True, help="One table for a paper: the best bold, and letters for tiers.")
 @output_options("document", "rows")
 @table_option("that of the models", "tasks", "without_task")
@@ -58,6 +58,7 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
     """
     from deadheat.comparison.leaderboard import leaderboard as find
     from deadheat.report.of_leaderboard import report_compact_leaderboard, report_leaderboard
+    from deadheat.report.page import page_of_leaderboard
 
     output = Output(options, [*(one for one in source if not Path(one).is_dir()), options["weights"]])
     found = find(
@@ -67,6 +68,9 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
         n_resamples=options["n_resamples"] or Estimation.n_resamples,
         rng=options["seed"] or 0,
     )
+    if output.form == "html" and not options["compact"] and options["figures"] is None:
+        emit(page_of_leaderboard(found), output.path)
+        return
     whole = report_leaderboard(found, for_people=not output.is_data)
     report = report_compact_leaderboard(found) if options["compact"] and not output.is_data else whole
-    output.print(report)
+    output.print(with_figures(report, [("", found, {})], [found.measure]))

@@ -17,7 +17,7 @@ from deadheat.arguments import Rng, check_choice, generator, level, positive, re
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.comparison.tasks import Task, TaskResults, labels_of_tasks, read_results
 from deadheat.data.flat import Numbers
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Plottable, Shown
 from deadheat.data.tables import Source
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.intervals import FEWEST
@@ -76,7 +76,7 @@ class Uncertainty:
 
 
 @dataclass(frozen=True, eq=False)
-class Leaderboard(Shown):
+class Leaderboard(Plottable, Shown):
     """Models over tasks, best first. Made by :func:`leaderboard`.
 
     Attributes

@@ -1,6 +1,7 @@
 # The names of the package; a test holds the figures complete.
 
 from deadheat.figures.base import Drawing, Figure, drawings, figures_of, plot_of
+from deadheat.figures.draw_leaderboard import heat_map, rank_intervals, tiers, without_task
 from deadheat.figures.draw_lines import coarsening, cutoffs, history, precision_recall, slopes
 from deadheat.figures.draw_overview import overview
 from deadheat.figures.draw_pairs import differences, matrix, power, scatter
@@ -17,6 +18,7 @@ __all__ = [
     "drawings",
     "figures_of",
     "forest",
+    "heat_map",
     "history",
     "largest_tie",
     "matrix",
@@ -25,6 +27,7 @@ __all__ = [
     "plot_of",
     "power",
     "precision_recall",
+    "rank_intervals",
     "ranks",
     "rendered",
     "save",
@@ -34,5 +37,7 @@ __all__ = [
     "tie_correlation",
     "tie_histogram",
     "tie_ratio",
+    "tiers",
     "traditional",
+    "without_task",
 ]

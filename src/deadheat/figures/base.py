@@ -12,6 +12,7 @@ import polars as pl
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.history import History
 from deadheat.comparison.languages import Languages
+from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.errors import FigureError, ParameterError, SourceTypeError
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.profile.profile import TieProfile
@@ -28,6 +29,7 @@ Drawable: TypeAlias = (
     | CoarseningProfile
     | Simulation
     | History
+    | Leaderboard
     | pl.DataFrame
     | Mapping[str, object]
     | Sequence[object]
@@ -37,7 +39,9 @@ Drawable: TypeAlias = (
 Chart: TypeAlias = alt.LayerChart | alt.ConcatChart
 """A figure as Altair has it: one of several pictures is a ConcatChart."""
 
-SubjectKind: TypeAlias = Literal["systems", "comparison", "languages", "strata", "ties", "coarsening", "history"]
+SubjectKind: TypeAlias = Literal[
+    "systems", "comparison", "languages", "strata", "ties", "coarsening", "history", "leaderboard"
+]
 KINDS: dict[type, SubjectKind] = {
     Comparison: "comparison",
     Languages: "languages",
@@ -48,6 +52,7 @@ KINDS: dict[type, SubjectKind] = {
     pl.DataFrame: "ties",
     CoarseningProfile: "coarsening",
     History: "history",
+    Leaderboard: "leaderboard",
 }
 SEVERAL = {"systems", "strata", "ties"}  # kinds of objects of which a figure takes several too
 
@@ -68,7 +73,7 @@ class Figure:
         Takes what it is of, and the `measure` if it has one.
     of : tuple of str
         What it can be drawn of: "systems", "comparison", "languages", "strata", "ties", "coarsening",
-        "history".
+        "history", "leaderboard".
     measures : str
         "each": it is drawn of each measure; "all": one is of all measures; else the names of its own, such as "nDCG R".
     place : int

@@ -58,7 +58,7 @@ from deadheat.report.of_objects import of_documents, of_interval, of_pair, of_sc
 from deadheat.report.of_planning import planned
 from deadheat.report.of_profile import report_profile
 from deadheat.report.of_steps import of_steps
-from deadheat.report.page import page_of_comparison, page_of_evaluation, page_of_history
+from deadheat.report.page import page_of_comparison, page_of_evaluation, page_of_history, page_of_leaderboard
 from deadheat.wording import counted
 
 MOST_ROWS = 20  # of placements: more are no table to read
@@ -157,6 +157,7 @@ PAGES: dict[type, Callable[[Any], str]] = {
     Comparison: page_of_comparison,
     Evaluation: page_of_evaluation,
     History: page_of_history,
+    Leaderboard: page_of_leaderboard,
 }
 
 

@@ -1,6 +1,22 @@
 """One HTML file about runs: verdict, leaderboard, figures, queries, rankings, ties, inputs, how to make it again."""
 
-from deadheat.report.page.assemble import fragment_of, page_of, page_of_comparison, page_of_evaluation, page_of_history
+from deadheat.report.page.assemble import (
+    fragment_of,
+    page_of,
+    page_of_comparison,
+    page_of_evaluation,
+    page_of_history,
+    page_of_leaderboard,
+)
 from deadheat.report.page.subject import Input, Subject
 
-__all__ = ["Input", "Subject", "fragment_of", "page_of", "page_of_comparison", "page_of_evaluation", "page_of_history"]
+__all__ = [
+    "Input",
+    "Subject",
+    "fragment_of",
+    "page_of",
+    "page_of_comparison",
+    "page_of_evaluation",
+    "page_of_history",
+    "page_of_leaderboard",
+]

@@ -14,6 +14,7 @@ import numpy as np
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.history import History
 from deadheat.comparison.languages import Languages, judge_languages
+from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Interval, IntervalOptions
 from deadheat.evaluation.steps import POLICIES
@@ -27,6 +28,7 @@ from deadheat.report.of_comparison import columns_of_strata, list_systems, repor
 from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
 from deadheat.report.of_history import report_history
 from deadheat.report.of_languages import list_languages, tell_beside, tell_gaps, tell_languages
+from deadheat.report.of_leaderboard import report_leaderboard
 from deadheat.report.page.at_a_glance import about, glance, headline_of
 from deadheat.report.page.data import N_RANKS, data_of, encoded
 from deadheat.report.page.pictures import Picture, are_missing, draw, pictures_of, vega
@@ -352,8 +354,17 @@ def _strata_tables(subject: Subject) -> list[Table]:
 
 def page_of_history(found: History) -> str:
     """Return an HTML document with the line of each measure, and the tables."""
-    report = replace(report_history(found), heading=f"History: {', '.join(found.measures)}")
-    numbers = count(1)
-    drawn = [] if are_missing() else [one for name in found.measures for one in draw("history", found, name, numbers)]
-    figures = "".join(f"<figure>{one.svg}</figure>" for one in drawn)
-    return as_html(report).replace("</h1>", f"</h1>{figures}", 1)
+    return _page_of(report_history(found), f"History: {', '.join(found.measures)}", found, found.measures)
+
+
+def page_of_leaderboard(found: Leaderboard) -> str:
+    """Return an HTML document with the figures of a leaderboard, and its tables."""
+    return _page_of(report_leaderboard(found), f"Leaderboard: {found.measure}", found, [found.measure])
+
+
+def _page_of(report: Report, heading: str, found: History | Leaderboard, measures: Sequence[str]) -> str:
+    """Return an HTML document with a report, and its figures first."""
+    part, numbers = "history" if isinstance(found, History) else "leaderboard", count(1)
+    drawn = [] if are_missing() else [one for name in measures for one in draw(part, found, name, numbers)]
+    figures = "".join(f"<figure>{one.svg}</figure>" for one in drawn if one.svg)
+    return as_html(replace(report, heading=heading)).replace("</h1>", f"</h1>{figures}", 1)

@@ -1,0 +1,50 @@
+"""The figures of a leaderboard hold its numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import deadheat as dh
+from deadheat.errors import FigureError
+from support.figure_data import rows_of
+
+
+def board(n_tasks: int = 3, n_queries: int = 12) -> dh.Leaderboard:
+    rng = np.random.default_rng(4)
+    rows = [
+        (f"t{task}", f"q{query}", f"m{model}", float(rng.random() / 4 + model / 6))
+        for task in range(n_tasks)
+        for query in range(n_queries)
+        for model in range(4)
+    ]
+    return dh.leaderboard(pl.DataFrame(rows, ["task", "query_id", "model", "value"], orient="row"), n_resamples=500)
+
+
+def test_intervals_and_tiers() -> None:
+    found = board()
+    frame = found.to_polars()
+    rows = rows_of(found.plot("rank_intervals"))
+    assert [(row["label"], row["rank_low"], row["rank_high"]) for row in rows] == frame.select(
+        "model", "rank_low", "rank_high"
+    ).rows()
+    drawn = rows_of(found.plot("tiers"))
+    assert [row["mean"] for row in drawn] == frame["mean"].to_list()
+    colours = {row["tier"]: row["colour"] for row in drawn}
+    assert [row["colour"] for row in drawn] == [colours[tier] for tier in found.tiers or ()]
+
+
+def test_values_by_task_and_orders_without_one() -> None:
+    found = board()
+    cells = {(row["label"], row["task"]): row["value"] for row in rows_of(found.plot("heat_map"))}
+    assert cells["m3", "t1"] == found.task_values().filter(model="m3")["t1"][0]
+    rows = rows_of(found.plot("without_task"))
+    for task, means in found.without_tasks:
+        own = {row["label"]: row["rank"] for row in rows if row["without"] == task}
+        assert own == {name: 1 + int((means > mean).sum()) for name, mean in zip(found.models, means, strict=True)}
+
+
+def test_ranks_without_intervals_are_not_drawn() -> None:
+    with pytest.raises(FigureError, match="1 task"):
+        dh.leaderboard({"t": {"a": 0.5, "b": 0.25}}).plot("rank_intervals")
