@@ -34,7 +34,6 @@ DEFAULTS = list(
         one.notation(cutoff) for one in VARIANTS for cutoff in one.cutoffs if cutoff in {None, 5} and not one.parameters
     )
 )
-WHOLE = {"en.bm25", "de.minilm-2dec"}  # runs on which slow measures are tried too
 FIELDS = ("values", "tie_mean", "tie_std", "tie_min", "tie_max", "has_relevant")
 POLICIES = ("expected", "best", "worst", "doc_id", "input")
 DEPTH = 10
@@ -148,7 +147,7 @@ def check_case(seed: int, path: Path) -> tuple[int, int]:
 
 
 @pytest.mark.filterwarnings("ignore::deadheat.DeadheatWarning")
-@pytest.mark.parametrize("seeds", [range(25), pytest.param(range(25, 2_000), marks=pytest.mark.slow)], ids=str)
+@pytest.mark.parametrize("seeds", [range(25), pytest.param(range(25, 600), marks=pytest.mark.slow)], ids=str)
 def test_random_cases_with_ties_at_the_kept_depth(tmp_path: Path, seeds: range) -> None:
     found = [check_case(seed, tmp_path / "x.json") for seed in seeds]
     n_equal, n_refused = (sum(each) for each in zip(*found, strict=True))
@@ -171,11 +170,8 @@ def test_real_runs_for_every_measure_and_policy(tmp_path: Path, name: str) -> No
         }
     )
     for ties in POLICIES:
-        names = [
-            one
-            for one in DEFAULTS
-            if ties != "expected" or name in WHOLE or not isinstance(dh.parse_measure(one), OrdersMeasure)
-        ]
+        # those that list the orders of long ties are slow; random cases have them
+        names = [one for one in DEFAULTS if ties != "expected" or not isinstance(dh.parse_measure(one), OrdersMeasure)]
         anew = dh.evaluate(other, run, names, ties=ties)
         found, unknown = rescore(loaded, other, anew.measures, replace(loaded.conventions, ties=ties))
         assert_equal(found, anew, FIELDS if ties == "expected" else ("values",))  # the spread is that of all orders

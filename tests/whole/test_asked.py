@@ -24,7 +24,7 @@ from support.command import ok
 from support.small_bench import CASES, DOCUMENTS, known
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from deadheat.benchmark.result import BenchResult
@@ -249,16 +249,22 @@ def leaves(nested: Mapping[str, Any], *names: str) -> list[Any]:
     ]
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    found = tmp_path_factory.mktemp("asked")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.chdir(found)
+        _write()
+        yield found
+
+
+def _write() -> None:
     for name, data, value in (("qrels", QRELS, "relevance"), ("one", RUN, "score"), ("other", OTHER, "score")):
         rows = [(query, doc, number) for query, docs in data.items() for doc, number in docs.items()]
         pl.DataFrame(rows, ["query_id", "doc_id", value], orient="row").write_parquet(f"{name}.parquet")
     TABLE.write_csv("queries.csv")
     ok("evaluate", "qrels.parquet", "one.parquet", "-m", " ".join(ASKED), "--save", "saved.json")
     ok("evaluate", "qrels.parquet", "other.parquet", "-m", " ".join(NOTATION), "--save", "before.json")
-    return tmp_path
 
 
 FILES = ["qrels.parquet", "one.parquet", "other.parquet"]
