@@ -83,7 +83,7 @@ def test_a_component_below_0_is_said() -> None:
 @pytest.mark.parametrize("n_repeats", [2, 5])
 @pytest.mark.parametrize("n_queries", [10, 50])
 def test_intervals_cover(n_queries: int, n_repeats: int, shared: float) -> None:
-    rng, n_simulated, hits, rejected = np.random.default_rng(4), 600, 0, 0
+    rng, n_simulated, hits, rejected = np.random.default_rng(4), 2000, 0, 0
     for _ in range(n_simulated):
         values = drawn(rng, n_queries, n_repeats, shared)
         means = values.mean(axis=1)[:, None]
