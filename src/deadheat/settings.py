@@ -175,8 +175,9 @@ class Conventions(Settings):
     )
     unjudged: str = setting(
         "zero",
-        ("zero", "bounds"),
-        "Unjudged documents have no gain; or also give the least and greatest value for any relevance of theirs.",
+        ("zero", "bounds", "judge"),
+        "Unjudged documents have no gain; or also give the least and greatest value for any relevance of theirs; or a"
+        " judge's labels fill them (--fill).",
     )
     unjudged_max_rel: float | None = setting(
         None,
@@ -194,7 +195,7 @@ class Conventions(Settings):
     def __post_init__(self) -> None:
         """Check each setting, and what bounds over unjudged documents go with."""
         super().__post_init__()
-        if self.unjudged != "bounds":
+        if self.unjudged == "zero":
             if self.unjudged_max_rel is not None:
                 problem, hint = "requires bounds over unjudged documents", Advice("unjudged", "bounds")
                 raise ParameterError(problem, argument="unjudged_max_rel", given=self.unjudged_max_rel, hint=hint)
@@ -202,10 +203,14 @@ class Conventions(Settings):
         # labels of unjudged documents must change gains alone, neither lists nor which queries count
         if self.judged_only:
             raise ParameterError("cannot be combined with bounds over unjudged documents", argument="judged_only")
-        beside = {"unjudged": "bounds"}
-        if self.ties in {"best", "worst"}:
-            allowed = [one for one in TIES if one not in {"best", "worst"}]
-            raise ParameterError(argument="ties", given=self.ties, allowed=allowed, beside=beside)
+        beside = {"unjudged": self.unjudged}
+        if self.unjudged == "judge":
+            for name, allowed in (("ties", "expected"), ("depth", None)):
+                if (given := getattr(self, name)) != allowed:
+                    raise ParameterError(argument=name, given=given, allowed=repr(allowed), beside=beside)
+        elif self.ties in {"best", "worst"}:
+            policies = [one for one in TIES if one not in {"best", "worst"}]
+            raise ParameterError(argument="ties", given=self.ties, allowed=policies, beside=beside)
         if self.no_relevant != "zero":
             raise ParameterError(argument="no_relevant", given=self.no_relevant, allowed="'zero'", beside=beside)
 

@@ -280,3 +280,20 @@ def test_measures_that_cannot_be_read(given: str, message: str) -> None:
     result = call("evaluate", "qrels.txt", "bm25.run", "-m", given)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_fill_takes_the_labels_of_a_judge_where_humans_left_holes(folder: Path) -> None:
+    (folder / "few.txt").write_text("q1 0 a 1\nq1 0 b 0\nq2 0 a 1\n", encoding="utf-8")
+    (folder / "llm.txt").write_text("q1 0 a 2\nq1 0 b 0\nq1 0 c 2\nq2 0 a 2\nq2 0 b 0\n", encoding="utf-8")
+    (folder / "one.run").write_text("q1 Q0 c 1 3 x\nq1 Q0 a 2 2 x\nq2 Q0 b 1 3 x\nq2 Q0 a 2 2 x\n", encoding="utf-8")
+    document = json.loads(ok("evaluate", "few.txt", "one.run", "--fill", "llm.txt", "-m", "P@1", "--format", "json"))
+    found = evaluate("few.txt", "one.run", "P@1", unjudged="judge", judge="llm.txt")["P@1"]
+    row = document["filled"]["one"]["P@1"]
+    told = [row[name] for name in ("value", "fill_low", "fill_high", "by_judge", "judge_share")]
+    wanted = [found.mean, *found.fill_interval(), found.mean_by_judge, found.judge_share]
+    assert told == pytest.approx(wanted)
+    out = ok("evaluate", "few.txt", "one.run", "--fill", "llm.txt", "-m", "P@1")
+    assert "2 documents that the judge alone has labelled, of which the run lacks 0" in " ".join(out.split())
+    for more in (["--unjudged", "bounds"], ["--save", "x.json"], ["--beside", "doc_id"]):
+        assert "--fill" in call("evaluate", "few.txt", "one.run", "--fill", "llm.txt", *more).stderr
+    assert "--fill" in call("evaluate", "few.txt", "one.run", "--unjudged", "judge").stderr

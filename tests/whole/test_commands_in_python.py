@@ -87,6 +87,7 @@ ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
     "max_memory": (dh.max_memory, "n_bytes"),
     **{f"evaluate {name}": (dh.Evaluation.save, name) for name in ("save_depth", "label", "commit")},
     "evaluate beside": (dh.tie_profile, "beside"),
+    "evaluate fill": (dh.evaluate, "judge"),
     "repeats": (dh.Repeats, "runs"),
     "spans": (dh.Spans, "source"),
     **{name: (dh.Spans, name) for name in ("overlap", "overlap_of", "documents")},

@@ -30,6 +30,7 @@ OTHERWISE = {  # options whose arguments have other names
     "original_texts": "original",
     "ci_method": "method",
     "measure": "measures",
+    "fill": "judge",
 }
 COMMANDS = (  # the most useful first, as --help lists them
     *(

@@ -22,7 +22,7 @@ from deadheat.cli.files import (
     shown_path,
     split_repeats,
 )
-from deadheat.cli.judges import labels
+from deadheat.cli.judges import labels_of_judge
 from deadheat.cli.options import (
     COLLECTION,
     ENGINE,
@@ -192,7 +192,7 @@ def compare_files(
     queries : Queries or None
     """
     from deadheat.comparison.comparison import compare_evaluated, compare_under
-    from deadheat.comparison.judged import as_qrels, check_judge
+    from deadheat.comparison.judged import check_judge
     from deadheat.evaluation.evaluate import load_evaluation
     from deadheat.evaluation.under import evaluate_many
     from deadheat.evaluation.warned import warn_of_form
@@ -222,7 +222,7 @@ def compare_files(
         judgments = open_qrels(qrels)
         for piece in in_pieces(list(named.items()), lambda item: Path(item[1])):
             runs |= {name: open_run(path, name, keyed=name != alone) for name, path in piece}
-        judge = None if options.get("judge") is None else as_qrels(labels(options["judge"], "judge"))
+        judge = labels_of_judge(options.get("judge"))
         if judge is not None:
             check_judge(design, **of_queries)
         comparison = compare_under(

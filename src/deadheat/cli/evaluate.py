@@ -24,6 +24,7 @@ from deadheat.cli.files import (
     shown_path,
     split_repeats,
 )
+from deadheat.cli.judges import labels_of_judge
 from deadheat.cli.options import (
     COLLECTION,
     ENGINE,
@@ -71,7 +72,7 @@ NOT_OF_COLUMNS = (
         "unjudged_max_rel",
         "then_by",
     ),
-    *(*INTERVALS, "quantiles", "table", "weights"),
+    *(*INTERVALS, "quantiles", "table", "weights", "fill"),
 )
 
 
@@ -94,6 +95,7 @@ def _parsed(_: click.Context, __: click.Parameter, text: str | None) -> tuple[fl
         "deadheat evaluate qrels.txt bm25.run --ci --queries queries.csv --by difficulty",
         "deadheat evaluate qrels.txt bm25.run --quantiles 0.25,0.5,0.75",
         "deadheat evaluate qrels.txt bm25.run --beside doc_id",
+        "deadheat evaluate human.qrels bm25.run --fill llm.qrels    # where people labelled too few",
         "deadheat evaluate qrels.txt bm25.run --save results/bm25.json",
         "deadheat evaluate qrels.txt features.parquet --score-columns all",
         "deadheat evaluate --spans spans.csv chunks.jsonl -m R@5    # chunks against judged passages",
@@ -120,6 +122,13 @@ def _parsed(_: click.Context, __: click.Parameter, text: str | None) -> tuple[fl
 )
 @takes(*STRATA)
 @click.option("--per-query", is_flag=True, help="Add the scores of each query.")
+@click.option(
+    "--fill",
+    type=INPUT,
+    metavar="JUDGE",
+    help="Labels of a judge, such as a language model: they fill the holes of the qrels, corrected by what they mean"
+    " among documents that both labelled (--unjudged judge).",
+)
 @click.option(
     "--save",
     type=PATH,
@@ -166,7 +175,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         _evaluate_columns(qrels, runs, measures, conventions, options)
         return
     strata = StratumOptions(options)
-    inputs = [qrels, *runs, *filter(None, [strata.path])]
+    inputs = [qrels, *runs, *filter(None, [strata.path, options["fill"]])]
     has_intervals = bool(options["ci"] or options["save"])
     seed = _seed(options["seed"], conventions.ties, has_intervals=has_intervals)
     quantiles = options["quantiles"]
@@ -176,7 +185,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         options,
         seed,
         for_what="" if has_intervals else "--ci",
-        also=("confidence_level",) if quantiles else (),
+        also=("confidence_level",) if quantiles or options["fill"] else (),
         has_queries=strata.path is not None,
     )
     _check_methods(intervals, measures, strata)
@@ -201,6 +210,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
             options["save_depth"] if targets else 0,
             form=form,
             repeats=options["repeats"],
+            fill=options["fill"],
         )
     ]
     named |= dict.fromkeys(options["repeats"], "")
@@ -294,7 +304,11 @@ def _save(
 def _check_form(form: str, options: Mapping[str, Any]) -> None:
     """Refuse options whose output a format has no place for, and a rule beside values that are not exact."""
     if options["repeats"]:
-        refuse(("beside", "figures", "score_columns", "unjudged", "then_by"), "is not for repeats of a run")
+        refuse(("beside", "figures", "score_columns", "unjudged", "then_by", "fill"), "is not for repeats of a run")
+    if options["fill"]:
+        refuse(("save", "beside", "figures"), "is not for --fill, whose values are means over many labels")
+        if options["unjudged"] == "bounds":
+            refuse(("unjudged",), "is judge with --fill, which gives the bounds too")
     if options["beside"] and options["ties"] != "expected":
         raise click.UsageError(f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}")
     for name in ("ci", "by", "beside", "quantiles"):
@@ -322,6 +336,7 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     *,
     form: str | None,
     repeats: Mapping[str, Sequence[str | Run]],
+    fill: str | None,
 ) -> Iterator[tuple[Evaluation, Evaluation | None, tuple[str, str] | None]]:
     """Yield the evaluation of each run, and that with ties broken by a rule if there is one.
 
@@ -332,9 +347,11 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     from deadheat.evaluation.under import evaluate_many
     from deadheat.evaluation.warned import warn_of_form
 
+    judge = labels_of_judge(fill)
     with phase("evaluating runs", len(runs)) as advance:
         for judgments, opened in open_pairs(qrels, runs, form=form):
-            each = evaluate_many(conventions, judgments, opened, measures, [seed] * len(opened), rule=rule)
+            seeds = [seed] * len(opened)
+            each = evaluate_many(conventions, judgments, opened, measures, seeds, rule=rule, judge=judge)
             for run, (evaluation, values) in zip(opened, each, strict=True):
                 by_rule = traditional(evaluation, values, rule) if rule else None
                 unmatched = None

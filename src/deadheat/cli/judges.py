@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,9 @@ from deadheat.cli.files import INPUT, named_columns, named_runs, open_qrels, ope
 from deadheat.cli.options import LAST, READING, examples, need_queries, takes
 from deadheat.cli.output import Output, output_options
 from deadheat.settings import Estimation
+
+if TYPE_CHECKING:
+    from deadheat.data.tables import Qrels
 
 
 @click.command(
@@ -62,6 +65,13 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
         output.check_sets(sets)
         strata = {f"{':'.join(one)} {label(name)}": own for one in sets for name, own in found.by(one, table).items()}
     output.print(report_judges(found, per_query=per_query, strata=strata))
+
+
+def labels_of_judge(path: str | None) -> Qrels | None:
+    """Read the labels of the one judge that an option names, if it names one."""
+    from deadheat.data.judgments import as_qrels
+
+    return None if path is None else as_qrels(labels(path, "judge"))
 
 
 def labels(path: str, name: str) -> Any:  # noqa: ANN401 - qrels or a run

@@ -414,7 +414,7 @@ def conventions_of(options: Mapping[str, Any], *, without: Collection[str] = ())
     """Return how to evaluate, checked before anything is read; `without` names ties that are refused too."""
     if without:
         check_choice("ties", options["ties"], [one for one in TIES if one not in without])
-    return Conventions.of(options)
+    return Conventions.of({**options, "unjudged": "judge"} if options.get("fill") else options)
 
 
 def given_conventions(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,12 +18,13 @@ from deadheat import stats
 from deadheat.arguments import Rng, as_count, by_name, generator, positive
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
 from deadheat.comparison.flips import gap_of, side_of
-from deadheat.comparison.judged import as_qrels, check_judge, judged_pairs
+from deadheat.comparison.judged import check_judge, judged_pairs
 from deadheat.comparison.outer import OuterBound, bounded, difference_bounds, outer_bounds
 from deadheat.comparison.pairs import JudgeContribution, Pair, compare_sides, n_units, pairs_of
 from deadheat.comparison.ranking import rank_intervals
 from deadheat.comparison.verdict import QUERY, Judge, Lacking, Verdict, Within
 from deadheat.data.flat import Numbers
+from deadheat.data.judgments import as_qrels
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Plottable, Shown
@@ -882,6 +883,8 @@ def compare_under(
     weights: Weights | None = None,
 ) -> Comparison:
     """Compare runs by a design that was checked for them, without warnings."""
+    if conventions.unjudged == "judge":
+        raise ParameterError(argument="unjudged", given="judge", allowed=("zero", "bounds"), hint="it is of evaluate")
     for table in (qrels, *runs.values(), *([] if judge is None else [judge])) if check_duplicates else ():
         table.check_duplicates()
     rngs = [generator(design.rng, number) for number in range(len(runs))]  # of each run, its own draws

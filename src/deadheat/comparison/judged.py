@@ -10,7 +10,6 @@ import numpy as np
 
 from deadheat.arrays import FloatArray, TextArray, aligned
 from deadheat.comparison.pairs import JudgeContribution, Pair
-from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.measures.notation import MeasureLike
@@ -111,13 +110,6 @@ def _welch(one: FloatArray, other: FloatArray) -> float:
         return float(apart == 0)
     freedom = variance**2 / sum(part**2 / (len(values) - 1) for part, values in zip(parts, (one, other), strict=True))
     return float(2 * special.stdtr(freedom, -apart / variance**0.5))
-
-
-def as_qrels(judge: Source) -> Qrels:
-    """Return a judge's labels as qrels; of a run the scores are the grades."""
-    if isinstance(judge, Run):
-        judge = Qrels.of_checked(judge.to_polars().rename({"score": "relevance"}), judge.name)
-    return Qrels.of(judge)
 
 
 def check_judge(design: Design, *, has_clusters: bool, has_weights: bool = False) -> None:

@@ -26,6 +26,13 @@ GRADES = ("grade", "rating", "relevance", "judgment", "judgement", "label", "sco
 """Names of the column that holds what a judge wrote, the likeliest first."""
 
 
+def as_qrels(judge: Source) -> Qrels:
+    """Return a judge's labels as qrels; of a run the scores are the grades."""
+    if isinstance(judge, Run):
+        judge = Qrels.of_checked(judge.to_polars().rename({"score": "relevance"}), judge.name)
+    return Qrels.of(judge)
+
+
 class Grade(NamedTuple):
     """A grade, and the scale that the answer names; None where it names none, or is no grade."""
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from deadheat.arguments import Rng, by_name, check_choice
 from deadheat.arrays import FloatArray
+from deadheat.data.judgments import as_qrels
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.spans import Spans
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source, path_of
@@ -53,6 +54,7 @@ class EvaluationArguments(ConventionArguments, total=False):
     normalize_ids: str | None
     weights: Weights | None
     queries: Source | None
+    judge: Source | None
 
 
 Measures: TypeAlias = MeasureLike | Iterable[MeasureLike] | None
@@ -93,6 +95,7 @@ def evaluate(
     normalize_ids: str | None = None,
     weights: Weights | None = None,
     queries: Source | None = None,
+    judge: Source | None = None,
 ) -> Evaluation | Evaluations:
     """Evaluate a run against relevance judgments, exactly where scores tie.
 
@@ -139,11 +142,15 @@ def evaluate(
         ``ties="expected"`` the cut must not go through a tie with judged documents, unless all measures have a cutoff
         up to it, so that it makes no difference; under other policies they say which documents remain, and the range
         over tie orders is that of the remaining list.
-    unjudged : {"zero", "bounds"}, default "zero"
+    unjudged : {"zero", "bounds", "judge"}, default "zero"
         A document without a judgment has no gain. With "bounds", `Scores.unjudged_min` and `Scores.unjudged_max` are
         the least and the greatest value if each retrieved unjudged document had any relevance from 0 to a top, exact
         and attained; all rows of the run are read for it. Not for ``ties="best"`` and ``"worst"``, ``judged_only`` and
-        ``no_relevant="skip"``: there, labels change the order, the lists or the queries that count.
+        ``no_relevant="skip"``: there, labels change the order, the lists or the queries that count. With "judge",
+        documents that `judge` has labelled and the qrels have not get human labels many times, drawn from what the
+        judge's grades mean among documents that both labelled; the values are means over these fillings, with
+        `Scores.fill_interval`, `Scores.mean_by_judge`, `Scores.judge_share` and bounds beside. For
+        ``ties="expected"``, lists of any depth.
     unjudged_max_rel : float, optional
         That top; by default the highest relevance in the qrels.
     collection : path, dataframe, mapping or iterable of ids, optional
@@ -159,6 +166,8 @@ def evaluate(
         tenth of the weight.
     queries : path, frame or Queries, optional
         The table that has that column.
+    judge : path, dict, dataframe, Qrels or Run, optional
+        Labels of a judge, such as a language model, for ``unjudged="judge"``; of a run the scores are the grades.
 
     Returns
     -------
@@ -197,6 +206,7 @@ def evaluate(
         return _evaluate_spans(qrels, run, measures, options)
     conventions = Conventions.of(options)
     chosen, given = parse_measures(measures), qrels
+    labels = None if judge is None else as_qrels(judge).normalized(normalize_ids)
     sources: dict[str, Source] = {"": run}
     if is_several := are_runs(run, qrels):
         sources = by_name(run.items())
@@ -219,7 +229,7 @@ def evaluate(
                 opened = opened.then_by(*keys, score_precision=conventions.score_precision)
             runs.append(opened.normalized(normalize_ids))
         assert judged is not None  # noqa: S101 - a piece has a run
-        evaluations = evaluate_many(conventions, judged, runs, chosen, [rng] * len(runs))
+        evaluations = evaluate_many(conventions, judged, runs, chosen, [rng] * len(runs), judge=labels)
         for (name, source), opened, (evaluation, _) in zip(piece, runs, evaluations, strict=True):
             is_weighted = weights is not None or queries is not None
             found[name] = evaluation.weighted(weights, queries) if is_weighted else evaluation

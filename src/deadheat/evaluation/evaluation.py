@@ -334,6 +334,8 @@ class Evaluation(Plottable, Shown):
 
         origin = self.origin or Origin.here()
         given = {name: one for name, one in (("label", label), ("commit", commit)) if one is not None}
+        if any(one.filled is not None for one in self):
+            raise ParameterError("an evaluation with filled holes cannot be saved", hint="save that of human labels")
         parts = self.keeping(save_depth).parts() | {"origin": replace(origin, **given)}
         write(path, list(self), IntervalOptions(**options), parts)
 

@@ -6,16 +6,17 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deadheat.arguments import Rng, positive
+from deadheat.arguments import Rng, level, positive
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.data.flat import Numbers
 from deadheat.data.shown import InNotebooks
 from deadheat.data.tables import Source
 from deadheat.errors import MeasureError, ParameterError
+from deadheat.evaluation.filling import Filled, Filling
 from deadheat.evaluation.intervals import Cluster, Interval, IntervalOptions, cluster_codes, method_of
 from deadheat.io.phases import phase
 from deadheat.kernels import weighting
@@ -46,11 +47,20 @@ class TieSpread:
         From before the tie policy.
     no_relevant : str
         What queries without a relevant document score, as in `Conventions`.
+    filling : Filling or None
+        Of holes of human labels: the values are means over its placements.
     """
 
     measure: Measure
     placements: Placements
     no_relevant: str = "zero"
+    filling: Filling | None = None
+
+    def _over_fillings(self, find: Callable[[Placements], Any]) -> Any:  # noqa: ANN401 - an array, or several
+        """Return what a function finds in the placements, or the mean of it over all fillings."""
+        if self.filling is None:
+            return find(self.placements)
+        return np.mean([find(one) for one in self.filling], axis=0)
 
     def of(self, ranked: Placements) -> FloatArray:
         """Return the exact mean over the orders of other placements of the same run, such as after a tie policy."""
@@ -67,14 +77,14 @@ class TieSpread:
     @cached_property
     def mean(self) -> FloatArray:
         """Exact mean over the orders."""
-        return self.of(self.placements)
+        return np.asarray(self._over_fillings(self.of))
 
     @cached_property
     def std(self) -> FloatArray:
         """Standard deviation over the orders, exactly 0 where all orders give the same value."""
         if not self.placements.have_ties:
             return np.zeros(self.placements.n_queries)
-        found = np.sqrt(self.measure.variance(self.placements))
+        found = np.sqrt(self._over_fillings(self.measure.variance))
         is_doubtful = (found > 0) & (found < DOUBTFUL * np.maximum(1.0, np.abs(self.mean)))
         if not is_doubtful.any():
             return found
@@ -87,7 +97,7 @@ class TieSpread:
         """Smallest and largest value."""
         if not self.placements.have_ties:
             return self.mean, self.mean
-        low, high = (np.where(self.is_right, 1.0, end) for end in self.measure.extremes(self.placements))
+        low, high = (np.where(self.is_right, 1.0, end) for end in self._over_fillings(self.measure.extremes))
         return low, high
 
     @cached_property
@@ -98,13 +108,13 @@ class TieSpread:
     @cached_property
     def has_relevant(self) -> BoolArray:
         """Which queries have a document that counts as relevant."""
-        return self.measure.has_relevant(self.placements)
+        return np.asarray(self._over_fillings(self.measure.has_relevant) > 0)
 
     @cached_property
     def reachable(self) -> FloatArray:
         """The best values that the judgments allow; NaN where they set no limit."""
-        found = self.measure.reachable(self.placements)
-        return np.where(self.has_relevant, found, 1.0) if self.no_relevant == "correct_if_empty" else found
+        found = self._over_fillings(self.measure.reachable)
+        return np.where(self.has_relevant, found, 1.0) if self.no_relevant == "correct_if_empty" else np.asarray(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +184,8 @@ class Scores(InNotebooks):
         0 has no value. Totals have no weights.
     repeats : Repeated or None
         Of a system that was run several times: the values of each run, of which `values` are the means.
+    filled : Filled or None
+        With ``unjudged="judge"``: the values of each filling, of which `values` are the means.
     """
 
     measure: Measure
@@ -184,6 +196,7 @@ class Scores(InNotebooks):
     rows: IntArray | slice = field(default_factory=lambda: slice(None), repr=False)
     weights: FloatArray | None = field(default=None, repr=False)
     repeats: Repeated | None = field(default=None, repr=False)
+    filled: Filled | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         level = f"total {self.total:.4f}" if self.measure.total else f"{self.mean:.4f}"
@@ -321,6 +334,38 @@ class Scores(InNotebooks):
         if not self.has_unjudged_bounds:
             raise MeasureError("there are no bounds over unjudged documents for it", measure=self.measure.label)
         return self.unjudged.ends if isinstance(self.unjudged, PlacedBounds) else self.unjudged
+
+    @property
+    def _fill(self) -> Filled:
+        if self.filled is None:
+            raise ParameterError("no judge has filled the holes", hint="evaluate with unjudged='judge' and judge=")
+        return self.filled
+
+    def fill_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
+        """Return where the mean of these queries may lie if humans labelled what a judge alone has labelled.
+
+        From the means of all fillings, each of which is one labelling: the ends lie inside the bounds of
+        ``unjudged="bounds"`` if these are over the same documents. For other queries see :meth:`interval`, which has
+        this error too.
+
+        Parameters
+        ----------
+        confidence_level : float, default 0.95
+        """
+        means = [self._mean(draw, self.kept) for draw in self._fill.draws]
+        tail = (1 - level("confidence_level", confidence_level)) / 2
+        low, high = np.quantile(means, [tail, 1 - tail]).tolist()
+        return low, high
+
+    @property
+    def mean_by_judge(self) -> float:
+        """Mean over queries if the judge were right in every hole of the human labels."""
+        return self._mean(self._fill.by_judge, self.kept)
+
+    @property
+    def judge_share(self) -> float:
+        """Of the ranks that the measure looks at, the share whose document the judge alone has labelled."""
+        return weighting.mean(self._fill.shares[self.kept], self._weights_of(self.kept))
 
     @property
     def mean_tie_std(self) -> float:
@@ -525,6 +570,7 @@ class Scores(InNotebooks):
             rows=np.arange(self.spread.placements.n_queries)[self.rows][keep],
             weights=None if self.weights is None else self.weights[keep],
             repeats=self.repeats and self.repeats.select(keep),
+            filled=self.filled and self.filled.select(keep),
         )
 
     def _of_kept(self, values: FloatArray) -> FloatArray:
@@ -601,6 +647,11 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
                 errors[n] = math.hypot(errors[n], math.sqrt(shared.variance))
     own = [n for n, one in enumerate(scores) if one.measure.geometric]
     low[own], high[own] = np.exp(low[own]), np.exp(high[own])
+    for n, one in enumerate(scores):
+        if one.filled is not None:  # two independent errors
+            apart = np.subtract(one.fill_interval(options.confidence_level), one.mean)
+            off = np.hypot(apart, np.subtract((low[n], high[n]), one.mean))
+            low[n], high[n] = np.clip(one.mean + off * (-1, 1), *one.measure.range)
     for errors in (reported, of_queries):
         errors[own] *= [scores[n].mean for n in own]  # to first order
     return [

@@ -15,8 +15,9 @@ from deadheat.arrays import BoolArray, FloatArray
 from deadheat.data.alike import alike
 from deadheat.data.rows import UnreadRows
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError
+from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.filling import Filling, filling
 from deadheat.evaluation.levels import at_level
 from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
 from deadheat.io.phases import phase
@@ -29,7 +30,7 @@ from deadheat.placements.shortened import Shortened
 from deadheat.placements.together import Together, can_be_together
 from deadheat.placements.unjudged import as_placed, open_documents, open_ties, unjudged_documents, with_ties
 from deadheat.settings import Conventions
-from deadheat.wording import counted, three
+from deadheat.wording import Advice, counted, three
 
 
 def evaluate_many(
@@ -40,6 +41,7 @@ def evaluate_many(
     rngs: Sequence[Rng] | None = None,
     *,
     rule: str | None = None,
+    judge: Qrels | None = None,
 ) -> Iterator[tuple[Evaluation, list[FloatArray]]]:
     """Evaluate runs as :func:`evaluate_under` does each, those of rows in memory together.
 
@@ -53,6 +55,8 @@ def evaluate_many(
         For ``ties="random"``, one for each run.
     rule : {"doc_id", "input"}, optional
         To break ties by beside the policy of the conventions.
+    judge : Qrels, optional
+        Labels of a judge.
 
     Yields
     ------
@@ -69,7 +73,7 @@ def evaluate_many(
     for run, rng in zip(runs, rngs or [None] * len(runs), strict=True):
         policies.check_row_order(run, rule or "")
         engine = engine_under(conventions, engine_of(qrels, run, conventions.score_precision), measures, rng)
-        found = evaluate_under(conventions, qrels, run, measures, rng, engine=engine)
+        found = evaluate_under(conventions, qrels, run, measures, rng, engine=engine, judge=judge)
         ranked = policies.by_rule(found.placements, engine, rule) if rule else None
         yield found, [] if ranked is None else [np.where(own.kept, own.spread.of(ranked), np.nan) for own in found]
 
@@ -108,6 +112,7 @@ def evaluate_under(
     rng: Rng = None,
     *,
     engine: Engine | None = None,
+    judge: Qrels | None = None,
 ) -> Evaluation:
     """Evaluate a run under given conventions, without warnings and without a check for duplicates.
 
@@ -120,7 +125,13 @@ def evaluate_under(
         For ``ties="random"``.
     engine : Engine, optional
         Of the qrels and the run; made here by default.
+    judge : Qrels, optional
+        Labels of a judge, for ``unjudged="judge"``.
     """
+    if (judge is None) == (conventions.unjudged == "judge"):
+        if judge is None:
+            raise ParameterError("needs a judge's labels", argument="unjudged", given="judge", hint=Advice("judge"))
+        raise ParameterError("fills holes", argument="judge", hint=Advice("unjudged", "judge"))
     if qrels.open_to is not None:
         conventions = replace(conventions, unjudged="bounds", unjudged_max_rel=qrels.open_to)
     ties = conventions.ties
@@ -134,14 +145,23 @@ def evaluate_under(
         placements = placements.select(~missing)
     ranked = policies.apply(placements, ties, rng, engine)
     with phase(f"evaluating {run.name}"):
-        scores = [
-            score_of(measure, placements, ranked, conventions.no_relevant)
-            for measure in at_level(measures, conventions.rel)
-        ]
-        if conventions.unjudged == "bounds":
-            bounds = _bounds(conventions, qrels, run, placements, ranked)
+        own, holes = at_level(measures, conventions.rel), None
+        if judge is None:
+            scores = [score_of(measure, placements, ranked, conventions.no_relevant) for measure in own]
+        else:
+            holes = filling(qrels, judge, run, placements, precision=conventions.score_precision, rng=rng)
+            spreads = [TieSpread(measure, placements, filling=holes) for measure in own]
+            scores = [
+                Scores(spread.measure, placements.query_ids, one.draws.mean(0), spread, filled=one)
+                for spread, one in zip(spreads, holes.of(own), strict=True)
+            ]
+        if conventions.unjudged != "zero":
+            bounds = _bounds(conventions, qrels, run, placements, ranked, holes=holes)
             scores = [replace(one, unjudged=bounds(one.measure)) for one in scores]
-    return evaluation_of(conventions, qrels, run, placements, scores, lacking)
+    found = evaluation_of(conventions, qrels, run, placements, scores, lacking)
+    if holes is not None:
+        found.notes = (*found.notes, holes.told())
+    return found
 
 
 def lacking_of(conventions: Conventions, run: Run, placements: Placements, missing: BoolArray) -> tuple[str, ...]:
@@ -208,7 +228,13 @@ def engine_under(conventions: Conventions, engine: Engine, measures: Sequence[Me
 
 
 def _bounds(
-    conventions: Conventions, qrels: Qrels, run: Run, placements: Placements, ranked: Placements
+    conventions: Conventions,
+    qrels: Qrels,
+    run: Run,
+    placements: Placements,
+    ranked: Placements,
+    *,
+    holes: Filling | None,
 ) -> Callable[[Measure], PlacedBounds]:
     """Return what makes the bounds over unjudged documents of a measure."""
     top, precision = conventions.highest_label(placements.max_relevance), conventions.score_precision
@@ -219,6 +245,8 @@ def _bounds(
     is_far = False
     if conventions.ties == "expected":
         unjudged = with_ties(placements, run, precision, conventions.depth)
+        if holes is not None:
+            unjudged = replace(unjudged, lost=holes.lost)
     else:
         placements, unjudged, is_far = ranked, as_placed(ranked), isinstance(run.rows, UnreadRows)
     find = None if is_far else partial(unjudged_documents, qrels, run, precision)

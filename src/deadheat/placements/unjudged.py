@@ -6,7 +6,7 @@ from typing import cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import IntArray, spans
+from deadheat.arrays import FloatArray, IntArray, spans
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.forking import check_threads
@@ -165,7 +165,7 @@ def answered(
     above, tied : ndarray of int, shape (n,)
         Its tie; both 0 for a document that is not retrieved.
     """
-    return _with_judged(placements.select(queries), np.arange(len(queries)), relevance, above, tied)
+    return with_judged(placements.select(queries), np.arange(len(queries)), relevance, above, tied)
 
 
 def left_after(unjudged: Unjudged, ties: IntArray) -> Unjudged:
@@ -181,11 +181,11 @@ def labelled(placements: Placements, unjudged: Unjudged, relevance: float) -> Pl
     """Return the placements as if every retrieved unjudged document were judged, all of one relevance."""
     columns = (unjudged.query, unjudged.above, unjudged.tied)
     query, above, tied = (np.repeat(column, unjudged.count) for column in columns)
-    return _with_judged(placements, query, relevance, above, tied)
+    return with_judged(placements, query, relevance, above, tied)
 
 
-def _with_judged(
-    placements: Placements, query: IntArray, relevance: float, above: IntArray, tied: IntArray
+def with_judged(
+    placements: Placements, query: IntArray, relevance: float | FloatArray, above: IntArray, tied: IntArray
 ) -> Placements:
     """Return the placements with more judgments, of documents that are retrieved if there is a tie that they are in.
 

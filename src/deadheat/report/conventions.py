@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from deadheat.evaluation.facts import NOTABLE, TOP
+from deadheat.evaluation.filling import N_FILLINGS
 from deadheat.evaluation.intervals import MANY, Interval
 from deadheat.evaluation.weights import heavy
 from deadheat.measures import Measure
@@ -185,6 +186,14 @@ def made_under(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
             "unjudged", "bounds", "if judged", f"if each retrieved unjudged document had any relevance, 0 to {highest}"
         )
         yield Fact("unjudged_max_rel", top)
+    if conventions.unjudged == "judge":
+        text = (
+            f"values are means over {N_FILLINGS} fillings of the holes, drawn from what the judge's grades mean; CI: of"
+            " what human labels of all these documents would give; by the judge: ranks that it alone has labelled"
+        )
+        yield Fact("unjudged", "judge", "filled", text)
+        if_judged = f"if each document that humans left out had any relevance, 0 to {highest}"
+        yield Fact("unjudged_max_rel", top, "if judged", if_judged)
     if conventions.judged_only:
         yield Fact("judged_only", value=True, heading="lists", text="without unjudged documents", is_note=True)
     lacking = [one.measure.label for one in evaluations[0] if one.unjudged is not None and not one.has_unjudged_bounds]

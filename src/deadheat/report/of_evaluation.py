@@ -50,6 +50,7 @@ from deadheat.report.score_tables import (
     list_queries,
     parts_of,
     quantiles_of,
+    tabulate_filled,
     tabulate_quantiles,
     tabulate_scores,
     unexplained,
@@ -178,6 +179,8 @@ def report_evaluations(
         beside=context.beside,
     )
     tables = [*([list_queries(evaluations, strata, context.beside)] if per_query else []), summary]
+    if evaluations[0].conventions.unjudged == "judge":
+        tables.append(tabulate_filled(evaluations, context.confidence_level))
     quantiles = quantiles_of(parts, context.quantiles, context.confidence_level)
     facts = list(_facts(evaluations, parts, context, quantiles))
     if grouping is not None:
