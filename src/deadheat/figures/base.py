@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar
 
@@ -162,17 +162,23 @@ def plot_of(subject: Drawable, kind: str | None = None, **options: object) -> Ch
     return known[name].draw(subject, **options)
 
 
-def drawings(subject: Drawable, measures: Sequence[str], **options: object) -> Iterator[Drawing]:
+def drawings(
+    subject: Drawable, measures: Sequence[str], *, without: Collection[str] = (), **options: object
+) -> Iterator[Drawing]:
     """Draw every figure that there is of an object, for each measure where figures are of one.
 
     Parameters
     ----------
     subject : Evaluation, Comparison, Strata, or several evaluations or strata
     measures : sequence of str
+    without : collection of str, default ()
+        Names of figures that are left out.
     **options
         Of the figures; each gets those that it knows.
     """
     for one in figures_of(kind_of(subject)).values():
+        if one.name in without:
+            continue
         known = {name: value for name, value in options.items() if name in one.draw.__annotations__}
         own = {"each": measures, "all": ()}.get(one.measures, one.measures.split())
         of_each = {f"{one.name}-{measure}": {"measure": measure} for measure in own} or {one.name: {}}

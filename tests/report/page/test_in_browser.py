@@ -65,6 +65,106 @@ def test_a_click_and_a_key_sort_the_leaderboard(browser: Browser, page: Path) ->
         assert table.locator("tbody th").all_inner_texts() == sorted(wanted, key=lambda name: wanted[name])
 
 
+def test_the_view_is_in_the_address(browser: Browser, page: Path) -> None:
+    """By keyboard: measure, baseline, systems, stratum; reload and back keep it, and all numbers follow it."""
+    comparison = dh.compare(QRELS, RUNS, MEASURES, n_resamples=199)
+    of_a = [query for query, own in TEXTS.items() if own["kind"] == "a"]
+    with browser.opened(page) as found:
+        tab, board = found.page, found.page.locator("#s0-leaderboard table")
+        names = board.locator("tbody th")
+        bar = tab.locator("[data-toolbar]")
+        bar.get_by_label("By measure").focus()
+        tab.keyboard.type("RR")
+        bar.get_by_label("Baseline").focus()
+        tab.keyboard.type("weak")
+        assert tab.locator("p.headline").inner_text() == comparison.judge(measure=comparison.measures[1]).headline
+        by_mean = sorted(RUNS, key=lambda name: -comparison.evaluations[name]["RR"].mean)
+        assert names.all_inner_texts() == by_mean
+        two = {"weak", "good"}
+        pair = next(one for one in comparison.pairs if one.measure == "RR" and {one.system, one.baseline} == two)
+        told = board.locator("tbody tr", has=tab.get_by_role("rowheader", name="good", exact=True)).inner_text()
+        assert ("better" in told) == (pair.significant and not pair.doubtful)
+        bar.locator("summary").focus()
+        tab.keyboard.press("Enter")
+        bar.get_by_role("checkbox", name="fair").focus()
+        tab.keyboard.press("Space")
+        wanted = [name for name in by_mean if name != "fair"]
+        assert names.all_inner_texts() == wanted
+        bar.get_by_label("Stratum").focus()
+        tab.keyboard.type("a")
+        scores = comparison.evaluations["good"]["RR"]
+        means = [value for query, value in zip(scores.query_ids.tolist(), scores.values, strict=True) if query in of_a]
+        row = board.locator("tbody tr", has=tab.get_by_role("rowheader", name="good", exact=True))
+        assert row.locator("td").first.inner_text() == format_cell(sum(means) / len(means))
+        text = board.inner_text()
+        assert tab.locator("#s0-deciding").get_by_role("status").inner_text().startswith("15 of 15 shown, of 30")
+        tab.reload()
+        tab.wait_for_selector("html[data-ready=yes]")
+        assert board.inner_text() == text
+        tab.go_back()
+        assert names.all_inner_texts() == wanted
+        assert row.locator("td").first.inner_text() == format_cell(float(scores.mean))
+        tab.locator("#s0-deciding [data-queries] tbody button").nth(2).click()
+        query = tab.locator("#s0-rankings").get_by_label("Query").input_value()
+        tab.reload()
+        tab.wait_for_selector("html[data-ready=yes]")
+        assert tab.locator("#s0-rankings").get_by_label("Query").input_value() == query
+        assert found.said == []
+
+
+LONG = "".join(f"-{n:03d}" for n in range(15))  # 60 characters
+HEBREW, JAPANESE = "\u05de\u05e2\u05e8\u05db\u05ea" * 6, "\u691c\u7d22\u30b7\u30b9\u30c6\u30e0" * 8
+WIDE = {HEBREW: "good", JAPANESE: "weak", LONG: "fair", "b": "fair"}
+DRAWN = """() => [...document.querySelectorAll("figure[data-live] svg")].map((svg) => {
+    const box = svg.getBoundingClientRect();
+    const texts = [...svg.querySelectorAll("text")].map((one) => [one.getBoundingClientRect(), one]);
+    const cut = texts.filter(([a]) => a.left < box.left - 1 || a.right > box.right + 1 || a.bottom > box.bottom + 1);
+    const overlap = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+        && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
+    const over = texts.filter(([a], n) => texts.some(([b], m) => m > n && overlap(a, b)));
+    const small = texts.filter(([, one]) => parseFloat(getComputedStyle(one).fontSize) < 12);
+    const named = [cut, over, small].map((all) => all.map(([, one]) => one.textContent));
+    return [svg.getAttribute("role"), Boolean(svg.getAttribute("aria-label")), ...named];
+})"""
+SMALL = """() => [...document.querySelectorAll("main *")]
+    .filter((one) => one.checkVisibility())
+    .filter((one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
+    .filter((one) => parseFloat(getComputedStyle(one).fontSize) < 12)
+    .map((one) => one.outerHTML.slice(0, 80))"""
+
+
+@pytest.mark.parametrize("width", [360, 800, 1400])
+def test_figures_are_readable_and_nothing_is_cut(browser: Browser, tmp_path: Path, width: int) -> None:
+    """Names of 60 characters, right to left and of wide letters, and many systems."""
+    many = {f"s{n}": RUNS["good"] for n in range(17 if width == 360 else 0)}
+    runs = {name: RUNS[of] for name, of in WIDE.items()} | many
+    comparison = dh.compare(QRELS, runs, "RR", n_resamples=99, baseline="b")
+    path = written(tmp_path, [Subject(evaluations=comparison.evaluations, comparison=comparison)])
+    with browser.opened(path, width=width) as found:
+        figures = found.page.evaluate(DRAWN)
+        assert len(figures) >= 2
+        assert figures == [["img", True, [], [], []]] * len(figures)
+        assert found.page.evaluate(SMALL) == []
+        assert found.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_files_of_a_figure_and_of_the_leaderboard(browser: Browser, page: Path, tmp_path: Path) -> None:
+    with browser.opened(page) as found:
+        for name in ("SVG", "PNG"):
+            with found.page.expect_download() as saved:
+                found.page.locator("figure[data-live] .files").get_by_text(name).first.click()
+            saved.value.save_as(tmp_path / f"f.{name}")
+        with found.page.expect_download() as saved:
+            found.page.get_by_role("button", name="CSV").click()
+        saved.value.save_as(tmp_path / "board.csv")
+        assert found.said == []
+    assert (tmp_path / "f.SVG").read_text().startswith("<svg")
+    assert (tmp_path / "f.PNG").read_bytes().startswith(b"\x89PNG")
+    rows = (tmp_path / "board.csv").read_text().splitlines()
+    assert rows[0].startswith("system,nDCG@5,")
+    assert len(rows) == 4
+
+
 def test_queries_are_searched_and_show_what_evaluate_says(browser: Browser, page: Path) -> None:
     one, other = (dh.evaluate(QRELS, RUNS[name], "nDCG@5")["nDCG@5"] for name in ("good", "fair"))
     place = one.query_ids.tolist().index("q07")

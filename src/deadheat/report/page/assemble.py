@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import count
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -16,7 +20,7 @@ from deadheat.comparison.history import History
 from deadheat.comparison.languages import Languages, judge_languages
 from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import Interval, IntervalOptions
+from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.evaluation.steps import POLICIES
 from deadheat.evaluation.strata import SMALLEST, keys_of, strata_of
 from deadheat.measures import Measure
@@ -31,24 +35,41 @@ from deadheat.report.of_languages import list_languages, tell_beside, tell_gaps,
 from deadheat.report.of_leaderboard import report_leaderboard
 from deadheat.report.page.at_a_glance import about, glance, headline_of
 from deadheat.report.page.data import N_RANKS, data_of, encoded
-from deadheat.report.page.pictures import Picture, are_missing, draw, pictures_of, vega
+from deadheat.report.page.pictures import Picture, are_missing, draw, pictures_of
 from deadheat.report.page.subject import Input, Subject
 from deadheat.report.score_tables import NOTHING, level_heading, parts_of, tabulate_scores
 from deadheat.version import __version__
 from deadheat.wording import BY_DOC_ID, NOISE, counted, joined, three
 
-# Nothing is loaded from anywhere; Vega compiles its expressions, which takes 'unsafe-eval'.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data:"
+# Nothing is loaded from anywhere, and no script runs but those of the page, by their hashes.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src {}; img-src data:"
 FEW_SUBJECTS, MOST_FIGURES = 2, 3  # of more subjects each has but so many figures
 MOST_NAMED = 3  # systems, in the title
 SYSTEMS = Column("system", "system", str)
 MOST_IN_FRAGMENT = 10  # systems
+# The figures that are shown, and the live drawing in the place of each; others are folded.
+FIRST = {"forest": "forest", "differences": "differences", "traditional": "ties"}
+GLOSSARY = {
+    "mean": "The mean over queries, of counts the total; of measures with ties it is exact, over all orders of equal"
+    " scores, unless another tie policy was asked for.",
+    "interval": "Where the mean would lie if other queries of the same kind had been asked, with the confidence of the"
+    " heading.",
+    "drawn": "The dot is the mean, the line its interval, the band what the order of equal scores alone can make of"
+    " it; all rows have one scale.",
+    "tie orders": "The least and the most that the mean can be when equal scores are put into any order.",
+    BY_DOC_ID: "The mean if equal scores are ordered by document id, from the last to the first, as trec_eval does.",
+    "not told apart": "The difference from the baseline is not significant after the correction, or in doubt; that"
+    " does not show that there is none. Better and worse are significant.",
+    "smallest difference shown": "A true difference of this size would be found with a probability of 80%; a smaller"
+    " one less often.",
+    "reversed by ties": "How often the two would change places if equal scores were ordered at random.",
+}
 N_OPEN = 2  # tables of languages that are not folded: systems by languages, and differences
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a page; a live one is hidden without the script.
+    """A section of a page; a live one is hidden without the script, the heading of the first is for screen readers.
 
     Attributes
     ----------
@@ -56,7 +77,7 @@ class Section:
     content : tuple of str
         HTML that the templates made.
     note : str
-    is_live : bool
+    is_live, is_first : bool
     """
 
     id: str
@@ -64,6 +85,7 @@ class Section:
     content: tuple[str, ...]
     note: str = ""
     is_live: bool = False
+    is_first: bool = False
 
 
 def page_of(
@@ -93,10 +115,12 @@ def page_of(
     facts : sequence of Fact, default ()
         What else is to be known of all subjects.
     """
-    if not title:
-        names = list(dict.fromkeys(name for one in subjects for name in one.evaluations))
-        of = three(names) if len(names) <= MOST_NAMED else f"{len(names)} systems"
-        title = f"{of} by {subjects[0].main.label}"
+    names = list(dict.fromkeys(name for one in subjects for name in one.evaluations))
+    of = three(names) if len(names) <= MOST_NAMED else f"{len(names)} systems"
+    first, today = subjects[0], datetime.now(UTC).date()
+    n_queries = counted(len(first.query_ids), "query", "queries")
+    made_of = [title and PurePath(first.qrels).name, n_queries, f"ties {first.first.ties}", str(today)]
+    about_it = " · ".join(filter(None, [f"{of} by {first.main.label}", *made_of, f"deadheat {__version__}"]))
     missing = are_missing()
     most = None if len(subjects) <= FEW_SUBJECTS else MOST_FIGURES
     pictures: list[Picture] = []
@@ -117,10 +141,12 @@ def page_of(
     columns = (Column("n_bytes", "bytes"), Column("sha256", "SHA-256", lambda one: one.sha256 or "-"))
     table = tabulate("inputs", (Column("role", "what"), Column("path", "file")), columns, inputs, title="Files")
     sections.append(Section("inputs", "Inputs", (made.inputs(__version__, table, command),)))
-    specs = [one.spec for one in pictures if one.spec is not None]
-    data = encoded({"subjects": [data_of(one) for one in subjects], "charts": specs})
-    scripts = [data, *([vega()] if specs else []), _own("page.js")]
-    return str(made.page(title, sections, scripts, _own("page.css"), POLICY))
+    drawn = [one.rows for one in pictures if one.svg]
+    data, script = encoded({"subjects": [data_of(one) for one in subjects], "charts": drawn}), _own("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = POLICY.format(f"'sha256-{digest}'")
+    title = title or PurePath(first.qrels).name
+    return str(made.page((title, about_it), sections, (data, script), _own("page.css"), policy, GLOSSARY))
 
 
 def fragment_of(subjects: Sequence[Subject], form: str) -> str:
@@ -167,22 +193,32 @@ def _of_subject(
 ) -> Iterator[Section]:
     """Give the sections of one subject."""
     prefix, of = f"s{number}", f" ({subject.name})" if subject.name else ""
+    first = [next((one for one in pictures if one.name.startswith(name)), None) for name in FIRST]
+    folded = [one for one in pictures if one not in first]
     drawn = {
-        name: made.figures([one for one in pictures if one.part == name]) for name in ("figures", "strata", "ties")
+        name: made.figures([one for one in folded if one.part == name], name != "strata")
+        for name in ("figures", "strata", "ties")
     }
+    shown = [(kind, one) for kind, one in zip(FIRST.values(), first, strict=True) if one is not None and one.svg]
     if subject.comparison is None:
         report = report_evaluations([subject.first], EvaluationContext(subject.qrels, intervals=IntervalOptions()))
     else:
         report = report_comparison(subject.comparison, qrels=subject.qrels, margin=subject.margin)
     n_queries = counted(len(subject.query_ids), "query", "queries")
     queries = made.deciding(_deciding(subject), number, n_queries, subject.duel or ())
-    yield Section(f"{prefix}-verdict", f"Verdict{of}", (made.verdict(_verdict_of(subject)),))
+    screen = made.first_screen(headline_of(subject), glance(subject), _verdict_of(subject), number)
+    yield Section(f"{prefix}-verdict", f"Verdict{of}", (screen,), is_first=not of)
     if subject.tables:
         yield Section(
             f"{prefix}-cases", f"Found and not found{of}", (made.details(subject.tables, len(subject.tables)),)
         )
-    yield Section(f"{prefix}-leaderboard", f"Leaderboard{of}", (made.board(_leaderboard(subject)),))
-    yield Section(f"{prefix}-figures", f"Figures{of}", (drawn["figures"],), note="" if pictures else missing)
+    yield Section(
+        f"{prefix}-leaderboard",
+        f"Leaderboard{of}",
+        (made.live("toolbar", number), made.board(_leaderboard(subject), number)),
+    )
+    figures = (made.live_figures(shown, number), drawn["figures"])
+    yield Section(f"{prefix}-figures", f"Figures{of}", figures, note="" if pictures else missing)
     yield Section(f"{prefix}-deciding", f"Queries that decide{of}", (queries,))
     ranked = f"The first {N_RANKS} documents. A bracket holds a tie: its documents may come in any order. "
     steps = f"How {subject.main.label} comes about: a row for each judged document; in a tie the mean over its orders."
@@ -223,7 +259,7 @@ def _verdict_of(subject: Subject) -> list[str]:
     if subject.comparison is not None:
         return list(subject.comparison.judge(subject.margin).sentences)
     name, main = subject.ranked[0], subject.main
-    scores, interval = subject.evaluations[name][main], _intervals(subject)[name]
+    scores, interval = subject.evaluations[name][main], subject.intervals[name, main.label]
     level = (
         f"{name} has a {'total' if main.total else 'mean'} {main.label} of {format_cell(scores.reported())} over"
         f" {counted(scores.n_queries, 'query', 'queries')}"
@@ -240,7 +276,8 @@ def _verdict_of(subject: Subject) -> list[str]:
 
 def _leaderboard(subject: Subject) -> Table:
     """Return the systems, best first by the main measure, with the means of all measures."""
-    main, evaluations, intervals = subject.main, subject.evaluations, _intervals(subject)
+    main, evaluations = subject.main, subject.evaluations
+    intervals = {name: one for (name, label), one in subject.intervals.items() if label == main.label}
     options = IntervalOptions() if subject.comparison is None else subject.comparison.design
     by_doc_id = _by_doc_id(subject)
     columns = (
@@ -264,14 +301,6 @@ def _leaderboard(subject: Subject) -> Table:
 def _heading(measure: Measure) -> str:
     total, less = " (total)" * measure.total, "" if measure.higher_is_better else " (less is better)"
     return f"{measure.label}{total}{less}"
-
-
-def _intervals(subject: Subject) -> dict[str, Interval]:
-    """Return the interval of the main measure of each system."""
-    main = subject.main.label
-    if subject.comparison is None:
-        return {name: one.intervals()[main] for name, one in subject.evaluations.items()}
-    return {name: one for (name, measure), one in subject.comparison.intervals.items() if measure == main}
 
 
 def _by_doc_id(subject: Subject) -> dict[str, float]:

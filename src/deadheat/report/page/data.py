@@ -6,7 +6,7 @@ import base64
 import json
 import math
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, permutations, product
 from typing import Any
 
@@ -15,12 +15,17 @@ import polars as pl
 
 from deadheat.arrays import FloatArray
 from deadheat.comparison.orders import MAX_ORDERS, listed_values
+from deadheat.comparison.verdict import doubt, favoured
 from deadheat.data.precision import round_scores
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.evaluation.steps import POLICIES, Steps
+from deadheat.evaluation.strata import label
 from deadheat.measures import Measure
 from deadheat.report.of_steps import HEADINGS
+from deadheat.report.page.at_a_glance import glance, headline_of
 from deadheat.report.page.subject import Subject
+from deadheat.report.score_tables import level_heading
 from deadheat.settings import Conventions
 from deadheat.wording import NOISE, printable
 
@@ -52,11 +57,66 @@ def data_of(subject: Subject) -> dict[str, Any]:
         "duel": [systems.index(name) if name in systems else 0 for name in subject.duel or systems[:1]],
         "queries": list(map(printable, subject.query_ids)),
         "texts": None if subject.texts is None else list(map(printable, subject.texts)),
-        "measures": [{"name": one.label, "up": one.higher_is_better} for one in shown],
+        "measures": [{"name": one.label, "up": one.higher_is_better, "total": one.total} for one in shown],
+        "left": len(subject.ranked) - len(systems),
+        "baseline": systems.index(baseline) if (baseline := _baseline(subject)) in systems else None,
+        "level": level_heading(_level(subject), {one[subject.main].n_queries for one in subject.evaluations.values()}),
+        "headlines": [printable(headline_of(subject, one)) for one in shown],
+        "glances": [[list(map(printable, found)) for found in glance(subject, one)] for one in shown],
+        "board": [[_level_of(subject, name, one) for name in systems] for one in shown],
+        "pairs": list(_pairs(subject, systems, shown)),
+        "strata": list(_strata(subject)),
         "values": [[_values(subject, name, one, digits) for name in systems] for one in shown],
         "ties": [_ties(subject, name) for name in systems],
         "rankings": _rankings(subject, systems),
     }
+
+
+def _baseline(subject: Subject) -> str | None:
+    return None if subject.comparison is None else subject.comparison.design.baseline
+
+
+def _level(subject: Subject) -> float:
+    return (IntervalOptions() if subject.comparison is None else subject.comparison.design).confidence_level
+
+
+def _level_of(subject: Subject, system: str, measure: Measure) -> dict[str, float | None]:
+    """Return the mean (of counts the total) of a system, its interval, and what ties and a rule make of it."""
+    scores, interval = subject.evaluations[system][measure], subject.intervals.get((system, measure.label))
+    held = {"mean": scores.reported(), "least": scores.reported("tie_min"), "most": scores.reported("tie_max")}
+    if interval is not None and interval.is_known and not measure.total:
+        held |= {"low": interval.low, "high": interval.high}
+    if (by_doc_id := subject.by_doc_id(system, measure)) is not None:
+        held["id"] = by_doc_id.reported()
+    return {name: value if math.isfinite(value) else None for name, value in held.items()}
+
+
+def _pairs(subject: Subject, systems: Sequence[str], shown: Sequence[Measure]) -> Iterator[list[float | bool | None]]:
+    """Give each pair: measure, system, baseline, difference, its ends, p, whether it is shown, how often ties reverse.
+
+    A difference in doubt is not shown, as in the verdict.
+    """
+    if subject.comparison is None:
+        return
+    places, measures = {name: n for n, name in enumerate(systems)}, {one.label: n for n, one in enumerate(shown)}
+    for pair in subject.comparison.pairs:
+        if pair.measure in measures and pair.system in places and pair.baseline in places:
+            measure, design = shown[measures[pair.measure]], subject.comparison.design
+            is_shown = favoured(pair, measure, design) is not None and not doubt(pair, design)
+            scale = pair.n_queries if measure.total else 1
+            numbers = np.array([scale * pair.difference, scale * pair.low, scale * pair.high, pair.p_adjusted])
+            chance = _numbers(np.array([pair.flip_probability]), ROUNDED)[0]
+            place = measures[pair.measure], places[pair.system], places[pair.baseline]
+            yield [*place, *_numbers(numbers, ROUNDED), is_shown, chance]
+
+
+def _strata(subject: Subject) -> Iterator[dict[str, Any]]:
+    """Give the queries of each stratum, of all groupings."""
+    place = {query: n for n, query in enumerate(subject.query_ids)}
+    for columns in subject.groupings if subject.queries is not None else ():
+        of_first = next(iter(subject.strata(columns).values()))
+        for stratum, part in of_first.items():
+            yield {"name": printable(label(stratum)), "queries": [place[query] for query in part.query_ids.tolist()]}
 
 
 def _values(subject: Subject, system: str, measure: Measure, digits: int | None) -> dict[str, Any]:

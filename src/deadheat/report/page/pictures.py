@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from itertools import islice
 from typing import Any
 
@@ -17,6 +17,8 @@ TWICE = ("traditional", "overview")  # of ties: what is drawn of systems too, an
 TAG = re.compile(r"<\w[^<>]*>")
 LABELS = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')
 PLACES = re.compile(r' (?:d|transform)="[^"]*"')
+COLOUR = re.compile(r'(fill|stroke)="(#?)([0-9a-fA-F]{3,6}|white|black)"')  # which the style sheet of the page changes
+ON_WHITE = ("matrix",)  # whose text is on cells of many colours: it stays on white in a dark theme
 DECIMALS = re.compile(r"(\.\d\d)\d+")
 ACTIVE = re.compile(r"<(?:script|foreignObject|iframe|image|a)\b", re.IGNORECASE)
 
@@ -32,8 +34,8 @@ class Picture:
     part : str
         Where it is shown: "figures", "strata", "ties" or "languages".
     svg : str
-    spec : dict or None
-        As Vega-Lite reads it.
+    rows : sequence of mapping
+        Its data.
     why_not : str
         Empty if there is a figure.
     number : int
@@ -43,7 +45,7 @@ class Picture:
     name: str
     part: str
     svg: str = ""
-    spec: dict[str, Any] | None = None
+    rows: Sequence[Mapping[str, Any]] = ()
     why_not: str = ""
     number: int = -1
 
@@ -69,23 +71,45 @@ def pictures_of(subject: Subject, numbers: Iterator[int], *, most: int | None = 
         ties = subject.tie_table()
         of += [("strata", subject.strata(columns)) for columns in subject.groupings]
         of += [("ties", ties)] if ties is not None else []
+    without = without_news(subject)
     for part, drawn in of:
-        yield from islice(draw(part, drawn, subject.main.label, numbers), most)
+        yield from islice(draw(part, drawn, subject.main.label, numbers, without), most)
 
 
-def draw(part: str, of: Any, measure: str, numbers: Iterator[int]) -> Iterator[Picture]:  # noqa: ANN401 - what is drawn
-    """Draw all figures of an object."""
+def draw(
+    part: str,
+    of: Any,  # noqa: ANN401 - what is drawn
+    measure: str,
+    numbers: Iterator[int],
+    without: Collection[str] = (),
+) -> Iterator[Picture]:
+    """Draw the figures of an object, but for some by their names."""
     from deadheat.figures import drawings, rendered  # figures need Altair
 
-    for one in drawings(of, [measure]):
-        if part == "ties" and one.figure in TWICE:
-            continue
+    for one in drawings(of, [measure], without=(*without, *TWICE) if part == "ties" else without):
         if one.chart is None:
             yield Picture(one.name, part, why_not=str(one.error))
             continue
-        own = next(numbers)
-        svg = rendered(one.chart, "svg").decode()
-        yield Picture(one.name, part, compact(ID.sub(rf"\g<1>f{own}-", svg)), one.chart.to_dict(), number=own)
+        own, spec = next(numbers), one.chart.to_dict()
+        titled = spec.get("title")
+        title = titled.get("text", "") if isinstance(titled, dict) else titled or one.name
+        svg = compact(ID.sub(rf"\g<1>f{own}-", rendered(one.chart, "svg").decode()))
+        if one.figure not in ON_WHITE:
+            svg = COLOUR.sub(lambda found: f'{found[1]}="var(--fig-{found[3].lower()},{found[2]}{found[3]})"', svg)
+        label = html.escape(" ".join(title) if isinstance(title, list) else title)
+        data: list[dict[str, Any]] = spec.get("data", {}).get("values") or next(
+            iter(spec.get("datasets", {}).values()), []
+        )
+        yield Picture(one.name, part, svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1), data, number=own)
+
+
+def without_news(subject: Subject) -> list[str]:
+    """Return the names of the figures that would show nothing: of two systems ranks, of ties everywhere their share."""
+    names = ["ranks", "matrix"] * (len(subject.ranked) < 3)
+    found = [own for name in subject.ranked[:2] if (own := subject.ties_of(name)) is not None]
+    if all((own["n_tied"] == own["n_documents"]).all() for own in found):
+        names += ["mean_tie_ratio", "tie_ratio"]
+    return names
 
 
 def compact(svg: str) -> str:
@@ -103,15 +127,6 @@ def compact(svg: str) -> str:
         return PLACES.sub(lambda found: DECIMALS.sub(r"\1", found[0]), LABELS.sub("", tag[0]))
 
     return TAG.sub(short, svg[svg.index("<svg") :])
-
-
-def vega() -> str:
-    """Return the script that draws figures, with its licence, as the content of a script element."""
-    import vl_convert
-
-    script = str(vl_convert.javascript_bundle("window.deadheatEmbed = vegaEmbed;"))
-    licence = (files("deadheat.report.page") / "vega-license.txt").read_text(encoding="utf-8")
-    return f"/*\n{licence}*/\n(function () {{{script}}})();".replace("</script", r"<\/script").replace("<!--", r"<\!--")
 
 
 def are_missing() -> str:

@@ -17,6 +17,7 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Run
 from deadheat.evaluation.evaluation import Evaluation, Strata
+from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.strata import strata_of
 from deadheat.measures import Measure
@@ -124,6 +125,15 @@ class Subject:
         baseline = None if self.comparison is None else self.comparison.design.baseline
         leader, second, *_ = self.ranked
         return leader, second if baseline is None or baseline == leader else baseline
+
+    @cached_property
+    def intervals(self) -> Mapping[tuple[str, str], Interval]:
+        """The interval of each system, by its name and the label of a measure."""
+        if self.comparison is not None:
+            return self.comparison.intervals
+        return {
+            (name, label): found for name, one in self.evaluations.items() for label, found in one.intervals().items()
+        }
 
     @cached_property
     def query_ids(self) -> list[str]:
