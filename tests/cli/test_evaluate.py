@@ -248,7 +248,7 @@ def test_a_bug_is_a_message_too(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("command", ["evaluate", "gate", "ties", "measures", "convert", "demo"])
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_help_has_examples(command: str, option: str) -> None:
-    assert f"Examples:\n    deadheat {command}" in ok(command, option)
+    assert f"Examples:\n  deadheat {command}" in ok(command, option)
     assert command in ok(option)
 
 

@@ -89,7 +89,7 @@ def test_blanks_around_a_cutoff(given: str, names: list[str]) -> None:
 
 
 def test_the_help_of_trec_does_not_promise_all() -> None:
-    assert "most of what trec_eval prints" in " ".join(ok("evaluate", "--help").split())
+    assert "most of what trec_eval prints" in " ".join(ok("evaluate", "--help-all").split())
 
 
 def test_a_cutoff_without_advice_gets_the_nearest() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.cli.app import COMMANDS
+from deadheat.cli.help import Command
 from support.command import call, ok
 from support.command import command as command_of
 
@@ -42,9 +43,10 @@ CALLS = {
     "bench": ["cases.csv", "--collection", "documents.csv", "--retriever", "bm25"],
     "cases": ["cases.csv"],
     "validate": ["cases.csv"],
+    "schema": ["gate"],
     "demo": [],
 }
-OTHERS = {"measures", "demo", "validate", "cases", "bench", "simulate", "rescore", "history", "judges"}
+OTHERS = {"measures", "demo", "schema", "validate", "cases", "bench", "simulate", "rescore", "history", "judges"}
 READERS = sorted(set(CALLS) - OTHERS)
 
 
@@ -62,7 +64,7 @@ def test_every_command_is_called_here() -> None:
 
 @pytest.mark.parametrize("name", ["", *CALLS])
 def test_help_and_examples_fit_80_columns(name: str) -> None:
-    lines = ok(*filter(None, [name]), "--help").splitlines()
+    lines = ok(*filter(None, [name]), "--help-all" if name else "--help").splitlines()
     assert [line for line in lines if len(line) > 80] == []
     for option in ("--debug", "--quiet", "--verbose"):
         assert any(line.lstrip().startswith(option) for line in lines)
@@ -71,8 +73,9 @@ def test_help_and_examples_fit_80_columns(name: str) -> None:
 @pytest.mark.parametrize("name", CALLS)
 def test_examples_are_commands_that_exist(name: str) -> None:
     command = command_of(name)
-    text = (command.epilog or "").partition("Examples:\n")[2].replace("\\\n", " ")
-    commands = [line.strip() for line in text.splitlines() if line.strip().startswith("deadheat ")]
+    assert isinstance(command, Command)
+    joined = (" ".join(lines).replace("\\ ", " ") for lines in command.examples)
+    commands = [line.strip() for line in joined if line.strip().startswith("deadheat ")]
     assert commands
     known = {flag for option in command.params for flag in (*option.opts, *option.secondary_opts)}
     for line in commands:

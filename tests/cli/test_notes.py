@@ -94,7 +94,7 @@ def test_a_query_without_a_value_does_not_count_as_the_worst(runs: list[str], sa
 
 
 def test_the_help_says_which_call_of_trec_eval_it_is() -> None:
-    told = " ".join(ok("evaluate", "--help").split())
+    told = " ".join(ok("evaluate", "--help-all").split())
     assert "# as trec_eval -c does deadheat evaluate qrels.txt bm25.run --ties doc_id --format trec" in told
     prints = "--format trec with --ties doc_id prints what trec_eval -c prints"
     assert f"{prints}, and with --missing skip what it prints without -c" in told

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 import click
+import jsonschema
 from click.testing import CliRunner
 
 from deadheat.cli import main
+from deadheat.cli.app import COMMANDS
 
 if TYPE_CHECKING:
     from click.testing import Result
@@ -28,7 +33,23 @@ q9 Q0 y 1 1 t
 
 
 def call(*arguments: object) -> Result:
-    return CliRunner().invoke(main, list(map(str, arguments)))
+    words = list(map(str, arguments))
+    result = CliRunner().invoke(main, words)
+    if result.exit_code == 0 and "json" in words[1:] and words[words.index("json") - 1] == "--format":
+        check_json(next(word for word in words if word in COMMANDS), result.stdout)
+    return result
+
+
+def check_json(name: str, text: str) -> None:
+    """Hold what a command printed against its schema; with --output it prints nothing."""
+    if text and name != "convert":
+        _validator(name).validate(json.loads(text))
+
+
+@cache
+def _validator(name: str) -> Any:  # noqa: ANN401 - of a library without types
+    schema = files("deadheat").joinpath("schemas", f"{name}.json").read_text(encoding="utf-8")
+    return jsonschema.Draft202012Validator(json.loads(schema))
 
 
 def ok(*arguments: object) -> str:

@@ -49,6 +49,7 @@ WITHOUT = {  # commands that are no function, and what they are in Python
     "convert": "files to files",
     "cases": "dh.read_cases() and what Polars does",
     "validate": "a check of files",
+    "schema": "files of the package, about the JSON of commands",
     "demo": "data of the package",
 }
 RENAMED = {
@@ -76,7 +77,7 @@ SHOWN = {  # how something is printed, drawn or written, which methods of the re
         "judge",
         "force",
     ),
-    *("quiet", "verbose", "debug", "list_presets"),
+    *("quiet", "verbose", "debug", "help_all", "list_presets"),
 }
 ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
     "columns": (dh.Run, "columns"),

@@ -52,7 +52,7 @@ COMMANDS = (  # the most useful first, as --help lists them
         "simulate",
         "trec_eval",
     ),
-    *("measures", "convert", "bench", "cases", "validate", "demo"),
+    *("measures", "convert", "bench", "cases", "validate", "schema", "demo"),
 )
 
 

@@ -11,6 +11,7 @@ import click
 
 from deadheat.cli.app import error_message, say
 from deadheat.cli.files import INPUT, PATH, STDOUT, check_inputs, check_output
+from deadheat.cli.help import Command
 from deadheat.cli.options import LIMITS, complete_from, examples, takes
 from deadheat.cli.output import standard_output, writing
 from deadheat.wording import counted
@@ -31,7 +32,7 @@ EITHER = {  # tables whose names are those of qrels and of a run
 _FORMATS = complete_from("deadheat.io.formats:FORMATS")
 
 
-class Convert(click.Command):
+class Convert(Command):
     """The command, with the known formats in its help."""
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -43,7 +44,6 @@ class Convert(click.Command):
 
 
 @click.command(
-    cls=Convert,
     short_help="Convert qrels or a run from one format to another.",
     **examples(
         "deadheat convert bm25.run bm25.parquet",
@@ -52,6 +52,7 @@ class Convert(click.Command):
         "deadheat convert export out.csv --from tsv",
         "zcat scores.gz | deadheat convert - - --to csv",
         "deadheat convert qrels.txt more-qrels.txt --add to-judge.csv",
+        kind=Convert,
     ),
 )
 @click.argument("source", type=INPUT, metavar="IN")

@@ -150,11 +150,10 @@ def _parsed(_: click.Context, __: click.Parameter, text: str | None) -> tuple[fl
 def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Score runs against relevance judgments, exactly where scores tie.
 
-    One row per measure, one group of columns per run: the mean over queries, then the spread that the order of equal
-    scores alone can give it: standard deviation, smallest and largest value. For counts the total is shown.
+    One row per measure, one group of columns per run: the mean over queries (of counts the total), then what tie order
+    alone can make of it: standard deviation, smallest and largest value.
 
-    With --queries and several languages, or --by, one block per stratum, and averages over strata below; csv holds the
-    first table, or the one that --table names.
+    With --queries and several languages, or --by: a block per stratum, and averages below; csv has one table (--table).
 
     --format trec with --ties doc_id prints what trec_eval -c prints, and with --missing skip what it prints without -c;
     but runid is the file name, not the tag in the file. What trec and csv have no place for goes to standard error.

@@ -8,7 +8,6 @@ from dataclasses import Field, fields
 from functools import reduce
 from glob import glob
 from importlib import import_module
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +15,7 @@ import click
 from deadheat.arguments import check_choice
 from deadheat.cli.app import flags, refuse, spelled
 from deadheat.cli.files import INPUT, PATH, asked, shown_path
+from deadheat.cli.help import Command
 from deadheat.settings import (
     PROPORTION,
     TIES,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(?:([kmgt])(i?)b?|b)?", re.IGNORECASE)
 POWERS = {"k": 1, "m": 2, "g": 3, "t": 4}
 TYPES = {"float": float, "float | None": float, "int": int, "int | None": int}  # of a field; others are text
-SCREEN = 76  # columns of an example, which is indented by four
 
 
 def loaded(source: str) -> Any:  # noqa: ANN401 - whatever is there
@@ -582,17 +581,6 @@ def named_baseline(options: Mapping[str, Any], named: Mapping[str, str]) -> str 
     return {path: name for name, path in named.items()}.get(options["baseline"], options["baseline"])
 
 
-def examples(*lines: str) -> dict[str, Any]:
-    """Return click's epilog with examples, which it must not wrap; long ones are broken as in a shell."""
-    return {"epilog": "\b\nExamples:\n" + "\n".join(f"  {part}" for line in lines for part in _folded(line))}
-
-
-def _folded(line: str) -> list[str]:
-    """Return an example in lines that fit a screen: its comment above it, its last words on the next lines."""
-    if len(line) <= SCREEN:
-        return [line]
-    command, mark, comment = line.partition("    # ")
-    whole = re.sub("'[^']*'", lambda found: found[0].replace(" ", "\0"), command)  # what is quoted stays together
-    parts = wrap(whole, SCREEN - 2, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
-    text = " \\\n".join(parts).replace("\0", " ")
-    return [*([f"# {comment}"] if mark else []), *text.split("\n")]
+def examples(*lines: str, kind: type[Command] = Command) -> dict[str, Any]:
+    """Return what makes a command one with short help and these examples, the most useful first."""
+    return {"cls": kind, "examples": lines}

@@ -1,0 +1,96 @@
+"""Help in two sizes: one screen for each command, and every option in a group. A new command is covered by itself."""
+
+from __future__ import annotations
+
+import re
+
+import click
+import pytest
+
+from deadheat.cli.app import COMMANDS
+from deadheat.cli.help import GROUPS, MOST, MOST_USED, Command, group_of
+from deadheat.cli.options import OPTIONS
+from support.command import call, command, ok
+
+OPTION = re.compile(r"^  (-\w, )?--[\w-]+", re.MULTILINE)
+HEADING = re.compile(r"^(\w+):$", re.MULTILINE)
+
+
+def options_of(name: str) -> list[click.Option]:
+    return [one for one in command(name).params if isinstance(one, click.Option)]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_is_one_screen_with_two_examples_and_the_options_most_used(name: str) -> None:
+    text = ok(name, "--help")
+    assert len(text.splitlines()) <= 60
+    shown = OPTION.findall(text.partition("\nOptions:\n")[2])
+    assert len(shown) == min(MOST, len(options_of(name)) - 1) + 2  # and --help and --help-all
+    assert text.partition("\nExamples:\n")[2].count("deadheat ") == min(2, len(examples_of(name)))
+    for one in options_of(name):
+        if one.required:
+            assert one.opts[-1] in text
+
+
+def examples_of(name: str) -> list[list[str]]:
+    found = command(name)
+    assert isinstance(found, Command)  # as `**examples(...)` makes it
+    return found.examples
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_option_is_lost_and_each_is_in_its_group(name: str) -> None:
+    text = ok(name, "--help-all")
+    parts = re.split(HEADING, text)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert set(sections) <= {"Options", "Examples", *(group.capitalize() for group in GROUPS)}
+    for one in options_of(name):
+        listed = [
+            heading
+            for heading, section in sections.items()
+            if re.search(rf"^  .*{one.opts[-1]}\b", section, re.MULTILINE)
+        ]
+        assert group_of(one).capitalize() in listed, one.name
+        told = " ".join(sections[group_of(one).capitalize()].split())
+        assert " ".join((one.help or "").split())[:40] in told
+    assert "--help" in sections["Output"]
+    assert sections["Examples"].count("deadheat ") >= len(examples_of(name))
+
+
+def test_groups_name_options_that_exist() -> None:
+    known = {one.name for name in COMMANDS for one in options_of(name)}
+    grouped = [name for names in GROUPS.values() for name in names]
+    assert set(grouped) <= known | {"rng"}  # a setting, whose option is "seed"
+    assert len(grouped) == len(set(grouped))
+    assert set(MOST_USED) <= known
+
+
+def test_an_option_that_commands_share_has_a_group() -> None:
+    own = {"fields", "flags", "id_pattern"}
+    lacking = {
+        one.name
+        for name in COMMANDS
+        for one in options_of(name)
+        if name in {"evaluate", "compare"} and group_of(one) == "options" and one.name in OPTIONS.keys() - own
+    }
+    assert lacking == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "refused"),
+    [("steps", ["random", "doc_id", "input"]), *((one, ["random"]) for one in ("gate", "diff", "rescore"))],
+)
+def test_help_lists_no_policy_of_ties_that_a_command_refuses(name: str, refused: list[str]) -> None:
+    ties = next(one for one in options_of(name) if one.name == "ties")
+    words = set(
+        re.findall(
+            r"\w+", (ties.help or "").partition("as trec_eval")[0] + (ties.help or "").partition("of the file)")[2]
+        )
+    )
+    assert words.isdisjoint({*refused} - {"input"})
+    assert ("input (" in (ties.help or "")) == ("input" not in refused)
+
+
+def test_help_may_stand_anywhere() -> None:
+    assert call("evaluate", "nothing.txt", "--help-all").exit_code == 0
+    assert call("--help-all").exit_code == 2

@@ -1,0 +1,264 @@
+"""The JSON Schemas of what commands print as JSON, found from what they print.
+
+    PYTHONPATH=tests:src python -m support.json_schemas    # renews src/deadheat/schemas
+
+Of each command several calls are made. What all of their documents have is required; an object whose keys are plain
+words has these as properties, any other (keys such as names, queries and measures) has values of one kind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import re
+import shlex
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner
+
+import deadheat
+from deadheat.cli import main
+from deadheat.cli.app import COMMANDS
+from deadheat.cli.output import FormatChoice, Output
+from support.command import command
+
+FOLDER = Path(deadheat.__file__).parent / "schemas"
+VERSION = 1  # of the schemas: a key that goes, or has another type, makes the next
+WORD = re.compile("[a-z][a-z0-9_]{2,}")  # two letters are a language
+BY_COLUMN = re.compile("_by_(device|market)$")  # of several --by, each has keys of its own
+TYPES: dict[type, str] = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
+SAMPLES = """
+evaluate Q.txt A.run
+evaluate Q.txt A.run B.run -m 'nDCG@2 MAP NumRet' --ci --per-query --beside doc_id --quantiles 0.5
+evaluate Q.txt A.run B.run --queries queries.csv --by device -m RR --ci --unjudged bounds
+evaluate Q.txt A.run B.run --queries queries.csv --by device --by market -m 'RR AP' --weights traffic
+evaluate Q.txt A.run --ties random --rng 3 --score-precision 1 --rel 2 --depth 9 --save saved2.json --no-relevant skip
+evaluate Q.txt --repeats 'C=*.run' -m RR --judged-only
+evaluate Q.txt columns.csv --score-columns all -m 'RR AP'
+evaluate Q.txt A.run --collection documents.csv --missing skip --score-precision float32
+compare Q.txt A.run B.run
+compare Q.txt A.run B.run E.run --baseline A -m 'nDCG@2 MAP NumRet' --margin 0.1 --detect 0.1 --ranks --queries-worst 3
+compare Q.txt A.run B.run -m RR --queries queries.csv --by device --by market --weights traffic
+compare Q.txt A.run B.run -m RR --queries languages.csv --test t --margin 0.1
+compare Q.txt A.run B.run -m RR --queries queries.csv --cluster market --test bootstrap-t --correction none
+compare Q.txt A.run --repeats 'C=*.run' -m RR
+compare Q.txt A.run B.run -m RR --judge labels.txt
+compare old.json saved.json
+compare Q.txt A.run E.run -m RR --unjudged bounds --score-precision 2
+agree A.run B.run
+agree A.run B.run E.run
+gate Q.txt A.run -c 'RR > 0'
+gate Q.txt A.run -c 'low(RR) > 0.9' -c 'each(device): nDCG@2 >= 0.1' --queries queries.csv --by market
+gate saved.json --baseline old.json --no-worse-than 0.2
+gate Q.txt A.run --preset rag --allow-unknown
+rescore saved.json Q.txt
+rescore saved.json labels.txt -m 'RR AP' --save saved3.json
+diff Q.txt labels.txt
+diff Q.txt labels.txt A.run B.run -m 'RR AP' --collection documents.csv
+ties A.run
+ties A.run Q.txt -m 'RR nDCG@2' --per-query
+steps Q.txt A.run --query Q1
+steps Q.txt A.run --query Q2 -m AP
+steps Q.txt A.run --query Q2 -m ERR@3
+explain Q.txt A.run --reported RR=0.5
+explain Q.txt A.run --reported RR=0.9
+history saved.json
+history saved.json old.json new.json --reference old.json
+holes Q.txt A.run
+holes Q.txt A.run B.run E.run -m RR
+judges Q.txt labels.txt
+judges Q.txt labels.txt --run A.run --run B.run -m RR
+items A.run
+items A.run train.csv
+simulate --queries 20
+simulate --coarsen A.run Q.txt -m RR
+simulate --scenarios 3
+measures
+measures nDCG
+measures RR
+measures --for rag
+bench cases.csv --collection documents.csv --retriever bm25
+bench cases.csv --collection documents.csv --retriever bm25 --retriever string --by difficulty
+cases cases.csv
+cases cases.csv --by language
+validate cases.csv
+validate bad.csv
+demo
+"""
+
+
+def prepare(folder: Path) -> None:
+    """Write the files of the samples: names of systems, queries and documents are no plain words."""
+    draw = random.Random(4)
+    queries = [f"Q{n}" for n in range(1, 13)]
+    grades = {query: {f"D{n}": draw.choice([0, 0, 1, 2]) for n in range(7)} | {"D7": 1} for query in queries}
+    for name, shift in (("Q.txt", 0), ("labels.txt", 1)):
+        rows = (
+            (query, doc, (grade + shift * (int(doc[1:]) % 2)) % 3)
+            for query, own in grades.items()
+            for doc, grade in own.items()
+        )
+        (folder / name).write_text("".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in rows))
+    for name in "ABE":
+        asked = queries[:-1] if name == "E" else [*queries, "Q99"]
+        rows = ((query, f"D{n}", draw.randrange(5)) for query in asked for n in draw.sample(range(9), 8))
+        (folder / f"{name}.run").write_text(
+            "".join(f"{query} Q0 {doc} 1 {score} {name}\n" for query, doc, score in rows)
+        )
+    scores = (f"{query},D{n},{draw.randrange(4)},{draw.random():.2f}\n" for query in queries for n in range(6))
+    (folder / "columns.csv").write_text("query_id,doc_id,Text,Image\n" + "".join(scores))
+    (folder / "train.csv").write_text("query_id,doc_id\n" + "".join(f"U{n},D{n % 7}\n" for n in range(20)))
+    parts = [(query, "Phone" if n % 3 else "Desk", f"M{n % 2}", 1 + n) for n, query in enumerate(queries)]
+    told = (f"{query},{device},{market},{traffic}\n" for query, device, market, traffic in parts)
+    (folder / "queries.csv").write_text("query_id,device,market,traffic\n" + "".join(told))
+    pairs = (f"{query},{('de', 'en')[n % 2]},P{n // 2}\n" for n, query in enumerate(queries))
+    (folder / "languages.csv").write_text("query_id,language,pair_id\n" + "".join(pairs))
+    (folder / "documents.csv").write_text("doc_id,text\n" + "".join(f"D{n},word{n} of all\n" for n in range(7)))
+    cases = (f"K{n},word{n % 7} all,D{n % 7},{('de', 'en')[n % 2]},{('easy', 'hard')[n % 3 == 0]}\n" for n in range(14))
+    (folder / "cases.csv").write_text("id,text,expected_ids,language,difficulty\n" + "".join(cases))
+    (folder / "bad.csv").write_text("id,text,expected_ids\nK1,,D1\nK2,of all,D2|D2\nK2,of all,D1\n")
+    for name, qrels, run in (("old", "Q.txt", "A.run"), ("saved", "Q.txt", "B.run"), ("new", "labels.txt", "B.run")):
+        found = deadheat.evaluate(folder / qrels, folder / run, ["RR", "nDCG@2"])
+        found.save(folder / f"{name}.json", label=f"L {name}", commit="abcdef0")
+
+
+@dataclass
+class Node:
+    """What is known of a value from those that were seen."""
+
+    types: set[str] = field(default_factory=set)
+    keys: dict[str, Node] = field(default_factory=dict)
+    in_all: set[str] | None = None
+    values: Node | None = None  # of a map
+    items: Node | None = None
+
+    def see(self, value: Any, depth: int = 0) -> Node:  # noqa: ANN401 - any JSON
+        """Learn from a value; down to `depth` objects are maps."""
+        if isinstance(value, dict):
+            self.types.add("object")
+            if depth > 0 or self.values or not all(map(WORD.fullmatch, value)):
+                self.values = self.values or Node()
+                for one in value.values():
+                    self.values.see(one, depth - 1)
+            elif value:
+                for key, one in value.items():
+                    self.keys.setdefault(key, Node()).see(one)
+                self.in_all = set(value) if self.in_all is None else self.in_all & set(value)
+        elif isinstance(value, list):
+            self.types.add("array")
+            for one in value:
+                self.items = (self.items or Node()).see(one)
+        else:
+            self.types.add(TYPES[type(value)])
+        return self
+
+    def merge(self, other: Node) -> None:
+        """Learn what another node has learnt."""
+        self.types |= other.types
+        for key, one in other.keys.items():
+            self.keys.setdefault(key, Node()).merge(one)
+        for name in ("values", "items"):
+            if (one := getattr(other, name)) is not None:
+                if getattr(self, name) is None:
+                    setattr(self, name, Node())
+                getattr(self, name).merge(one)
+
+    def schema(self, name: str = "", *, is_top: bool = False) -> dict[str, Any]:
+        """Return the schema; a value may be null, where there is none, and a number whole."""
+        types = set(self.types)
+        if types & {"number", "integer"}:
+            types = types - {"integer", "number"} | {"null", "integer" if is_count(name, types) else "number"}
+        if not is_top and types & {"string", "boolean"}:
+            types.add("null")
+        found: dict[str, Any] = {"type": next(iter(types)) if len(types) == 1 else sorted(types)}
+        if types <= {"null"}:
+            return {}
+        if self.values is not None:  # perhaps seen as a record before
+            for one in self.keys.values():
+                self.values.merge(one)
+            found["additionalProperties"] = self.values.schema()
+        elif self.keys:
+            found["properties"] = {key: one.schema(key) for key, one in sorted(self.keys.items())}
+            if self.in_all:
+                found["required"] = sorted(self.in_all)
+        if self.items is not None:
+            found["items"] = self.items.schema()
+        return found
+
+
+def is_count(name: str, types: set[str]) -> bool:
+    return name.startswith("n_") and "number" not in types
+
+
+def names() -> list[str]:
+    """Return the commands that print JSON."""
+    return [name for name in COMMANDS if any(isinstance(one.type, FormatChoice) for one in command(name).params)]
+
+
+def documents(lines: str = SAMPLES) -> list[tuple[str, Any, dict[str, int]]]:
+    """Return the command, the JSON and the depths of its tables, of each sample."""
+    depths: dict[str, int] = {}
+    shown = Output.print
+
+    def watched(self: Output, report: Any) -> None:  # noqa: ANN401 - a report
+        for table in report.tables:
+            own = table.for_data()
+            depths[table.key] = own.is_grouped + len(own.labels)
+        shown(self, report)
+
+    found = []
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        prepare(Path(folder))
+        Output.print = watched  # type: ignore[method-assign]
+        try:
+            for line in lines.strip().splitlines():
+                depths.clear()
+                result = CliRunner().invoke(main, [*shlex.split(line), "--format", "json"])
+                if not result.stdout.startswith(("{", "[")):
+                    raise ValueError(f"{line}: {result.output}")
+                found.append((line.split()[0], json.loads(result.stdout), dict(depths)))
+        finally:
+            Output.print = shown  # type: ignore[method-assign]
+    return found
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """Return the schema of each command."""
+    found: dict[str, dict[str, Any]] = {}
+    seen = documents()
+    for name in dict.fromkeys(name for name, *_ in seen):
+        own = [(document, depths) for command_name, document, depths in seen if command_name == name]
+        nodes: dict[str, dict[int, Node]] = {}
+        for document, depths in own:
+            for key, value in document.items():
+                depth = depths.get(key, 0)
+                nodes.setdefault(BY_COLUMN.sub("_by_", key), {}).setdefault(depth, Node()).see(value, depth)
+        own_schemas = {
+            key: [one.schema(key, is_top=True) for one in some.values()] for key, some in sorted(nodes.items())
+        }
+        each = {key: some[0] if len(some) == 1 else {"anyOf": some} for key, some in own_schemas.items()}
+        found[name] = {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$id": f"urn:deadheat:json:{VERSION}:{name}",
+            "title": f"deadheat {name} --format json",
+            "type": "object",
+            "properties": {key: one for key, one in each.items() if not key.endswith("_by_")},
+            "required": sorted(set.intersection(*(set(document) for document, _ in own))),
+            "patternProperties": {f"^{key}.": one for key, one in each.items() if key.endswith("_by_")},
+        }
+        if not found[name]["patternProperties"]:
+            del found[name]["patternProperties"]
+    return found
+
+
+def written(schema: dict[str, Any]) -> str:
+    return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    for name, schema in schemas().items():
+        (FOLDER / f"{name}.json").write_text(written(schema), encoding="utf-8")
