@@ -2,8 +2,8 @@
 
     PYTHONPATH=tests:src python -m support.json_schemas    # renews src/deadheat/schemas
 
-Of each command several calls are made. What all of their documents have is required; an object whose keys are plain
-words has these as properties, any other (keys such as names, queries and measures) has values of one kind.
+Of each command several calls are made. The keys that all of their documents have are required; an object whose keys are
+plain words has these as properties, any other (keys such as names, queries and measures) has values of one kind.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ compare Q.txt A.run --repeats 'C=*.run' -m RR
 compare Q.txt A.run B.run -m RR --judge labels.txt
 compare old.json saved.json
 compare Q.txt A.run E.run -m RR --unjudged bounds --score-precision 2
+compare Q.txt A.run B.run --ties best --no-relevant skip --missing skip --score-precision float16
+compare Q.txt A.run B.run --ties random --judged-only --depth 5 --rel 2
 agree A.run B.run
 agree A.run B.run E.run
 gate Q.txt A.run -c 'RR > 0'
@@ -81,6 +83,7 @@ measures
 measures nDCG
 measures RR
 measures --for rag
+measures --for
 bench cases.csv --collection documents.csv --retriever bm25
 bench cases.csv --collection documents.csv --retriever bm25 --retriever string --by difficulty
 cases cases.csv
@@ -132,7 +135,6 @@ class Node:
 
     types: set[str] = field(default_factory=set)
     keys: dict[str, Node] = field(default_factory=dict)
-    in_all: set[str] | None = None
     values: Node | None = None  # of a map
     items: Node | None = None
 
@@ -147,7 +149,6 @@ class Node:
             elif value:
                 for key, one in value.items():
                     self.keys.setdefault(key, Node()).see(one)
-                self.in_all = set(value) if self.in_all is None else self.in_all & set(value)
         elif isinstance(value, list):
             self.types.add("array")
             for one in value:
@@ -167,24 +168,22 @@ class Node:
                     setattr(self, name, Node())
                 getattr(self, name).merge(one)
 
-    def schema(self, name: str = "", *, is_top: bool = False) -> dict[str, Any]:
-        """Return the schema; a value may be null, where there is none, and a number whole."""
+    def schema(self, name: str = "", *, is_required: bool = False) -> dict[str, Any]:
+        """Return the schema; a number may be whole, and any value null that not all documents have."""
         types = set(self.types)
         if types & {"number", "integer"}:
             types = types - {"integer", "number"} | {"null", "integer" if is_count(name, types) else "number"}
-        if not is_top and types & {"string", "boolean"}:
+        if not is_required:
             types.add("null")
-        found: dict[str, Any] = {"type": next(iter(types)) if len(types) == 1 else sorted(types)}
         if types <= {"null"}:
             return {}
+        found: dict[str, Any] = {"type": next(iter(types)) if len(types) == 1 else sorted(types)}
         if self.values is not None:  # perhaps seen as a record before
             for one in self.keys.values():
                 self.values.merge(one)
             found["additionalProperties"] = self.values.schema()
         elif self.keys:
             found["properties"] = {key: one.schema(key) for key, one in sorted(self.keys.items())}
-            if self.in_all:
-                found["required"] = sorted(self.in_all)
         if self.items is not None:
             found["items"] = self.items.schema()
         return found
@@ -237,8 +236,10 @@ def schemas() -> dict[str, dict[str, Any]]:
             for key, value in document.items():
                 depth = depths.get(key, 0)
                 nodes.setdefault(BY_COLUMN.sub("_by_", key), {}).setdefault(depth, Node()).see(value, depth)
+        required = sorted(set.intersection(*(set(document) for document, _ in own)))
         own_schemas = {
-            key: [one.schema(key, is_top=True) for one in some.values()] for key, some in sorted(nodes.items())
+            key: [one.schema(key, is_required=key in required) for one in some.values()]
+            for key, some in sorted(nodes.items())
         }
         each = {key: some[0] if len(some) == 1 else {"anyOf": some} for key, some in own_schemas.items()}
         found[name] = {
@@ -247,7 +248,7 @@ def schemas() -> dict[str, dict[str, Any]]:
             "title": f"deadheat {name} --format json",
             "type": "object",
             "properties": {key: one for key, one in each.items() if not key.endswith("_by_")},
-            "required": sorted(set.intersection(*(set(document) for document, _ in own))),
+            "required": required,
             "patternProperties": {f"^{key}.": one for key, one in each.items() if key.endswith("_by_")},
         }
         if not found[name]["patternProperties"]:
