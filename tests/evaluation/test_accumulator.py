@@ -250,7 +250,7 @@ def test_files_that_are_no_state(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": 2}, "has format 2, written by deadheat '0.1.0'"),
+        ({"format": 2}, f"has format 2, written by deadheat '{dh.__version__}'"),
         ({"conventions": {"ties": "x"}}, "ties must be one of"),
         ({"conventions": {"x": 1}}, "cannot be read as the state"),
         ({"measures": None}, "cannot be read as the state"),

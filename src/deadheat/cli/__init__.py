@@ -5,10 +5,20 @@ A command is imported when it is asked for, and imports NumPy and Polars when it
 
 from __future__ import annotations
 
+import locale
+import os
+import sys
+from contextlib import suppress
+
 import click
 
 from deadheat.cli.app import App, flags
 from deadheat.version import __version__
+
+LIBRARIES = (
+    *("numpy", "scipy", "polars", "narwhals", "click", "rich", "jinja2"),
+    *("pandas", "pyarrow", "duckdb", "pyspark", "altair", "vl-convert-python", "sentence-transformers", "torch"),
+)
 
 HELP = """Evaluate rankings, exactly where scores tie.
 
@@ -31,8 +41,31 @@ zsh_source and fish_source are for other shells.
 """
 
 
+def _show_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
+    """Print the version; with --verbose also those of Python, the system and libraries, for a report of a bug."""
+    if not value or ctx.resilient_parsing:
+        return
+    click.echo(f"deadheat {__version__}")
+    if ctx.meta.get("verbose"):
+        from importlib.metadata import PackageNotFoundError, version
+        from platform import machine, platform, python_version
+
+        click.echo(f"Python {python_version()}\n{platform()}, {machine()}, {os.cpu_count()} CPUs")
+        click.echo(f"encoding {sys.stdout.encoding}, locale {locale.getlocale()[0]}")
+        for name in LIBRARIES:
+            with suppress(PackageNotFoundError):
+                click.echo(f"{name} {version(name)}")
+    ctx.exit()
+
+
 @click.group(cls=App, help=HELP, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, message="deadheat %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit; with --verbose also what a report of a bug should have.",
+)
 @flags
 def main() -> None:
     """Run a command."""

@@ -1,0 +1,101 @@
+"""What a release holds: one version, placeholders in one file, types for users, a small wheel, old files are read."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import subprocess
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import deadheat as dh
+from support import typed_user
+from support.command import ok
+from support.paths import ROOT, TESTS
+
+PACKAGE = Path(dh.__file__).parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+MOST_BYTES = 2_000_000  # of the wheel
+OLD = TESTS / "support" / "saved-1.0.json"
+TEMPLATES = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
+
+
+def test_the_version_is_said_once() -> None:
+    assert PROJECT["project"]["dynamic"] == ["version"]
+    assert PROJECT["tool"]["hatch"]["version"]["path"] == "src/deadheat/version.py"
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.+)$", cited, re.MULTILINE) == [dh.__version__]
+
+
+def test_placeholders_of_addresses_are_in_one_file() -> None:
+    assert all(url.startswith("https://deadheat.invalid/") for url in PROJECT["project"]["urls"].values())
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a checkout")
+    texts = (
+        ROOT / name
+        for name in listed.stdout.splitlines()
+        if Path(name).suffix in {".md", ".py", ".yml", ".cff", ".toml"}
+    )
+    found = {path.name for path in texts if path.is_file() and "deadheat.invalid" in path.read_text(encoding="utf-8")}
+    assert found <= {"pyproject.toml", Path(__file__).name}
+
+
+def test_a_wheel_is_small_and_has_what_is_no_python() -> None:
+    """What hatchling packs: all that is in the package."""
+    names = [path for path in PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as wheel:
+        for path in names:
+            wheel.write(path, path.relative_to(PACKAGE))
+    assert len(held.getvalue()) < MOST_BYTES
+    assert {"py.typed", "__init__.pyi", "evaluate.json", "LICENSE.LLMJudge-benchmark"} <= {path.name for path in names}
+    assert PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"] == {"packages": ["src/deadheat"]}
+
+
+def test_a_user_with_a_type_checker_gets_what_the_types_say(tmp_path: Path) -> None:
+    """mypy --strict reads that file with the others: it would refuse what `assert_type` does not find."""
+    assert PROJECT["tool"]["mypy"]["strict"]
+    assert "tests" in PROJECT["tool"]["mypy"]["files"]
+    assert "Typing :: Typed" in PROJECT["project"]["classifiers"]
+    assert len(Path(typed_user.__file__).read_text(encoding="utf-8").splitlines()) >= 60
+    assert typed_user.decide(tmp_path).startswith("True: ")
+    assert typed_user.went_on(tmp_path) == 1
+    assert typed_user.count_ties(typed_user.read(tmp_path)) > 1
+
+
+def test_what_1_0_saved_is_read() -> None:
+    ev = dh.load_evaluation(OLD)
+    assert ev.means() == pytest.approx({"RR": 0.875, "nDCG@10": (1 + (1 + 1 / math.log2(3)) / 2) / 2})
+    assert ev["RR"].tie_std.tolist() == pytest.approx([0, 0.25])
+    again = ev.rescored({"q1": {"b": 1}, "q2": {"b": 1}}, "RR")
+    assert again.means() == pytest.approx({"RR": 5 / 8})
+
+
+def test_a_report_of_a_bug_has_the_versions() -> None:
+    assert ok("--version") == f"deadheat {dh.__version__}\n"
+    lines = ok("--version", "--verbose").splitlines()
+    assert lines[:1] == [f"deadheat {dh.__version__}"]
+    assert ok("--verbose", "--version").splitlines() == lines
+    names = {line.partition(" ")[0] for line in lines}
+    needed = {re.split(r"[>=<; ]", one)[0] for one in PROJECT["project"]["dependencies"]} - {"backports.zstd"}
+    assert {"Python", *needed} <= names
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
+def test_issue_templates_ask_for_what_there_is(path: Path) -> None:
+    yaml = pytest.importorskip("yaml")
+    form = yaml.safe_load(path.read_text(encoding="utf-8"))
+    if path.stem == "config":
+        assert set(form) <= {"blank_issues_enabled", "contact_links"}
+        return
+    assert {"name", "description", "body"} <= set(form)
+    for field in form["body"]:
+        assert field["type"] in {"textarea", "input", "dropdown", "markdown", "checkboxes"}
+        assert field["attributes"]["label"]
+        assert set(field) <= {"type", "id", "attributes", "validations"}
+    assert len({field["id"] for field in form["body"]}) == len(form["body"])
