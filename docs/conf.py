@@ -37,6 +37,7 @@ numpydoc_xref_param_type = False
 
 html_theme = "furo"
 html_static_path = ["style"]
+html_extra_path = ["llms.txt"]
 html_css_files = ["deadheat.css"]
 html_js_files = ["filter.js"]
 html_show_sphinx = False

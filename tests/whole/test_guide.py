@@ -16,7 +16,11 @@ from support.paths import ROOT
 pytestmark = pytest.mark.slow  # a command is a process of its own, and pages have many
 
 DOCS = ROOT / "docs"
-FOUND = [DOCS / "index.md", *(path for folder in ("for", "de", "guide") for path in (DOCS / folder).glob("*.md"))]
+FOUND = [
+    DOCS / "index.md",
+    DOCS / "agents.md",
+    *(path for folder in ("for", "de", "guide") for path in (DOCS / folder).glob("*.md")),
+]
 PAGES = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in FOUND}
 READERS = ("clinician", "judges", "paper", "rag", "recommender", "search", "training")
 

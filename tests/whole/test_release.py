@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
 import math
 import re
 import subprocess
+import sys
 import tomllib
 import zipfile
 from pathlib import Path
@@ -20,6 +22,7 @@ from support.paths import ROOT, TESTS
 PACKAGE = Path(dh.__file__).parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 MOST_BYTES = 2_000_000  # of the wheel
+DOCS = ROOT / "docs"
 OLD = TESTS / "support" / "saved-1.0.json"
 TEMPLATES = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
 
@@ -99,3 +102,27 @@ def test_issue_templates_ask_for_what_there_is(path: Path) -> None:
         assert field["attributes"]["label"]
         assert set(field) <= {"type", "id", "attributes", "validations"}
     assert len({field["id"] for field in form["body"]}) == len(form["body"])
+
+
+def test_what_language_models_are_told_is_what_the_sidebar_has() -> None:
+    """If this fails on purpose: python docs/site/llms.py."""
+    program = "import llms; print(llms.text(), end='')"
+    done = subprocess.run([sys.executable, "-c", program], cwd=DOCS / "site", capture_output=True, check=True)
+    text = done.stdout.decode()
+    assert text == (DOCS / "llms.txt").read_text(encoding="utf-8")
+    paths = re.findall(r"\]\((.+?)\.html\)", text)
+    assert len(paths) > 20
+    assert all(path.startswith("made/") or (DOCS / f"{path}.md").is_file() for path in paths)
+    assert (DOCS / "conf.py").read_text(encoding="utf-8").count('html_extra_path = ["llms.txt"]') == 1
+
+
+def test_keys_that_coding_assistants_are_told_are_in_the_schemas() -> None:
+    page = (DOCS / "agents.md").read_text(encoding="utf-8")
+    for command, table in re.findall(
+        r"^\$ deadheat (evaluate|compare) .*?\n```\n\n(\| key .*?)\n\n", page, re.DOTALL | re.MULTILINE
+    ):
+        properties = json.loads(ok("schema", command))["properties"]
+        known = set(re.findall(r'"(\w+)": ', json.dumps(properties)))
+        keys = [key for row in re.findall(r"^\| (`.+?`) \|", table, re.MULTILINE) for key in re.findall(r"[\w]+", row)]
+        assert len(keys) > 5
+        assert {key for key in keys if key.islower()} <= known, command
