@@ -337,3 +337,22 @@ def abstention(ranking: Ranking, judged: Judged, _scale: float, *, of: str = "ra
     if of == "rate":
         return float(is_silent)
     return float(is_silent and has_none) if (is_silent if of == "precision" else has_none) else math.nan
+
+
+def char_recall(ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1, cutoff: int | None = None) -> float:
+    """Recall of characters where every document is one."""
+    return ratio(count_hits(ranking[:cutoff], rel), count_relevant(judged, rel))
+
+
+def char_precision(
+    ranking: Ranking, _judged: Judged, _scale: float, *, rel: float = 1, cutoff: int | None = None
+) -> float:
+    """Precision of characters where every document is one."""
+    return ratio(count_hits(ranking[:cutoff], rel), len(ranking[:cutoff]))
+
+
+def char_iou(ranking: Ranking, judged: Judged, _scale: float, *, rel: float = 1, cutoff: int | None = None) -> float:
+    """Intersection over union of characters where every document is one."""
+    relevant = {doc for doc, relevance in judged.items() if relevance >= rel}
+    top = {doc for doc, _ in ranking[:cutoff]}
+    return ratio(len(relevant & top), len(relevant | top))

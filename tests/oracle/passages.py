@@ -43,6 +43,18 @@ def is_hit(span: Place, chunk: Place, overlap: float, overlap_of: str) -> bool:
     return bool(own & held) and (overlap_of == "any" or len(own & held) / len(of) >= overlap)
 
 
+def covered(order: Sequence[Place], spans: Sequence[Place]) -> dict[str, float]:
+    """Return what the characters of a list say of those of the spans."""
+    top, wanted = characters(order), characters(spans)
+    both, length = len(top & wanted), sum(end - start for _, start, end in order)
+    return {
+        "CharRecall": both / len(wanted),
+        "CharPrecision": both / len(top) if top else 0.0,
+        "CharIoU": both / len(top | wanted),
+        "CharDensity": both / length if length else 0.0,
+    }
+
+
 def moments(value: Callable[[Sequence[Place]], float], case: Case) -> Moments:
     """Return the moments of a measure of the ranking over all orders."""
     values = [value(order) for order in case.orders]

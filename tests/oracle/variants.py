@@ -73,6 +73,7 @@ GRID: list[tuple[str, list[Parameters], tuple[float | None, ...]]] = [
     ("nDCG", [{"ideal": "retrieved"}, {"ideal": "retrieved", "gain": UNEVEN_GAIN}], CUTOFFS),
     ("DCG", NEGATIVE, CUTOFFS),
     ("nDCG", cross(NEGATIVE, [{}, {"floor": "worst"}, {"floor": "worst", "ideal": "retrieved"}]), CUTOFFS),
+    *((name, RELS[:2], CUTOFFS) for name in ("CharRecall", "CharPrecision", "CharIoU", "CharDensity")),
     ("Abstain", cross(RELS[:2], [{}, {"of": "precision"}, {"of": "recall"}]), NO_CUTOFF),
     ("RBP", [*RELS[:2], {"p": 0.5}, {"graded": True}, {"graded": True, "max_rel": 4, "p": 0.95}], CUTOFFS),
     ("RBP", [{"p": 0.9, "graded": True, "top": "query"}], CUTOFFS),

@@ -209,6 +209,12 @@ class Spans:
         rows = pl.concat([judged, alone.select(*KEY, "relevance")])
         qrels = Qrels.of_checked(rows, self.name)
         qrels.subtopics = pl.concat([topics, alone])
+        columns = ("query_id", "doc_id", "document", *OFFSETS, "relevance")
+        of_both = (
+            chunks.select("query_id", *OFFSETS, document="doc_id", doc_id="chunk", relevance=pl.lit(None, pl.Float64)),
+            self.rows.select("query_id", *OFFSETS, "relevance", document="doc_id", doc_id=pl.lit(None, pl.String)),
+        )
+        qrels.passages = pl.concat([one.select(columns) for one in of_both])
         qrels.fingerprint = self.fingerprint
         qrels.bare = tuple(sorted({*self.unanswerable} - {*judged["query_id"]}))
         share = {"span": "the span", "chunk": "the chunk"}.get(self.overlap_of)

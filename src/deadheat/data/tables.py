@@ -314,6 +314,9 @@ class Qrels(DocumentTable):
         query_id, doc_id, subtopic and relevance, if the second field of a TREC file, or a column ``subtopic`` of a
         table, holds several subtopics, as of TREC's diversity tasks. Measures of diversity look at them; for others a
         document has its highest relevance.
+    passages : polars.DataFrame or None
+        query_id, doc_id, document, start, end and relevance of the chunks of a run (without relevance) and of the spans
+        that :class:`Spans` holds them against (without doc_id).
 
     Examples
     --------
@@ -323,6 +326,7 @@ class Qrels(DocumentTable):
 
     kind = "qrels"
     subtopics: pl.DataFrame | None = None
+    passages: pl.DataFrame | None = None
     open_to: float | None = None  # the highest relevance that documents of `failures` may have; None: they have none
 
     def _read(self, source: Source, progress: Callable[[int, int], None] | None) -> Rows:

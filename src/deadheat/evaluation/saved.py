@@ -34,7 +34,7 @@ from deadheat.io.writing import replacing
 from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.stored import StoredMeasure
 from deadheat.placements.kept import KeptRows
-from deadheat.placements.placements import Placements, Subtopics
+from deadheat.placements.placements import Passages, Placements, Subtopics
 from deadheat.settings import Conventions
 from deadheat.version import __version__
 from deadheat.wording import as_given
@@ -189,6 +189,14 @@ SUBTOPICS: dict[str, type[pl.DataType]] = {  # only of qrels that have some
     "topic": pl.Int64,
     "relevance": pl.Float64,
 }
+PLACES: dict[str, type[pl.DataType]] = {"doc_id": pl.String, **dict.fromkeys(("start", "end"), pl.Int64)}
+PASSAGES: dict[str, type[pl.DataType]] = {  # only of runs that are held against spans
+    "query": pl.Int64,
+    **PLACES,
+    "document": pl.Int64,
+    "relevance": pl.Float64,
+}
+SPANS: dict[str, type[pl.DataType]] = {"query_id": pl.String, **PLACES, "document": pl.String, "relevance": pl.Float64}
 
 
 def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, parts: Mapping[str, Any]) -> None:
@@ -409,6 +417,7 @@ def _tables_of(placed: Placements) -> dict[str, object]:
     schema = {name: dtype for name, dtype in QUERIES.items() if name != "top_score" or placed.top_score is not None}
     return {
         **({} if own is None else {"subtopics": _packed(own, SUBTOPICS)}),
+        **({} if placed.passages is None else {"passages": _packed(placed.passages, PASSAGES)}),
         "queries": packed({name: queries[name] for name in schema}, schema),
         "retrieved": _packed(placed, RETRIEVED),
         "judged": packed({"query": placed.judged_query, "relevance": placed.judged_relevance}, JUDGED),
@@ -417,13 +426,14 @@ def _tables_of(placed: Placements) -> dict[str, object]:
 
 
 def _judgments(qrels: Qrels) -> dict[str, object]:
-    topics = qrels.subtopics
+    topics, passages = qrels.subtopics, qrels.passages
     return {
         "name": qrels.name,
         "notes": list(qrels.notes),
         "without": list(qrels.bare),
         "rows": packed(qrels.to_polars().select(*JUDGMENTS), JUDGMENTS),
         **({} if topics is None else {"subtopics": packed(topics.select(*TOPICS), TOPICS)}),
+        **({} if passages is None else {"passages": packed(passages.select(*SPANS), SPANS)}),
     }
 
 
@@ -438,8 +448,8 @@ def _ranking(run: Run, rows: KeptRows) -> dict[str, object]:
     }
 
 
-def _packed(rows: Placements | Subtopics, schema: Mapping[str, type[pl.DataType]]) -> str:
-    return packed({name: rows.doc_ids.tolist() if name == "doc_id" else getattr(rows, name) for name in schema}, schema)
+def _packed(rows: Placements | Subtopics | Passages, schema: Mapping[str, type[pl.DataType]]) -> str:
+    return packed({name: [*rows.doc_ids] if name == "doc_id" else getattr(rows, name) for name in schema}, schema)
 
 
 def _parts(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
@@ -480,6 +490,7 @@ def _qrels(held: Mapping[str, Any], fingerprint: str) -> Qrels:
         found.rows = MappingRows(mapping, "qrels", held["name"])
     found.notes, found.fingerprint = tuple(held["notes"]), fingerprint
     found.subtopics = unpacked(held["subtopics"]) if "subtopics" in held else None
+    found.passages = unpacked(held["passages"]) if "passages" in held else None
     return found
 
 
@@ -525,6 +536,7 @@ def _placements(data: Mapping[str, Any], unjudged: tuple[str, ...]) -> Placement
         unjudged_queries=unjudged,
         ends_in_tie=ends.astype(np.bool_) if None not in ends else None,
         subtopics=Subtopics(**columns_of(data["subtopics"])) if "subtopics" in data else None,
+        passages=Passages(**columns_of(data["passages"])) if "passages" in data else None,
     )
 
 

@@ -32,6 +32,7 @@ from deadheat.measures import (
     nDCG,
     nERR,
 )
+from deadheat.measures.coverage import CoverageMeasure
 from deadheat.measures.diversity import TopicMeasure
 
 OF_CHUNKS = (P, Hit, RR, FRP, NumQ, NumRet, Abstain, Custom)  # ask of chunks whether they hit a span, not how many do
@@ -45,7 +46,7 @@ OF_TOPICS: Mapping[type[Measure], str] = {
     RBP: "NRBP",
 }
 SPAN_MEASURES: tuple[Measure, ...] = (alpha_nDCG() @ 10, AP_IA(), RR(), P() @ 10, R() @ 100)
-ALLOWED = "P, R, Hit, RR, FRP, and those by subtopic: alpha_nDCG, AP_IA, StRecall, ..."
+ALLOWED = "P, R, Hit, RR, FRP, those by subtopic (alpha_nDCG, AP_IA), CharRecall, CharPrecision, CharIoU, CharDensity"
 
 
 def measures_of_spans(measures: Sequence[Measure]) -> tuple[Measure, ...]:
@@ -68,7 +69,7 @@ def measures_of_spans(measures: Sequence[Measure]) -> tuple[Measure, ...]:
 def _of_spans(measure: Measure) -> Measure:
     if type(measure) is R:
         return StRecall(rel=measure.rel, cutoff=measure.cutoff).called("", measure.label)
-    if isinstance(measure, (*OF_CHUNKS, TopicMeasure)):
+    if isinstance(measure, (*OF_CHUNKS, TopicMeasure, CoverageMeasure)):
         return measure
     instead = OF_TOPICS.get(type(measure), "")
     raise MeasureError(

@@ -7,6 +7,7 @@ from deadheat.measures.base import CutMeasure, Measure, measures, register
 from deadheat.measures.cascade import ERR, MERR, nERR
 from deadheat.measures.compatibility import Compat
 from deadheat.measures.counts import NumNonrelJudgedRet, NumQ, NumRel, NumRet, SetAP, Utility
+from deadheat.measures.coverage import CharDensity, CharIoU, CharPrecision, CharRecall
 from deadheat.measures.custom import Custom
 from deadheat.measures.cwl import BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, SDCG
 from deadheat.measures.discounted import DCG, IDCG, RBP, RBPResidual, nDCG
@@ -59,6 +60,10 @@ __all__ = [
     "SDCG",
     "Abstain",
     "Accuracy",
+    "CharDensity",
+    "CharIoU",
+    "CharPrecision",
+    "CharRecall",
     "Compat",
     "Custom",
     "CutMeasure",

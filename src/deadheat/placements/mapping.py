@@ -10,7 +10,7 @@ from deadheat.data.rows import MappingRows
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.mappings import check_ids, look_up
 from deadheat.placements.contiguous import count_above_and_tied, highest, rows_of_ties
-from deadheat.placements.placements import Placements, no_common_query, sort_rows, subtopics_of
+from deadheat.placements.placements import Placements, no_common_query, passages_of, sort_rows, subtopics_of
 
 
 class OfDicts:
@@ -56,6 +56,7 @@ class OfDicts:
             ends_in_tie=ends_in_tie,
             top_score=highest(self._scores, found.bounds),
             subtopics=subtopics_of(self._qrels.subtopics, query_ids),
+            passages=passages_of(self._qrels.passages, query_ids),
         )
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:

@@ -51,6 +51,38 @@ class Subtopics:
 
 
 @dataclass(frozen=True, eq=False)
+class Passages:
+    """The chunks of a run and the spans that they are held against, by query.
+
+    Attributes
+    ----------
+    query : ndarray of int, shape (n_passages,)
+        Index of the query, ascending.
+    doc_ids : ndarray of str, shape (n_passages,)
+        What the placements call a chunk; None for a span.
+    document : ndarray of int, shape (n_passages,)
+        A number of the document that the passage is in.
+    start, end : ndarray of int, shape (n_passages,)
+    relevance : ndarray of float, shape (n_passages,)
+        NaN for a chunk.
+    """
+
+    query: IntArray
+    doc_ids: TextArray | pl.Series
+    document: IntArray
+    start: IntArray
+    end: IntArray
+    relevance: FloatArray
+
+    def select(self, queries: IntArray) -> Passages:
+        """Return those of some queries, as :meth:`Placements.select` does."""
+        rows, query = rows_of(self.query, queries)
+        return Passages(
+            query, self.doc_ids[rows], self.document[rows], self.start[rows], self.end[rows], self.relevance[rows]
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Placements(Shown):
     """Where the judged documents of a run are ranked.
 
@@ -83,6 +115,8 @@ class Placements(Shown):
         Whether two or more documents share the query's lowest score; None if unknown.
     subtopics : Subtopics or None
         Judgments by subtopic, if the qrels have some.
+    passages : Passages or None
+        Chunks and spans, if the run is held against spans.
     top_score : ndarray of float, shape (n_queries,), or None
         The highest score of each query, NaN where nothing is retrieved; None if unknown.
     """
@@ -102,6 +136,7 @@ class Placements(Shown):
     ends_in_tie: BoolArray | None = field(default=None, repr=False)
     subtopics: Subtopics | None = field(default=None, repr=False)
     top_score: FloatArray | None = field(default=None, repr=False)
+    passages: Passages | None = field(default=None, repr=False)
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)  # every copy has its own
     _of_judgments: dict[Any, Any] = field(default_factory=dict, repr=False)  # copies share it
 
@@ -221,6 +256,7 @@ class Placements(Shown):
             before=self.before and self.before.select(queries),
             ends_in_tie=None if self.ends_in_tie is None else self.ends_in_tie[queries],
             subtopics=self.subtopics and self.subtopics.select(queries),
+            passages=self.passages and self.passages.select(queries),
             top_score=None if self.top_score is None else self.top_score[queries],
         )
 
@@ -292,6 +328,7 @@ def sort_rows(
     ends_in_tie: BoolArray | None = None,
     subtopics: Subtopics | None = None,
     top_score: FloatArray | None = None,
+    passages: Passages | None = None,
 ) -> Placements:
     """Build placements from rows in any order: (query code, document id, relevance, above, tied)."""
     query, doc_ids, relevance, above, tied = rows
@@ -318,6 +355,7 @@ def sort_rows(
         ends_in_tie=ends_in_tie,
         subtopics=subtopics,
         top_score=top_score,
+        passages=passages,
     )
 
 
@@ -366,7 +404,26 @@ def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame
         ends_in_tie=ends_in_tie,
         subtopics=subtopics_of(qrels.subtopics, queries["query_id"].to_list()),
         top_score=queries["top_score"].cast(pl.Float64).to_numpy() if has_scores else None,
+        passages=passages_of(qrels.passages, queries["query_id"].to_list()),
     )
+
+
+def passages_of(passages: pl.DataFrame | None, query_ids: Sequence[str]) -> Passages | None:
+    """Return the passages by query; None of qrels without spans.
+
+    Parameters
+    ----------
+    passages : polars.DataFrame or None
+        query_id, doc_id, document, start, end and relevance.
+    query_ids : sequence of str
+    """
+    if passages is None:
+        return None
+    codes = pl.DataFrame({"query_id": list(query_ids)}, schema={"query_id": pl.String}).with_row_index("code")
+    rows = passages.join(codes, on="query_id").sort("code", maintain_order=True)
+    document = rows["document"].rank("dense").cast(pl.Int64).to_numpy()
+    numbers = (rows[name].to_numpy() for name in ("start", "end", "relevance"))
+    return Passages(rows["code"].cast(pl.Int64).to_numpy(), rows["doc_id"], document, *numbers)
 
 
 def no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Sequence[str]) -> DataError:

@@ -1,0 +1,303 @@
+"""How much of a line the intervals of the top k cover, where a tie leaves it open which intervals these are.
+
+Passages of all documents of all queries lie on one line, and those of different documents apart. `Top` is what a cutoff
+makes of them: intervals that are in the top k in every order, and for each query those of at most one tie that the
+cutoff goes through, of which it takes some.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from deadheat.arrays import BoolArray, FloatArray, IntArray
+
+MAX_SUBSETS = 10_000  # that are listed; beyond, as many are drawn
+MOST_CELLS = 1 << 22  # of the matrices of drawn subsets, as long as 100 are drawn
+FEWEST_DRAWN = 100
+
+Measured = Callable[[IntArray], FloatArray]
+"""Returns how much of something is left of some points, of their shape."""
+
+
+def of_points(points: IntArray) -> FloatArray:
+    """Return how many points of the line are left of some."""
+    return points.astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Intervals that are disjoint and in order, and how much of something is in them.
+
+    Attributes
+    ----------
+    begin, end : ndarray of int, shape (n_pieces,)
+    upto : callable
+        How much is left of some points; by default how many points of the line are.
+    """
+
+    begin: IntArray
+    end: IntArray
+    upto: Measured = of_points
+
+    @classmethod
+    def of(cls, low: IntArray, high: IntArray, upto: Measured = of_points) -> tuple[Pieces, IntArray]:
+        """Return the union of intervals in order of their `low`, and which of them begins each piece."""
+        before = np.maximum.accumulate(np.append(low[:1], high))[:-1]
+        begin = np.maximum(low, before[: len(low)])
+        kept = np.flatnonzero(begin < high)
+        return cls(begin[kept], high[kept], upto), kept
+
+    def sizes(self) -> FloatArray:
+        """Return how much is in each piece."""
+        return self.upto(self.end) - self.upto(self.begin)
+
+    def __call__(self, points: IntArray) -> FloatArray:
+        """Return how much of the pieces is left of some points."""
+        before = np.append(0.0, np.cumsum(self.sizes()))
+        place = np.searchsorted(self.begin, points, side="right")
+        last = self.end[np.maximum(place - 1, 0)] if len(self.end) else points
+        beyond = self.upto(last) - self.upto(np.minimum(points, last))
+        return before[place] - np.where(place > 0, beyond, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Tie:
+    """The tie of one query that a cutoff goes through.
+
+    Attributes
+    ----------
+    query : int
+    size, n_taken : int
+        Its documents, and how many of them are in the top k; those that are no interval cover one point each.
+    low, high : ndarray of int, shape (n_intervals,)
+        Its intervals, in order of their `low`.
+    points : ndarray of int, shape (n_segments,)
+        Where each segment begins, in which the same intervals cover every point.
+    relevant, length : ndarray of float, shape (n_segments,)
+        What is relevant in each segment, and how many points it has, of those that nothing else covers.
+    """
+
+    query: int
+    size: int
+    n_taken: int
+    low: IntArray
+    high: IntArray
+    points: IntArray
+    relevant: FloatArray
+    length: FloatArray
+
+    @property
+    def covers(self) -> BoolArray:
+        """Which intervals cover each segment, of shape (n_segments, n_intervals)."""
+        return (self.low <= self.points[:, None]) & (self.points[:, None] < self.high)
+
+    def missed(self, count: IntArray) -> FloatArray:
+        """Return the probability that none of so many of its documents is taken."""
+        return missed(count, np.full_like(count, self.size), np.full_like(count, self.n_taken))
+
+    def variance(self) -> FloatArray:
+        """Return the variance of what is relevant and covered: a sum over pairs of segments."""
+        some = self.relevant > 0
+        held, weight = self.covers[some].astype(np.int64), self.relevant[some]
+        count = held.sum(axis=1)
+        either = count[:, None] + count - held @ held.T
+        alone = self.missed(count)
+        return np.maximum(weight @ (self.missed(either) - np.outer(alone, alone)) @ weight, 0.0)
+
+    def extremes(self) -> tuple[float, float]:
+        """Return the least and the most that is relevant and can be covered.
+
+        Intervals are taken in order of their `low`, so that of those before only their number and their last end
+        matter: what the next one adds is to the right of that end.
+        """
+        covers, ends = self.covers, np.unique(self.high)
+        some = np.flatnonzero((covers & (self.relevant > 0)[:, None]).any(axis=0))
+        before = np.append(0.0, np.cumsum(self.relevant))
+        n_others = self.size - len(some)
+        most = min(self.n_taken, len(some))
+        best = np.full((2, most + 1, len(ends) + 1), np.inf)  # of the least, and of minus the most
+        best[:, 0, 0] = 0.0
+        left = np.append(0.0, before[np.searchsorted(self.points, ends)])  # what is left of each end
+        for one in some.tolist():
+            last = int(np.searchsorted(ends, self.high[one])) + 1
+            start = before[np.searchsorted(self.points, self.low[one])]
+            added = left[last] - np.maximum(left[: last + 1], start)
+            taken = (best[:, :-1, : last + 1] + np.multiply.outer((1, -1), added)[:, None]).min(axis=2)
+            beyond = best[:, :-1, last + 1 :].copy()
+            best[:, 1:, last] = np.minimum(best[:, 1:, last], taken)
+            best[:, 1:, last + 1 :] = np.minimum(best[:, 1:, last + 1 :], beyond)
+        fewest = max(0, self.n_taken - n_others)
+        return float(best[0, fewest].min()), float(-best[1, most].min())
+
+    def subsets(self, seed: int) -> tuple[BoolArray, bool]:
+        """Return which documents are taken in each subset, intervals first, and whether these are all subsets."""
+        if math.comb(self.size, self.n_taken) <= MAX_SUBSETS:
+            chosen = np.array(list(combinations(range(self.size), self.n_taken)), np.int64)
+        else:
+            n_cells = self.size * max(len(self.points), 1)
+            n_drawn = int(np.clip(MOST_CELLS // n_cells, FEWEST_DRAWN, MAX_SUBSETS))
+            order = np.random.default_rng(seed).random((n_drawn, self.size))
+            chosen = np.argpartition(order, self.n_taken - 1, axis=1)[:, : self.n_taken]
+        found = np.zeros((len(chosen), self.size), np.bool_)
+        np.put_along_axis(found, chosen, values=True, axis=1)
+        return found, len(found) == math.comb(self.size, self.n_taken)
+
+    def amounts(self, taken: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return of each subset what is relevant, all points that it covers, and the lengths of its documents."""
+        own = taken[:, : len(self.low)]
+        covered = (own.astype(np.float32) @ self.covers.T.astype(np.float32)) > 0
+        n_others = self.n_taken - own.sum(axis=1)
+        return covered @ self.relevant, covered @ self.length + n_others, own @ (self.high - self.low) + n_others
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """Parts of the line in which the same intervals of a tie cover every point, in order.
+
+    Attributes
+    ----------
+    query, begin : ndarray of int, shape (n_segments,)
+    count : ndarray of int, shape (n_segments,)
+        How many intervals of the tie cover it.
+    relevant, length : ndarray of float, shape (n_segments,)
+        What is relevant in it, and its points, of those that nothing else covers.
+    """
+
+    query: IntArray
+    begin: IntArray
+    count: IntArray
+    relevant: FloatArray
+    length: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Top:
+    """What the intervals of the top k of each query cover.
+
+    Attributes
+    ----------
+    relevant, length, sizes : ndarray of float, shape (n_queries,)
+        What is relevant, the points, and the lengths added up, of the intervals that are in the top k in every order.
+    segments : Segments
+        Of the ties that the cutoff goes through.
+    low, high, query, tied, n_taken : ndarray of int, shape (n_rows,)
+        The intervals of these ties, in order, with the size of their tie, and how many of its documents are in the top k.
+    """
+
+    relevant: FloatArray
+    length: FloatArray
+    sizes: FloatArray
+    segments: Segments
+    low: IntArray
+    high: IntArray
+    query: IntArray
+    tied: IntArray
+    n_taken: IntArray
+
+    def mean(self) -> FloatArray:
+        """Return the mean over all orders of what is relevant and covered, of shape (n_queries,)."""
+        own = self.segments
+        row = np.searchsorted(self.query, own.query)
+        chance = 1 - missed(own.count, self.tied[row], self.n_taken[row])
+        return self.relevant + np.bincount(own.query, weights=own.relevant * chance, minlength=len(self.relevant))
+
+    def ties(self) -> Iterator[Tie]:
+        """Yield the tie of each query that the cutoff goes through."""
+        segments = self.segments
+        for code in np.unique(self.query).tolist():
+            own, part = (slice(*np.searchsorted(of, (code, code + 1)).tolist()) for of in (self.query, segments.query))
+            yield Tie(
+                code,
+                int(self.tied[own.start]),
+                int(self.n_taken[own.start]),
+                self.low[own],
+                self.high[own],
+                segments.begin[part],
+                segments.relevant[part],
+                segments.length[part],
+            )
+
+
+def missed(count: IntArray, size: IntArray, n_taken: IntArray) -> FloatArray:
+    r"""Return the probability that none of `count` documents is among `n_taken` drawn of `size`.
+
+    .. math:: \binom{t - c}{j} / \binom{t}{j} = \prod_{i < \min(c, j)} \frac{t - \max(c, j) - i}{t - i}
+
+    Running products, as factorials lose digits.
+
+    Examples
+    --------
+    >>> missed(np.array([0, 1, 2, 3]), np.array([4, 4, 4, 4]), np.array([2, 2, 2, 2])).round(4).tolist()
+    [1.0, 0.5, 0.1667, 0.0]
+    """
+    fewer, more = np.minimum(count, n_taken), np.maximum(count, n_taken)
+    found = np.ones(np.shape(count))
+    for n in range(int(fewer.max(initial=0))):
+        found = np.where(n < fewer, found * np.maximum(size - more - n, 0) / np.maximum(size - n, 1), found)
+    return found
+
+
+def top_of(
+    low: IntArray,
+    high: IntArray,
+    relevant: Pieces,
+    *,
+    query: IntArray,
+    above: IntArray,
+    tied: IntArray,
+    cutoff: int | None,
+    n_queries: int,
+) -> Top:
+    """Return what the top k of each query covers.
+
+    Parameters
+    ----------
+    low, high : ndarray of int, shape (n_rows,)
+        The intervals, in order of their `low`, those of each query together.
+    relevant : Pieces
+        What is relevant.
+    query, above, tied : ndarray of int, shape (n_rows,)
+        The query of each interval, how many documents have a higher score, and how many have the same.
+    cutoff : int or None
+    n_queries : int
+    """
+    inside = tied if cutoff is None else np.clip(cutoff - above, 0, tied)
+    is_in = inside == tied
+    held, first = Pieces.of(low[is_in], high[is_in], relevant)
+    of_piece = query[is_in][first]
+    cut = np.flatnonzero((inside > 0) & ~is_in)
+    points = np.concatenate([high[cut], low[cut]])  # at one point, first what ends there, of this query or the last
+    order = np.argsort(points, kind="stable")
+    points, of_query = points[order], np.tile(query[cut], 2)[order]
+    count = np.cumsum(np.repeat((-1, 1), len(cut))[order])
+    begin, end = points[:-1], points[1:]
+    some = np.flatnonzero((count[:-1] > 0) & (begin < end))
+    begin, end = begin[some], end[some]
+    lengths = Pieces(held.begin, held.end)
+    segments = Segments(
+        of_query[:-1][some],
+        begin,
+        count[:-1][some],
+        relevant(end) - relevant(begin) - held(end) + held(begin),
+        end - begin - lengths(end) + lengths(begin),
+    )
+
+    def by_query(values: FloatArray | IntArray, own: IntArray) -> FloatArray:
+        return np.bincount(own, weights=values, minlength=n_queries).astype(np.float64)
+
+    return Top(
+        by_query(held.sizes(), of_piece),
+        by_query(held.end - held.begin, of_piece),
+        by_query((high - low)[is_in], query[is_in]),
+        segments,
+        low[cut],
+        high[cut],
+        query[cut],
+        tied[cut],
+        inside[cut],
+    )

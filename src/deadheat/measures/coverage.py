@@ -1,0 +1,321 @@
+"""Measures of what the top k covers of judged spans, character by character: recall, precision, IoU and density.
+
+Chunks may overlap, and each character counts once. A run of chunks held against spans has them (`deadheat.Spans`);
+without spans every document is one character, and a relevant one is a span.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+
+from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.io.forking import check_threads
+from deadheat.kernels.coverage import Pieces, Top, top_of
+from deadheat.kernels.segments import ratio
+from deadheat.measures.base import CutMeasure, JointMeasure, register
+from deadheat.measures.parameters import Number, parameter, parameters
+from deadheat.measures.top import REL
+from deadheat.placements.placements import Passages, Placements
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """Where the documents of the placements are on one line, and what is relevant there.
+
+    Attributes
+    ----------
+    row : ndarray of int, shape (n_rows,)
+        The rows of the placements, in order of `low`.
+    low, high : ndarray of int, shape (n_rows,)
+    relevant : Pieces
+    total : ndarray of float, shape (n_queries,)
+        How much is relevant to each query, retrieved or not.
+    """
+
+    row: IntArray
+    low: IntArray
+    high: IntArray
+    relevant: Pieces
+    total: FloatArray
+
+
+def find_text(placements: Placements, rel: float) -> Text:
+    """Return the line of the chunks and spans; without spans each document is a point."""
+    if placements.passages is None:
+        row = np.arange(len(placements.query))
+        is_relevant = placements.relevance >= rel
+        relevant, _ = Pieces.of(row[is_relevant], row[is_relevant] + 1)
+        return Text(row, row, row + 1, relevant, placements.n_relevant(rel).astype(np.float64))
+    own = placements.passages
+    place = _places(own, placements)
+    block = np.unique(np.stack([own.query, own.document]), axis=1, return_inverse=True)[1].reshape(-1)
+    length = np.zeros(int(block.max(initial=-1)) + 1, np.int64)
+    np.maximum.at(length, block, own.end)
+    base = (np.cumsum(length) - length)[block]
+    low, high = own.start + base, own.end + base
+    spans = np.flatnonzero(own.relevance >= rel)  # of a chunk it is NaN
+    spans = spans[np.argsort(low[spans], kind="stable")]
+    relevant, first = Pieces.of(low[spans], high[spans])
+    total = placements.by_query(relevant.end - relevant.begin, own.query[spans[first]])
+    row = np.argsort(low[place], kind="stable")
+    return Text(row, low[place][row], high[place][row], relevant, total)
+
+
+def _places(passages: Passages, placements: Placements) -> IntArray:
+    """Return the passage of each row of the placements."""
+    check_threads()
+    docs = placements.documents
+    ids = docs if isinstance(docs, pl.Series) else pl.Series(docs.tolist(), dtype=pl.String)
+    known = pl.DataFrame({"query": passages.query, "doc_id": passages.doc_ids}).with_row_index("place")
+    rows = pl.DataFrame({"query": placements.query, "doc_id": ids})
+    return rows.join(known, on=["query", "doc_id"], how="left", maintain_order="left")["place"].to_numpy()
+
+
+@parameters
+class CoverageMeasure(CutMeasure):
+    """A measure of what the top k covers, each character once."""
+
+    rel: float = parameter(1, Number(), REL)
+
+    def text(self, placements: Placements) -> Text:
+        """Return where chunks and spans are."""
+        return placements.cached(("text", self.rel), lambda: find_text(placements, self.rel))
+
+    def top(self, placements: Placements) -> Top:
+        """Return what the top k covers."""
+
+        def find() -> Top:
+            text = self.text(placements)
+            return top_of(
+                text.low,
+                text.high,
+                text.relevant,
+                query=placements.query[text.row],
+                above=placements.above[text.row],
+                tied=placements.tied[text.row],
+                cutoff=self.cutoff,
+                n_queries=placements.n_queries,
+            )
+
+        return placements.cached(("top of text", self.rel, self.cutoff), find)
+
+    def has_relevant(self, placements: Placements) -> BoolArray:
+        """Tell which queries have something relevant."""
+        return self.text(placements).total > 0
+
+    def can_list_orders(self, placements: Placements) -> bool:
+        """Whether there are no passages, in which documents of one relevance differ."""
+        return placements.passages is None
+
+    def reachable(self, placements: Placements) -> FloatArray:
+        """Return the best value; NaN with passages, as it depends on how documents are cut."""
+        if placements.passages is None:
+            return super().reachable(placements)
+        return np.full(placements.n_queries, np.nan)
+
+
+@register
+class CharRecall(CoverageMeasure):
+    r"""Share of the characters of the spans that the top k covers.
+
+    .. math:: \text{CharRecall}@k = \frac{|\bigcup_{i \le k} d_i \cap S|}{|S|}
+
+    with the characters S of all relevant spans; each counts once, also where spans or chunks overlap. Offsets may
+    count tokens. Without spans a document is one character, and it is R. Over the orders of a tie of t chunks, of which
+    j are in the top k, a character that c of them cover is missed with probability
+    :math:`\binom{t - c}{j} / \binom{t}{j}`: mean and variance are exact. So are the extremes, by dynamic programming
+    over the chunks in order of their start.
+
+    References
+    ----------
+    Smith and Troynikov 2024, Evaluating chunking strategies for retrieval,
+    https://www.trychroma.com/research/evaluating-chunking, with tokens.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> chunks = [("q", "d", 0, 20, 0.5), ("q", "d", 20, 40, 0.5)]
+    >>> dh.evaluate(dh.Spans([("q", "d", 10, 40)]), chunks, ["CharRecall@1"]).means()
+    {'CharRecall@1': 0.5}
+    """
+
+    title = "character recall"
+    formula = "CharRecall@k = |characters of the top k in spans| / |characters of the spans|"
+    aliases: ClassVar[tuple[str, ...]] = ("TokenRecall",)
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the exact mean over all tie orders."""
+        return ratio(self.top(placements).mean(), self.text(placements).total)
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders."""
+        found = np.zeros(placements.n_queries)
+        for tie in self.top(placements).ties():
+            found[tie.query] = tie.variance()
+        return ratio(found, self.text(placements).total ** 2)
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest value."""
+        top, total = self.top(placements), self.text(placements).total
+        low, high = top.relevant.copy(), top.relevant.copy()
+        for tie in top.ties():
+            least, most = tie.extremes()
+            low[tie.query] += least
+            high[tie.query] += most
+        return ratio(low, total), ratio(high, total)
+
+
+@parameters
+class ShareMeasure(CoverageMeasure, JointMeasure):
+    """A ratio of two sums that both depend on which chunks of a tie are in the top k."""
+
+    @abstractmethod
+    def share(self, relevant: FloatArray, length: FloatArray, sizes: FloatArray, total: FloatArray) -> FloatArray:
+        """Return the value of each list.
+
+        Parameters
+        ----------
+        relevant, length, sizes : ndarray
+            Relevant characters, all characters, and the lengths of its chunks added up.
+        total : ndarray
+            All relevant characters.
+        """
+
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Compute mean, variance, the error of a sample's mean, minimum and maximum."""
+        top, total, others = self.top(placements), self.text(placements).total, self._others(placements)
+        mean = self.share(top.relevant, top.length + others, top.sizes + others, total)
+        found = np.stack([mean, np.zeros_like(mean), np.zeros_like(mean), mean, mean])
+        for tie in top.ties():
+            code = tie.query
+            taken, are_all = tie.subsets(zlib.crc32(placements.query_ids[code].encode()))
+            relevant, length, sizes = tie.amounts(taken)
+            more = others[code]
+            values = self.share(
+                top.relevant[code] + relevant,
+                top.length[code] + length + more,
+                top.sizes[code] + sizes + more,
+                total[code : code + 1],
+            )
+            variance = float(values.var(ddof=0 if are_all else 1))
+            error = 0.0 if are_all else math.sqrt(variance / len(values))
+            found[:, code] = values.mean(), variance, error, values.min(), values.max()
+        return tuple(found)
+
+    def _others(self, placements: Placements) -> FloatArray:
+        """Return how many unjudged documents are in the top k in every order; with passages there are none."""
+        if placements.passages is not None:
+            return np.zeros(placements.n_queries)
+        inside = self.inside(placements.above, placements.tied)
+        is_in, n_queries = inside == placements.tied, placements.n_queries
+        n_sure = self.depth(placements).astype(np.int64)
+        cut = (inside > 0) & ~is_in
+        n_sure[placements.query[cut]] = placements.above[cut]
+        return (n_sure - np.bincount(placements.query[is_in], minlength=n_queries)).astype(np.float64)
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest value; where subsets are drawn, of the sample."""
+        low, high = self.moments(placements)[3:]
+        return low, high
+
+    def standard_error(self, placements: Placements) -> FloatArray:
+        """Return the standard error of :meth:`mean`: 0 but for ties with more than 10,000 subsets."""
+        return self.moments(placements)[2]
+
+
+@register
+class CharPrecision(ShareMeasure):
+    r"""Share of the characters of the top k that are in spans.
+
+    .. math:: \text{CharPrecision}@k = \frac{|\bigcup_{i \le k} d_i \cap S|}{|\bigcup_{i \le k} d_i|}
+
+    Each character counts once; `CharDensity` counts those of overlapping chunks as often as they are retrieved. It is a
+    ratio of two sums that both depend on the order of a tie: the subsets of the tie that can be in the top k are listed
+    up to 10,000, so mean, variance and extremes are exact. Of larger ties as many are drawn, ``Scores.standard_error``
+    says how far the mean may be off, and the extremes are those of the sample. Without spans a document is one
+    character.
+
+    References
+    ----------
+    As for `CharRecall`.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> chunks = [("q", "d", 0, 20, 0.5), ("q", "d", 10, 40, 0.4)]
+    >>> dh.evaluate(dh.Spans([("q", "d", 10, 40)]), chunks, ["CharPrecision@1", "CharPrecision@2"]).means()
+    {'CharPrecision@1': 0.5, 'CharPrecision@2': 0.75}
+    """
+
+    title = "character precision"
+    formula = "CharPrecision@k = |characters of the top k in spans| / |characters of the top k|"
+    aliases: ClassVar[tuple[str, ...]] = ("TokenPrecision",)
+
+    def share(self, relevant: FloatArray, length: FloatArray, sizes: FloatArray, total: FloatArray) -> FloatArray:  # noqa: ARG002 - of others
+        """Return relevant characters over all."""
+        return ratio(relevant, length)
+
+
+@register
+class CharIoU(ShareMeasure):
+    r"""Characters of the top k in spans, over those in either: intersection over union.
+
+    .. math:: \text{CharIoU}@k = \frac{|\bigcup_{i \le k} d_i \cap S|}{|\bigcup_{i \le k} d_i \cup S|}
+
+    Conventions, and what is exact, are those of `CharPrecision`.
+
+    References
+    ----------
+    As for `CharRecall`, which counts characters of overlapping chunks in the union as often as they are retrieved.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> dh.evaluate(dh.Spans([("q", "d", 10, 40)]), [("q", "d", 0, 20, 0.5)], ["CharIoU@1"]).means()
+    {'CharIoU@1': 0.25}
+    """
+
+    title = "intersection over union of characters"
+    formula = "CharIoU@k = |characters of the top k in spans| / |characters of the top k or of spans|"
+    aliases: ClassVar[tuple[str, ...]] = ("TokenIoU",)
+
+    def share(self, relevant: FloatArray, length: FloatArray, sizes: FloatArray, total: FloatArray) -> FloatArray:  # noqa: ARG002 - of others
+        """Return relevant characters over those of either."""
+        return ratio(relevant, length + total - relevant)
+
+
+@register
+class CharDensity(ShareMeasure):
+    r"""Characters of spans, each once, over the lengths of the chunks in the top k.
+
+    .. math:: \text{CharDensity}@k = \frac{|\bigcup_{i \le k} d_i \cap S|}{\sum_{i \le k} |d_i|}
+
+    What a prompt of the top k is worth: overlapping chunks repeat characters, which are paid for each time.
+    Conventions, and what is exact, are those of `CharPrecision`.
+
+    References
+    ----------
+    As for `CharRecall`, which calls it precision.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> chunks = [("q", "d", 0, 20, 0.5), ("q", "d", 10, 40, 0.4)]
+    >>> dh.evaluate(dh.Spans([("q", "d", 10, 40)]), chunks, ["CharDensity@2"]).means()
+    {'CharDensity@2': 0.6}
+    """
+
+    title = "density of relevant characters"
+    formula = "CharDensity@k = |characters of the top k in spans| / ∑ |d_i| over i ≤ k"
+    aliases: ClassVar[tuple[str, ...]] = ("TokenDensity",)
+
+    def share(self, relevant: FloatArray, length: FloatArray, sizes: FloatArray, total: FloatArray) -> FloatArray:  # noqa: ARG002 - of others
+        """Return relevant characters over the lengths."""
+        return ratio(relevant, sizes)
