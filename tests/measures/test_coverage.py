@@ -82,7 +82,7 @@ def _unordered(spans: Sequence[Place], chunks: dict[Place, float]) -> Case:
 @pytest.mark.slow
 def test_large_ties_beside_a_sample() -> None:
     """Mean and variance of recall are closed forms; of ratios a sample is drawn, whose error is told."""
-    case, n = large(60), 4_000
+    case, n = large(60), 1_500
     rng, names = random.Random(6), [f"{name}@8" for name in NAMES]
     values = {name: [] for name in NAMES}  # type: dict[str, list[float]]
     for _ in range(n):
@@ -92,7 +92,7 @@ def test_large_ties_beside_a_sample() -> None:
     for name, own in values.items():
         scores, error = evaluation[f"{name}@8"], np.std(own) / math.sqrt(n)
         assert scores.values[0] == pytest.approx(np.mean(own), abs=5 * math.hypot(error, scores.standard_error[0]))
-        assert scores.tie_std[0] == pytest.approx(np.std(own), rel=0.1)
+        assert scores.tie_std[0] == pytest.approx(np.std(own), rel=0.15)
         assert (scores.standard_error[0] > 0) == (name != "CharRecall")
     recall = evaluation["CharRecall@8"]
     assert recall.tie_min[0] <= min(values["CharRecall"]) <= max(values["CharRecall"]) <= recall.tie_max[0]

@@ -210,7 +210,8 @@ class Top:
         """Yield the tie of each query that the cutoff goes through."""
         segments = self.segments
         for code in np.unique(self.query).tolist():
-            own, part = (slice(*np.searchsorted(of, (code, code + 1)).tolist()) for of in (self.query, segments.query))
+            ends = (np.searchsorted(of, (code, code + 1)).tolist() for of in (self.query, segments.query))
+            own, part = (slice(*both) for both in ends)
             yield Tie(
                 code,
                 int(self.tied[own.start]),
