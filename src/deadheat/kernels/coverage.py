@@ -186,7 +186,7 @@ class Top:
     segments : Segments
         Of the ties that the cutoff goes through.
     low, high, query, tied, n_taken : ndarray of int, shape (n_rows,)
-        The intervals of these ties, in order, with the size of their tie, and how many of its documents are in the top k.
+        The intervals of these ties, in order, the size of their tie, and how many of its documents are in the top k.
     """
 
     relevant: FloatArray
