@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import html
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.benchmark.report import report_bench
+from deadheat.report.numbers import format_cell
 from support.command import call, ok
 from support.page_data import held_in
 from support.random_runs import QRELS, RUNS
@@ -89,6 +91,45 @@ def test_what_report_refuses() -> None:
         found = call("report", *arguments.split())
         assert found.exit_code == 2, found.output
         assert said in found.output
+
+
+def test_two_evaluations_before_and_after(files: Path) -> None:
+    """What fell and rose, and the judgments that changed; no folder of this machine is in the page."""
+    changed = {query: {**own, "new": 1} if query == "q03" else own for query, own in QRELS.items()}
+    (files / "later.json").write_text(json.dumps(changed))
+    ok("evaluate", "judged.json", "weak.json", "-m", "RR", "--save", "before.saved.json")
+    ok("evaluate", "later.json", "good.json", "-m", "RR", "--save", "after.saved.json")
+    paths = [str(files / f"{name}.saved.json") for name in ("before", "after")]
+    ok("report", *paths, "--diff", "--n-resamples", "99", "-o", "r.html")
+    page = (files / "r.html").read_text(encoding="utf-8")
+    assert str(files) not in page
+    assert "Judgments that changed since before.saved: 1 judgment" in page
+    part = page[page.index("what fell and rose") : page.index('id="s0-leaderboard"')]
+    rows = re.findall(r'<tr><th scope="row".*?>(fell|rose)</th><th scope="row">(.*?)</th><td.*?>(.*?)</td>', part)
+    values = {name: dh.evaluate(changed, RUNS[name], "RR")["RR"] for name in ("weak", "good")}
+    apart = values["good"].values - values["weak"].values
+    moved = dict(zip(values["good"].query_ids.tolist(), apart.tolist(), strict=True))
+    expected = [("fell", one) for one in sorted(moved.values()) if one < -1e-12][:10]
+    expected += [("rose", one) for one in sorted(moved.values(), reverse=True) if one > 1e-12][:10]
+    assert [(kind, shown) for kind, _, shown in rows] == [(kind, format_cell(one)) for kind, one in expected]
+    assert all(format_cell(moved[query]) == shown for _, query, shown in rows)
+    assert "two saved evaluations" in call("report", "judged.json", "good.json", "--diff", "-o", "x.html").output
+
+
+def test_rankings_have_the_texts_of_documents(files: Path) -> None:
+    docs = {doc for own in RUNS["good"].values() for doc in own}
+    long = "word " * 60
+    texts = [{"doc_id": doc, "text": f"{long if n == 0 else 'title'} of {doc}"} for n, doc in enumerate(sorted(docs))]
+    (files / "docs.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in texts))
+    ok("report", "judged.json", "good.json", "-m", "RR", "--texts", "docs.jsonl", "-o", "r.html")
+    page = (files / "r.html").read_text(encoding="utf-8")
+    held = held_in(page)["subjects"][0]["rankings"]
+    named = {doc: name for one in held for doc, name in zip(one["docs"], one["names"], strict=True)}
+    for one in texts:
+        if one["doc_id"] in named:
+            text = one["text"] if len(one["text"]) <= 200 else f"{one['text'][:200]}..."
+            assert named[one["doc_id"]] == text
+    assert "Texts are cut after 200 characters." in page
 
 
 @pytest.mark.parametrize("form", ["markdown", "html"])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,7 @@ MEGABYTE = 1_000_000
         "deadheat report qrels.txt *.run --baseline bm25.run -m 'nDCG@10 AP' -o report.html",
         "deadheat report qrels.txt old.run new.run --queries queries.csv --by difficulty -o report.html",
         "deadheat report main.json branch.json -o report.html    # saved by deadheat evaluate --save",
+        "deadheat report before.json after.json --diff -o report.html",
         "deadheat report bench-results -o report.html    # the folder of deadheat bench",
     ),
 )
@@ -66,6 +68,17 @@ MEGABYTE = 1_000_000
 )
 @click.option(
     "--history", type=PATH, metavar="FOLDER", help="Instead: the saved evaluations of this folder, in order of time."
+)
+@click.option(
+    "--diff", is_flag=True, help="Of two saved evaluations, before and after: what fell and rose comes first."
+)
+@click.option(
+    "--texts",
+    "--collection",
+    "texts",
+    type=INPUT,
+    metavar="FILE",
+    help="Titles or texts of documents.",
 )
 @click.option("--title", help="By default the names of the systems, and the first measure.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default=FORMATS[0], help="Markdown is for --fragment.")
@@ -90,18 +103,23 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
         return
     if qrels is None:
         raise click.UsageError("Missing argument 'QRELS|SAVED|FOLDER'.")
-    of_queries = {strata.path: "queries"} if strata.path else {}
-    check_output(output, [qrels, *runs, *of_queries])
+    check_output(output, [qrels, *runs, *filter(None, (strata.path, options["texts"]))])
     subjects, roles, languages, margin, facts = _gathered(qrels, runs, strata, options)
     if options["fragment"]:
         emit(fragment_of(subjects, options["form"]), output)
         return
-    inputs = [Input.of(role, path, shown_path(path, role)) for path, role in roles.items()]
-    command = shlex.join(["deadheat", *click.get_current_context().meta["arguments"]])
+    inputs = [Input.of(role, path, _in_page(path, role)) for path, role in roles.items()]
+    arguments = click.get_current_context().meta["arguments"]  # whose absolute paths are nobody's business
+    command = shlex.join(["deadheat", *(Path(one).name if Path(one).is_absolute() else one for one in arguments)])
     named = {"title": options["title"] or "", "command": command}
     emit(page_of(subjects, **named, inputs=inputs, languages=languages, margin=margin, facts=facts), output)
     if output != STDOUT:
         say(f"{output}: {Path(output).stat().st_size / MEGABYTE:.1f} MB")
+
+
+def _in_page(path: str, role: str) -> str:
+    """Return how a page names a file: as it was given, but without folders that only this machine has."""
+    return Path(path).name if Path(path).is_absolute() and Path(path).exists() else shown_path(path, role)
 
 
 def _check_form(output: str, form: str, *, is_fragment: bool) -> None:
@@ -119,6 +137,7 @@ def _gathered(
     """Return what the page is about, as :func:`deadheat.benchmark.store.read_finished` does of a folder."""
     from deadheat.benchmark.store import read_finished, summary_of
     from deadheat.comparison.languages import languages_of_queries
+    from deadheat.report.page import before_and_after
 
     if Path(qrels).is_dir() and summary_of(qrels) is not None:
         kept = {"title", "output", "qrels", "runs", "form", "fragment"}
@@ -130,17 +149,23 @@ def _gathered(
     saved = saved_evaluations([qrels, *runs])
     if not (saved or runs):
         raise click.UsageError("give QRELS RUN..., saved evaluations, or the folder of a benchmark")
-    of_queries = {strata.path: "queries"} if strata.path else {}
+    others = {path: role for path, role in ((strata.path, "queries"), (options["texts"], "texts")) if path}
     roles = dict.fromkeys(saved, "saved evaluation") or {qrels: "qrels"} | dict.fromkeys(runs, "run")
-    check_inputs([qrels, *runs, *of_queries])
+    check_inputs([qrels, *runs, *others])
+    if options["diff"]:
+        _check_diff(saved, options)
     subject = _subject("" if saved else qrels, saved or runs, strata, options)
+    if options["diff"] and subject.comparison is not None:
+        texts = {} if subject.queries is None else subject.queries.texts(subject.query_ids)
+        tables = before_and_after(subject.comparison, texts)
+        subject = replace(subject, tables=tables, heading="Before and after")
     several = [name for name, own in subject.evaluations.items() if any(one.repeats is not None for one in own)]
     if several:
         raise click.UsageError(f"{several[0]} has repeats, and a page shows the ranking of one run: give one of them")
     languages: list[Languages] = []
     if subject.comparison is not None and subject.queries is not None:
         languages = [*filter(None, [languages_of_queries(subject.comparison, subject.queries)])]
-    return [subject], roles | of_queries, languages, options["margin"], []
+    return [subject], roles | others, languages, options["margin"], []
 
 
 def _of_history(folder: str, qrels: str | None, output: str) -> None:
@@ -173,8 +198,27 @@ def _subject(qrels: str, paths: Sequence[str], strata: StratumOptions, options: 
         queries=queries,
         groupings=tuple(filter(None, strata.groupings(queries, evaluations.values()))),
         margin=options["margin"],
+        names=_names(options["texts"], runs.values()),
         qrels=shown_path(qrels, "the qrels") if qrels else "the qrels of the saved evaluations",
     )
+
+
+def _check_diff(saved: Sequence[str], options: dict[str, Any]) -> None:
+    """Refuse what is not two saved evaluations; the first becomes the baseline."""
+    if len(saved) != 2 or options["baseline"] is not None:
+        raise click.UsageError("--diff is of two saved evaluations, the first of which is the baseline")
+    options["baseline"] = saved[0]
+
+
+def _names(path: str | None, runs: Iterable[Run]) -> dict[str, str]:
+    """Return the titles or texts of the documents of runs."""
+    if path is None:
+        return {}
+    from deadheat.benchmark.collection import read_collection
+
+    known = set[str]().union(*(run.to_polars()["doc_id"].unique() for run in runs))
+    found = read_collection(path)
+    return {doc: text for doc, text in zip(found.ids, found.texts, strict=True) if doc in known}
 
 
 def _alone(

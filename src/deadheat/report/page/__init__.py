@@ -8,11 +8,13 @@ from deadheat.report.page.assemble import (
     page_of_history,
     page_of_leaderboard,
 )
+from deadheat.report.page.before_after import before_and_after
 from deadheat.report.page.subject import Input, Subject
 
 __all__ = [
     "Input",
     "Subject",
+    "before_and_after",
     "fragment_of",
     "page_of",
     "page_of_comparison",

@@ -34,7 +34,7 @@ from deadheat.report.of_history import report_history
 from deadheat.report.of_languages import list_languages, tell_beside, tell_gaps, tell_languages
 from deadheat.report.of_leaderboard import report_leaderboard
 from deadheat.report.page.at_a_glance import about, glance, headline_of
-from deadheat.report.page.data import N_RANKS, data_of, encoded
+from deadheat.report.page.data import LONGEST_TEXT, N_RANKS, data_of, encoded
 from deadheat.report.page.pictures import Picture, are_missing, draw, pictures_of
 from deadheat.report.page.subject import Input, Subject
 from deadheat.report.score_tables import NOTHING, level_heading, parts_of, tabulate_scores
@@ -145,7 +145,7 @@ def page_of(
     data, script = encoded({"subjects": [data_of(one) for one in subjects], "charts": drawn}), _own("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = POLICY.format(f"'sha256-{digest}'")
-    title = title or PurePath(first.qrels).name
+    title = title or (PurePath(first.qrels).name if first.runs else first.first.qrels_name)
     return str(made.page((title, about_it), sections, (data, script), _own("page.css"), policy, GLOSSARY))
 
 
@@ -199,7 +199,7 @@ def _of_subject(
         name: made.figures([one for one in folded if one.part == name], name != "strata")
         for name in ("figures", "strata", "ties")
     }
-    shown = [(kind, one) for kind, one in zip(FIRST.values(), first, strict=True) if one is not None and one.svg]
+    shown = [(kind, one if one and one.svg else None) for kind, one in zip(FIRST.values(), first, strict=True)]
     if subject.comparison is None:
         report = report_evaluations([subject.first], EvaluationContext(subject.qrels, intervals=IntervalOptions()))
     else:
@@ -209,9 +209,7 @@ def _of_subject(
     screen = made.first_screen(headline_of(subject), glance(subject), _verdict_of(subject), number)
     yield Section(f"{prefix}-verdict", f"Verdict{of}", (screen,), is_first=not of)
     if subject.tables:
-        yield Section(
-            f"{prefix}-cases", f"Found and not found{of}", (made.details(subject.tables, len(subject.tables)),)
-        )
+        yield Section(f"{prefix}-cases", f"{subject.heading}{of}", (made.details(subject.tables, len(subject.tables)),))
     yield Section(
         f"{prefix}-leaderboard",
         f"Leaderboard{of}",
@@ -221,6 +219,8 @@ def _of_subject(
     yield Section(f"{prefix}-figures", f"Figures{of}", figures, note="" if pictures else missing)
     yield Section(f"{prefix}-deciding", f"Queries that decide{of}", (queries,))
     ranked = f"The first {N_RANKS} documents. A bracket holds a tie: its documents may come in any order. "
+    if any(len(one) > LONGEST_TEXT for one in subject.names.values()):
+        ranked += f"Texts are cut after {LONGEST_TEXT} characters. "
     steps = f"How {subject.main.label} comes about: a row for each judged document; in a tie the mean over its orders."
     kind, heading = ("rankings", "Rankings") if subject.runs else ("steps", "Values, step by step")
     if subject.runs or subject.first.ties in POLICIES:

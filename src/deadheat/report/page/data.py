@@ -29,6 +29,7 @@ from deadheat.report.score_tables import level_heading
 from deadheat.settings import Conventions
 from deadheat.wording import NOISE, printable
 
+LONGEST_TEXT = 200  # characters of a document, below its id
 N_RANKS = 100  # of each ranking
 N_STEPS = 25  # judged documents of each ranking, of which it is shown what they add to the value
 STEPPED = 5  # systems, the best first, of whose rankings it is shown
@@ -164,7 +165,8 @@ def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]
                 if doc not in own:
                     own[doc] = len(own)
                     held["docs"].append(printable(doc))
-                    held["names"].append(printable(subject.names.get(doc, "")))
+                    name = printable(subject.names.get(doc, ""))
+                    held["names"].append(f"{name[:LONGEST_TEXT]}..." if len(name) > LONGEST_TEXT else name)
                     held["relevance"].append(relevance)
             held["of"].append(
                 {

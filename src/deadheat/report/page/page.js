@@ -415,7 +415,7 @@
 
   // Figures that are in the page: their data as a table, and files of them.
   function showFigure(figure, held) {
-    figure.dataset.drawn = "yes";
+    if (figure.dataset.chart) figure.dataset.drawn = "yes";
     offerFiles(figure);
     const details = figure.querySelector("details");
     details.hidden = false;
@@ -486,7 +486,11 @@
 
   // Drawings: text has the size of the page at every width, colours are those of the theme.
   const SVG = "http://www.w3.org/2000/svg";
-  const LETTER = 6.9; // pixels of a letter, at most as a rule
+  const pen = document.createElement("canvas").getContext("2d");
+  function wide(text) {
+    pen.font = "12px system-ui, sans-serif";
+    return pen.measureText(text).width;
+  }
   function draw(tag, options = {}, ...children) {
     const one = document.createElementNS(SVG, tag);
     for (const [name, value] of Object.entries(options)) {
@@ -513,15 +517,18 @@
   }
   // A name in lines that fit; it is broken anywhere, and never cut.
   function linesOf(name, width) {
-    const most = Math.max(6, Math.floor(width / (/[^\u0000-\u024f]/.test(name) ? 2 * LETTER : LETTER)));
-    const letters = [...name];
-    return Array.from({ length: Math.ceil(letters.length / most) || 1 }, (_, n) => letters.slice(n * most, (n + 1) * most).join(""));
+    const lines = [""];
+    for (const letter of name) {
+      if (wide(lines[lines.length - 1] + letter) > width) lines.push("");
+      lines[lines.length - 1] += letter;
+    }
+    return lines;
   }
   const known = (value) => value !== null && value !== undefined;
 
   // Rows of systems on one scale; each row gives its marks. Long names stand above their row.
   function drawRows(width, rows, values, title, marks, { withZero = false, onclick = null } = {}) {
-    const longest = Math.max(...rows.map((row) => row.name.length)) * LETTER + 12;
+    const longest = Math.max(...rows.map((row) => wide(row.name))) + 12;
     const isBeside = longest <= 0.45 * width;
     const left = isBeside ? longest : 18;
     const scale = scaleOf(values, left, width - 18, withZero);
@@ -792,7 +799,8 @@
       const rows = order.map((n) => ({ n, name: data.systems[n], ...this.numbers(n) }));
       for (const figure of this.figures) {
         const canvas = figure.querySelector(".canvas");
-        const width = Math.max(240, Math.floor(canvas.clientWidth - 18));
+        figure.hidden = false; // what is hidden has no width
+        const width = Math.max(240, Math.floor(canvas.clientWidth));
         const kind = figure.dataset.live.split(":")[1];
         const made = rows.length ? DRAWINGS[kind](this, rows, one, width) : null;
         figure.hidden = !made;
@@ -846,7 +854,7 @@
       const title = `${leader.name} is better than ${name} on ${count(up)} of ${count(found.length)} ${found.length === 1 ? "query" : "queries"}, worse on ${count(down)}`;
       const height = 220;
       const scale = scaleOf(found.flatMap((row) => [row.value, row.least, row.most]), height - 10, 10, true, 45);
-      const left = Math.max(...scale.ticks.map((tick) => scale.text(tick).length)) * LETTER + 10;
+      const left = Math.max(...scale.ticks.map((tick) => wide(scale.text(tick)))) + 10;
       const step = (width - left - 6) / found.length;
       const grid = scale.ticks.flatMap((tick) => [
         draw("path", { class: tick === 0 ? "zero" : "grid", d: `M${left} ${scale.at(tick).toFixed(1)}H${width}` }),
@@ -898,7 +906,7 @@
     document.querySelectorAll(".sortable table").forEach(sortable);
     for (const one of document.querySelectorAll("details.gallery, details.full")) one.open = false; // open without scripts
     const data = await unpacked(document.getElementById("deadheat-data").textContent);
-    document.querySelectorAll("figure[data-chart]").forEach((figure) => showFigure(figure, data.charts[Number(figure.dataset.chart)]));
+    document.querySelectorAll("figure.chart").forEach((figure) => showFigure(figure, data.charts[Number(figure.dataset.chart)]));
     const views = data.subjects.map((subject, n) => new View(n, subject));
     addEventListener("popstate", () => views.forEach((view) => view.read()));
     // links inside the page leave the view in the address

@@ -84,6 +84,8 @@ class Subject:
         What documents are called.
     tables : tuple of Table
         Others that come below the verdict, open.
+    heading : str
+        Of these tables.
     """
 
     evaluations: Mapping[str, Evaluation]
@@ -96,6 +98,7 @@ class Subject:
     margin: float | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     tables: tuple[Table, ...] = ()
+    heading: str = "Found and not found"
 
     @property
     def first(self) -> Evaluation:
