@@ -31,6 +31,7 @@ from deadheat.evaluation.evaluate import evaluate, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.evaluations import Evaluations
 from deadheat.evaluation.intervals import Interval
+from deadheat.evaluation.overlaps import compare_overlaps
 from deadheat.evaluation.repeats import Repeats
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.steps import Steps
@@ -109,6 +110,7 @@ __all__ = [
     "compare",
     "compare_evaluations",
     "compare_languages",
+    "compare_overlaps",
     "decimal",
     "diff_qrels",
     "encoding",

@@ -104,6 +104,12 @@ def test_files_and_the_commands(tmp_path: Path) -> None:
     assert "R@1,0.25" in found
     assert "R@1,0.0" in ok("evaluate", "--spans", spans, small, "-m", "R@1", "--format", "csv", "--overlap", "0.6")
     assert "large" in ok("compare", "--spans", spans, small, large, "-m", "R@1")
+    by_overlap = ok("evaluate", "--spans", spans, small, large, "-m", "R@1", "--overlaps", "0.1,1", "--format", "json")
+    assert json.loads(by_overlap)["overlaps"]["small"]["R@1"] == {
+        "0.1": {"mean": 1.0, "place": 1},
+        "1.0": {"mean": 0.0, "place": 2},
+    }
+    assert "expected shares" in call("evaluate", "--spans", spans, small, "--overlaps", "2").output
     kept = tmp_path / "kept.json"
     ok("evaluate", "--spans", spans, large, "-m", "R@1", "--save", kept)
     assert dh.load_evaluation(kept)["R@1"].values.tolist() == [0.5, 0.0]
@@ -122,6 +128,31 @@ def test_runs_by_name_are_compared_whatever_their_chunks() -> None:
     assert dh.compare_evaluations(evaluations, judgments="strict").pairs[0].difference == 0
     repeats = dh.evaluate(spans, dh.Repeats([runs["one"], runs["two"]]), "R@5")
     assert repeats["R@5"].values.tolist() == [0.5, 0.5]
+
+
+def test_places_by_overlap() -> None:
+    """Each row is what an evaluation under that overlap says; equal means share a place."""
+    rng = random.Random(8)
+    spans, small = rows_of([drawn(rng) for _ in range(20)])
+    large = [(query, doc, max(0, start - 4), end + 4, score) for query, doc, start, end, score in small]
+    large = list({row[:4]: row for row in large}.values())
+    runs = {"small": small, "large": large}
+    table = dh.compare_overlaps(dh.Spans(spans), runs, ["R@2", "FRP@3"], overlaps=(0.25, 1))
+    assert table.height == 8
+    for row in table.iter_rows(named=True):
+        evaluations = dh.evaluate(dh.Spans(spans, overlap=row["overlap"]), runs, row["measure"])
+        assert isinstance(evaluations, dict)
+        scores = {name: one[row["measure"]] for name, one in evaluations.items()}
+        own = scores[row["system"]]
+        assert (row["mean"], row["tie_min"], row["tie_max"]) == (own.mean, own.mean_tie_min, own.mean_tie_max)
+        sign = -1 if row["measure"] == "FRP@3" else 1
+        assert row["place"] == 1 + sum(sign * own.mean < sign * other.mean for other in scores.values())
+    for wrong in ({"overlaps": ()}, {"overlaps": (0,)}):
+        with pytest.raises(ParameterError):
+            dh.compare_overlaps(dh.Spans(spans), runs, "R@2", **wrong)
+    for given in (dh.Spans(spans, overlap_of="any"), dh.Spans(spans)):
+        with pytest.raises(ParameterError):
+            dh.compare_overlaps(given, {"small": small} if given.overlap_of == "span" else runs, "R@2")
 
 
 def test_measures_that_count_chunks_are_refused() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,13 +52,14 @@ if TYPE_CHECKING:
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.measures import Measure
-    from deadheat.report.model import Fact, Report
+    from deadheat.report.model import Fact, Report, Table
     from deadheat.report.of_evaluation import EvaluationContext, Grouping
     from deadheat.settings import Conventions
 
 OF_COLUMNS = ("document", "rows")
 ALL = "all"
 NOT_OF_COLUMNS = (
+    *("abstention", "overlaps"),
     *(
         "spans",
         "ci",
@@ -83,6 +84,15 @@ def _parsed(_: click.Context, __: click.Parameter, text: str | None) -> tuple[fl
     if text is not None and (not found or len(found) < len(set(parts))):
         raise click.BadParameter(f"expected numbers between 0 and 1, such as 0.25,0.5,0.75; got {text!r}")
     return tuple(found)
+
+
+def _shares(_: click.Context, __: click.Parameter, text: str | None) -> tuple[float, ...]:
+    """Read shares such as ``0.25,0.5,1``."""
+    parts = (text or "").replace(",", " ").split()
+    found = tuple(float(part) for part in parts if re.fullmatch(r"0?\.[0-9]{1,15}|1(\.0+)?", part))
+    if text is not None and (len(found) < max(len(parts), 1) or not all(found)):
+        raise click.BadParameter(f"expected shares above 0 and up to 1, such as 0.25,0.5,1; got {text!r}")
+    return found
 
 
 @click.command(
@@ -120,6 +130,18 @@ def _parsed(_: click.Context, __: click.Parameter, text: str | None) -> tuple[fl
     callback=_parsed,
     help="Add these quantiles over queries, such as 0.5, the median, each with its exact interval.",
 )
+@click.option(
+    "--abstention",
+    is_flag=True,
+    help="Also say for each threshold of scores how often a run abstains, and is right to: of queries without an"
+    " answer.",
+)
+@click.option(
+    "--overlaps",
+    metavar="SHARE,...",
+    callback=_shares,
+    help="Also list the runs under several values of --overlap, such as 0.25,0.5,1.",
+)
 @takes(*STRATA)
 @click.option("--per-query", is_flag=True, help="Add the scores of each query.")
 @click.option(
@@ -144,7 +166,7 @@ def _parsed(_: click.Context, __: click.Parameter, text: str | None) -> tuple[fl
     help="Evaluate several columns of one table, or features of a LETOR file, each as a run of its own, and list them"
     " by the first measure, the best first. all: each column of numbers but ids, relevance and ranks.",
 )
-@table_option("the scores", "quantiles", "averages")
+@table_option("the scores", "quantiles", "averages", "abstention", "overlaps")
 @output_options("document", "rows", "scores", "runs")
 @takes(*SPANS, *LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
 def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
@@ -192,9 +214,8 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     if options["save"] is None:
         refuse(SAVED, "is of a saved evaluation: give --save FILE.json too")
     targets = save_paths(options["save"], [*named, *options["repeats"]], inputs, options["output"])
-    output = Output(options, inputs)
+    output, queries = Output(options, inputs), strata.read()
     _check_form(output.form, options)
-    queries = strata.read()
     by_id = "doc_id" if options["figures"] and conventions.ties == "expected" else None  # as trec_eval: a tick
     rule = options["beside"] or by_id
     found = [
@@ -236,7 +257,8 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         quantiles=quantiles,
         confidence_level=intervals.confidence_level,
     )
-    report = _report(evaluations, context, groupings, per_query=options["per_query"])
+    others = _choices(qrels, named, evaluations, measures, conventions, options)
+    report = _report(evaluations, context, groupings, others, per_query=options["per_query"])
     if targets:
         saved = _save(evaluations, targets, intervals, options, is_by_strata=bool(of_strata))
         report = replace(report, facts=(*report.facts, saved))
@@ -264,19 +286,48 @@ def _report(
     evaluations: Sequence[Evaluation],
     context: EvaluationContext,
     groupings: Mapping[tuple[str, ...], Grouping | None],
+    others: Iterable[Table],
     *,
     per_query: bool,
 ) -> Report:
-    """Return the report by each set of strata; the table of all queries comes once."""
+    """Return the report by each set of strata, and with other tables; the table of all queries comes once."""
     from deadheat.report.model import side_by_side
     from deadheat.report.of_evaluation import report_evaluations
 
-    return side_by_side(
+    found = side_by_side(
         {
             ":".join(columns): report_evaluations(evaluations, context, per_query=per_query and not n, grouping=one)
             for n, (columns, one) in enumerate(groupings.items())
         }
     )
+    return replace(found, tables=(*found.tables, *others))
+
+
+def _choices(  # noqa: PLR0917 - what evaluations are made of
+    spans: str,
+    named: Mapping[str, str],
+    evaluations: Sequence[Evaluation],
+    measures: Sequence[Measure],
+    conventions: Conventions,
+    options: Mapping[str, Any],
+) -> Iterator[Table]:
+    """Yield the tables of what a threshold and the overlap make of the runs, if they were asked for."""
+    from deadheat.evaluation.overlaps import table_of_overlaps
+    from deadheat.evaluation.under import evaluate_under
+    from deadheat.report.of_choices import tabulate_abstention, tabulate_overlaps
+
+    if options["abstention"]:
+        yield tabulate_abstention(evaluations)
+    if options["overlaps"]:
+        by_overlap = {
+            overlap: {
+                run.name: evaluate_under(conventions, judged, run, measures)
+                for judged, opened in open_pairs(spans, named, overlap=overlap)
+                for run in opened
+            }
+            for overlap in options["overlaps"]
+        }
+        yield tabulate_overlaps(table_of_overlaps(by_overlap))
 
 
 def _save(
@@ -310,7 +361,7 @@ def _check_form(form: str, options: Mapping[str, Any]) -> None:
             refuse(("unjudged",), "is judge with --fill, which gives the bounds too")
     if options["beside"] and options["ties"] != "expected":
         raise click.UsageError(f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}")
-    for name in ("ci", "by", "beside", "quantiles"):
+    for name in ("ci", "by", "beside", "quantiles", "abstention", "overlaps"):
         if form == "trec" and options[name]:
             raise click.UsageError(f"--format trec has no place for what --{name} adds: choose another format")
 

@@ -197,7 +197,9 @@ def split_repeats(
     return {name: path for name, path in named.items() if name not in found}, {**found, **repeats}
 
 
-def open_pairs(qrels: str, runs: Mapping[str, str], *, form: str | None = None) -> Iterator[tuple[Qrels, list[Run]]]:
+def open_pairs(
+    qrels: str, runs: Mapping[str, str], *, form: str | None = None, overlap: float | None = None
+) -> Iterator[tuple[Qrels, list[Run]]]:
     """Yield judgments and the runs under them: several that are read together, or of spans each run of chunks.
 
     Parameters
@@ -207,6 +209,8 @@ def open_pairs(qrels: str, runs: Mapping[str, str], *, form: str | None = None) 
     runs : mapping of str to str
     form : str, optional
         The name of the format of the runs, if that is known.
+    overlap : float, optional
+        In place of --overlap.
     """
     options = asked()
     if not options.get("spans"):
@@ -219,6 +223,7 @@ def open_pairs(qrels: str, runs: Mapping[str, str], *, form: str | None = None) 
     from deadheat.data.spans import Spans
 
     spans = Spans(qrels, **{name: options[name] for name in ("overlap", "overlap_of", "documents")})
+    spans = spans if overlap is None else spans.with_overlap(overlap)
     for name, path in runs.items():
         judgments, run = spans.judge(path, name=name, ascending=options["ascending"])
         yield judgments, [run]

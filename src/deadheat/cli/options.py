@@ -569,10 +569,12 @@ def with_spans(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]
     """Return the file of judgments and the runs: with --spans, what is in the place of QRELS is a run."""
     spans = asked().get("spans")
     if spans is None:
-        refuse(SPANS[1:], "is about spans: give --spans FILE too")
+        refuse((*SPANS[1:], "overlaps"), "is about spans: give --spans FILE too")
         return qrels, runs
     refuse(NOT_OF_SPANS, "is not for --spans")
     refuse(("engine",), "takes qrels: with --spans leave it out")
+    if asked().get("overlaps") and asked()["overlap_of"] == "any":
+        raise click.UsageError("--overlaps are shares, and --overlap-of any asks for none")
     return spans, (qrels, *runs)
 
 

@@ -1,0 +1,92 @@
+"""compare_overlaps(): what the share of a span that a chunk has to cover makes of the order of systems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Unpack
+
+import polars as pl
+
+from deadheat.data.spans import OVERLAP_OF, Spans
+from deadheat.data.tables import Source
+from deadheat.errors import ParameterError
+from deadheat.evaluation.evaluate import EvaluationArguments, evaluate
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.measures.notation import MeasureLike
+from deadheat.wording import NOISE
+
+OVERLAPS = (0.1, 0.25, 0.5, 0.75, 1.0)
+
+
+def compare_overlaps(
+    spans: Spans,
+    runs: Mapping[str, Source],
+    measures: MeasureLike | Iterable[MeasureLike] | None = None,
+    *,
+    overlaps: Sequence[float] = OVERLAPS,
+    **options: Unpack[EvaluationArguments],
+) -> pl.DataFrame:
+    """Evaluate runs of chunks under several overlaps: a row for each, each measure and each run.
+
+    Where the place of a run changes with the overlap, that choice decides which system is better.
+
+    Parameters
+    ----------
+    spans : Spans
+        Their own overlap makes no difference.
+    runs : dict of str to run
+        Two or more, by name.
+    measures : measure or iterable of measures, optional
+        As for :func:`evaluate`.
+    overlaps : sequence of float
+        Above 0 and up to 1.
+    **options
+        As for :func:`evaluate`.
+
+    Returns
+    -------
+    polars.DataFrame
+        overlap, measure, system, mean, tie_min, tie_max and place: 1 for the best mean, the same for equal ones.
+
+    Raises
+    ------
+    ParameterError
+        An overlap is out of range, or chunks need no share of a span (``overlap_of="any"``).
+
+    Examples
+    --------
+    >>> spans = Spans([("q", "d", 0, 10)])
+    >>> runs = {"part": [("q", "d", 0, 6, 1)], "whole": [("q", "d", 0, 20, 1)]}
+    >>> compare_overlaps(spans, runs, "R@1", overlaps=(0.5, 1)).select("overlap", "system", "mean", "place").rows()
+    [(0.5, 'part', 1.0, 1), (0.5, 'whole', 1.0, 1), (1.0, 'part', 0.0, 2), (1.0, 'whole', 1.0, 1)]
+    """
+    if len(runs) < 2:
+        raise ParameterError(argument="runs", given=runs, allowed="a dict of two runs or more, by name")
+    check_overlaps(spans, overlaps)
+    options_of_all: Any = options
+    by_overlap: Any = {one: evaluate(spans.with_overlap(one), runs, measures, **options_of_all) for one in overlaps}
+    return table_of_overlaps(by_overlap)
+
+
+def check_overlaps(spans: Spans, overlaps: Sequence[float]) -> None:
+    """Raise `ParameterError` unless spans can be evaluated under several overlaps."""
+    if spans.overlap_of == "any":
+        raise ParameterError(argument="overlap_of", given="any", allowed=OVERLAP_OF[:-1], beside={"overlaps": None})
+    if not overlaps:
+        raise ParameterError(argument="overlaps", given=overlaps, allowed="one or more")
+
+
+def table_of_overlaps(by_overlap: Mapping[float, Mapping[str, Evaluation]]) -> pl.DataFrame:
+    """Return the means of systems under each overlap, as :func:`compare_overlaps` does."""
+    rows: list[dict[str, object]] = []
+    for overlap, evaluations in by_overlap.items():
+        for measure in next(iter(evaluations.values())).measures:
+            scores = {name: one[measure.label] for name, one in evaluations.items()}
+            sign = 1.0 if measure.higher_is_better else -1.0
+            means = {name: sign * one.mean for name, one in scores.items()}
+            for name, one in scores.items():
+                n_better = sum(own > means[name] + NOISE for own in means.values())
+                ends = {"tie_min": one.mean_tie_min, "tie_max": one.mean_tie_max}
+                of_row = {"overlap": float(overlap), "measure": measure.label, "system": name, "mean": one.mean}
+                rows.append({**of_row, **ends, "place": n_better + 1})
+    return pl.DataFrame(rows)
