@@ -8,7 +8,7 @@ from deadheat.benchmark.collection import Collection, read_collection
 from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.benchmark.result import BenchResult
 from deadheat.benchmark.retrievers import BM25, LLM, Embedding, Hits, Retriever, RunFile, StringSimilarity
-from deadheat.comparison.agreement import Agreement, agree
+from deadheat.comparison.agreement import Agreement, agree, agree_systems
 from deadheat.comparison.comparison import Comparison, compare, compare_evaluations
 from deadheat.comparison.history import History, history
 from deadheat.comparison.holes import Holes, holes
@@ -17,6 +17,7 @@ from deadheat.comparison.languages import Languages, compare_languages
 from deadheat.comparison.leaderboard import Leaderboard, leaderboard
 from deadheat.comparison.pairs import Pair
 from deadheat.comparison.qrels_diff import QrelsDiff, diff_qrels
+from deadheat.comparison.system_orders import SystemOrders
 from deadheat.comparison.values import interval, paired_test
 from deadheat.data.from_arrays import from_arrays
 from deadheat.data.judgments import read_judgments
@@ -100,10 +101,12 @@ __all__ = [
     "Steps",
     "Strata",
     "StringSimilarity",
+    "SystemOrders",
     "TieComplexity",
     "TieOrders",
     "TieProfile",
     "agree",
+    "agree_systems",
     "bench",
     "coarsen",
     "coarsening_profile",

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
     "evaluate": (dh.evaluate,),
-    "compare": (dh.compare,),
-    "agree": (dh.agree,),
+    "compare": (dh.compare, dh.Comparison.orders),
+    "agree": (dh.agree, dh.agree_systems),
     "leaderboard": (dh.leaderboard,),
     "gate": (dh.gate,),
     "rescore": (dh.Evaluation.rescored, dh.evaluate),

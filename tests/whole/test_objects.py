@@ -139,6 +139,7 @@ MAKE: dict[str, Callable[[Data], Shown]] = {
         },
         n_resamples=99,
     ),
+    "SystemOrders": lambda given: dh.compare(given.qrels, given.runs, "nDCG@3 RR").orders(),
     "Steps": lambda given: evaluation(given).steps(
         "nDCG@3", evaluation(given).query_ids[0], next(iter(given.runs.values()))
     ),

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from deadheat.cli.app import refuse
 from deadheat.cli.files import INPUT, named_runs, open_run
 from deadheat.cli.options import LAST, READING, examples, takes
 from deadheat.cli.output import Output, output_options
@@ -19,9 +20,10 @@ from deadheat.cli.output import Output, output_options
         "deadheat agree bm25.run dense.run",
         "deadheat agree first.run second.run third.run -p 0.98 -k 100",
         "deadheat agree before.run after.run --per-query -o agree.csv",
+        "deadheat agree by-human/ by-judge/    # the order of systems, saved by deadheat evaluate --save",
     ),
 )
-@click.argument("runs", type=INPUT, nargs=-1, required=True, metavar="RUN RUN...")
+@click.argument("runs", type=INPUT, nargs=-1, required=True, metavar="RUN RUN...|FOLDER FOLDER")
 @click.option(
     "-p", "--persistence", "p", type=float, default=0.9, show_default=True, help="Of rank-biased overlap, 0 to 1."
 )
@@ -35,12 +37,24 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
     Kendall's tau and AP correlation over the documents that both lists have; rank-biased overlap with ties as equals
     (w), averaged over their orders (a), or averaged and corrected for (b); and the overlap of the top k. Of more than
     two runs, every pair is compared.
+
+    Of two folders of saved evaluations, the orders of the systems are compared, measure by measure.
     """
+    from pathlib import Path
+
     from deadheat.comparison.agreement import agree as compare
+    from deadheat.comparison.agreement import agree_systems
+    from deadheat.evaluation.saved import is_saved
     from deadheat.report.of_agreement import report_agreements
+    from deadheat.report.of_orders import report_orders
 
     if len(runs) < 2:
         raise click.UsageError("give two runs: deadheat agree RUN RUN")
+    if all(Path(one).is_dir() and any(map(is_saved, Path(one).glob("*.json"))) for one in runs):
+        refuse(("per_query", "cutoff"), "is for rankings, and folders of saved evaluations have orders of systems")
+        output = Output(options)
+        output.print(report_orders(agree_systems(*runs[:2], p=options["p"])))
+        return
     output = Output(options, runs)
     opened = [open_run(path, name) for name, path in named_runs(runs).items()]
     measured = {"p": options["p"], "cutoff": options["cutoff"], "check_duplicates": False}

@@ -57,8 +57,8 @@ if TYPE_CHECKING:
     from deadheat.report.model import Fact, Report
     from deadheat.settings import Conventions
 
-TABLES = ("systems", "across_languages", "language_differences", "language_interactions")
-OWN_TABLES = ("detect", "queries_worst", "ranks")  # options whose results are tables
+TABLES = ("systems", "one_tie_rule", "orders", "across_languages", "language_differences", "language_interactions")
+OWN_TABLES = ("detect", "queries_worst", "orders", "ranks")  # options whose results are tables
 OF_MANY = ("queries_worst", "ranks")  # those whose tables have other rows than the pairs
 
 
@@ -97,6 +97,11 @@ OF_MANY = ("queries_worst", "ranks")  # those whose tables have other rows than 
     metavar="QRELS",
     help="Labels of a judge, such as a language model, for the queries of the human labels, a random sample, and for"
     " more: differences are estimated from both.",
+)
+@click.option(
+    "--orders",
+    is_flag=True,
+    help="Also say how far orders of the systems agree: by two measures, and with ties broken as trec_eval does.",
 )
 @click.option("--ranks", is_flag=True, help="Also give the rank of each system as a range, and P(best).")
 @takes(*INTERVALS, "cluster", "seed", *STRATA, "ties", *FIGURES)
@@ -301,6 +306,7 @@ def _report(  # noqa: PLR0917 - what a report is made of
     from deadheat.report.model import Column, Fact, note
     from deadheat.report.of_compact import report_compact
     from deadheat.report.of_comparison import report_comparison
+    from deadheat.report.of_orders import list_orders, tell_orders
     from deadheat.report.of_planning import beside, list_queries, list_ranks, planned, tell_ranks
 
     is_data, margin = output.is_data, options["margin"]
@@ -317,6 +323,9 @@ def _report(  # noqa: PLR0917 - what a report is made of
     tables = (beside(report.tables[0], *added), *report.tables[1:]) if is_csv else (*report.tables, *added)
     if options["ranks"]:
         tables, facts = (*tables, list_ranks(comparison, columns, strata)), [*facts, tell_ranks(comparison)]
+    if options["orders"]:
+        orders = comparison.orders()
+        tables, facts = (*tables, list_orders(orders)), [*facts, *tell_orders(orders)]
     opening = report.opening
     if languages and (not is_csv or output.table):
         said = judge_languages(languages, margin=margin)

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import as_count, level
+from deadheat.arguments import as_count, by_name, level
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
+from deadheat.comparison.comparison import compare_evaluated
+from deadheat.comparison.system_orders import SystemOrders, order_agreement, totals_of
 from deadheat.data.flat import Numbers, frame_of
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Shown
 from deadheat.data.tables import Run, Source
 from deadheat.errors import DataError, DeadheatWarning
+from deadheat.evaluation.evaluate import load_evaluation
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.saved import is_saved
+from deadheat.io.source import path_named
 from deadheat.kernels import agreement
 from deadheat.placements.place import are_levels
-from deadheat.wording import three
+from deadheat.settings import Design
+from deadheat.wording import Plain, three
 
 KINDS = {
     "tau_b": "Kendall's tau-b",
@@ -224,3 +233,64 @@ def _of_query(above: IntArray, tied: IntArray, p: float, cutoff: int) -> dict[st
         overlap = agreement.rank_biased_overlap(above, tied, p, variant)
         found[f"rbo_{variant}"] = overlap.extrapolated, overlap.low, overlap.high
     return found | {"overlap": agreement.top_overlap(above, tied, cutoff)}
+
+
+def agree_systems(
+    first: str | Path | Mapping[str, Evaluation], second: str | Path | Mapping[str, Evaluation], *, p: float = 0.9
+) -> SystemOrders:
+    """Compare the order of the same systems in two sets of evaluations, measure by measure.
+
+    They may differ in the tie rule, the judgments, or the queries.
+
+    Parameters
+    ----------
+    first, second : path of a folder of saved evaluations, or dict of str to Evaluation
+        The first is the reference of ``tau_ap``.
+    p : float, default 0.9
+        Persistence of rank-biased overlap.
+
+    Returns
+    -------
+    SystemOrders
+
+    Raises
+    ------
+    DataError
+        They share fewer than two systems, or no measure.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> runs = {"a": {"q": {"r": 2, "x": 1}}, "b": {"q": {"r": 1, "x": 1}}, "c": {"q": {"r": 0, "x": 1}}}
+    >>> both = [evaluate({"q": {"r": 1}}, runs, "RR", ties=rule) for rule in ("expected", "worst")]
+    >>> pair, = agree_systems(*both).pairs
+    >>> round(pair.tau_b, 4), pair.swapped
+    (0.8165, ())
+    """
+    p = level("p", p, example="0.9")
+    both = (first, second)
+    labels = [Path(one).name if isinstance(one, str | Path) else f"order {n}" for n, one in enumerate(both, 1)]
+    given = [_evaluations(one) for one in both]
+    shared = [name for name in given[0] if name in given[1]]
+    if len(shared) < 2:
+        held = "; ".join(three(list(one)) for one in given)
+        raise DataError("two orders take two systems and more that both sides have", given=Plain(held))
+    sides = [compare_evaluated(Design(test="t"), {name: one[name] for name in shared}) for one in given]
+    found = []
+    for measure in sides[0].measures:
+        if measure in sides[1].measures:
+            names = f"{measure.label}, {labels[0]}", f"{measure.label}, {labels[1]}"
+            first_totals, second_totals = (
+                totals_of(measure, [own[measure] for own in side.evaluations.values()]) for side in sides
+            )
+            found.append(order_agreement(names, shared, (first_totals, second_totals), sides[0][measure], p))
+    if not found:
+        raise DataError("the two sides share no measure")
+    return SystemOrders(tuple(found), p, tuple(sorted({*given[0]} ^ {*given[1]})))
+
+
+def _evaluations(given: str | Path | Mapping[str, Evaluation]) -> dict[str, Evaluation]:
+    if isinstance(given, Mapping):
+        return dict(given)
+    files = sorted(one for one in path_named(given).glob("*.json") if is_saved(one))
+    return by_name((one.name, one) for one in map(load_evaluation, files))

@@ -15,15 +15,16 @@ import numpy as np
 import polars as pl
 
 from deadheat import stats
-from deadheat.arguments import Rng, as_count, by_name, generator, positive
+from deadheat.arguments import Rng, as_count, by_name, generator, level, positive
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
 from deadheat.comparison.flips import gap_of, side_of
 from deadheat.comparison.judged import check_judge, judged_pairs
 from deadheat.comparison.outer import OuterBound, bounded, difference_bounds, outer_bounds
-from deadheat.comparison.pairs import JudgeContribution, Pair, compare_sides, n_units, pairs_of
+from deadheat.comparison.pairs import JudgeContribution, Pair, compare_sides, n_units, pairs_of, tested
 from deadheat.comparison.ranking import rank_intervals
+from deadheat.comparison.system_orders import SystemOrders, orders_of
 from deadheat.comparison.verdict import QUERY, Judge, Lacking, Verdict, Within
-from deadheat.data.flat import Numbers
+from deadheat.data.flat import Numbers, frame_of
 from deadheat.data.judgments import as_qrels
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.queries import Queries
@@ -49,6 +50,10 @@ from deadheat.settings import TUKEY, Conventions, Design
 from deadheat.stats.power import check_power
 from deadheat.wording import Plain, counted
 
+ONE_RULE: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(("measure", "system", "baseline", "rule"), pl.String),
+    **dict.fromkeys(("difference", "p_adjusted", "doc_id_difference", "doc_id_p_adjusted"), pl.Float64),
+}
 KEYS = ("measure", "system", "baseline")
 SIZES: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(KEYS, pl.String),
@@ -600,6 +605,52 @@ class Comparison(Plottable, Shown):
             )
             rows += [(measure.label, name, *row) for name, row in zip(self.systems, found, strict=True)]
         return pl.DataFrame(rows, schema=RANKS, orient="row")
+
+    def orders(self, *, p: float = 0.9) -> SystemOrders:
+        """Return how far orders of the systems agree: by each two measures, and with ties broken as trec_eval does.
+
+        Parameters
+        ----------
+        p : float, default 0.9
+            Persistence of rank-biased overlap.
+        """
+        rule = self.scores_by_doc_id if self.by_doc_id else None
+        return orders_of(self.evaluations, self.pairs, rule, level("p", p, example="0.9"))
+
+    def significant_by_one_rule(self) -> pl.DataFrame:
+        """Return the pairs that are significant either under the tie policy alone, or by document id alone.
+
+        Returns
+        -------
+        polars.DataFrame
+            measure, system, baseline, rule ("doc_id", as trec_eval breaks ties, or the tie policy: under which the pair
+            is significant), difference and p_adjusted, and the same by document id. Empty where the runs are not at
+            hand, and with a judge.
+        """
+        rows: list[tuple[str | float, ...]] = []
+        if self.by_doc_id and not self.by_judge:
+            own = {name: members(self.query_ids, one.query_ids) for name, one in self.evaluations.items()}
+            ruled = [
+                {
+                    name: side_of(one, measure, own[name], self.by_doc_id[name]).ranked_by_doc_id
+                    for name, one in self.evaluations.items()
+                }
+                for measure in self.measures
+            ]
+            places = pairs_of(self.systems, self.design.baseline)
+            apart = np.column_stack([sides[a].values - sides[b].values for sides in ruled for a, b in places])
+            _, adjusted, _ = tested(apart, ruled, places, self.design, self.cluster, self.weights)
+            found = stats.significant(adjusted, 1 - self.design.confidence_level).tolist()
+            ties = next(iter(self.evaluations.values())).ties
+            rows = [
+                (
+                    *(one.measure, one.system, one.baseline, ties if one.significant else "doc_id"),
+                    *(one.difference, one.p_adjusted, one.doc_id_difference, p),
+                )
+                for one, p, is_ruled in zip(self.pairs, adjusted.tolist(), found, strict=True)
+                if one.significant != is_ruled
+            ]
+        return frame_of(rows, ONE_RULE)
 
 
 class _Intervals(dict[tuple[str, str], Interval]):

@@ -296,6 +296,13 @@ class Side:
     weights: FloatArray | None = None
     repeats: FloatArray | None = None
 
+    @property
+    def ranked_by_doc_id(self) -> Side:
+        """The same with ties broken by document id, as trec_eval does: nothing ties."""
+        values = self.by_doc_id
+        none = np.where(np.isnan(values), np.nan, 0.0)
+        return replace(self, values=values, mean=values, low=values, high=values, variance=none)
+
     def factors(self, keep: BoolArray) -> FloatArray:
         """Return the factors of some queries in their sum, of shape (n_kept,): weights over the largest, or ones."""
         return relative(None if self.weights is None else self.weights[keep], int(keep.sum()))

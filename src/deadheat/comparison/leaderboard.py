@@ -16,12 +16,11 @@ from deadheat import stats
 from deadheat.arguments import Rng, check_choice, generator, level, positive, resamples
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.comparison.tasks import Task, TaskResults, labels_of_tasks, read_results
-from deadheat.data.flat import Numbers
+from deadheat.data.flat import Numbers, frame_of
 from deadheat.data.shown import Plottable, Shown
 from deadheat.data.tables import Source
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.intervals import FEWEST
-from deadheat.io.forking import check_threads
 from deadheat.kernels import agreement
 from deadheat.measures.notation import MeasureLike, measure_named
 from deadheat.stats.rank_sets import (
@@ -232,8 +231,7 @@ class Leaderboard(Plottable, Shown):
         resampled_rank_low and resampled_rank_high (which describe the bootstrap), tie_min, tie_max, tie_rank_low and
         tie_rank_high (over orders of equal scores alone), n_tasks, and the mean of each group.
         """
-        check_threads()
-        return pl.DataFrame(self.rows(), infer_schema_length=None).with_columns(pl.col(pl.Float64).fill_nan(None))
+        return frame_of(self.rows())
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the same as dicts."""
@@ -269,13 +267,11 @@ class Leaderboard(Plottable, Shown):
 
     def task_values(self) -> pl.DataFrame:
         """Return a row for each model and a column for each task; null where a model lacks it."""
-        check_threads()
         rows = [dict(zip(self.tasks, row, strict=True)) for row in self.values.tolist()] + list(
             self.incomplete.values()
         )
         columns = {name: [row.get(name) for row in rows] for name in self.tasks}
-        frame = pl.DataFrame({"model": [*self.models, *self.incomplete], **columns})
-        return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
+        return frame_of({"model": [*self.models, *self.incomplete], **columns})
 
     @cached_property
     def without_tasks(self) -> list[tuple[str, FloatArray]]:
@@ -296,7 +292,6 @@ class Leaderboard(Plottable, Shown):
         Columns: task, leader (several with equal means: the first of them by all tasks), tau_b of the order to that by
         all tasks, n_swapped (pairs in the other order, equal ones not counted).
         """
-        check_threads()
         rows = []
         whole = self._sign * self.mean_low
         for name, means in self.without_tasks:

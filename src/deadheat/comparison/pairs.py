@@ -283,7 +283,7 @@ def compare_sides(
             weights=weights,
         )
     with phase("testing differences"):
-        raw, adjusted, is_exact = _tested(differences, measures, places, design, cluster, weights)
+        raw, adjusted, is_exact = tested(differences, measures, places, design, cluster, weights)
     of_repeats = _shared(measures, places, differences)
     is_significant = significant(adjusted, 1 - design.confidence_level)
     errors = standard_errors(np.where(np.isnan(differences), np.nan, exact), cluster=cluster, weights=weights)
@@ -355,7 +355,7 @@ def _check_shared(
             )
 
 
-def _tested(  # noqa: PLR0917 - what is tested, and how
+def tested(  # noqa: PLR0917 - what is tested, and how
     differences: FloatArray,
     measures: Sequence[Mapping[K, Side]],
     places: Sequence[tuple[K, K]],

@@ -129,7 +129,7 @@ def report_comparison(
     facts = (verdict, *_facts(comparison, parts, qrels, among))
     if not for_people:
         return Report(
-            (_pairs_as_data(parts, leading), _systems_as_data(parts, leading)),
+            (_pairs_as_data(parts, leading), _systems_as_data(parts, leading), *_by_one_rule(parts, leading)),
             facts,
             headline=headline,
             opening=opening,
@@ -139,6 +139,7 @@ def report_comparison(
         tables += [list_systems(parts, leading, measure), _differences(parts, leading, measure)]
         tables += _reversals(parts, leading, measure)
         tables += _by_judge(parts, leading, measure)
+    tables += _by_one_rule(parts, leading)
     return Report(tuple(tables), facts, headline=headline, opening=opening)
 
 
@@ -324,6 +325,24 @@ def _reversals(parts: Parts, leading: Iterable[Column], measure: Measure) -> lis
     labels = (*leading, *((SYSTEM, BASELINE) if next(iter(parts.values())).design.baseline is None else (SYSTEM,)))
     title = f"{measure.label}: what ties can reverse"
     return [tabulate("ties", labels, columns, rows, title=title)] if rows else []
+
+
+def _by_one_rule(parts: Parts, leading: Iterable[Column]) -> list[Table]:
+    """List the pairs that are significant under one tie rule only."""
+    rows = [
+        {"stratum": stratum, **row}
+        for stratum, part in parts.items()
+        for row in part.significant_by_one_rule().iter_rows(named=True)
+    ]
+    columns = (
+        Column("rule", "significant with ties", lambda row: BY_DOC_ID if row["rule"] == "doc_id" else row["rule"]),
+        Column("difference", "difference"),
+        Column("p_adjusted", "p adj", lambda row: p_value(row["p_adjusted"])),
+        Column("doc_id_difference", BY_DOC_ID, spare=1),
+        Column("doc_id_p_adjusted", "p adj", lambda row: p_value(row["doc_id_p_adjusted"]), spare=1),
+    )
+    title = "Significant under one tie rule only"
+    return [tabulate("one_tie_rule", (*leading, SYSTEM, BASELINE, MEASURE), columns, rows, title=title)] if rows else []
 
 
 def _by_judge(parts: Parts, leading: Iterable[Column], measure: Measure) -> Iterator[Table]:

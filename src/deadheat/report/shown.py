@@ -15,6 +15,7 @@ from deadheat.comparison.languages import Languages
 from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.comparison.pairs import Pair
 from deadheat.comparison.qrels_diff import QrelsDiff
+from deadheat.comparison.system_orders import SystemOrders
 from deadheat.data.tables import DocumentTable
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.evaluations import Evaluations
@@ -55,6 +56,7 @@ from deadheat.report.of_judges import report_judges
 from deadheat.report.of_languages import of_languages
 from deadheat.report.of_leaderboard import report_compact_leaderboard, report_leaderboard
 from deadheat.report.of_objects import of_documents, of_interval, of_pair, of_scores
+from deadheat.report.of_orders import report_orders
 from deadheat.report.of_planning import planned
 from deadheat.report.of_profile import report_profile
 from deadheat.report.of_steps import of_steps
@@ -143,6 +145,7 @@ REPORTS: dict[type, Callable[..., Report]] = {
     QrelsDiff: report_diff,
     Steps: of_steps,
     Strata: _of_strata,
+    SystemOrders: report_orders,
     TieProfile: report_profile,
 }
 """The report of each class that shows itself; the classes of a benchmark are added where they are defined."""

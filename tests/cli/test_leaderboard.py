@@ -1,0 +1,107 @@
+"""deadheat leaderboard, and orders of systems by agree and compare."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import deadheat as dh
+from support.command import call, ok
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCORES = {"good": 0.9, "twin": 0.9, "bad": 0.1}
+
+
+def refused(*arguments: object) -> str:
+    found = call(*arguments)
+    assert found.exit_code in {2, 3}
+    return " ".join(found.stderr.split())
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "results.csv"
+    rows = [
+        f"{task},{model},q{n},{own - (n if model != 'twin' else n * 5 % 8) / 100}"
+        for task in ("a", "b")
+        for model, own in SCORES.items()
+        for n in range(8)
+    ]
+    path.write_text("task,model,query_id,value\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def test_forms(table: Path, tmp_path: Path) -> None:
+    found = json.loads(ok("leaderboard", table, "--format", "json"))
+    board = dh.leaderboard(table)
+    assert list(found["leaderboard"]) == list(board.models)
+    rows = list(found["leaderboard"].values())
+    assert [(row["rank_low"], row["rank_high"]) for row in rows] == board.rank_intervals
+    assert [row["tier"] for row in rows] == board.tiers == [1, 1, 2]
+    (tmp_path / "made").mkdir()
+    for ending, option in (("csv", "--digits=3"), ("tex", "--compact"), ("md", "--compact"), ("html", "--seed=1")):
+        path = tmp_path / "made" / f"board.{ending}"
+        ok("leaderboard", table, option, "-o", path)
+        assert "good" in path.read_text(encoding="utf-8")
+    listed = list(csv.DictReader(io.StringIO((tmp_path / "made" / "board.csv").read_text(encoding="utf-8"))))
+    assert [row["letter"] for row in listed] == ["a", "a", "b"]
+    assert "<svg" in (tmp_path / "made" / "board.html").read_text(encoding="utf-8")
+
+
+def test_what_is_missing_is_said(table: Path) -> None:
+    lines = table.read_text(encoding="utf-8").splitlines()
+    table.write_text("\n".join(line for line in lines if not line.startswith("b,bad")) + "\n", encoding="utf-8")
+    shown = " ".join(ok("leaderboard", table).split())
+    assert "1 model without all tasks, not ranked: bad" in shown
+    assert "anything from 0 to 1" in " ".join(ok("leaderboard", table, "--missing", "bounds").split())
+    assert "bad" in ok("leaderboard", table, "--missing", "drop-task")
+
+
+def test_weights_and_groups_from_a_table(table: Path, tmp_path: Path) -> None:
+    of_tasks = tmp_path / "tasks.csv"
+    of_tasks.write_text("task,weight,group\na,3,x\nb,1,y\n", encoding="utf-8")
+    found = json.loads(ok("leaderboard", table, "--weights", of_tasks, "--format", "json"))
+    board = dh.leaderboard(table, weights={"a": 3, "b": 1})
+    assert [row["mean"] for row in found["leaderboard"].values()] == pytest.approx(board.mean_low.tolist())
+    assert '"mean_x"' in ok("leaderboard", table, "--groups", of_tasks, "--format", "json")
+
+
+def test_errors(table: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert "holds no results" in refused("leaderboard", tmp_path / "empty")
+    assert "no.csv" in refused("leaderboard", table, "--weights", tmp_path / "no.csv")
+    text = table.read_text(encoding="utf-8")
+    table.write_text(text + "a,good,q0,0.5\n", encoding="utf-8")
+    assert "model good appears twice on task a, query q0" in refused("leaderboard", table)
+
+
+def test_orders_of_systems(tmp_path: Path) -> None:
+    qrels = {f"q{n}": {"r": 1} for n in range(3)}
+    runs = {
+        "a": {query: {"r": 2, "x": 1} for query in qrels},
+        "b": {query: {"r": 1, "x": 1} for query in qrels},
+        "c": {query: {"r": 1, "x": 2} for query in qrels},
+    }
+    for rule in ("expected", "worst"):
+        (tmp_path / rule).mkdir()
+        for name, run in runs.items():
+            dh.evaluate(qrels, dh.Run(run, name=name), "RR", ties=rule).save(tmp_path / rule / f"{name}.json")
+    found = json.loads(ok("agree", tmp_path / "expected", tmp_path / "worst", "--format", "json"))
+    assert found["orders"]["RR, expected"]["RR, worst"]["tau_b"] == pytest.approx((2 / 3) ** 0.5)
+    assert "--cutoff" in refused("agree", tmp_path / "expected", tmp_path / "worst", "-k", 3)
+    saved = [tmp_path / "expected" / f"{name}.json" for name in runs]
+    assert "Orders of the systems" not in ok("compare", *saved)
+    (tmp_path / "qrels").write_text("".join(f"{query} 0 r 1\n" for query in qrels), encoding="utf-8")
+    for name, run in runs.items():
+        lines = [f"{q} Q0 {doc} 1 {score} t\n" for q, own in run.items() for doc, score in own.items()]
+        (tmp_path / f"{name}.run").write_text("".join(lines), encoding="utf-8")
+    given = ("compare", tmp_path / "qrels", *(tmp_path / f"{name}.run" for name in runs), "-m", "RR P@1", "--orders")
+    assert "Orders of the systems" in ok(*given)
+    rows = list(csv.DictReader(io.StringIO(ok(*given, "--format", "csv", "--table", "orders"))))
+    assert {(row["first"], row["second"]) for row in rows} >= {("RR", "P@1")}

@@ -1,0 +1,109 @@
+"""Orders of systems: against SciPy, and against all orders of ties."""
+
+from __future__ import annotations
+
+from itertools import pairwise, permutations, product
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import deadheat as dh
+from deadheat.errors import DataError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QRELS = {f"q{n}": {"r": 1} for n in range(2)}
+RUNS: dict[str, dict[str, dict[str, float]]] = {
+    "a": {"q0": {"r": 2, "x": 1}, "q1": {"r": 1, "x": 1, "y": 1}},
+    "b": {"q0": {"r": 1, "x": 1}, "q1": {"r": 2, "x": 1}},
+    "c": {"q0": {"r": 1, "x": 1, "y": 1}, "q1": {"r": 1, "x": 1}},
+    "d": {"q0": {"r": 0, "x": 1}, "q1": {"r": 1, "x": 2, "y": 1}},
+}
+
+
+def all_means(run: dict[str, dict[str, float]]) -> list[float]:
+    """Return the mean RR in each of all orders of the ties, which are equally likely."""
+    of_queries = [
+        [
+            1 / (order.index("r") + 1)
+            for order in permutations(scores)
+            if all(scores[one] >= scores[other] for one, other in pairwise(order))
+        ]
+        for scores in run.values()
+    ]
+    return [float(np.mean(pair)) for pair in product(*of_queries)]
+
+
+def test_two_rules_and_what_ties_can_do() -> None:
+    comparison = dh.compare(QRELS, RUNS, "RR")
+    (found,) = comparison.orders().pairs
+    exact = np.array([one.means()["RR"] for one in comparison.evaluations.values()])
+    ruled = np.array([dh.evaluate(QRELS, run, "RR", ties="doc_id").means()["RR"] for run in RUNS.values()])
+    assert found.tau_b == pytest.approx(stats.kendalltau(exact, ruled)[0])
+    order = np.argsort(-exact)
+    assert set(found.swapped) == {
+        ("abcd"[a], "abcd"[b]) for a, b in pairwise(order) if exact[a] > exact[b] and ruled[a] < ruled[b]
+    }
+    every = [all_means(run) for run in RUNS.values()]
+    pairs = [(i, j) for i in range(4) for j in range(4) if exact[i] > exact[j] + 1e-12]
+    taus = [np.mean([1 - 2 * (drawn[i] < drawn[j] - 1e-12) for i, j in pairs]) for drawn in product(*every)]
+    assert found.tie_tau == pytest.approx(np.mean(taus), abs=1e-9)
+    assert found.tie_tau_low <= min(taus)
+    assert max(taus) <= found.tie_tau_high
+    reversible = [any(x < y - 1e-12 for x in every[i] for y in every[j]) for i, j in pairs]
+    assert found.tie_tau_low == pytest.approx(1 - 2 * np.mean(reversible))
+
+
+def test_two_measures_are_as_agree_has_them() -> None:
+    comparison = dh.compare(QRELS, RUNS, "RR P@1")
+    found = {(one.first, one.second): one for one in comparison.orders(p=0.8).pairs}
+    assert len(found) == 3
+    runs = [
+        {"of": {name: round(one.means()[measure], 12) for name, one in comparison.evaluations.items()}}
+        for measure in ("RR", "P@1")
+    ]
+    expected = dh.agree(*runs, p=0.8).means()
+    own = found["RR", "P@1"]
+    assert (own.tau_b, own.tau_ap, own.rbo) == pytest.approx((expected["tau_b"], expected["tau_ap"], expected["rbo_a"]))
+
+
+def test_lower_is_better_turns_the_order() -> None:
+    (found,) = (one for one in dh.compare(QRELS, RUNS, "RR MR").orders().pairs if one.second == "MR")
+    exact = [[dh.evaluate(QRELS, run, measure).means()[measure] for run in RUNS.values()] for measure in ("RR", "MR")]
+    assert found.tau_b == pytest.approx(stats.kendalltau(exact[0], -np.array(exact[1]))[0])
+
+
+def test_folders_of_saved_evaluations(tmp_path: Path) -> None:
+    for rule in ("expected", "worst"):
+        (tmp_path / rule).mkdir()
+        for name, run in RUNS.items():
+            dh.evaluate(QRELS, dh.Run(run, name=name), "RR", ties=rule).save(tmp_path / rule / f"{name}.json")
+    found = dh.agree_systems(tmp_path / "expected", tmp_path / "worst")
+    first, second = (
+        {name: dh.evaluate(QRELS, run, "RR", ties=rule) for name, run in RUNS.items()} for rule in ("expected", "worst")
+    )
+    in_memory = dh.agree_systems(first, second)
+    assert found.pairs[0].first == "RR, expected"
+    numbers = ("tau_b", "tau_ap", "rbo", "tie_tau", "tie_tau_low", "swapped")
+    for name in numbers:
+        assert getattr(found.pairs[0], name) == getattr(in_memory.pairs[0], name)
+    with pytest.raises(DataError, match="two systems"):
+        dh.agree_systems({}, tmp_path / "worst")
+
+
+def test_significant_under_one_rule_only() -> None:
+    """The relevant document is last in its tie by document id, and in the mean before half of it."""
+    qrels = {f"q{n}": {"a": 1} for n in range(12)}
+    tied = {query: {"a": 1.0, "b": 1.0, "c": 0.0} for query in qrels}
+    second = {query: {"b": 2.0, "a": 1.0} for query in qrels}
+    comparison = dh.compare(qrels, {"tied": tied, "second": second}, "RR")
+    row = comparison.significant_by_one_rule().row(0, named=True)
+    assert (row["system"], row["rule"], row["doc_id_difference"]) == ("second", "expected", 0.0)
+    one, other = (dh.evaluate(qrels, run, "RR", ties="doc_id")["RR"].values for run in (second, tied))
+    pair = dh.paired_test(one, other)
+    assert row["doc_id_p_adjusted"] == pytest.approx(pair.p_value)
+    assert row["p_adjusted"] == comparison.pairs[0].p_adjusted
+    assert "Significant under one tie rule only" in str(comparison)
