@@ -120,7 +120,7 @@ GRID: list[tuple[str, list[Parameters], tuple[float | None, ...]]] = [
     ("NERR9", [{}, {"max_rel": 4}], CUTOFFS),
     ("NERR10", [{}, {"p": 0.5, "max_rel": 4}, {"ranks": 4}, {"p": 0}], NO_CUTOFF),
     ("NERR11", [{}, {"T": 0.25, "max_rel": 4}, {"ranks": 4}], NO_CUTOFF),
-    ("Compat", [{}, {"p": 0.5}, {"normalize": False}, {"depth": 1000}, {"depth": 2, "normalize": False}], NO_CUTOFF),
+    ("Compat", [{}, {"p": 0.5}, {"normalize": False}, {"depth": 40}, {"depth": 2, "normalize": False}], NO_CUTOFF),
     ("alpha_DCG", [{}, {"alpha": 0}, {"alpha": 1, "rel": 2}], CUTOFFS),
     ("alpha_nDCG", [{}, {"alpha": 0.3}], CUTOFFS),
     ("ERR_IA", [{}], CUTOFFS),
