@@ -93,7 +93,7 @@ def draw_batch(seed: int, n_cases: int, levels: Sequence[float], *, max_docs: in
 
 
 BATCHES: dict[str, Batch] = {
-    "graded": draw_batch(1, 220, (-1, 0, 0, 1, 2, 3)),
+    "graded": draw_batch(1, 120, (-1, 0, 0, 1, 2, 3)),
     "binary": draw_batch(2, 130, (0, 1)),
     "sparse": draw_batch(3, 90, (-1, 0, 0, 0, 2)),
     "real gains": draw_batch(4, 60, (-0.5, 0, 0.25, 0.5, 1, 1.5)),
