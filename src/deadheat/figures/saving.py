@@ -7,6 +7,7 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import altair as alt
 import vl_convert
@@ -68,6 +69,19 @@ def save(chart: alt.TopLevelMixin, path: str | Path) -> None:
         file.write(rendered(chart, suffix))
 
 
+def _version() -> str | None:
+    """Return the version of Vega-Lite that charts are written for; None: the newest."""
+    version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    return version if version in vl_convert.get_vegalite_versions() else None
+
+
+def svg_of(spec: dict[str, Any]) -> str:
+    """Return a chart, given as Vega-Lite reads it, as SVG; its ids are the same each time."""
+    svg = str(vl_convert.vegalite_to_svg(spec, vl_version=_version()))
+    names = {name: f"i{number}" for number, name in enumerate(dict.fromkeys(IDS.findall(svg)))}
+    return USES.sub(lambda own: f"{own[1]}{names.get(own[2], own[2])}{own[3]}", svg)
+
+
 def rendered(chart: alt.TopLevelMixin, form: str) -> bytes:
     """Return a chart in a format, as the bytes of a file.
 
@@ -81,16 +95,12 @@ def rendered(chart: alt.TopLevelMixin, form: str) -> bytes:
     text = json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     if form == "json":
         return f"{text}\n".encode()
-    version: str | None = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    if version not in vl_convert.get_vegalite_versions():
-        version = None  # the newest
+    version = _version()
     if form == "png":
         return bytes(vl_convert.vegalite_to_png(spec, vl_version=version, scale=SCALE))
     if form == "pdf":
         return bytes(vl_convert.vegalite_to_pdf(spec, vl_version=version))
-    svg = str(vl_convert.vegalite_to_svg(spec, vl_version=version))
-    names = {name: f"i{number}" for number, name in enumerate(dict.fromkeys(IDS.findall(svg)))}
-    svg = USES.sub(lambda own: f"{own[1]}{names.get(own[2], own[2])}{own[3]}", svg)
+    svg = svg_of(spec)
     if form == "svg":
         return svg.encode()
     libraries = vl_convert.javascript_bundle(LIBRARIES, vl_version=version)

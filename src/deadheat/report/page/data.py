@@ -156,7 +156,7 @@ def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]
     stepped = {*systems[:STEPPED], *(subject.duel or ())}
     for system in systems:
         ranked = _ranked(subject, system)
-        orders = _orders(subject.evaluations[system], subject.main, ranked)
+        orders = _orders(subject.evaluations[system], subject.main, ranked) if system in stepped else {}
         for held, own, (query, top) in zip(found, known, ranked.items(), strict=True):
             steps = _steps(subject.evaluations[system], subject.main, query) if system in stepped else None
             frames = [top] if steps is None else [top, steps.documents[:N_STEPS]]
@@ -176,7 +176,7 @@ def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]
                     "below": top["below"][-1] if top.height else 0,
                     "steps": None if steps is None else _listed(steps, own),
                     "stepped": system in stepped,
-                    "orders": orders[query],
+                    "orders": orders.get(query),
                     "each": [
                         {"value": value, "docs": [own[doc] for doc in order]}
                         for value, order in _each_order(subject.evaluations[system], subject.main, query, top)

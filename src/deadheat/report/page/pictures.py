@@ -84,16 +84,21 @@ def draw(
     without: Collection[str] = (),
 ) -> Iterator[Picture]:
     """Draw the figures of an object, but for some by their names."""
-    from deadheat.figures import drawings, rendered  # figures need Altair
+    from altair.utils.schemapi import debug_mode
 
-    for one in drawings(of, [measure], without=(*without, *TWICE) if part == "ties" else without):
+    from deadheat.figures import drawings  # figures need Altair
+    from deadheat.figures.saving import svg_of
+
+    with debug_mode(False):  # noqa: FBT003 - figures of ours are valid; to check them takes a third of the time
+        found = list(drawings(of, [measure], without=(*without, *TWICE) if part == "ties" else without))
+    for one in found:
         if one.chart is None:
             yield Picture(one.name, part, why_not=str(one.error))
             continue
-        own, spec = next(numbers), one.chart.to_dict()
+        own, spec = next(numbers), one.chart.to_dict(validate=False)
         titled = spec.get("title")
         title = titled.get("text", "") if isinstance(titled, dict) else titled or one.name
-        svg = compact(ID.sub(rf"\g<1>f{own}-", rendered(one.chart, "svg").decode()))
+        svg = compact(ID.sub(rf"\g<1>f{own}-", svg_of(spec)))
         if one.figure not in ON_WHITE:
             svg = COLOUR.sub(lambda found: f'{found[1]}="var(--fig-{found[3].lower()},{found[2]}{found[3]})"', svg)
         label = html.escape(" ".join(title) if isinstance(title, list) else title)
@@ -104,8 +109,11 @@ def draw(
 
 
 def without_news(subject: Subject) -> list[str]:
-    """Return the names of the figures that would show nothing: of two systems ranks, of ties everywhere their share."""
-    names = ["ranks", "matrix"] * (len(subject.ranked) < 3)
+    """Return the names of the figures that would show nothing, such as the share of ties where all tie.
+
+    And of ranks: they are of all measures together, which takes longer than the rest of the page.
+    """
+    names = ["ranks", *["matrix"] * (len(subject.ranked) < 3)]
     found = [own for name in subject.ranked[:2] if (own := subject.ties_of(name)) is not None]
     if all((own["n_tied"] == own["n_documents"]).all() for own in found):
         names += ["mean_tie_ratio", "tie_ratio"]
