@@ -32,6 +32,7 @@ CALLS = {
     "gate": ["qrels.txt", "bm25.run", "-c", "RR > 0"],
     "rescore": ["saved.json", "qrels.txt"],
     "history": ["saved.json"],
+    "leaderboard": ["results.csv"],
     "diff": ["qrels.txt", "qrels.txt", "bm25.run"],
     "judges": ["qrels.txt", "qrels.txt"],
     "ties": ["bm25.run", "qrels.txt"],
@@ -46,7 +47,7 @@ CALLS = {
     "schema": ["gate"],
     "demo": [],
 }
-OTHERS = {"measures", "demo", "schema", "validate", "cases", "bench", "simulate", "rescore", "history", "judges"}
+OTHERS = {"leaderboard", "measures", "demo", "schema", "validate", "cases", "bench", "simulate", "rescore", "history", "judges"}
 READERS = sorted(set(CALLS) - OTHERS)
 
 
@@ -55,6 +56,7 @@ def files(folder: Path) -> None:
     (folder / "other.run").write_text("q1 Q0 a 1 0.5 t\nq2 Q0 v 1 0.9 t\n")
     (folder / "cases.csv").write_text("id,text,expected_ids\nq1,red apple,a\nq2,blue sky,x\n")
     (folder / "documents.csv").write_text("doc_id,text\na,a red apple\nx,a blue sky\n")
+    (folder / "results.csv").write_text("task,model,value\nt1,a,0.5\nt1,b,0.4\nt2,a,0.5\nt2,b,0.6\n")
     dh.evaluate(folder / "qrels.txt", folder / "bm25.run", "RR").save(folder / "saved.json")
 
 

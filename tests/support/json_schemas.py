@@ -70,6 +70,9 @@ explain Q.txt A.run --reported RR=0.5
 explain Q.txt A.run --reported RR=0.9
 history saved.json
 history saved.json old.json new.json --reference old.json
+leaderboard results.csv
+leaderboard results.csv --missing bounds --groups types.csv --weights weights.csv
+leaderboard per_query.csv --tasks fixed
 holes Q.txt A.run
 holes Q.txt A.run B.run E.run -m RR
 judges Q.txt labels.txt
@@ -124,6 +127,14 @@ def prepare(folder: Path) -> None:
     cases = (f"K{n},word{n % 7} all,D{n % 7},{('de', 'en')[n % 2]},{('easy', 'hard')[n % 3 == 0]}\n" for n in range(14))
     (folder / "cases.csv").write_text("id,text,expected_ids,language,difficulty\n" + "".join(cases))
     (folder / "bad.csv").write_text("id,text,expected_ids\nK1,,D1\nK2,of all,D2|D2\nK2,of all,D1\n")
+    models = [(f"T{n}", model, 0.3 + draw.random() / 2) for n in range(6) for model in ("MA", "MB", "MC")]
+    (folder / "results.csv").write_text("task,model,value\n" + "".join(f"{t},{m},{v:.3f}\n" for t, m, v in models[:-1]))
+    each = ((*one[:2], f"Q{n}", draw.random()) for one in models for n in range(4))
+    (folder / "per_query.csv").write_text(
+        "task,model,query_id,value\n" + "".join(f"{t},{m},{q},{v:.3f}\n" for t, m, q, v in each)
+    )
+    (folder / "types.csv").write_text("task,group\n" + "".join(f"T{n},G{n % 2}\n" for n in range(6)))
+    (folder / "weights.csv").write_text("task,weight\n" + "".join(f"T{n},{n + 1}\n" for n in range(6)))
     for name, qrels, run in (("old", "Q.txt", "A.run"), ("saved", "Q.txt", "B.run"), ("new", "labels.txt", "B.run")):
         found = deadheat.evaluate(folder / qrels, folder / run, ["RR", "nDCG@2"])
         found.save(folder / f"{name}.json", label=f"L {name}", commit="abcdef0")
