@@ -47,7 +47,19 @@ CALLS = {
     "schema": ["gate"],
     "demo": [],
 }
-OTHERS = {"leaderboard", "measures", "demo", "schema", "validate", "cases", "bench", "simulate", "rescore", "history", "judges"}
+OTHERS = {
+    "leaderboard",
+    "measures",
+    "demo",
+    "schema",
+    "validate",
+    "cases",
+    "bench",
+    "simulate",
+    "rescore",
+    "history",
+    "judges",
+}
 READERS = sorted(set(CALLS) - OTHERS)
 
 
