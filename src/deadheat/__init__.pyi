@@ -46,7 +46,7 @@ from deadheat.measures import measures
 from deadheat.placements.place import place
 from deadheat.placements.placements import Placements
 from deadheat.profile.exposure import Exposure, exposure
-from deadheat.profile.items import ItemProfile, item_profile
+from deadheat.profile.items import ItemProfile, item_profile, popularity
 from deadheat.profile.orders import TieComplexity, TieOrders, tie_complexity, tie_orders
 from deadheat.profile.profile import TieProfile, tie_profile
 from deadheat.simulation.coarse_profile import CoarseningProfile, coarsening_profile
@@ -139,6 +139,7 @@ __all__ = [
     "paired_test",
     "pareto_levels",
     "place",
+    "popularity",
     "read_cases",
     "read_collection",
     "read_judgments",

@@ -181,6 +181,7 @@ def test_an_import_waits_for_its_call_only_for_a_reason() -> None:
 BY_NAME = {
     "data/tables.py loads deadheat.benchmark.cases": "labelled cases are qrels too, wherever qrels are read",
     "data/known_ids.py loads deadheat.benchmark": "a collection may be an ontology",
+    "evaluation/evaluation.py loads deadheat.profile": "few evaluations are asked for items",
     "data/shown.py loads deadheat.figures": "objects draw themselves; Altair takes long to load",
 }
 LOADED = re.compile(r'import_module\(f?"(deadheat\.\w+(?:\.cases)?)')

@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from deadheat.arguments import Rng, as_count, check_choice, generator, whole
+from deadheat.arrays import TextArray
 from deadheat.data.tables import Qrels
 from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.evaluation.evaluate import parse_measures
@@ -25,6 +26,7 @@ from deadheat.measures.notation import MeasureLike
 from deadheat.placements import policies
 from deadheat.placements.dense import Counted, count_dense, ids_at
 from deadheat.placements.embeddings import SIMILARITIES, count_embeddings
+from deadheat.placements.lists import Lists
 from deadheat.settings import Conventions
 from deadheat.wording import Plain, as_given, counted
 
@@ -35,6 +37,8 @@ TABLES: dict[str, dict[str, type[pl.DataType]]] = {
     "queries": {"query_id": pl.String, "n_retrieved": pl.Int64},
     "judged": RETRIEVED,  # those that were not have tied 0
 }
+DEPTH = 100  # ranks of each list that are kept for items
+PLACES: dict[str, type[pl.DataType]] = dict.fromkeys(("query", "document", "above", "tied"), pl.Int32)
 SUMMARY = ("mean", "mean_tie_std", "mean_tie_min", "mean_tie_max", "n_queries")
 
 
@@ -50,6 +54,7 @@ def evaluate_dense(
     ties: str = "expected",
     rng: Rng = None,
     no_relevant: str = "zero",
+    items: bool = False,
     name: str = "scores",
 ) -> Evaluation:
     """Evaluate a matrix of scores, as recommenders and embedding models give them.
@@ -63,7 +68,7 @@ def evaluate_dense(
     scores : array of number, shape (n_queries, n_documents)
         Of NumPy, PyTorch, JAX, CuPy or another library that keeps to the array API standard; or lists. Higher scores
         rank first. Every document of a row is retrieved, also with a score of -inf. An array on a GPU is counted there
-        (with the extra ``dense``).
+        (with the extra ``dense``). A vector, such as :func:`popularity` returns, is the same row for every query.
     relevant : list of lists of int, sparse matrix, or array of shape (n_queries, n_documents)
         The relevant documents of each query: their columns (relevance 1), or a matrix of relevance, in which 0 is an
         unjudged document. A matrix may be on another device than the scores.
@@ -83,6 +88,9 @@ def evaluate_dense(
         For ``ties="random"``.
     no_relevant : {"zero", "skip"}, default "zero"
         Every row is a query: one without a relevant document scores 0, or is left out of the mean.
+    items : bool, default False
+        Whether to keep the first documents of each list in the same pass, for :meth:`Evaluation.item_profile`: 100
+        ranks, or as many as the deepest measure looks at, with the whole tie at the end.
     name : str, default "scores"
         Label of the evaluation.
 
@@ -118,7 +126,15 @@ def evaluate_dense(
     check_choice("ties", ties, TIES)
     conventions = Conventions.of(locals())
     chosen = parse_measures(measures)
-    counted = count_dense(scores, relevant, exclude=exclude, mask=mask, query_ids=query_ids, doc_ids=doc_ids)
+    counted = count_dense(
+        scores,
+        relevant,
+        exclude=exclude,
+        mask=mask,
+        query_ids=query_ids,
+        doc_ids=doc_ids,
+        depth=_depth(chosen, items=items),
+    )
     _refuse_no_judgment(counted)
     return evaluation_of(counted, chosen, conventions, rng, name)
 
@@ -217,6 +233,11 @@ def evaluate_embeddings(
     return evaluation_of(counted, chosen, conventions, rng, name)
 
 
+def _depth(measures: Sequence[Measure], *, items: bool) -> int | None:
+    """Return how many ranks of each list are kept, whole; None: none."""
+    return max(DEPTH, *(one.deepest or 0 for one in measures)) if items else None
+
+
 def _refuse_no_judgment(counted: Counted) -> None:
     """Raise `ParameterError` if nothing is judged."""
     if not len(counted.query):
@@ -238,6 +259,7 @@ def evaluation_of(
     name : str
     """
     placements = counted.placements()
+    lists = counted.lists and counted.lists.select(np.argsort(counted.query_ids))
     ranked = policies.apply(placements, conventions.ties, rng)
     return Evaluation(
         [score_of(measure, placements, ranked, conventions.no_relevant) for measure in measures],
@@ -246,6 +268,7 @@ def evaluation_of(
         conventions=conventions,
         placements=placements,
         qrels=Qrels.of_checked(counted.judgments(), "relevant"),
+        lists=lists,
     )
 
 
@@ -269,6 +292,8 @@ class Accumulator:
     repeated : {"error", "once"}, default "error"
         What to do about a query that comes again: refuse it; or count it once if it has the same judgments and ranks,
         as where a distributed sampler fills up its last batch, and refuse it otherwise.
+    items : bool, default False
+        As for :func:`evaluate_dense`; every batch has the same documents then.
     name : str, default "scores"
         Label of the evaluation.
 
@@ -296,6 +321,7 @@ class Accumulator:
         rng: int | None = None,
         no_relevant: str = "zero",
         repeated: str = "error",
+        items: bool = False,
         name: str = "scores",
     ) -> None:
         check_choice("ties", ties, TIES)
@@ -303,6 +329,7 @@ class Accumulator:
         self.measures = parse_measures(measures)
         self.conventions = Conventions.of(locals())
         self.repeated = repeated
+        self._depth = _depth(self.measures, items=items)
         self.name = name
         self._rng: Rng = _seed(rng) if ties == "random" else None
         self._parts: list[Counted] = []
@@ -352,7 +379,8 @@ class Accumulator:
         ParameterError, DataError, MissingDependencyError
             As for :func:`evaluate_dense`; the batch then counts for nothing.
         """
-        found = count_dense(scores, relevant, exclude=exclude, mask=mask, query_ids=query_ids, doc_ids=doc_ids)
+        options: dict[str, Any] = {"exclude": exclude, "mask": mask, "query_ids": query_ids, "doc_ids": doc_ids}
+        found = count_dense(scores, relevant, depth=self._depth, **options)
         self._take(found, "the batch", is_numbered=query_ids is None)
 
     def merge(self, *others: Accumulator) -> None:
@@ -374,7 +402,7 @@ class Accumulator:
             if not isinstance(other, Accumulator):
                 raise SourceTypeError(given=Plain(type(other).__name__), allowed="an Accumulator")
             where = f"the accumulator {other.name!r}"
-            self._refuse_other(list(map(str, other.measures)), other.conventions, where)
+            self._refuse_other(list(map(str, other.measures)), other.conventions, other._depth, where)  # noqa: SLF001 - of its own class
             self._take(other._whole(), where, is_numbered=other._is_numbered)  # noqa: SLF001 - of its own class
 
     def save(self, path: str | Path) -> None:
@@ -392,6 +420,7 @@ class Accumulator:
             "measures": list(map(str, self.measures)),
             "conventions": asdict(self.conventions),
             "numbered": self._is_numbered,
+            "items": self._depth,
         }
         SAVED.write(path, head, None if whole is None else _tables_of(whole))
 
@@ -409,8 +438,8 @@ class Accumulator:
         DataError
             The file is missing, damaged or changed, or a query in it is already here.
         """
-        measures, conventions, is_numbered, found = SAVED.read(path, _state_of)
-        self._refuse_other(measures, conventions, str(path))
+        measures, conventions, is_numbered, depth, found = SAVED.read(path, _state_of)
+        self._refuse_other(measures, conventions, depth, str(path))
         self._take(found, str(path), is_numbered=is_numbered)
 
     def evaluation(self) -> Evaluation:
@@ -451,10 +480,10 @@ class Accumulator:
             self._parts = [Counted.joined(self._parts)]
         return self._parts[0] if self._parts else None
 
-    def _refuse_other(self, measures: Sequence[str], conventions: Conventions, where: str) -> None:
+    def _refuse_other(self, measures: Sequence[str], conventions: Conventions, depth: int | None, where: str) -> None:
         """Raise `DataError` for a state that was made with other measures or conventions."""
-        own = {"measures": sorted(map(str, self.measures)), **asdict(self.conventions)}
-        for name, given in {"measures": sorted(measures), **asdict(conventions)}.items():
+        own = {"measures": sorted(map(str, self.measures)), "items": bool(self._depth), **asdict(self.conventions)}
+        for name, given in {"measures": sorted(measures), "items": bool(depth), **asdict(conventions)}.items():
             if given != own[name]:
                 made = f"{where} was made with {name}={as_given(given)}"
                 raise DataError(f"{made}, and this accumulator has {as_given(own[name])}")
@@ -468,15 +497,26 @@ class Accumulator:
             )
         if found is None:
             return
+        if found.lists is not None and self._parts and not np.array_equal(found.lists.doc_ids, self._documents):
+            raise DataError(
+                f"{where} has other documents than the batches before: with items=True every batch has the same",
+                hint="give the same columns, in the same order, and the same doc_ids",
+            )
         if is_numbered:
-            numbers = np.arange(self.n_queries, self.n_queries + len(found.query_ids))
-            found = replace(found, query_ids=ids_at(None, numbers))
+            numbers = ids_at(None, np.arange(self.n_queries, self.n_queries + len(found.query_ids)))
+            found = replace(found, query_ids=numbers, lists=found.lists and replace(found.lists, query_ids=numbers))
         else:
             found = self._new_of(found, where)
             self._places |= {query: row for row, query in enumerate(found.query_ids.tolist(), self.n_queries)}
         self._parts.append(found)
         self.n_queries += len(found.query_ids)
         self._is_numbered, self._evaluation = is_numbered, None
+
+    @property
+    def _documents(self) -> TextArray:
+        """The documents of the first batch, of shape (n_documents,)."""
+        lists = self._parts[0].lists
+        return np.zeros(0, object) if lists is None else lists.doc_ids
 
     def _new_of(self, found: Counted, where: str) -> Counted:
         """Return the queries that are not here yet; raise for one that may not come again."""
@@ -503,11 +543,20 @@ def _tables_of(counted: Counted) -> dict[str, str]:
     columns = {one.name: getattr(counted, one.name) for one in fields(Counted)}
     columns |= {"query_id": counted.query_ids.tolist(), "doc_id": counted.doc_ids.tolist()}
     tables = {name: packed({one: columns[one] for one in schema}, schema) for name, schema in TABLES.items()}
+    if counted.lists is not None:
+        tables["documents"] = packed({"doc_id": counted.lists.doc_ids.tolist()}, {"doc_id": pl.String})
+        tables["lists"] = packed({name: getattr(counted.lists, name) for name in PLACES}, PLACES)
     return {"encoding": ENCODING, **tables}
 
 
-def _state_of(document: dict[str, Any]) -> tuple[list[str], Conventions, bool | None, Counted | None]:
-    """Return the measures, the conventions, whether queries are numbered, and what was counted."""
-    data = document["data"]
-    counted = None if data is None else Counted(**columns_of(data["queries"]), **columns_of(data["judged"]))
-    return list(document["measures"]), Conventions(**document["conventions"]), document["numbered"], counted
+def _state_of(
+    document: dict[str, Any],
+) -> tuple[list[str], Conventions, bool | None, int | None, Counted | None]:
+    """Return the measures, the conventions, whether queries are numbered, the depth of lists, and what was counted."""
+    data, depth, found = document["data"], document.get("items"), None
+    if data is not None:
+        found = Counted(**columns_of(data["queries"]), **columns_of(data["judged"]))
+        if depth is not None:
+            places = columns_of(data["lists"]) | columns_of(data["documents"])
+            found = replace(found, lists=Lists(query_ids=found.query_ids, depth=depth, **places))
+    return list(document["measures"]), Conventions(**document["conventions"]), document["numbered"], depth, found

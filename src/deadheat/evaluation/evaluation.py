@@ -44,6 +44,7 @@ from deadheat.io.forking import check_threads
 from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.placements.kept import kept
+from deadheat.placements.lists import Lists
 from deadheat.placements.placements import Placements
 from deadheat.settings import ConventionArguments, Conventions, Saving
 from deadheat.wording import did_you_mean
@@ -83,6 +84,8 @@ class Evaluation(Plottable, Shown):
         queries of an evaluation.
     origin : Origin or None
         Time, label and commit of a saved evaluation; None of one that was just made.
+    lists : Lists or None
+        The first documents of each list, where they were kept (``evaluate_dense(items=True)``).
     known_depth : int or None
         The rank to which lists were known when the evaluation was scored again; None if it was not.
     """
@@ -104,6 +107,7 @@ class Evaluation(Plottable, Shown):
         run: Run | None = None,
         origin: Origin | None = None,
         known_depth: int | None = None,
+        lists: Lists | None = None,
     ) -> None:
         self._scores = {of_measure.measure: of_measure for of_measure in scores}
         self.name = name
@@ -119,6 +123,7 @@ class Evaluation(Plottable, Shown):
         self.run = run
         self.origin = origin
         self.known_depth = known_depth
+        self.lists = lists
 
     def __repr__(self) -> str:
         means = ", ".join(f"{measure.label}={scores.mean:.4f}" for measure, scores in self._scores.items())
@@ -265,6 +270,49 @@ class Evaluation(Plottable, Shown):
 
         return abstention_curve(self.placements, rel)
 
+    def item_profile(
+        self,
+        cutoff: int = 10,
+        popularity: object = None,
+        *,
+        n_items: int | None = None,
+        n_users: float | None = None,
+        head: float = 0.2,
+    ) -> Any:  # noqa: ANN401 - an ItemProfile, of a higher floor
+        """Return which items the top k of the lists hold: coverage, concentration, popularity, tail and novelty.
+
+        Parameters
+        ----------
+        cutoff, popularity, n_items, n_users, head
+            As for :func:`item_profile`.
+
+        Returns
+        -------
+        ItemProfile
+
+        Raises
+        ------
+        ParameterError
+            The lists were not kept, or not so deep.
+
+        Examples
+        --------
+        >>> from deadheat import evaluate_dense
+        >>> train, test = [[0, 1], [0], [0, 2]], [[2], [1], [1]]
+        >>> ev = evaluate_dense([[4, 3, 2, 1]] * 3, test, "RR", exclude=train, items=True)
+        >>> ev.item_profile(1).to_polars().rows()
+        [('1', 2.0), ('2', 1.0), ('0', 0.0), ('3', 0.0)]
+        """
+        lists = self.lists
+        if lists is None:
+            if self.run is None or self.origin is not None:
+                hint = "evaluate_dense(..., items=True) and Accumulator(items=True) keep them"
+                raise ParameterError("the lists of this evaluation were not kept", hint=hint)
+            lists = Lists.of_run(self.run, self.conventions.score_precision)
+        profile = import_module("deadheat.profile.items").profile_of  # profiles look at evaluations
+        options = {"n_items": n_items, "n_users": n_users, "head": head}
+        return profile(lists, popularity, cutoff, name=self.name, **options)
+
     def by(
         self, columns: str | Sequence[str], queries: Source, *, smallest: int = SMALLEST, pool_languages: bool = False
     ) -> Strata:
@@ -403,7 +451,7 @@ class Evaluation(Plottable, Shown):
         """Return the arguments that make the evaluation, but for the scores."""
         names = (
             *("name", "query_ids", "conventions", "missing_queries", "unjudged_queries", "placements", "graded"),
-            *("notes", "alike", "run", "origin", "known_depth"),
+            *("notes", "alike", "run", "origin", "known_depth", "lists"),
         )
         return {"qrels": self._qrels, **{name: getattr(self, name) for name in names}}
 
@@ -426,6 +474,7 @@ class Evaluation(Plottable, Shown):
             "placements": self.placements.select(keep),
             "graded": self.graded and self.graded.select(keep),
             "run": None,
+            "lists": self.lists and self.lists.select(keep),
         }
         return Evaluation([scores.select(keep) for scores in self], **self.parts() | of_queries)
 
@@ -456,6 +505,7 @@ class Evaluation(Plottable, Shown):
             "missing_queries": tuple(sorted(names[one] for one in some.missing_queries)),
             "placements": replace(some.placements, query_ids=ids),
             "graded": some.graded and replace(some.graded, query_ids=ids),
+            "lists": some.lists and replace(some.lists, query_ids=ids),
             "qrels": self.qrels_hash,
         }
         return Evaluation([replace(one, query_ids=ids) for one in some], **some.parts() | renamed)

@@ -19,6 +19,7 @@ from deadheat.io.forking import check_threads
 from deadheat.io.mappings import are_beyond
 from deadheat.placements.comparing import Array, Matrix, compare, compare_some, first_wrong
 from deadheat.placements.libraries import detached, device_of, in_memory, is_short, library_of, on_device, to_memory
+from deadheat.placements.lists import Lists, first_of, ties_of
 from deadheat.placements.placements import Placements, sort_rows
 from deadheat.wording import Plain, counted
 
@@ -75,6 +76,8 @@ class Counted:
     relevance : ndarray of float, shape (n_judged,)
     above, tied : ndarray of int, shape (n_judged,)
         As in `Placements`; both 0 for a document that is not retrieved.
+    lists : Lists or None
+        The first documents of each list, judged or not, if they were asked for.
     """
 
     query_ids: TextArray
@@ -84,11 +87,13 @@ class Counted:
     relevance: FloatArray
     above: IntArray
     tied: IntArray
+    lists: Lists | None = None
 
     @classmethod
     def joined(cls, parts: Sequence[Counted]) -> Counted:
         """Return several, of different queries, as one."""
         starts = np.cumsum([0] + [len(one.query_ids) for one in parts])
+        lists = [one.lists for one in parts if one.lists is not None]
         return cls(
             np.concatenate([one.query_ids for one in parts]),
             np.concatenate([one.n_retrieved for one in parts]),
@@ -97,6 +102,7 @@ class Counted:
             np.concatenate([one.relevance for one in parts]),
             np.concatenate([one.above for one in parts]),
             np.concatenate([one.tied for one in parts]),
+            Lists.joined(lists) if lists else None,
         )
 
     def select(self, keep: BoolArray) -> Counted:
@@ -115,6 +121,7 @@ class Counted:
             self.relevance[rows],
             self.above[rows],
             self.tied[rows],
+            self.lists and self.lists.select(keep),
         )
 
     def rows_of(self, query: int) -> tuple[int, list[tuple[str, float, int, int]]]:
@@ -163,35 +170,57 @@ def count_dense(
     mask: object = None,
     query_ids: ArrayLike | None = None,
     doc_ids: ArrayLike | None = None,
+    depth: int | None = None,
 ) -> Counted:
     """Count the documents above and tied with each judged one in a matrix of scores; each row is a query.
 
     Parameters
     ----------
     scores, relevant, exclude, mask, query_ids, doc_ids
-        As for :func:`deadheat.evaluate_dense`.
+        As for :func:`deadheat.evaluate_dense`; `relevant` may be `NOTHING`.
+    depth : int, optional
+        Ranks of which all documents are to be found too.
     """
-    given = numbers_of(scores, "scores", NUMBERS, SWAPPED)
+    given = numbers_of(scores, "scores", NUMBERS, SWAPPED, for_each=(relevant, exclude, mask))
     shape = (int(given.shape[0]), int(given.shape[1]))
     matrix = Matrix(given, None if mask is None else _mask_of(mask, given, shape))
     queries, documents = checked_ids(query_ids, shape[0], "query_ids"), checked_ids(doc_ids, shape[1], "doc_ids")
-    judged = entries_of(relevant, shape, "relevant")
+    judged = NOTHING if relevant is NOTHING else entries_of(relevant, shape, "relevant")
     _doubt_order(given, relevant)
     left_out = left_out_of(exclude, judged, shape)
     is_kept = matrix.is_kept(judged.query, judged.document)
     left_out = left_out.select(matrix.is_kept(left_out.query, left_out.document))
     above, tied = (np.zeros(len(judged.query), np.int64) for _ in range(2))
-    above[is_kept], tied[is_kept] = _count(matrix, judged.select(is_kept), left_out)
+    above[is_kept], tied[is_kept], first = _count(matrix, judged.select(is_kept), left_out, depth)
     n_left_out = np.bincount(left_out.query, minlength=shape[0])
+    names = ids_at(queries, np.arange(shape[0]))
     return Counted(
-        ids_at(queries, np.arange(shape[0])),
+        names,
         matrix.n_kept() - n_left_out,
         judged.query,
         ids_at(documents, judged.document),
         judged.value,
         above,
         tied,
+        first and Lists(names, ids_at(documents, np.arange(shape[1])), *first, depth),
     )
+
+
+def lists_of_matrix(scores: object, depth: int | None, **options: Any) -> Lists:  # noqa: ANN401 - of `count_dense`
+    """Return the first documents of each row of a matrix, or all of them.
+
+    Parameters
+    ----------
+    scores : array of shape (n_queries, n_documents)
+    depth : int or None
+        Ranks; None: all.
+    **options
+        As for :func:`count_dense`.
+    """
+    found = count_dense(
+        scores, NOTHING, depth=int(cast("Any", scores).shape[-1]) if depth is None else depth, **options
+    )
+    return cast("Lists", found.lists)
 
 
 def left_out_of(exclude: object, judged: Entries, shape: tuple[int, int]) -> Entries:
@@ -208,7 +237,9 @@ def left_out_of(exclude: object, judged: Entries, shape: tuple[int, int]) -> Ent
     return left_out
 
 
-def numbers_of(given: object, argument: str, allowed: str, hint: str | None = None) -> Array:
+def numbers_of(
+    given: object, argument: str, allowed: str, hint: str | None = None, *, for_each: Sequence[object] = ()
+) -> Array:
     """Return a matrix of numbers, where it is; raise for anything else.
 
     Parameters
@@ -218,6 +249,8 @@ def numbers_of(given: object, argument: str, allowed: str, hint: str | None = No
         For messages.
     hint : str, optional
         What to do with a sparse matrix or lists of several lengths, which can only be judgments.
+    for_each : sequence, default ()
+        What has an entry for each row, if a vector is the same row for all of them.
     """
     if hint and hasattr(given, "tocoo"):
         raise ParameterError(
@@ -234,6 +267,10 @@ def numbers_of(given: object, argument: str, allowed: str, hint: str | None = No
         is_number = found.dtype.kind in "fiub" or is_short(found.dtype)
     else:
         is_number = "complex" not in str(found.dtype)
+    beside = next((one for one in for_each if hasattr(one, "shape") or isinstance(one, Sequence)), None)
+    if len(found.shape) == 1 and beside is not None:
+        n_rows = beside.shape[0] if hasattr(beside, "shape") else len(cast("Sequence[object]", beside))
+        found = library_of(found).broadcast_to(found, (n_rows, found.shape[0]))
     if len(found.shape) != 2 or 0 in found.shape or not is_number:
         shown = Plain(f"shape {tuple(found.shape)}, dtype {found.dtype}")
         allowed += ", at least one of each" * (len(found.shape) == 2 and 0 in found.shape)
@@ -296,12 +333,20 @@ def ids_at(ids: TextArray | None, places: IntArray) -> TextArray:
     return np.array(list(map(str, places.tolist())), object) if ids is None else ids[places]
 
 
-def _count(matrix: Matrix, judged: Entries, left_out: Entries) -> tuple[IntArray, IntArray]:
-    """Count the documents above and tied with each judged one, those that are left out not among them."""
+def _count(
+    matrix: Matrix, judged: Entries, left_out: Entries, depth: int | None
+) -> tuple[IntArray, IntArray, tuple[IntArray, IntArray, IntArray, IntArray] | None]:
+    """Count the documents above and tied with each judged one, those that are left out not among them.
+
+    With a depth also find query, document, above and tied of the first documents of each list.
+    """
     above, tied = (np.zeros(len(judged.query), np.int64) for _ in range(2))
+    lists: list[tuple[IntArray, ...]] = []
     for rows, pieces in matrix.pieces():
-        own = judged.of_rows(rows)
+        own, others = judged.of_rows(rows), left_out.of_rows(rows)
         row, scores = judged.query[own] - rows.start, matrix.at(judged.query[own], judged.document[own])
+        row_out, document_out = left_out.query[others] - rows.start, left_out.document[others]
+        first: list[tuple[IntArray, IntArray, AnyArray]] = []
         for columns in pieces:
             piece = matrix.piece(rows, columns)
             if wrong := first_wrong(piece):
@@ -310,13 +355,22 @@ def _count(matrix: Matrix, judged: Entries, left_out: Entries) -> tuple[IntArray
             counts = compare(piece, row, scores)
             above[own] += counts.above
             tied[own] += counts.tied
-        others = left_out.of_rows(rows)
+            if depth is not None:
+                here = (columns.start <= document_out) & (document_out < columns.stop)
+                found = first_of(piece, row_out[here], document_out[here] - columns.start, depth)
+                first.append((found[0], found[1] + columns.start, found[2]))
         if others.start < others.stop:
             out = to_memory(matrix.at(left_out.query[others], left_out.document[others]))
-            counts = compare_some(row, to_memory(scores), left_out.query[others] - rows.start, out)
+            counts = compare_some(row, to_memory(scores), row_out, out)
             above[own] -= counts.above
             tied[own] -= counts.tied
-    return above, tied
+        if depth is not None:
+            query, *placed = ties_of(first, depth)
+            lists.append((query + np.int32(rows.start), *placed))
+    if depth is None:
+        return above, tied, None
+    of_query, document, before, beside = (np.concatenate(each) for each in zip(*lists, strict=True))
+    return above, tied, (of_query, document, before, beside)
 
 
 def entries_of(given: object, shape: tuple[int, int], argument: str) -> Entries:

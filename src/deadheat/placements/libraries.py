@@ -31,6 +31,11 @@ def _is_array(given: object) -> bool:
     return hasattr(given, "shape") and (_library(given) in _OF_DEVICES or hasattr(given, "__array_namespace__"))
 
 
+def is_array(given: object) -> bool:
+    """Return whether an object is an array, of NumPy or of another library."""
+    return isinstance(given, np.ndarray) or _is_array(given)
+
+
 def on_device(given: object) -> bool:
     """Return whether an array is to be left to its own library: it is not in main memory, or NumPy cannot see it."""
     if not _is_array(given):

@@ -4,18 +4,22 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Real
+from typing import Any, Self, cast
 
 import numpy as np
 import polars as pl
 
 from deadheat.arguments import as_count, is_number, positive
-from deadheat.arrays import FloatArray, TextArray
+from deadheat.arrays import ArrayLike, FloatArray, IntArray, TextArray, run_starts, sums_of
 from deadheat.data.flat import Numbers
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Shown
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
 from deadheat.io.forking import check_threads
+from deadheat.placements.dense import entries_of, lists_of_matrix
+from deadheat.placements.libraries import is_array, to_memory
+from deadheat.placements.lists import Lists
 from deadheat.wording import Plain, counted
 
 CUTOFF = 10
@@ -58,7 +62,7 @@ class ItemProfile(Shown):
     n_users : float or None
         What popularity is divided by.
     exposure : polars.DataFrame
-        doc_id, exposure and, if known, popularity of each item that is in a top k or known.
+        doc_id, exposure (in how many lists it is in the top k, as expected) and, if known, popularity of each item.
     notes : tuple of str
     """
 
@@ -115,6 +119,10 @@ def item_profile(
     n_items: int | None = None,
     n_users: float | None = None,
     head: float = 0.2,
+    exclude: object = None,
+    mask: object = None,
+    query_ids: ArrayLike | None = None,
+    doc_ids: ArrayLike | None = None,
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
     ascending: bool = False,
@@ -123,21 +131,23 @@ def item_profile(
 
     Parameters
     ----------
-    run : path, dict, dataframe or Run
-        A list of items for each user.
-    popularity : dict or qrels, optional
+    run : path, dict, dataframe or Run; or array of shape (n_users, n_items)
+        A list of items for each user; or a matrix of scores, as for :func:`evaluate_dense`.
+    popularity : dict, qrels, vector or matrix, optional
         ``{item: number}``; or the interactions that the system was trained on, as qrels of users and items: an item is
-        as popular as it has users with relevance above 0, however often each. Items that are not in it have
-        popularity 0.
+        as popular as it has users with relevance above 0, however often each. Of a matrix of scores also a number for
+        each column, or the matrix of interactions. Items that are not in it have popularity 0.
     cutoff : int, default 10
     n_items : int, optional
-        Items of the catalogue; by default those of the run and of `popularity`.
+        Items of the catalogue; by default those of the run, or all columns, and of `popularity`.
     n_users : float, optional
-        Users, for novelty, no fewer than the popularity of any item; by default those of the interactions. A dict does
-        not say it: there it is needed, 1 if its numbers are shares of the users.
+        Users, for novelty, no fewer than the popularity of any item; by default those of the interactions. A dict or a
+        vector does not say it: there it is needed, 1 if its numbers are shares of the users.
     head : float, default 0.2
         Share of the catalogue that is not the tail, the most popular items; one as popular as the last of them is in
         the tail if there is no room for all of these.
+    exclude, mask, query_ids, doc_ids : optional
+        Of a matrix, as for :func:`evaluate_dense`.
     score_precision : {"float32", "float16", "bfloat16"} or int, optional
         Round all scores first, to a floating-point format or to this many decimals.
     check_duplicates : bool, default True
@@ -167,73 +177,170 @@ def item_profile(
     >>> {name: round(value, 4) for name, value in found.means().items()}
     {'coverage': 0.5, 'gini': 0.375, 'entropy': 1.5, 'average_popularity': 4.75, 'tail_share': 1.0, 'novelty': 2.25}
     """
+    options: dict[str, Any] = {"n_items": n_items, "n_users": n_users, "head": head}
+    if is_array(run):
+        of_matrix = {"exclude": exclude, "mask": mask, "query_ids": query_ids, "doc_ids": doc_ids}
+        lists = lists_of_matrix(run, as_count("cutoff", cutoff), **of_matrix)
+        return profile_of(lists, popularity, cutoff, name="scores", **options)
+    own = Run.of(run, ascending=ascending)
+    if check_duplicates:
+        own.check_duplicates()
+    lists = Lists.of_run(own, score_precision)
+    return profile_of(lists, popularity, cutoff, name=own.name, notes=own.notes, **options)
+
+
+def profile_of(
+    lists: Lists,
+    popularity: object = None,
+    cutoff: int = CUTOFF,
+    *,
+    n_items: int | None = None,
+    n_users: float | None = None,
+    head: float = 0.2,
+    name: str = "run",
+    notes: tuple[str, ...] = (),
+) -> ItemProfile:
+    """Return which items the top k of lists hold.
+
+    Parameters
+    ----------
+    lists : Lists
+    popularity, cutoff, n_items, n_users, head
+        As for :func:`item_profile`.
+    name : str
+    notes : tuple of str
+        What was assumed to read the lists.
+    """
     cutoff = as_count("cutoff", cutoff)
+    if lists.depth is not None and cutoff > lists.depth:
+        hint = f"ask for a measure at {cutoff} too: as much is kept of each list as the deepest measure looks at"
+        raise ParameterError(argument="cutoff", given=cutoff, allowed=f"{lists.depth} or less", hint=hint)
     n_items = None if n_items is None else as_count("n_items", n_items)
     n_users = None if n_users is None else positive("n_users", n_users)
     if not (is_number(head) and 0 <= head <= 1):
         raise ParameterError(argument="head", given=head, allowed="a number from 0 to 1")
-    own = Run.of(run, ascending=ascending)
-    if check_duplicates:
-        own.check_duplicates()
-    known, users = _popularity_of(popularity, n_users)
-    placed = own.positions(score_precision)
-    top = _top(placed, cutoff)
-    exposed = top.group_by("doc_id").agg(
-        exposure=pl.col("share").sum(), missed=(1 - pl.col("share")).product(), n_lists=pl.len()
-    )
-    items = exposed if known is None else exposed.join(known, on="doc_id", how="full", coalesce=True)
-    items = items.with_columns(pl.col("exposure").fill_null(0.0), pl.col("missed").fill_null(1.0))
-    n_known = pl.concat([frame["doc_id"] for frame in (placed, known) if frame is not None]).n_unique()
-    size = n_known if n_items is None else n_items
-    if size < n_known:
+    known, users = _popularity_of(popularity, n_users, lists.doc_ids)
+    catalogue = list(dict.fromkeys((*lists.doc_ids.tolist(), *(known or ()))))
+    size = len(catalogue) if n_items is None else n_items
+    if size < len(catalogue):
         raise ParameterError(
-            f"n_items={n_items} is less than the {n_known} items that the run or the popularity has", argument="n_items"
+            f"n_items={n_items} is less than the {len(catalogue)} items that the run or the popularity has",
+            argument="n_items",
         )
-    notes, values = own.notes, {}
+    top = _Top.of(lists, cutoff)
+    exposure, missed = sums_of(top.document, top.share, len(catalogue)), np.ones(len(catalogue))
+    np.multiply.at(missed, top.document, 1 - top.share)
+    items: dict[str, object] = {"doc_id": catalogue, "exposure": exposure}
+    values = {}
     if known is not None:
-        if n_unknown := items["popularity"].null_count():
+        n_unknown = sum(one not in known for one, own in zip(catalogue, exposure.tolist(), strict=True) if own)
+        if n_unknown:
             notes = (*notes, f"{counted(n_unknown, 'item')} of the top {cutoff} without popularity: it is 0")
-        items = items.with_columns(pl.col("popularity").fill_null(0.0))
-        values = _values(items["popularity"].to_numpy(), size, head, users)
-    found = {name: _of_lists(top, items, of_item) for name, of_item in values.items()}
-    exposure = items["exposure"].to_numpy()
+        of_item = np.array([known.get(one, 0.0) for one in catalogue])
+        values = _values(of_item, size, head, users)
+        items["popularity"] = of_item
+    found = {name: top.of_lists(of_item) for name, of_item in values.items()}
+    check_threads()
     return ItemProfile(
-        name=own.name,
+        name=name,
         cutoff=cutoff,
-        n_queries=top["query_id"].n_unique(),
+        n_queries=len(top.query_ids),
         n_items=size,
-        coverage=float((1 - items["missed"].to_numpy()).sum() / size),
-        gini=_gini(exposure, size),
+        coverage=float((1 - missed).sum() / size),
+        gini=gini(exposure, size),
         entropy=_entropy(exposure),
-        query_ids=np.array(top["query_id"].unique().sort().to_list(), dtype=object),
+        query_ids=top.query_ids,
         **{name: found[name][0] if name in found else None for name in OF_QUERIES},
         tie_min={name: ends[1] for name, ends in found.items()},
         tie_max={name: ends[2] for name, ends in found.items()},
         head=float(head),
         n_head=0 if known is None else int((values["tail_share"] == 0).sum()),
         n_users=None if known is None else users,
-        exposure=items.drop("missed", "n_lists"),
+        exposure=pl.DataFrame(items, schema_overrides={"doc_id": pl.String}),
         notes=notes,
     )
 
 
-def _popularity_of(source: Source | None, n_users: float | None) -> tuple[pl.DataFrame | None, float]:
-    """Return doc_id and popularity of the known items, and the number of users."""
+def popularity(train: object, n_items: int | None = None) -> FloatArray:
+    """Return how many users have each item: scores of the popularity baseline, the same for each user.
+
+    Parameters
+    ----------
+    train : sparse matrix, array of shape (n_users, n_items), or list of lists of int
+        The items of each user, as for `exclude` of :func:`evaluate_dense`; numbers above 0 count once.
+    n_items : int, optional
+        Items of the catalogue; needed for lists alone.
+
+    Returns
+    -------
+    ndarray of float, shape (n_items,)
+
+    Raises
+    ------
+    ParameterError
+        Lists come without `n_items`, or name an item beyond.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate_dense
+    >>> train, test = [[0, 1], [0], [0, 2]], [[2], [1], [1]]
+    >>> popularity(train, n_items=4).tolist()
+    [3.0, 1.0, 1.0, 0.0]
+    >>> evaluate_dense(popularity(train, n_items=4), test, "RR", exclude=train).means()
+    {'RR': 0.8333333333333334}
+    """
+    given = cast("Any", train)
+    if hasattr(train, "shape"):
+        n_users, n_items = given.shape
+    elif n_items is None:
+        raise ParameterError(argument="n_items", given=None, allowed="the number of items, as lists do not say it")
+    else:
+        n_users, n_items = len(given), as_count("n_items", n_items)
+    held = entries_of(train, (n_users, n_items), "train")
+    return np.bincount(held.document[held.value > 0], minlength=n_items).astype(np.float64)
+
+
+def _popularity_of(source: object, n_users: float | None, doc_ids: TextArray) -> tuple[dict[str, float] | None, float]:
+    """Return the popularity of the known items, and the number of users."""
     if source is None:
         return None, math.nan
     if isinstance(source, Mapping) and source and all(isinstance(one, Real) for one in source.values()):
-        found = _of_dict(source)
-        if n_users is None:
-            hint = "give n_users=, 1 if the numbers are shares of them; or the interactions of users as popularity"
-            raise ParameterError("a popularity as a dict does not say how many users there are", hint=hint)
-        return found, float(n_users)
+        return _of_dict(source), _users_of(n_users, "a dict")
+    if hasattr(source, "tocoo") or is_array(source):
+        return _of_matrix(source, n_users, doc_ids)
     rows = Qrels.of(source).to_polars().filter(pl.col("relevance") > 0)
-    found = rows.group_by("doc_id").agg(popularity=pl.col("query_id").n_unique().cast(pl.Float64))
-    return found, float(rows["query_id"].n_unique() if n_users is None else n_users)
+    counts = rows.group_by("doc_id").agg(pl.col("query_id").n_unique().cast(pl.Float64)).sort("doc_id")
+    return dict(counts.iter_rows()), float(rows["query_id"].n_unique() if n_users is None else n_users)
 
 
-def _of_dict(given: Mapping[object, float]) -> pl.DataFrame:
-    """Return doc_id and popularity of a dict."""
+def _of_matrix(source: object, n_users: float | None, doc_ids: TextArray) -> tuple[dict[str, float], float]:
+    """Return the popularity of each column of a matrix, or of a vector, and the number of users."""
+    some = cast("Any", source)
+    if int(some.shape[-1]) != len(doc_ids):
+        raise ParameterError(
+            argument="popularity",
+            given=Plain(f"shape {tuple(some.shape)}"),
+            allowed=f"a number or a column for each of the {counted(len(doc_ids), 'item')} of the scores",
+        )
+    if len(some.shape) == 1:
+        numbers = to_memory(some).astype(np.float64).tolist()
+        return _of_dict(dict(zip(doc_ids.tolist(), numbers, strict=True))), _users_of(n_users, "a vector")
+    held = entries_of(some, tuple(some.shape), "popularity")
+    users = len(np.unique(held.query[held.value > 0]))
+    found = dict(zip(doc_ids.tolist(), popularity(some).tolist(), strict=True))
+    return found, float(users if n_users is None else n_users)
+
+
+def _users_of(n_users: float | None, what: str) -> float:
+    """Return the number of users; raise if nothing says it."""
+    if n_users is None:
+        hint = "give n_users=, 1 if the numbers are shares of them; or the interactions of users as popularity"
+        raise ParameterError(f"a popularity as {what} does not say how many users there are", hint=hint)
+    return float(n_users)
+
+
+def _of_dict(given: Mapping[object, float]) -> dict[str, float]:
+    """Return the popularity of each item of a dict."""
     wrong = next((item for item, one in given.items() if not 0 <= one < math.inf), None)
     if wrong is not None:
         raise ParameterError(
@@ -243,13 +350,52 @@ def _of_dict(given: Mapping[object, float]) -> pl.DataFrame:
     if len(set(ids)) < len(ids):
         twice = next(item for item in ids if ids.count(item) > 1)
         raise ParameterError(f"popularity has two numbers for item {twice!r}", argument="popularity")
-    return pl.DataFrame({"doc_id": ids, "popularity": [float(one) for one in given.values()]})
+    return dict(zip(ids, map(float, given.values()), strict=True))
 
 
-def _top(placed: pl.DataFrame, cutoff: int) -> pl.DataFrame:
-    """Return the documents that may be in the top k, each with its probability, and where its tie begins and ends."""
-    inside = (cutoff - pl.col("above")).clip(0, pl.col("tied"))
-    return placed.with_columns(inside=inside, share=inside / pl.col("tied")).filter(pl.col("inside") > 0)
+@dataclass(frozen=True, eq=False)
+class _Top:
+    """The items that may be in the top k of some lists, sorted by list.
+
+    Attributes
+    ----------
+    query_ids : ndarray of str, shape (n_queries,)
+        Of the lists that have an item.
+    query, document, above, tied, inside : ndarray of int, shape (n_rows,)
+        As in `Lists`; `inside` counts the ranks of the tie within the top k.
+    share : ndarray of float, shape (n_rows,)
+        The probability of being in the top k.
+    """
+
+    query_ids: TextArray
+    query: IntArray
+    document: IntArray
+    above: IntArray
+    tied: IntArray
+    inside: IntArray
+    share: FloatArray
+
+    @classmethod
+    def of(cls, lists: Lists, cutoff: int) -> Self:
+        """Return the top k of each list."""
+        is_in = lists.above < cutoff
+        query, document, above, tied = (one[is_in] for one in (lists.query, lists.document, lists.above, lists.tied))
+        starts, inside = run_starts(query), np.minimum(cutoff - above, tied)
+        code = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(query)))
+        return cls(lists.query_ids[query[starts]], code, document, above, tied, inside, inside / tied)
+
+    def of_lists(self, of_item: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the mean of what the items of each list count, and the least and greatest one over tie orders."""
+        size, value = len(self.query_ids), of_item[self.document]
+        order = np.lexsort((value, self.above, self.query))
+        query, ordered = self.query[order], value[order]
+        starts = run_starts(query, self.above[order])
+        place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+        is_low, is_high = place < self.inside[order], place >= (self.tied - self.inside)[order]
+        n = np.round(sums_of(self.query, self.share, size))  # the lesser of the cutoff and the length of the list
+        # in the order of the values, as that of the documents of a tie is any
+        mean, low, high = (sums_of(query, ordered * one, size) / n for one in (self.share[order], is_low, is_high))
+        return mean, low, high
 
 
 def _values(popularity: FloatArray, size: int, head: float, n_users: float) -> dict[str, FloatArray]:
@@ -270,28 +416,7 @@ def _values(popularity: FloatArray, size: int, head: float, n_users: float) -> d
     }
 
 
-def _of_lists(top: pl.DataFrame, items: pl.DataFrame, of_item: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the mean of what the items of each top k count, and the least and greatest one over tie orders."""
-    rows = top.join(items.select("doc_id", value=pl.Series(of_item)), on="doc_id").with_columns(
-        first=pl.col("value").rank("ordinal").over("query_id", "above"),
-        last=pl.col("value").rank("ordinal", descending=True).over("query_id", "above"),
-    )
-    found = (
-        rows.group_by("query_id")
-        .agg(
-            n=pl.col("share").sum(),
-            mean=(pl.col("share") * pl.col("value")).sum(),
-            low=pl.col("value").filter(pl.col("first") <= pl.col("inside")).sum(),
-            high=pl.col("value").filter(pl.col("last") <= pl.col("inside")).sum(),
-        )
-        .sort("query_id")
-    )
-    n = found["n"].round(6).to_numpy()  # whole: the lesser of the cutoff and the length of the list
-    mean, low, high = (found[name].to_numpy() / n for name in ("mean", "low", "high"))
-    return mean, low, high
-
-
-def _gini(exposure: FloatArray, size: int) -> float:
+def gini(exposure: FloatArray, size: int) -> float:
     """Return the Gini coefficient of numbers, with zeros up to `size` of them."""
     ordered = np.append(np.zeros(size - len(exposure)), np.sort(exposure))
     return float(((2 * np.arange(1, size + 1) - size - 1) * ordered).sum() / (size * ordered.sum()))
