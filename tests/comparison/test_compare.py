@@ -10,8 +10,10 @@ import pytest
 import scipy
 
 import deadheat as dh
+from deadheat import stats
 from deadheat.arrays import FloatArray
 from deadheat.errors import DataError, ParameterError, UnknownMeasureError
+from deadheat.stats.randomization import paired_p_values
 from oracle.signed_ranks import signed_rank
 from support.random_runs import QRELS, RUNS, hits, random_runs, values
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
@@ -311,3 +313,99 @@ def test_names_that_are_one_as_text_are_an_error() -> None:
         dh.evaluate({"q": {"a": 1}}, runs, "RR")
     with pytest.raises(ParameterError, match="two runs are named '1'"):
         dh.compare({"q": {"a": 1}}, runs, "RR")
+
+
+def drawn_systems(n_systems: int, n_queries: int, seed: int, levels: int = 6) -> dict[str, dh.Evaluation]:
+    """Evaluations of systems by measures whose differences are seldom 0, and often: with up to 30 that are not."""
+    rng = np.random.default_rng(seed)
+    docs = [f"d{n}" for n in range(12)]
+    qrels = dh.Qrels({f"q{n:02}": {doc: int(rng.integers(3)) for doc in docs} for n in range(n_queries)})
+    runs = {
+        f"s{n:02}": dh.Run({query: {doc: float(rng.integers(levels)) for doc in docs} for query in qrels.to_dict()})
+        for n in range(n_systems)
+    }
+    return dh.evaluate(qrels, runs, ["nDCG@5", "RR", "P@5"])
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "less"])
+def test_thirty_systems_have_the_p_values_of_each_pair_alone(alternative: str) -> None:
+    evaluations = drawn_systems(30, 34, seed=5, levels=10**6)
+    found = dh.compare_evaluations(evaluations, alternative=alternative, n_resamples=999, rng=4)
+    assert len(found.pairs) == 3 * 435
+    assert 0 < sum(pair.exact_p_value for pair in found.pairs) < len(found.pairs)
+    for measure in ("nDCG@5", "RR", "P@5"):
+        values = {name: one[measure].values for name, one in evaluations.items()}
+        pairs = found[measure]
+        differences = np.column_stack([values[pair.system] - values[pair.baseline] for pair in pairs])
+        alone = stats.p_values(differences, test="randomization", alternative=alternative, n_resamples=999, rng=4)
+        assert [pair.p_value for pair in pairs] == pytest.approx(alone.p_values.tolist(), abs=1e-12)
+        assert [pair.exact_p_value for pair in pairs] == alone.is_exact.tolist()
+        assert [pair.difference for pair in pairs] == pytest.approx(differences.mean(axis=0).tolist(), abs=1e-12)
+        low, high = stats.interval_bounds(differences, method="t")
+        assert [pair.low for pair in pairs] == pytest.approx(low.tolist(), abs=1e-12)
+        assert [pair.high for pair in pairs] == pytest.approx(high.tolist(), abs=1e-12)
+
+
+def test_blocks_of_pairs_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluations = drawn_systems(4, 12, seed=7, levels=10**6)
+    options: list[dict[str, Any]] = [
+        {},
+        {"test": "t"},
+        {"test": "tukey", "n_resamples": 199},
+        {"test": "bootstrap-t", "method": "bca", "n_resamples": 199},
+        {"cluster": {f"q{n:02}": n // 2 for n in range(12)}},
+    ]
+    whole = [dh.compare_evaluations(evaluations, **one) for one in options]
+    monkeypatch.setattr("deadheat.comparison.pairs.PAIRS", (4, 4))
+    blocked = [dh.compare_evaluations(evaluations, **one) for one in options]
+    for one, other in zip(whole, blocked, strict=True):
+        assert list(one.pairs) == list(other.pairs)
+    seed = int(np.random.default_rng(3).integers(1 << 63))  # that all blocks share
+    drawn, seeded = (dh.compare_evaluations(evaluations, rng=rng) for rng in (np.random.default_rng(3), seed))
+    assert list(drawn.pairs) == list(seeded.pairs)
+    monkeypatch.setattr("deadheat.comparison.pairs.KEPT", 10)
+    again = dh.compare_evaluations(evaluations)
+    assert list(again.pairs) == list(whole[0].pairs)
+    assert (again.pairs[3], again.pairs[2:4]) == (whole[0].pairs[3], whole[0].pairs[2:4])
+    assert again.to_polars().equals(whole[0].to_polars())
+    assert np.array_equal(again.differences, whole[0].differences)
+
+
+def test_the_family_wise_level_of_equal_systems() -> None:
+    """Of systems that are equal in every query but for chance, Holm rejects any difference in 5% of the families."""
+    rng, n_families, n_systems = np.random.default_rng(11), 200, 5
+    first, second = np.triu_indices(n_systems, 1)
+    n_false = 0
+    for _ in range(n_families):
+        values = rng.normal(size=(n_systems, 40)) + rng.normal(size=40)
+        found, is_exact = paired_p_values(values, first, second, alternative="two-sided", n_resamples=999, rng=rng)
+        assert not is_exact.any()
+        n_false += bool((stats.adjust(found, "holm") < 0.05).any())
+    assert n_false / n_families <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n_families)
+
+
+def test_very_many_pairs_are_exact_for_fewer_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(2).normal(size=(5, 12))
+    first, second = np.triu_indices(5, 1)
+    options: dict[str, Any] = {"alternative": "two-sided", "n_resamples": 99, "rng": np.random.default_rng(1)}
+    assert paired_p_values(values, first, second, **options)[1].all()
+    monkeypatch.setattr("deadheat.stats.randomization.EXACT_SUMS", 100)
+    found, is_exact = paired_p_values(values, first, second, **options)
+    assert not is_exact.any()
+    assert (found * 100).tolist() == pytest.approx(np.round(found * 100).tolist())  # of 99 flips
+
+
+def test_very_many_pairs_say_what_they_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluations = drawn_systems(3, 4, seed=1)
+    monkeypatch.setattr("deadheat.comparison.pairs.COSTLY", 9)
+    with pytest.warns(dh.DeadheatWarning, match=r"9 differences take about 0\.0 GB of memory and 0 s: with a baseline"):
+        dh.compare_evaluations(evaluations)
+    dh.compare_evaluations(evaluations, baseline="s00")
+
+
+def test_too_few_resamples_for_so_many_pairs_are_told() -> None:
+    evaluations = drawn_systems(5, 34, seed=3, levels=10**6)
+    told = str(dh.compare_evaluations(evaluations, n_resamples=99).to_markdown())
+    assert "after the correction for 10 differences, p of 99 resamples is at least 0.1: only exact p" in told
+    assert "200 resamples are enough" in told
+    assert "after the correction" not in dh.compare_evaluations(evaluations, n_resamples=999).to_markdown()

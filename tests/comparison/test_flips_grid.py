@@ -5,7 +5,7 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ import pytest
 import deadheat as dh
 from deadheat.comparison import sums
 from deadheat.comparison.flips import Flip, flip, summands
+from deadheat.comparison.pairs import Pairs
 from deadheat.comparison.sums import Distribution, Summands, comparable
 from deadheat.report.of_comparison import report_comparison
 
@@ -236,7 +237,10 @@ def test_a_report_says_how_each_probability_was_found() -> None:
         ("sampled",): "(from random orders, with a standard error of up to 0.4%)",
     }
     for methods, expected in words.items():
-        pairs = tuple(replace(pair, flip_method=method, can_flip=True, flip_standard_error=0.004) for method in methods)
-        facts = report_comparison(replace(found, pairs=(*pairs, replace(pair, can_flip=False))), qrels="q").facts
+        n = len(methods)
+        columns: dict[str, list[Any]] = {name: [value] * (n + 1) for name, value in vars(pair).items()}
+        columns |= {"flip_method": [*methods, ""], "can_flip": [True] * n + [False]}
+        pairs = Pairs(columns | {"flip_standard_error": [0.004] * (n + 1)})
+        facts = report_comparison(replace(found, pairs=pairs), qrels="q").facts
         (text,) = [fact.text for fact in facts if fact.heading == "reversed"]
         assert text.endswith(expected)

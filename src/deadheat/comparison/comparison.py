@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 from warnings import catch_warnings
@@ -16,11 +15,11 @@ import polars as pl
 
 from deadheat import stats
 from deadheat.arguments import Rng, as_count, by_name, generator, level, positive
-from deadheat.arrays import FloatArray, IntArray, TextArray, members
+from deadheat.arrays import FloatArray, IntArray, TextArray, aligned, members
 from deadheat.comparison.flips import gap_of, side_of
 from deadheat.comparison.judged import check_judge, judged_pairs
 from deadheat.comparison.outer import OuterBound, bounded, difference_bounds, outer_bounds
-from deadheat.comparison.pairs import JudgeContribution, Pair, compare_sides, n_units, pairs_of, tested
+from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs, compare_sides, n_units, pairs_of
 from deadheat.comparison.ranking import rank_intervals
 from deadheat.comparison.system_orders import SystemOrders, orders_of
 from deadheat.comparison.verdict import QUERY, Judge, Lacking, Verdict, Within
@@ -86,15 +85,13 @@ class Comparison(Plottable, Shown):
 
     Attributes
     ----------
-    pairs : tuple of Pair
+    pairs : sequence of Pair
         By measure, then in the order of the systems.
     evaluations : dict of str to Evaluation
         By the name of the system.
     design : Design
     query_ids : ndarray of str, shape (n_queries,)
         The queries of all evaluations.
-    differences : ndarray of float, shape (n_queries, n_pairs)
-        NaN where one of the two has no value.
     cluster : ndarray of int, shape (n_queries,), or None
     by_doc_id : mapping of str to list of ndarray
         The scores of each system with ties broken by document id, as trec_eval, by measure; empty where the runs are
@@ -109,11 +106,10 @@ class Comparison(Plottable, Shown):
         Of each system by a judge's labels, which help to estimate the differences; empty without a judge.
     """
 
-    pairs: tuple[Pair, ...]
+    pairs: Pairs
     evaluations: Mapping[str, Evaluation]
     design: Design
     query_ids: TextArray
-    differences: FloatArray
     cluster: IntArray | None
     by_doc_id: Mapping[str, list[FloatArray]]
     n_strata: int = 1
@@ -123,13 +119,14 @@ class Comparison(Plottable, Shown):
     by_judge: Mapping[str, Evaluation] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        n_significant = sum(pair.significant for pair in self.pairs)
+        n_significant, n_doubtful, n_open = (
+            int(self.pairs.column(name).sum()) for name in ("significant", "doubtful", "can_flip")
+        )
         measures = ", ".join(one.label for one in self.measures)
-        n_doubtful = sum(pair.doubtful for pair in self.pairs)
         return (
             f"<Comparison of {', '.join(self.systems)} by {measures}:"
             f" {n_significant} of {counted(len(self.pairs), 'difference')} significant,"
-            f" {sum(p.can_flip for p in self.pairs)} reversible by tie order"
+            f" {n_open} reversible by tie order"
             f"{f', {n_doubtful} with a p value in doubt (skewed)' if n_doubtful else ''}>"
         )
 
@@ -140,6 +137,22 @@ class Comparison(Plottable, Shown):
         A sound bound, but not always attained: a document that both systems retrieve counts as if it had two labels.
         """
         return tuple(outer_bounds(self.evaluations, self.query_ids, self.design))
+
+    @cached_property
+    def differences(self) -> FloatArray:
+        """Of each query and pair, shape (n_queries, n_pairs); NaN where one of the two has no value."""
+        return self._differences(range(len(self.pairs)))
+
+    def _differences(self, places: Iterable[int]) -> FloatArray:
+        """Return the differences of some pairs."""
+        known: dict[tuple[str, str], FloatArray] = {}
+        for pair in (pairs := [self.pairs[place] for place in places]):
+            for name in (pair.system, pair.baseline):
+                if (name, pair.measure) not in known:
+                    scores = self.evaluations[name][pair.measure]
+                    known[name, pair.measure] = aligned(scores.values, scores.query_ids, self.query_ids)
+        each = [known[one.system, one.measure] - known[one.baseline, one.measure] for one in pairs]
+        return np.column_stack(each) if each else np.zeros((len(self.query_ids), 0))
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -211,7 +224,7 @@ class Comparison(Plottable, Shown):
         within: dict[Pair, Within] = {}
         if margin is not None:
             first = next((one for one in self.measures if one.is_quality), self.measures[0])
-            places = [place for place, pair in enumerate(self.pairs) if pair.measure == first.label]
+            places = np.flatnonzero(self.pairs.column("measure") == first.label).tolist()
             pairs = [self.pairs[place] for place in places]
             sizes = [max(pair.n_queries, 1) if first.total else 1 for pair in pairs]
             margins = positive("margin", margin) / np.array(sizes)
@@ -240,7 +253,7 @@ class Comparison(Plottable, Shown):
             one = self.evaluations[pair.system]
             scores = one[pair.measure]
             if scores.is_weighted:
-                found = np.ones(self.differences.shape) if found is None else found
+                found = np.ones((len(self.query_ids), len(self.pairs))) if found is None else found
                 found[members(self.query_ids, one.query_ids), place] = scores.weights
         return found
 
@@ -259,19 +272,27 @@ class Comparison(Plottable, Shown):
         if not math.isnan(pair.rerun_probability):
             return None, n_tests
         if self.design.test != TUKEY and self.design.correction in {"holm", "bonferroni"}:
-            own_tests = [one for one in self.pairs if one.measure == pair.measure and not math.isnan(one.p_value)]
-            n_tests = self.n_strata * max(len(own_tests), 1)
-        place = self.pairs.index(pair)
-        error = float(self._errors[place])
+            is_own = self.pairs.column("measure") == pair.measure
+            n_own = int((is_own & ~np.isnan(self.pairs.column("p_value").astype(np.float64))).sum())
+            n_tests = self.n_strata * max(n_own, 1)
+        place = self._place_of(pair)
+        weights = None if self.weights is None else self.weights[:, place]
+        error = float(stats.standard_errors(self._differences([place]), cluster=self.cluster, weights=weights)[0])
         design = replace(self.design, confidence_level=1 - (1 - self.design.confidence_level) / n_tests)
         return planned(pair.difference, error, pair, design, 0.8).get("detectable_difference"), n_tests
+
+    def _place_of(self, pair: Pair) -> int:
+        """Return the place of a pair among all."""
+        names = ("measure", "system", "baseline")
+        is_it = np.logical_and.reduce([self.pairs.column(name) == getattr(pair, name) for name in names])
+        return int(np.flatnonzero(is_it)[0])
 
     def _by_weight(self, pair: Pair) -> tuple[float, dict[str, float]] | None:
         """Return the unweighted difference of a pair, and the few queries without which the weighted one is gone."""
         if self.weights is None or pair.n_effective is None:
             return None
-        place = self.pairs.index(pair)
-        values, weights = (each[:, place] for each in (self.differences, self.weights))
+        place = self._place_of(pair)
+        values, weights = self._differences([place])[:, 0], self.weights[:, place]
         kept = np.flatnonzero(~np.isnan(values))
         pulls = weights[kept] * values[kept] * math.copysign(1.0, pair.difference)
         order = np.argsort(-pulls, kind="stable")
@@ -291,7 +312,7 @@ class Comparison(Plottable, Shown):
         self._refuse_repeats("margin")
         weights = None if self.weights is None else self.weights[:, own]
         of_pairs: dict[str, Any] = {"design": self.design, "cluster": self.cluster, "weights": weights}
-        return within_margins(pairs, self.differences[:, own], margins, self.measures, **of_pairs)
+        return within_margins(pairs, self._differences(own), margins, self.measures, **of_pairs)
 
     def _lacking(self, pair: Pair, rival: str) -> Lacking | None:
         """Return what is not judged of two systems; None where that is little of the rival, or not known.
@@ -329,7 +350,7 @@ class Comparison(Plottable, Shown):
         check_threads()
         own = [one.name for one in fields(Pair) if one.name not in {*KNOWN.values(), "judged"}]
         names = {name: name for name in own[: None if details else N_COLUMNS]} | (KNOWN if details else {})
-        columns = {name: [getattr(pair, own) for pair in self.pairs] for name, own in names.items()}
+        columns = {name: self.pairs.column(own).tolist() for name, own in names.items()}
         if self.by_judge:
             columns |= {
                 f"{'human' if name in vars(self.pairs[0]) else 'judge'}_{name}": [
@@ -461,7 +482,7 @@ class Comparison(Plottable, Shown):
         margins = np.full(len(self.pairs), positive("margin", margin))
         found = self._within(range(len(self.pairs)), margins)
         columns = {
-            **{name: [getattr(pair, name) for pair in self.pairs] for name in (*KEYS, "difference")},
+            **{name: self.pairs.column(name).tolist() for name in (*KEYS, "difference")},
             **{name: [getattr(row, name) for row in found] for name in OF_MARGIN},
         }
         return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
@@ -638,17 +659,15 @@ class Comparison(Plottable, Shown):
                 for measure in self.measures
             ]
             places = pairs_of(self.systems, self.design.baseline)
-            apart = np.column_stack([sides[a].values - sides[b].values for sides in ruled for a, b in places])
-            _, adjusted, _ = tested(apart, ruled, places, self.design, self.cluster, self.weights)
-            found = stats.significant(adjusted, 1 - self.design.confidence_level).tolist()
+            found = compare_sides(self.measures, ruled, places, design=self.design, cluster=self.cluster)
+            differing = np.flatnonzero(self.pairs.column("significant") != found.column("significant")).tolist()
             ties = next(iter(self.evaluations.values())).ties
             rows = [
                 (
                     *(one.measure, one.system, one.baseline, ties if one.significant else "doc_id"),
-                    *(one.difference, one.p_adjusted, one.doc_id_difference, p),
+                    *(one.difference, one.p_adjusted, one.doc_id_difference, other.p_adjusted),
                 )
-                for one, p, is_ruled in zip(self.pairs, adjusted.tolist(), found, strict=True)
-                if one.significant != is_ruled
+                for one, other in ((self.pairs[place], found[place]) for place in differing)
             ]
         return frame_of(rows, ONE_RULE)
 
@@ -678,9 +697,9 @@ def assemble(
         for measure in measures
     ]
     places = pairs_of(list(evaluations), design.baseline)
-    pairs, differences = compare_sides(measures, sides, places, design=design, cluster=codes)
+    pairs = compare_sides(measures, sides, places, design=design, cluster=codes)
     named = {name: one.called(name) for name, one in evaluations.items()}
-    return Comparison(pairs, named, design, ids, differences, codes, by_doc_id)
+    return Comparison(pairs, named, design, ids, codes, by_doc_id)
 
 
 def _of_stratum(
@@ -699,19 +718,17 @@ def _corrected_together(found: dict[Stratum, Comparison], design: Design) -> dic
     """Correct the p values of all strata for all rows of each measure; Tukey's test has its own families."""
     if design.test == TUKEY:
         return found
-    pairs = [pair for part in found.values() for pair in part.pairs]
-    adjusted = np.empty(len(pairs))
-    for measure in dict.fromkeys(pair.measure for pair in pairs):
-        own = [n for n, pair in enumerate(pairs) if pair.measure == measure]
-        adjusted[own] = stats.adjust([pairs[n].p_value for n in own], design.correction)
-    is_significant = stats.significant(adjusted, 1 - design.confidence_level).tolist()
-    corrected = (
-        replace(pair, p_adjusted=p, significant=shown)
-        for pair, p, shown in zip(pairs, adjusted.tolist(), is_significant, strict=True)
-    )
+    columns = ("measure", "p_value")
+    measures, raw = (np.concatenate([part.pairs.column(name) for part in found.values()]) for name in columns)
+    adjusted = np.empty(len(raw))
+    for measure in dict.fromkeys(measures.tolist()):
+        adjusted[measures == measure] = stats.adjust(raw[measures == measure].astype(np.float64), design.correction)
+    is_significant = stats.significant(adjusted, 1 - design.confidence_level)
+    ends = np.cumsum([len(part.pairs) for part in found.values()])[:-1]
+    each = zip(found.items(), np.split(adjusted, ends), np.split(is_significant, ends), strict=True)
     return {
-        stratum: replace(part, pairs=tuple(islice(corrected, len(part.pairs))), n_strata=len(found))
-        for stratum, part in found.items()
+        stratum: replace(part, pairs=part.pairs.changed(p_adjusted=p, significant=shown), n_strata=len(found))
+        for (stratum, part), p, shown in each
     }
 
 
@@ -737,9 +754,9 @@ def within_margins(
 
 def planned(target: float, error: float, pair: Pair, design: Design, power: float) -> dict[str, float | None]:
     """Return what the t test of one pair can do: it takes as many independent numbers as there are units."""
-    if not error > 0:  # NaN, of one query or cluster, too: nothing says how much queries differ
-        return {}
     n = n_units(pair)
+    if not error > 0 or n < 2:  # NaN, of one query or cluster, too: nothing says how much queries differ
+        return {}
     std = error * math.sqrt(n)
     level: dict[str, Any] = {"confidence_level": design.confidence_level, "alternative": design.alternative}
     detectable = stats.detectable_difference(std, n, power=power, **level)

@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from deadheat.arguments import Rng, generator
-from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.comparison.orders import MAX_ORDERS, DrawnSums, draw_sums, listed_values, n_draws, probability_below
 from deadheat.comparison.sums import MAX_VALUES, ON_GRID, ROUNDING, Distribution, Summands, comparable
 from deadheat.evaluation.evaluation import Evaluation
@@ -106,15 +106,10 @@ def flip(
     >>> flip(-0.25, 0.3125, -1.0, 0.5).method
     'normal'
     """
-    equal = ROUNDING * max(1.0, abs(lowest), abs(highest))
-    if not abs(difference) >= equal:  # equal, or NaN
-        return Flip(math.nan, can_flip=False, method="none")
-    if highest - lowest < equal:
-        return Flip(0.0, can_flip=False, method="none")
-    if (lowest if difference > 0 else -highest) > -equal:
-        return Flip(0.0, can_flip=False, method="exact")
-    if distributions is None:
-        return normal_flip(abs(difference), tie_variance, most_off)
+    known = (np.array([number]) for number in (difference, tie_variance, lowest, highest, most_off))
+    found = normal_flips(*known)
+    if not found.can_flip[0] or distributions is None:
+        return found.one(0)
     ahead, behind = distributions if difference > 0 else distributions[::-1]
     if isinstance(ahead, DrawnSums) or isinstance(behind, DrawnSums):
         probability, error = probability_below(ahead, behind)  # type: ignore[arg-type]  # both are
@@ -123,13 +118,57 @@ def flip(
     return Flip(_probability_below(ahead, behind), can_flip=True, method=method)
 
 
+@dataclass(frozen=True, eq=False)
+class Flips:
+    """Of many differences what :class:`Flip` says of one, as far as it is known without a look at single orders.
+
+    Attributes
+    ----------
+    probability, standard_error : ndarray of float, shape (n,)
+    can_flip : ndarray of bool, shape (n,)
+    method : ndarray of str, shape (n,)
+    """
+
+    probability: FloatArray
+    can_flip: BoolArray
+    method: TextArray
+    standard_error: FloatArray
+
+    def one(self, place: int) -> Flip:
+        """Return one of them."""
+        return Flip(*(of_all[place : place + 1].tolist()[0] for of_all in vars(self).values()))
+
+
+def normal_flips(
+    difference: FloatArray, tie_variance: FloatArray, lowest: FloatArray, highest: FloatArray, most_off: FloatArray
+) -> Flips:
+    """Return what :func:`flip` does without distributions, of many differences: all of shape (n,)."""
+    equal = ROUNDING * np.maximum(1.0, np.maximum(np.abs(lowest), np.abs(highest)))
+    is_none = ~(np.abs(difference) >= equal)  # equal, or NaN
+    is_fixed = highest - lowest < equal
+    can_flip = ~is_none & ~is_fixed & (np.where(difference > 0, lowest, -highest) <= -equal)
+    probability = np.where(is_none, math.nan, 0.0)
+    standard_error = np.zeros(len(difference))
+    ahead, variance = np.abs(difference[can_flip]), tie_variance[can_flip]
+    probability[can_flip], standard_error[can_flip] = _normal(ahead, variance, most_off[can_flip])
+    method = np.where(can_flip, "normal", np.where(is_none | is_fixed, "none", "exact")).astype(object)
+    return Flips(probability, can_flip, method, standard_error)
+
+
 def normal_flip(ahead: float, tie_variance: float, most_off: float) -> Flip:
     """Take a difference as normally distributed; its mean is so far ahead, on the side that is not to be left."""
+    found = _normal(*(np.array([number]) for number in (ahead, tie_variance, most_off)))
+    return Flip(float(found[0][0]), can_flip=True, method="normal", standard_error=float(found[1][0]))
+
+
+def _normal(ahead: FloatArray, variance: FloatArray, most_off: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the normal probabilities of the other side, and the most that each can be off."""
     from scipy.special import ndtr  # slow to load, and only some differences need it
 
-    deviations = ahead / math.sqrt(tie_variance) if tie_variance > 0 else math.copysign(math.inf, ahead)
-    cantelli = tie_variance / (tie_variance + ahead**2) if tie_variance + ahead**2 > 0 else 1.0
-    return Flip(float(ndtr(-deviations)), can_flip=True, method="normal", standard_error=min(most_off, cantelli))
+    deviations, cantelli = np.copysign(np.inf, ahead), np.ones(len(ahead))
+    np.divide(ahead, np.sqrt(variance), out=deviations, where=variance > 0)
+    np.divide(variance, variance + ahead**2, out=cantelli, where=variance + ahead**2 > 0)
+    return ndtr(-deviations), np.minimum(most_off, cantelli)
 
 
 def normal_error(difference: float, variances: FloatArray, deviations: FloatArray) -> float:
@@ -163,12 +202,25 @@ def normal_error(difference: float, variances: FloatArray, deviations: FloatArra
     >>> round(normal_error(0.0, np.full(100, 0.25), np.full(100, 0.5)), 5)
     0.05606
     """
-    total = float(variances.sum())
-    if not total > 0:
-        return 1.0
-    lyapunov = float(variances @ deviations) / total**1.5
-    bernstein = math.exp(-(difference**2) / 2 / (total + float(deviations.max()) * abs(difference) / 3))
-    return min(1.0, BERRY_ESSEEN * lyapunov, bernstein)
+    largest = deviations.max(initial=0.0)
+    sums = (np.array([number]) for number in (difference, variances.sum(), variances @ deviations, largest))
+    return float(normal_errors(*sums)[0])
+
+
+def normal_errors(difference: FloatArray, variance: FloatArray, third: FloatArray, largest: FloatArray) -> FloatArray:
+    r"""Return :func:`normal_error` of many sums, all of shape (n,).
+
+    Parameters
+    ----------
+    difference, variance : ndarray of float
+        Of each sum.
+    third, largest : ndarray of float
+        The sum of :math:`m_i \sigma_i^2`, and the largest :math:`m_i`.
+    """
+    total = np.where(variance > 0, variance, 1.0)
+    bernstein = np.exp(-(difference**2) / 2 / (total + largest * np.abs(difference) / 3))
+    bound = np.minimum(1.0, np.minimum(BERRY_ESSEEN * third / total**1.5, bernstein))
+    return np.where(variance > 0, bound, 1.0)
 
 
 def _probability_below(one: Distribution, other: Distribution) -> float:
@@ -279,6 +331,8 @@ class Side:
         How much each query counts in means and sums; 1 where it has no value. None: all the same.
     repeats : ndarray of float, shape (n_queries, n_repeats), or None
         The values of each run of a system that was run several times.
+    share : float
+        What may be spent on orders, listed or drawn, as a share of what is where systems are few.
     """
 
     measure: Measure
@@ -295,6 +349,7 @@ class Side:
     parts: tuple[Side, ...] = ()
     weights: FloatArray | None = None
     repeats: FloatArray | None = None
+    share: float = 1.0
 
     @property
     def ranked_by_doc_id(self) -> Side:
@@ -330,7 +385,8 @@ class Side:
             first = self.parts[0].summands(keep)
             second = self.parts[1].summands(keep) if first else None
             return first.minus(second) if first and second else None
-        return summands(self.measure, self.placements, keep[self.own], weights=self._factors_of_own(keep))
+        most, weights = int(self.share * MAX_ORDERS), self._factors_of_own(keep)
+        return summands(self.measure, self.placements, keep[self.own], max_orders=most, weights=weights)
 
     def _factors_of_own(self, keep: BoolArray) -> FloatArray | None:
         return None if self.weights is None else (self.weights / self.weights[keep].max(initial=0.0))[self.own]
@@ -343,7 +399,7 @@ class Side:
         """Return how many orders of some queries can be drawn at a cost that does not hurt."""
         if self.parts:
             return min(part.n_draws(keep) for part in self.parts)
-        return n_draws(self.placements, self.moved(keep)[self.own])
+        return n_draws(self.placements, self.moved(keep)[self.own], self.share)
 
     def drawn(self, keep: BoolArray) -> DrawnSums | None:
         """Return sums over some of the queries in random orders, where they are feasible."""
@@ -357,7 +413,8 @@ class Side:
         for column in (placements.above, placements.tied, placements.relevance):
             content.update(column.astype(np.float64).tobytes())
         rng = generator(self.rng, *content.digest())
-        return draw_sums(self.measure, placements, keep[self.own], moved, rng, weights=self._factors_of_own(keep))
+        weights = self._factors_of_own(keep)
+        return draw_sums(self.measure, placements, keep[self.own], moved, rng, weights=weights, share=self.share)
 
 
 def side_of(

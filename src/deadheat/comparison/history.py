@@ -358,7 +358,7 @@ def _compared(
         sides = {n: _side(step, own, ids) for n, step in enumerate(steps)}
         pairs: dict[int, Pair] = {}
         if can_be:
-            made, _ = compare_sides([own], [sides], can_be, design=design, cluster=None)
+            made = compare_sides([own], [sides], can_be, design=design, cluster=None)
             pairs = {one: pair for (one, _), pair in zip(can_be, made, strict=True)}
         found[measure] = tuple(map(pairs.get, range(len(steps))))
     return found

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from deadheat.arrays import FloatArray, TextArray, aligned
-from deadheat.comparison.pairs import JudgeContribution, Pair
+from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.measures.notation import MeasureLike
@@ -23,17 +23,17 @@ SUSPECT = 0.01  # p below which human queries do not look like a sample of all
 
 
 def judged_pairs(
-    pairs: Sequence[Pair],
+    pairs: Pairs,
     differences: FloatArray,
     query_ids: TextArray,
     judge: Mapping[str, Evaluation],
     design: Design,
-) -> tuple[Pair, ...]:
+) -> Pairs:
     """Return the pairs with what a judge adds; p values are not corrected yet.
 
     Parameters
     ----------
-    pairs : sequence of Pair
+    pairs : Pairs
         By human labels.
     differences : ndarray of shape (n_queries, n_pairs)
     query_ids : ndarray of str, shape (n_queries,)
@@ -61,7 +61,8 @@ def judged_pairs(
             "n_queries": int(kept.sum()),
         }
         found.append(replace(pair, judged=added, **(numbers if powered.weight else {})))
-    return tuple(found)
+    names = [one.name for one in fields(Pair)]
+    return Pairs({name: [getattr(pair, name) for pair in found] for name in names})
 
 
 def _one_sided(powered: Powered, alternative: str) -> float:

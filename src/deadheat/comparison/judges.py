@@ -608,7 +608,7 @@ def _of_measure(
     ]
     bias = values[1] - values[0]
     others = (bias.sum(1, keepdims=True) - bias) / (len(systems) - 1)
-    pairs = [compare_sides([measure], [own], places, design=design, cluster=None)[0] for own in sides]
+    pairs = [compare_sides([measure], [own], places, design=design, cluster=None)[:] for own in sides]
     plain = replace(design, correction="none")
     means = [np.round(np.nanmean(own, axis=0) / NOISE) for own in values]
     above = [(own[None, :] > own[:, None]).sum(1) for own in means]
@@ -637,4 +637,4 @@ def _against(
         for kind, columns in (("own", values), ("other", baselines))
     )
     places = list(zip(own, others, strict=True))
-    return compare_sides([measure], [own | others], places, name_of=lambda key: key[0], design=design, cluster=None)[0]
+    return compare_sides([measure], [own | others], places, name_of=lambda key: key[0], design=design, cluster=None)[:]

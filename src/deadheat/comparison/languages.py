@@ -18,7 +18,7 @@ from deadheat.arguments import Rng, positive
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.comparison.comparison import Comparison, planned, within_margins
 from deadheat.comparison.flips import Side, gap_of, side_of
-from deadheat.comparison.pairs import Pair, compare_sides, least_p, n_units, pairs_of
+from deadheat.comparison.pairs import Pair, compare_sides, differences_of, least_p, n_units, pairs_of
 from deadheat.comparison.verdict import QUERY, doubt, favoured, number, probability, signed
 from deadheat.data.flat import Numbers, frame_of
 from deadheat.data.queries import Queries
@@ -230,9 +230,10 @@ class Languages(Plottable, Shown):
             for name in self.systems
             for first, second in combinations(self.languages, 2)
         ]
-        pairs, differences = compare_sides(
+        pairs = compare_sides(
             self.measures, self._sides, places, name_of=itemgetter(1), design=self.design, cluster=self.cluster
         )
+        differences = differences_of(self._sides, places)
         systems = [name for (name, _), _ in places] * len(self.measures)
         return tuple(map(LanguageDifference, systems, pairs)), differences
 
@@ -259,7 +260,7 @@ class Languages(Plottable, Shown):
         ]
         between = pairs_of(self.systems, self.design.baseline)
         places = [((gap, one), (gap, other)) for gap in gaps for one, other in between]
-        pairs, _ = compare_sides(
+        pairs = compare_sides(
             self.measures, sides, places, name_of=itemgetter(1), design=self.design, cluster=self.cluster
         )
         languages = [gap for (gap, _), _ in places] * len(self.measures)

@@ -268,9 +268,9 @@ class DrawnSums:
         return float(fitted[0]), float(left @ left) / (n - controls.shape[1]) * leverage
 
 
-def n_draws(placements: Placements, moved: BoolArray) -> int:
-    """Return how many orders of the queries that ties move can be drawn at a cost that does not hurt."""
-    return int(min(MOST, DRAWN_CELLS // max(1, _n_cells(placements, moved))))
+def n_draws(placements: Placements, moved: BoolArray, share: float = 1.0) -> int:
+    """Return how many orders of the queries that ties move can be drawn at a share of a cost that does not hurt."""
+    return int(min(MOST, share * DRAWN_CELLS // max(1, _n_cells(placements, moved))))
 
 
 def draw_sums(
@@ -281,6 +281,7 @@ def draw_sums(
     rng: np.random.Generator,
     *,
     weights: FloatArray | None = None,
+    share: float = 1.0,
 ) -> DrawnSums | None:
     """Draw orders of the ties, and return the sum of a measure over queries in each.
 
@@ -296,6 +297,8 @@ def draw_sums(
     rng : numpy.random.Generator
     weights : ndarray of float, shape (n_queries,), optional
         The factor of each query in the sum.
+    share : float, default 1
+        As for :func:`n_draws`.
 
     Returns
     -------
@@ -310,7 +313,8 @@ def draw_sums(
     fixed, exact = float(mean[keep & ~moved].sum()), float(mean[keep].sum())
     if not len(queries):
         return DrawnSums(np.array([fixed]), fixed, 0.0)
-    sums = [(own[moved][:, None] * values).sum(axis=0) for values in _drawn_values(measure, placements, moved, rng)]
+    drawn = _drawn_values(measure, placements, moved, rng, share)
+    sums = [(own[moved][:, None] * values).sum(axis=0) for values in drawn]
     is_exact = not measure.standard_error(placements)[moved].any()
     deviation = math.sqrt(float(variance[moved].sum())) if is_exact else math.nan
     return DrawnSums(np.sort(np.concatenate(sums)) + fixed, exact, deviation)
@@ -333,13 +337,13 @@ def draw_values(
 
 
 def _drawn_values(
-    measure: Measure, placements: Placements, moved: BoolArray, rng: np.random.Generator
+    measure: Measure, placements: Placements, moved: BoolArray, rng: np.random.Generator, share: float = 1.0
 ) -> Iterator[FloatArray]:
     """Give the values of the moved queries in random orders, of shape (n_moved, n), some orders at a time."""
     queries = np.flatnonzero(moved)
     ties = ties_that_matter(measure, placements, queries)
     rows, in_row_order = spans(placements.query, queries), above_in_row_order(placements)
-    left = max(FEWEST, n_draws(placements, moved))
+    left = max(FEWEST, n_draws(placements, moved, share))
     at_once = max(1, AT_ONCE // _n_cells(placements, moved))
     while left > 0:
         n = min(at_once, left)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+import os
+import warnings
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.comparison.flips import Flip, Side, TieSums, flip, gap_of, normal_error_of
+from deadheat.arguments import generator
+from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from deadheat.comparison.flips import Flip, Side, TieSums, flip, gap_of, normal_errors, normal_flips
 from deadheat.data.shown import InNotebooks
-from deadheat.errors import ParameterError
+from deadheat.errors import DeadheatWarning, ParameterError
 from deadheat.evaluation.intervals import why_unknown
 from deadheat.io.phases import phase
 from deadheat.kernels import weighting
@@ -30,7 +35,8 @@ from deadheat.stats import (
     standard_errors,
     tukey_p_values,
 )
-from deadheat.stats.repeats import Shared, rerun_probability, shared_of, shared_p_value, widened
+from deadheat.stats.randomization import paired_p_values
+from deadheat.stats.repeats import rerun_probability, shared_of, shared_p_value, widened
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.wording import rounded
 
@@ -38,6 +44,14 @@ K = TypeVar("K", bound=Hashable)
 
 NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
 OF_SIGNS = ("randomization", "wilcoxon", "sign")  # k differences that are not 0 have 2^k patterns of signs
+FLIP_FIELDS = ("flip_probability", "can_flip", "flip_method", "flip_standard_error")
+LIKELY = 0.05  # probability of a reversal that is worth saying
+FEW, MANY = 4, 24  # sides, by all measures, on each of which all is spent to know its orders; with more it is shared
+MOST_CELLS = 1 << 18  # judged documents of many sides whose orders are looked at
+BLOCK, PAIRS = 1 << 20, (64, 1024)  # values of pairs at a time; fewest and most pairs
+COSTLY, BYTES = 1 << 20, 300  # pairs that are announced, and memory for each
+SECONDS, FLIP_SECONDS = 1.2e-5, 1.5e-9  # of a pair, and of one of its flips on a core
+KEPT = 1 << 16  # pairs whose objects stay
 LEAST_P = 0.0001  # a smaller one is shown as a bound
 
 
@@ -235,6 +249,105 @@ def least_p(pair: Pair, design: Design) -> float:
     return min(1.0, 0.5 ** (n_differing(pair) - (design.alternative == "two-sided")))
 
 
+class Pairs(Sequence[Pair]):
+    """Pairs as columns, so that very many fit into memory: the object of each is made when it is asked for.
+
+    Parameters
+    ----------
+    columns : mapping of str to array or list of length n_pairs
+        By the names of the fields of `Pair`; those that lack have their default.
+    """
+
+    def __init__(self, columns: Mapping[str, Sequence[Any] | AnyArray]) -> None:
+        self._columns = dict(columns)
+
+    def __len__(self) -> int:
+        return len(self._columns["measure"])
+
+    @overload
+    def __getitem__(self, place: int) -> Pair: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Pair, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> Pair | tuple[Pair, ...]:
+        if len(self) <= KEPT:
+            return self._all[place]
+        found = self._made(place if isinstance(place, slice) else [place])
+        return found if isinstance(place, slice) else found[0]
+
+    def __iter__(self) -> Iterator[Pair]:
+        if len(self) <= KEPT:
+            yield from self._all
+        else:
+            for start in range(0, len(self), KEPT):
+                yield from self._made(slice(start, start + KEPT))
+
+    @cached_property
+    def _all(self) -> tuple[Pair, ...]:
+        return self._made(slice(None))
+
+    def _made(self, places: slice | list[int]) -> tuple[Pair, ...]:
+        columns = [np.asarray(column)[places].tolist() for column in self._columns.values()]
+        # one NaN for all, so that pairs that are made twice are equal
+        rows: Any = ((math.nan if value != value else value for value in row) for row in zip(*columns, strict=True))  # noqa: PLR0124 - NaN
+        return tuple(Pair(**dict(zip(self._columns, row, strict=True))) for row in rows)
+
+    def column(self, name: str) -> AnyArray:
+        """Return a field of all pairs, of shape (n_pairs,)."""
+        if name not in self._columns:
+            return np.array([getattr(pair, name) for pair in self], object)
+        return np.asarray(self._columns[name])
+
+    def changed(self, **columns: Sequence[Any] | AnyArray) -> Pairs:
+        """Return the pairs with other columns in place of some."""
+        return Pairs({**self._columns, **columns})
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """The sides of all measures, one below the other, of shape (n_measures * n_sides, n_queries) each.
+
+    Attributes
+    ----------
+    sides : tuple of Side
+    values, mean, variance, low, high, by_doc_id : ndarray of float
+    weights : ndarray of float, or None
+        None: all queries count the same.
+    sign : ndarray of float, shape (n_measures * n_sides,)
+        -1 where less is better.
+    is_exact, is_weighted : ndarray of bool, shape (n_measures * n_sides,)
+    """
+
+    sides: tuple[Side, ...]
+    values: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+    low: FloatArray
+    high: FloatArray
+    by_doc_id: FloatArray
+    weights: FloatArray | None
+    sign: FloatArray
+    is_exact: BoolArray
+    is_weighted: BoolArray
+
+    @classmethod
+    def of(cls, measures: Sequence[Mapping[K, Side]]) -> Stack:
+        """Return the sides of measures, each with the same keys."""
+        sides = tuple(side for of_measure in measures for side in of_measure.values())
+        names = ("values", "mean", "variance", "low", "high", "by_doc_id")
+        columns = {name: np.stack([getattr(side, name) for side in sides]) for name in names}
+        has_weights = any(side.weights is not None for side in sides)
+        ones = np.ones(columns["values"].shape[1])
+        weights = np.stack([ones if side.weights is None else side.weights for side in sides]) if has_weights else None
+        sign = np.array([1.0 if side.measure.higher_is_better else -1.0 for side in sides])
+        is_exact, is_weighted = (
+            np.array(of_sides, np.bool_)
+            for of_sides in ([side.is_exact for side in sides], [side.weights is not None for side in sides])
+        )
+        return cls(sides, **columns, weights=weights, sign=sign, is_exact=is_exact, is_weighted=is_weighted)
+
+
 def compare_sides(
     asked: Sequence[Measure],
     measures: Sequence[Mapping[K, Side]],
@@ -243,8 +356,8 @@ def compare_sides(
     name_of: Callable[[K], str] = str,
     design: Design,
     cluster: IntArray | None,
-) -> tuple[tuple[Pair, ...], FloatArray]:
-    """Compare some pairs of sides.
+) -> Pairs:
+    """Compare some pairs of sides, in blocks of pairs, so that memory does not grow with their number but for results.
 
     Parameters
     ----------
@@ -260,73 +373,194 @@ def compare_sides(
 
     Returns
     -------
-    pairs : tuple of Pair
-    differences : ndarray of shape (n_queries, n_pairs)
+    Pairs
+        By measure, then in the order of `places`.
     """
     if design.test == TUKEY:
         _check_shared(measures, places, name_of)
-    differences = np.column_stack([sides[a].values - sides[b].values for sides in measures for a, b in places])
-    exact = np.column_stack([sides[a].mean - sides[b].mean for sides in measures for a, b in places])
-    of_sides = [sides[a].weights for sides in measures for a, _ in places]
-    weights = None
-    if any(own is not None for own in of_sides):
-        ones = np.ones(len(differences))
-        weights = np.column_stack([ones if own is None else own for own in of_sides])
-    with phase("estimating intervals"):
-        low, high = interval_bounds(
-            differences,
-            method=design.difference_method,
-            confidence_level=design.confidence_level,
-            n_resamples=design.n_resamples,
-            cluster=cluster,
-            rng=design.rng,
-            weights=weights,
-        )
+    n_sides, n_queries = len(measures[0]), len(next(iter(measures[0].values())).values)
+    if n_sides * len(measures) > MANY:
+        share = FEW / (n_sides * len(measures))
+        measures = [{key: replace(side, share=share) for key, side in sides.items()} for sides in measures]
+    stack, row = Stack.of(measures), {key: n for n, key in enumerate(measures[0])}
+    of_keys = np.array([[row[a], row[b]] for a, b in places]).reshape(-1, 2)
+    first, second = (np.concatenate([own + n * n_sides for n in range(len(measures))]) for own in of_keys.T)
+    size = int(np.clip(BLOCK // max(n_queries, 1), *PAIRS))
+    blocks = [(first[start : start + size], second[start : start + size]) for start in range(0, len(first), size)]
+    own_design = design
+    if len(blocks) > 1 and not isinstance(design.rng, int):  # all blocks share the resamples
+        own_design = replace(design, rng=int(generator(design.rng).integers(1 << 63)))
+    _announce(len(first), design)
+    columns: dict[str, Any] = {}
+    with phase("comparing pairs", len(first)) as advance:
+        for start, (a, b) in zip(range(0, len(first), size), blocks, strict=True):
+            for name, column in _described(stack, a, b, own_design, cluster).items():
+                if name not in columns:
+                    columns[name] = np.empty(len(first), column.dtype)
+                columns[name][start : start + len(a)] = column
+            advance(len(a))
     with phase("testing differences"):
-        raw, adjusted, is_exact = tested(differences, measures, places, design, cluster, weights)
-    of_repeats = _shared(measures, places, differences)
-    is_significant = significant(adjusted, 1 - design.confidence_level)
-    errors = standard_errors(np.where(np.isnan(differences), np.nan, exact), cluster=cluster, weights=weights)
-    skew, sizes = skewness(differences, cluster=cluster, weights=weights)
-    doubtful = is_doubtful(skew, sizes, design.test)
-    pairs: list[Pair] = []
-    for measure, sides in zip(asked, measures, strict=True):
+        columns |= _tested(measures, stack, first, second, blocks, own_design, cluster)
+    if any(side.repeats is not None for side in stack.sides):
+        _repeated(columns, stack, first, second, design, cluster)
+    adjusted = columns["p_value"]
+    if design.test != TUKEY:  # it accounts for all pairs by itself
+        adjusted = np.concatenate([adjust(own, design.correction) for own in adjusted.reshape(len(measures), -1)])
+    with phase("flips", len(first)) as advance:
+        _refine(columns, measures, places, advance)
+    names = np.array([name_of(key) for key in row], object)
+    return Pairs(
+        {
+            "measure": np.repeat(np.array([one.label for one in asked], object), len(places)),
+            "system": names[first % n_sides],
+            "baseline": names[second % n_sides],
+            **columns,
+            "p_adjusted": adjusted,
+            "significant": significant(adjusted, 1 - design.confidence_level),
+            "method": np.full(len(first), design.difference_method, object),
+        }
+    )
+
+
+def _announce(n_pairs: int, design: Design) -> None:
+    """Warn of very many pairs, before anything is computed."""
+    if n_pairs >= COSTLY:
+        n_flips = design.n_resamples if design.test == "randomization" else 0
+        seconds = n_pairs * (SECONDS + n_flips * FLIP_SECONDS / (os.cpu_count() or 1))
+        warnings.warn(
+            f"{n_pairs:,} differences take about {n_pairs * BYTES / 1e9:.1f} GB of memory and {seconds:,.0f} s: with a"
+            " baseline, or fewer measures, they are fewer",
+            DeadheatWarning,
+            stacklevel=5,
+        )
+
+
+def differences_of(measures: Sequence[Mapping[K, Side]], places: Sequence[tuple[K, K]]) -> FloatArray:
+    """Return the differences of pairs, of shape (n_queries, n_measures * n_pairs)."""
+    return np.column_stack([sides[a].values - sides[b].values for sides in measures for a, b in places])
+
+
+def _described(stack: Stack, a: IntArray, b: IntArray, design: Design, cluster: IntArray | None) -> dict[str, AnyArray]:
+    """Return what needs no test of some pairs of rows: means, intervals, effect sizes, wins, and what ties can do."""
+    gap = stack.values[a] - stack.values[b]
+    keep = ~np.isnan(gap)
+    weights = None if stack.weights is None else stack.weights[a]
+    own = keep.astype(np.float64) if weights is None else np.where(keep, weights, 0.0)
+    own /= np.maximum(own.max(axis=1, keepdims=True, initial=0.0), np.finfo(float).tiny)
+    n, total = keep.sum(axis=1, dtype=np.int32), own.sum(axis=1)
+
+    def summed(values: FloatArray, factors: FloatArray = own) -> FloatArray:
+        return np.where(keep, factors * values, 0.0).sum(axis=1)
+
+    expected, variance = stack.mean[a] - stack.mean[b], stack.variance[a] + stack.variance[b]
+    with np.errstate(divide="ignore", invalid="ignore"):  # of pairs without a query
+        mean, its, other, of_exact, of_rule = (
+            summed(values) / total
+            for values in (gap, stack.values[a], stack.values[b], expected, stack.by_doc_id[a] - stack.by_doc_id[b])
+        )
+        centred = gap - mean[:, None]
+        std = np.where(n > 1, np.sqrt(summed(centred**2) / (total * (n - 1) / n)), np.nan)
+        tie_error = np.sqrt(summed(variance, own**2)) / total
+        effect = np.where(
+            (std > NEGLIGIBLE_DIFFERENCE) | np.isnan(std),
+            mean / std,
+            np.where(np.abs(mean) > NEGLIGIBLE_DIFFERENCE, np.copysign(np.inf, mean), 0.0),
+        )
+    better = stack.sign[a, None] * gap
+    options: dict[str, Any] = {"cluster": cluster, "weights": None if weights is None else weights.T}
+    low, high = interval_bounds(
+        gap.T,
+        method=design.difference_method,
+        confidence_level=design.confidence_level,
+        n_resamples=design.n_resamples,
+        rng=design.rng,
+        **options,
+    )
+    skew, sizes = skewness(gap.T, **options)
+    is_other = (np.abs(of_rule) > NEGLIGIBLE_DIFFERENCE) & (np.abs(of_exact) > NEGLIGIBLE_DIFFERENCE)
+    return {
+        "mean": its,
+        "baseline_mean": other,
+        "difference": mean,
+        "low": low,
+        "high": high,
+        "effect_size": effect,
+        "wins": (better > NEGLIGIBLE_DIFFERENCE).sum(axis=1, dtype=np.int32),
+        "draws": (np.abs(gap) <= NEGLIGIBLE_DIFFERENCE).sum(axis=1, dtype=np.int32),
+        "losses": (better < -NEGLIGIBLE_DIFFERENCE).sum(axis=1, dtype=np.int32),
+        "n_queries": n,
+        "standard_error": standard_errors(np.where(keep, expected, np.nan).T, **options),
+        "tie_standard_error": np.where(n > 0, tie_error, np.nan),
+        "std": std,
+        "expected_difference": of_exact,
+        "doc_id_difference": of_rule,
+        "doc_id_reverses": is_other & (of_rule * of_exact < 0),
+        "n_clusters": np.array([None if cluster is None else len(np.unique(cluster[kept])) for kept in keep], object),
+        "skewness": skew,
+        "doubtful": is_doubtful(skew, sizes, design.test),
+        "n_effective": np.array(
+            [
+                weighting.effective_number(of_pair[of_pair > 0]) if is_weighted else None
+                for of_pair, is_weighted in zip(own, stack.is_weighted[a].tolist(), strict=True)
+            ],
+            object,
+        ),
+        **_flips(stack, a, b, own, keep),
+    }
+
+
+def _flips(stack: Stack, a: IntArray, b: IntArray, own: FloatArray, keep: BoolArray) -> dict[str, AnyArray]:
+    """Return what tie orders do to the signs of differences, by normal distributions where no order says it."""
+
+    def summed(values: FloatArray) -> FloatArray:
+        return np.where(keep, own * values, 0.0).sum(axis=1)
+
+    n = np.maximum(own.sum(axis=1), 1.0)
+    difference = summed(stack.mean[a] - stack.mean[b])
+    lowest, highest = (summed(stack.low[a] - stack.high[b]) / n, summed(stack.high[a] - stack.low[b]) / n)
+    variances, deviations = [], []
+    for rows in (a, b):
+        mean, low, high = stack.mean[rows], stack.low[rows], stack.high[rows]
+        variances.append(np.where(keep, own**2 * stack.variance[rows], 0.0))
+        deviations.append(np.where(keep, own * np.maximum(high - mean, mean - low), 0.0))
+    variance = sum(of_side.sum(axis=1) for of_side in variances)
+    third = sum((own_variance * far).sum(axis=1) for own_variance, far in zip(variances, deviations, strict=True))
+    largest = np.maximum(*(far.max(axis=1, initial=0.0) for far in deviations))
+    error = normal_errors(difference, variance, third, largest)
+    most_off = np.where(stack.is_exact[a] & stack.is_exact[b], error, 1.0)  # sampled moments prove nothing
+    found = normal_flips(difference / n, variance / n**2, lowest, highest, most_off)
+    return {
+        "flip_probability": found.probability,
+        "can_flip": found.can_flip,
+        "flip_method": found.method,
+        "flip_standard_error": found.standard_error,
+    }
+
+
+def _refine(
+    columns: dict[str, Any],
+    measures: Sequence[Mapping[K, Side]],
+    places: Sequence[tuple[K, K]],
+    advance: Callable[[int], None],
+) -> None:
+    """Put exact probabilities of a reversal, or those of drawn orders, in place of normal ones that may be off.
+
+    Of many systems those of pairs alone that may well be reversed: others are not shown. Of very many none.
+    """
+    doubtful = columns["flip_method"] == "normal"
+    known = [side for sides in measures for side in sides.values() if doubtful.any() and side.can_draw]
+    if known and known[0].share < 1:
+        n_cells = sum(len(side.placements.query) for side in known)
+        likely = columns["flip_probability"] + columns["flip_standard_error"] >= LIKELY
+        doubtful &= likely & (n_cells <= MOST_CELLS)
+    for n, sides in enumerate(measures):
         sums = TieSums(sides)
-        with phase(f"flips of {sums.measure}", len(places)) as advance:
-            for a, b in places:
-                n, gap = len(pairs), gap_of(sides[a], sides[b])
-                keep = ~np.isnan(gap.values)
-                found, described = _reversal(sums, a, b, gap, keep), _described(gap, keep)
-                if shared := of_repeats[n]:
-                    mean, level = described["difference"], design.confidence_level
-                    low[n], high[n] = widened(mean, (float(low[n]), float(high[n])), shared, level)
-                    errors[n] = math.hypot(errors[n], math.sqrt(sum(one.variance for one in shared)))
-                    described["rerun_probability"] = rerun_probability(mean, shared)
-                pairs.append(
-                    Pair(
-                        measure=measure.label,
-                        system=name_of(a),
-                        baseline=name_of(b),
-                        low=float(low[n]),
-                        high=float(high[n]),
-                        p_value=float(raw[n]),
-                        p_adjusted=float(adjusted[n]),
-                        significant=bool(is_significant[n]),
-                        exact_p_value=bool(is_exact[n]),
-                        method=design.difference_method,
-                        n_clusters=None if cluster is None else len(np.unique(cluster[keep])),
-                        standard_error=float(errors[n]),
-                        flip_probability=found.probability,
-                        can_flip=found.can_flip,
-                        flip_method=found.method,
-                        skewness=float(skew[n]),
-                        doubtful=bool(doubtful[n]),
-                        flip_standard_error=found.standard_error,
-                        **described,
-                    )
-                )
-                advance(1)
-    return tuple(pairs), differences
+        for place in np.flatnonzero(doubtful[n * len(places) : (n + 1) * len(places)]).tolist():
+            a, b = places[place]
+            found = _reversal(sums, a, b, Flip(*(columns[name][n * len(places) + place] for name in FLIP_FIELDS)))
+            for name, value in zip(FLIP_FIELDS, vars(found).values(), strict=True):
+                columns[name][n * len(places) + place] = value
+    advance(len(doubtful))
 
 
 def pairs_of(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
@@ -355,117 +589,105 @@ def _check_shared(
             )
 
 
-def tested(  # noqa: PLR0917 - what is tested, and how
-    differences: FloatArray,
+def _tested(  # noqa: PLR0917 - what is tested, and how
     measures: Sequence[Mapping[K, Side]],
-    places: Sequence[tuple[K, K]],
+    stack: Stack,
+    first: IntArray,
+    second: IntArray,
+    blocks: Sequence[tuple[IntArray, IntArray]],
     design: Design,
     cluster: IntArray | None,
-    weights: FloatArray | None,
-) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Return p values, corrected p values and whether they are exact, each of shape (n_pairs,)."""
-    is_empty = np.isnan(differences).all(axis=0)  # nothing was tested, as in a stratum that one of the two lacks
+) -> dict[str, AnyArray]:
+    """Return p values and whether they are exact, each of shape (n_pairs,)."""
+    n_sides = len(measures[0])
+    options: dict[str, Any] = {"n_resamples": design.n_resamples, "rng": design.rng}
+    of_measures = [slice(n * n_sides, (n + 1) * n_sides) for n in range(len(measures))]
+    own = [(first[rows], second[rows]) for rows in np.split(np.arange(len(first)), len(measures))]
+    is_linear = cluster is None and stack.weights is None and not np.isnan(stack.values).any()
     if design.test == TUKEY:
-        by_pair = []
-        for sides in measures:
-            matrix = tukey_p_values(
-                np.column_stack([side.values for side in sides.values()]),
+        found = []
+        for rows, (a, b) in zip(of_measures, own, strict=True):
+            weights = None if stack.weights is None else stack.weights[rows.start]
+            matrix = tukey_p_values(stack.values[rows].T, cluster=cluster, weights=weights, **options)
+            found.append((matrix[a - rows.start, b - rows.start], np.zeros(len(a), np.bool_)))
+    elif design.test == "randomization" and is_linear:
+        side, drawn = checks.alternative(design.alternative), generator(design.rng)
+        found = [
+            paired_p_values(
+                stack.values[rows],
+                a - rows.start,
+                b - rows.start,
+                alternative=side,
                 n_resamples=design.n_resamples,
-                cluster=cluster,
-                rng=design.rng,
-                weights=next(iter(sides.values())).weights,
+                rng=deepcopy(drawn),  # the same signs for all measures
             )
-            column = {key: n for n, key in enumerate(sides)}
-            by_pair += [matrix[column[a], column[b]] for a, b in places]
-        raw = np.where(is_empty, np.nan, by_pair)
-        return raw, raw, np.zeros(len(raw), np.bool_)  # the test accounts for all pairs by itself
+            for rows, (a, b) in zip(of_measures, own, strict=True)
+        ]
+    else:
+        found = [_tested_block(stack, a, b, design, cluster) for a, b in blocks]
+    p_value, is_exact = (np.concatenate(column) for column in zip(*found, strict=True))
+    is_empty = [np.isnan(stack.values[a] - stack.values[b]).all(axis=1) for a, b in blocks]
+    # nothing was tested, as in a stratum that one of the two lacks
+    return {"p_value": np.where(np.concatenate(is_empty), np.nan, p_value), "exact_p_value": is_exact}
+
+
+def _tested_block(
+    stack: Stack, a: IntArray, b: IntArray, design: Design, cluster: IntArray | None
+) -> tuple[FloatArray, BoolArray]:
+    """Return the p values of some pairs of rows, and whether they are exact."""
+    differences = (stack.values[a] - stack.values[b]).T
+    options: dict[str, Any] = {"cluster": cluster, "weights": None if stack.weights is None else stack.weights[a].T}
     found = p_values(
         differences,
         test=design.test,
         alternative=design.alternative,
         n_resamples=design.n_resamples,
-        cluster=cluster,
         rng=design.rng,
-        weights=weights,
+        **options,
     )
-    raw = np.where(is_empty, np.nan, found.p_values)
-    for n, shared in enumerate(_shared(measures, places, differences)):
+    if design.test not in NEED_SPREAD:
+        return found.p_values, found.is_exact
+    alike = (standard_errors(differences, **options) == 0) & (np.abs(np.nansum(differences, axis=0)) > 0)
+    # the same difference for every query: nothing says how large chance is
+    return np.where(alike, np.nan, found.p_values), found.is_exact
+
+
+def _repeated(  # noqa: PLR0917 - what is compared, and how
+    columns: dict[str, Any], stack: Stack, first: IntArray, second: IntArray, design: Design, cluster: IntArray | None
+) -> None:
+    """Put the noise that the queries of a repeat share into intervals, errors and p values of systems with repeats."""
+    columns["rerun_probability"] = np.full(len(first), math.nan)
+    for n, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+        difference = stack.values[a] - stack.values[b]
+        keep = ~np.isnan(difference)
+        both = (stack.sides[a], stack.sides[b])
+        shared = [shared_of(side.repeats[keep]) for side in both if side.repeats is not None]
+        if not shared:
+            continue
+        mean, spread = float(columns["difference"][n]), math.sqrt(sum(one.variance for one in shared))
+        ends = (float(columns["low"][n]), float(columns["high"][n]))
+        columns["low"][n], columns["high"][n] = widened(mean, ends, shared, design.confidence_level)
         if any(one.variance for one in shared):
-            keep = ~np.isnan(differences[:, n])
-            own = None if weights is None else weights[:, n]
-            error = float(standard_errors(differences[:, [n]], cluster=cluster, weights=own)[0])
+            own = None if stack.weights is None else stack.weights[a]
+            error = float(standard_errors(difference[:, None], cluster=cluster, weights=own)[0])
             worth = math.inf if own is None else weighting.effective_number(own[keep])
             freedom = min(int(keep.sum()) if cluster is None else len(np.unique(cluster[keep])), worth) - 1
-            mean = weighting.mean(differences[keep, n], None if own is None else own[keep])
             side = checks.alternative(design.alternative)
-            raw[n] = max(raw[n], shared_p_value(mean, error, freedom, shared, side))
-    if design.test in NEED_SPREAD:
-        alike = (standard_errors(differences, cluster=cluster, weights=weights) == 0) & (
-            np.abs(np.nansum(differences, axis=0)) > 0
-        )
-        raw = np.where(alike, np.nan, raw)  # the same difference for every query: nothing says how large chance is
-    adjusted = [adjust(of_measure, design.correction) for of_measure in raw.reshape(len(measures), -1)]
-    return raw, np.concatenate(adjusted), found.is_exact
+            p_value = shared_p_value(mean, error, freedom, shared, side)
+            columns["p_value"][n] = max(columns["p_value"][n], p_value)
+        columns["standard_error"][n] = math.hypot(columns["standard_error"][n], spread)
+        columns["rerun_probability"][n] = rerun_probability(mean, shared)
 
 
-def _shared(
-    measures: Sequence[Mapping[K, Side]], places: Sequence[tuple[K, K]], differences: FloatArray
-) -> list[list[Shared]]:
-    """Return what shared effects of repeats add to each difference; empty for systems that were run once."""
-    both = [(sides[a], sides[b]) for sides in measures for a, b in places]
-    return [
-        [shared_of(side.repeats[~np.isnan(column)]) for side in pair if side.repeats is not None]
-        for pair, column in zip(both, differences.T, strict=True)
-    ]
-
-
-def _reversal(sums: TieSums, a: Hashable, b: Hashable, gap: Side, keep: BoolArray) -> Flip:
+def _reversal(sums: TieSums, a: Hashable, b: Hashable, normal: Flip) -> Flip:
     """Return what tie orders do to the sign of the difference of two systems: exact if possible, sampled if need be."""
+    gap = gap_of(sums.sides[a], sums.sides[b])
+    keep: BoolArray = ~np.isnan(gap.values)
+    found = sums.exact(a, b, keep) or sums.drawn(a, b, keep, normal.standard_error)
+    if not found:
+        return normal
     own = gap.factors(keep)
     n = max(float(own.sum()), 1.0)
-    difference = float((own * gap.mean[keep]).sum())
     lowest, highest = (float((own * end[keep]).sum() / n) for end in (gap.low, gap.high))
-    known = difference / n, float((own**2 * gap.variance[keep]).sum() / n**2), lowest, highest
-    found = flip(*known)
-    if found.method != "normal":
-        return found
-    if exact := sums.exact(a, b, keep):
-        return flip(*known, exact)
-    found = flip(*known, most_off=normal_error_of(gap.parts[0], gap.parts[1], keep, difference))
-    drawn = sums.drawn(a, b, keep, found.standard_error)
-    return flip(*known, drawn) if drawn else found
-
-
-def _described(gap: Side, keep: BoolArray) -> dict[str, Any]:
-    """Return what needs no test: means, effect size, wins, and the difference by document id, as trec_eval."""
-    kept, n = gap.values[keep], int(keep.sum())
-    weights = None if gap.weights is None else gap.weights[keep]
-    std, own = weighting.std(kept, weights), gap.factors(keep)
-    better = kept if gap.measure.higher_is_better else -kept
-    columns = (gap.values, *(part.values for part in gap.parts), gap.mean, gap.by_doc_id)
-    mean, its, other, expected, of_rule = (weighting.mean(column[keep], weights) for column in columns)
-    return {
-        "mean": its,
-        "baseline_mean": other,
-        "difference": mean,
-        "effect_size": _effect_size(mean, std),
-        "wins": int((better > NEGLIGIBLE_DIFFERENCE).sum()),
-        "draws": int((np.abs(kept) <= NEGLIGIBLE_DIFFERENCE).sum()),
-        "losses": int((better < -NEGLIGIBLE_DIFFERENCE).sum()),
-        "n_queries": n,
-        "std": std,
-        "tie_standard_error": float(np.sqrt((own**2 * gap.variance[keep]).sum()) / own.sum()) if n else np.nan,
-        "n_effective": None if weights is None else weighting.effective_number(weights),
-        "expected_difference": expected,
-        "doc_id_difference": of_rule,
-        "doc_id_reverses": bool(
-            of_rule * expected < 0 and abs(of_rule) > NEGLIGIBLE_DIFFERENCE and abs(expected) > NEGLIGIBLE_DIFFERENCE
-        ),
-    }
-
-
-def _effect_size(mean: float, std: float) -> float:
-    """Return mean / std; 0 where nothing differs, infinite where all differences are the same."""
-    if std > NEGLIGIBLE_DIFFERENCE or np.isnan(std):
-        return mean / std
-    return float(np.copysign(np.inf, mean)) if abs(mean) > NEGLIGIBLE_DIFFERENCE else 0.0
+    difference, variance = float((own * gap.mean[keep]).sum() / n), float((own**2 * gap.variance[keep]).sum() / n**2)
+    return flip(difference, variance, lowest, highest, found)

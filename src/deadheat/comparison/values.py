@@ -145,7 +145,7 @@ def paired_test(
         raise ParameterError(argument="b", given=len(other), allowed=f"as many values as a, {len(one)}")
     measure = Custom("values", float)
     sides = {"a": side_of_values(measure, one), "b": side_of_values(measure, other)}
-    return compare_sides([measure], [sides], [("a", "b")], design=design, cluster=_codes(cluster, a))[0][0]
+    return compare_sides([measure], [sides], [("a", "b")], design=design, cluster=_codes(cluster, a))[0]
 
 
 def _numbers(name: str, values: ArrayLike) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -65,6 +66,7 @@ from deadheat.wording import BY_DOC_ID, counted, in_brackets, joined, three
 BASELINE = Column("baseline", "baseline", is_name=True)
 LIKELY = 0.05  # probability of a reversal that is worth saying
 RESAMPLED = ("randomization", "bootstrap-t", "bootstrap", "tukey")
+COUNTED = ("randomization", "bootstrap-t", "bootstrap")  # whose p is a count of resamples, and needs a correction
 TESTS = {
     "randomization": "paired randomisation test (sign flips)",
     "bootstrap-t": "paired bootstrap-t test",
@@ -531,6 +533,15 @@ def tell_tests(
             "few differ",
             f"too few {units} differ for p of {len(hopeless)} of {total} to fall below {alpha:.3g}, however much they"
             f" do{in_brackets(hopeless, head='how many, least p: ')}",
+        )
+    n_tests = max(Counter(pair.measure for pair in pairs if not math.isnan(pair.p_value)).values(), default=0)
+    least_adjusted = n_tests / (design.n_resamples + 1)
+    if design.correction in {"holm", "bonferroni"} and design.test in COUNTED and least_adjusted >= alpha:
+        yield note(
+            "too many",
+            f"after the correction for {n_tests:,} differences, p of {design.n_resamples:,} resamples is at least"
+            f" {min(least_adjusted, 1.0):.2g}: only exact p can be below {alpha:.3g}. Tukey's test accounts for all"
+            f" pairs by itself, a baseline makes them fewer, and {math.ceil(n_tests / alpha):,} resamples are enough",
         )
     if few:
         yield note(

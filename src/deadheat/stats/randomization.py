@@ -1,17 +1,22 @@
 """Randomisation: what the data would look like if systems could change places within a query."""
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 
 from deadheat import arguments
-from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, run_starts
 from deadheat.errors import ParameterError
 from deadheat.stats import checks
 from deadheat.stats.resampling import batches, sign_flip_sums
-from deadheat.stats.units import ROUNDING, unit_sums
+from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, ROUNDING, unit_sums
 from deadheat.wording import Plain
 
 EXACT_UNITS = 30  # up to so many units all sign patterns are counted: 2 x 2^15 sums
+EXACT_SUMS = 1 << 25  # in all columns: a second
 PERMUTED_CELLS = 1 << 20  # permuted at a time: 8 MB
+FLIPPED_CELLS = 1 << 16  # flipped sums at a time: 0.5 MB
 
 
 def randomization_p_values(
@@ -39,7 +44,8 @@ def randomization_p_values(
     is_exact : ndarray of bool, shape (n_columns,)
     """
     sums, _ = unit_sums(np.nan_to_num(differences), cluster)
-    is_exact = np.count_nonzero(sums, axis=0) <= EXACT_UNITS
+    n_units = np.count_nonzero(sums, axis=0)
+    is_exact = n_units <= _most_exact(n_units)
     found = np.ones(sums.shape[1])
     for column in np.flatnonzero(is_exact).tolist():
         found[column] = _exact(sums[sums[:, column] != 0, column], alternative)
@@ -50,6 +56,92 @@ def randomization_p_values(
         extreme = count_extreme(null, sampled.sum(axis=0), alternative=alternative, tolerance=tolerance)
         found[~is_exact] = (extreme + 1) / (n_resamples + 1)
     return found, is_exact
+
+
+def paired_p_values(
+    values: FloatArray,
+    first: IntArray,
+    second: IntArray,
+    *,
+    alternative: checks.Alternative,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, BoolArray]:
+    """Return what :func:`randomization_p_values` does for pairs of many systems of which none lacks a value.
+
+    A flipped sum is linear: those of each system are computed once, and those of a pair are their difference.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_systems, n_queries)
+    first, second : ndarray of int, shape (n_pairs,)
+        The rows of each pair, whose differences are those of the first less the second.
+    alternative, n_resamples, rng
+        As there.
+
+    Returns
+    -------
+    p_values : ndarray of float, shape (n_pairs,)
+    is_exact : ndarray of bool, shape (n_pairs,)
+    """
+    found = np.ones(len(first))
+    observed, scales, n_units = np.empty(len(first)), np.empty(len(first)), np.empty(len(first), np.int64)
+    for start, stop in batches(len(first), values.shape[1], PERMUTED_CELLS):
+        own = _differences(values, first[start:stop], second[start:stop])
+        observed[start:stop], scales[start:stop] = own.sum(axis=1), np.abs(own).sum(axis=1)
+        n_units[start:stop] = np.count_nonzero(own, axis=1)
+    is_exact = n_units <= _most_exact(n_units)
+    for pair in np.flatnonzero(is_exact).tolist():
+        (own,) = _differences(values, first[[pair]], second[[pair]])
+        found[pair] = _exact(own[own != 0], alternative)
+    left = np.flatnonzero(~is_exact)
+    if len(left):
+        flipped = np.ascontiguousarray(sign_flip_sums(values.T, n_resamples=n_resamples, rng=rng).T)
+        order = left[np.argsort(second[left], kind="stable")]
+        runs = np.split(order, run_starts(second[order])[1:])
+        with ThreadPoolExecutor(os.cpu_count()) as beside:
+            extreme = beside.map(
+                lambda own: _n_extreme(
+                    flipped, first[own], int(second[own[0]]), observed[own], ROUNDING * scales[own], alternative
+                ),
+                runs,
+            )
+            found[order] = (np.concatenate(list(extreme)) + 1) / (n_resamples + 1)
+    return found, is_exact
+
+
+def _differences(values: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
+    """Return the differences of pairs, of shape (n_pairs, n_queries); 0 for what rounding leaves of equal values."""
+    found = values[first] - values[second]
+    found[np.abs(found) < NEGLIGIBLE_DIFFERENCE] = 0.0
+    return found
+
+
+def _n_extreme(  # noqa: PLR0917 - what is counted, and how
+    flipped: FloatArray,
+    first: IntArray,
+    second: int,
+    observed: FloatArray,
+    tolerance: FloatArray,
+    alternative: checks.Alternative,
+) -> IntArray:
+    """Count what :func:`count_extreme` does, for several systems less one; few sums at a time stay in the cache."""
+    counts = list[int]()
+    sign = -1.0 if alternative == "less" else 1.0
+    bounds = (np.abs(observed) if alternative == "two-sided" else sign * observed) - tolerance
+    for start, stop in batches(len(first), flipped.shape[1], FLIPPED_CELLS):
+        null = flipped[first[start:stop]]
+        null -= flipped[second]
+        null = np.abs(null, out=null) if alternative == "two-sided" else np.multiply(sign, null, out=null)
+        counts += map(np.count_nonzero, null >= bounds[start:stop, None])  # row by row it is fast
+    return np.array(counts)
+
+
+def _most_exact(n_units: IntArray) -> int:
+    """Return up to how many units all sign patterns are counted: fewer where very many columns have so many."""
+    counts = np.bincount(np.minimum(n_units, EXACT_UNITS + 1), minlength=EXACT_UNITS + 2)[: EXACT_UNITS + 1]
+    n_sums = np.cumsum(counts * 2.0 ** (np.arange(EXACT_UNITS + 1) / 2 + 1))
+    return int(np.searchsorted(n_sums, EXACT_SUMS, side="right")) - 1
 
 
 def count_extreme(
