@@ -15,7 +15,7 @@ import pytest
 
 import deadheat as dh
 from support.other_tools import of_ir_measures, why_ir_measures_cannot_read
-from support.shared_data import HPO_RUNS, hpo_qrels, hpo_run, needs_shared_data, qrels_dict, run_dict
+from support.shared_data import SOME_HPO_RUNS, hpo_qrels, hpo_run, needs_shared_data, qrels_dict, run_dict
 
 pytest.importorskip("ir_measures")
 
@@ -93,7 +93,7 @@ def compared() -> list[Any]:
 
 @pytest.mark.slow
 @needs_shared_data
-@pytest.mark.parametrize("name", HPO_RUNS)
+@pytest.mark.parametrize("name", SOME_HPO_RUNS)
 def test_it_is_itself_where_no_scores_tie(name: str) -> None:
     qrels, run = qrels_dict(hpo_qrels(name)), without_ties(run_dict(hpo_run(name)))
     measures = compared()

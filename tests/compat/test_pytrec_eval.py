@@ -10,22 +10,10 @@ import pytest
 import deadheat as dh
 from deadheat.compat import pytrec_eval as ours
 from deadheat.errors import DeadheatError
-from support.shared_data import (
-    HPO_RUNS,
-    LLM_RUNS,
-    hpo_qrels,
-    hpo_run,
-    llm_qrels,
-    llm_run,
-    needs_shared_data,
-    qrels_dict,
-    run_dict,
-)
+from support.shared_data import SOME_RUNS, needs_shared_data, qrels_dict, run_dict, sources_of
 
 theirs = pytest.importorskip("pytrec_eval")
 
-SOURCES = {name: (hpo_qrels(name), hpo_run(name)) for name in HPO_RUNS}
-SOURCES |= {name: (llm_qrels(), llm_run(name)) for name in LLM_RUNS}
 LETTERS = "abcdefgh"
 Nested = Mapping[str, Mapping[str, float]]
 RelevanceEvaluator: Any = ours.RelevanceEvaluator  # takes what it refuses, too
@@ -43,17 +31,17 @@ def assert_same(qrels: Nested, run: Nested, measures: set[str], level: int = 1, 
 
 @needs_shared_data
 @pytest.mark.parametrize("level", [1, 2])
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", SOME_RUNS)
 def test_real_runs(name: str, level: int) -> None:
-    qrels, run = qrels_dict(SOURCES[name][0]), run_dict(SOURCES[name][1])
+    qrels, run = qrels_dict(sources_of(name)[0]), run_dict(sources_of(name)[1])
     assert_same(qrels, run, ours.supported_measures, level)
 
 
 @pytest.mark.slow
 @needs_shared_data
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", SOME_RUNS)
 def test_real_runs_without_their_unjudged_documents(name: str) -> None:
-    qrels, run = qrels_dict(SOURCES[name][0]), run_dict(SOURCES[name][1])
+    qrels, run = qrels_dict(sources_of(name)[0]), run_dict(sources_of(name)[1])
     assert_same(qrels, run, ours.supported_measures, judged=True)
 
 
@@ -122,7 +110,7 @@ def test_exact_means_over_ties(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @needs_shared_data
 def test_exact_means_are_those_of_evaluate() -> None:
-    qrels, run = qrels_dict(SOURCES["Olz-gpt4o"][0]), run_dict(SOURCES["Olz-gpt4o"][1])
+    qrels, run = qrels_dict(sources_of("Olz-gpt4o")[0]), run_dict(sources_of("Olz-gpt4o")[1])
     found = ours.RelevanceEvaluator(qrels, {"map", "ndcg_cut.10"}, ties="expected").evaluate(run)
     expected = dh.evaluate(qrels, run, ["AP", "nDCG@10"]).to_dict()
     assert {query: list(values.values()) for query, values in found.items()} == {

@@ -7,20 +7,7 @@ import pytest
 
 from deadheat.compat.trec_names import MEASURES, columns, members, requested
 from support.command import call, ok
-from support.shared_data import (
-    HPO_RUNS,
-    LLM_RUNS,
-    hpo_qrels,
-    hpo_run,
-    llm_qrels,
-    llm_run,
-    needs_shared_data,
-    qrels_dict,
-    run_dict,
-)
-
-SOURCES = {name: (hpo_qrels(name), hpo_run(name)) for name in HPO_RUNS}
-SOURCES |= {name: (llm_qrels(), llm_run(name)) for name in LLM_RUNS}
+from support.shared_data import SOME_RUNS, needs_shared_data, qrels_dict, run_dict, sources_of
 
 QRELS = "q1 0 a 2\nq1 0 b 0\nq2 0 x 1\nq3 0 y 0\nq4 0 z 1\nq4 0 w 2\n"
 RUN = "q1 Q0 a 1 0.5 tag1\nq1 Q0 b 2 0.5 tag2\nq3 Q0 y 1 1 tag3\nq9 Q0 y 1 1 tag9\n"
@@ -153,11 +140,11 @@ def as_printed(name: str, query: str, value: float, *, is_count: bool) -> str:
 
 @pytest.mark.slow
 @needs_shared_data
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", SOME_RUNS)
 def test_every_line_of_real_runs(name: str) -> None:
     """-q -m all_trec, where values come from pytrec_eval."""
     pytrec_eval = pytest.importorskip("pytrec_eval")
-    qrels, run = SOURCES[name]
+    qrels, run = sources_of(name)
     judged, retrieved = qrels_dict(qrels), run_dict(run)
     names = {one for one in members("all_trec") if MEASURES[one].printed != "text"}
     values = pytrec_eval.RelevanceEvaluator(judged, names).evaluate(retrieved)

@@ -19,7 +19,7 @@ from deadheat.evaluation.rescoring import rescore
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.settings import Conventions
 from oracle.variants import VARIANTS
-from support.shared_data import HPO_RUNS, LLM_RUNS, hpo_qrels, hpo_run, llm_qrels, llm_run, needs_shared_data
+from support.shared_data import SOME_RUNS, needs_shared_data, sources_of
 from support.tampering import seal
 
 if TYPE_CHECKING:
@@ -158,9 +158,9 @@ def test_random_cases_with_ties_at_the_kept_depth(tmp_path: Path, seeds: range) 
 @needs_shared_data
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::deadheat.DeadheatWarning")
-@pytest.mark.parametrize("name", [*HPO_RUNS, *LLM_RUNS])
+@pytest.mark.parametrize("name", SOME_RUNS)
 def test_real_runs_for_every_measure_and_policy(tmp_path: Path, name: str) -> None:
-    qrels, run = (hpo_qrels(name), hpo_run(name)) if name in HPO_RUNS else (llm_qrels(), llm_run(name))
+    qrels, run = sources_of(name)
     loaded = kept_through(tmp_path / "x.json", dh.evaluate(qrels, run, "nDCG@10"), 100)
     rng, judged = random.Random(name), dh.Qrels(qrels).to_dict()
     other = dh.Qrels(

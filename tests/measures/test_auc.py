@@ -9,7 +9,7 @@ import scipy
 
 import deadheat as dh
 from support.other_tools import of_ir_measures
-from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data, qrels_dict, run_dict
+from support.shared_data import SOME_LLM_RUNS, llm_qrels, llm_run, needs_shared_data, qrels_dict, run_dict
 
 Nested = dict[str, dict[str, float]]
 
@@ -53,7 +53,7 @@ def test_a_tie_counts_a_half_as_in_scikit_learn(n_scores: int) -> None:
 
 @pytest.mark.slow
 @needs_shared_data
-@pytest.mark.parametrize("name", LLM_RUNS)
+@pytest.mark.parametrize("name", SOME_LLM_RUNS)
 def test_auc_of_real_runs(name: str) -> None:
     qrels = {query: {doc: float(one) for doc, one in own.items()} for query, own in qrels_dict(llm_qrels()).items()}
     assert_auc_is_that_of_scikit_learn(qrels, run_dict(llm_run(name)))

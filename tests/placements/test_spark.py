@@ -17,7 +17,7 @@ from deadheat.placements.place import engine_of
 from deadheat.placements.policies import by_rule
 from oracle.random_cases import BATCHES
 from support.equal_numbers import BATCH, MEASURES, NAMES, assert_equal_to_dicts, rows_of
-from support.shared_data import HPO_RUNS, LLM_RUNS, hpo_qrels, hpo_run, llm_qrels, llm_run, needs_shared_data
+from support.shared_data import SOME_RUNS, needs_shared_data, sources_of
 from support.spark_cluster import session, skip_without_spark
 
 if TYPE_CHECKING:
@@ -220,8 +220,8 @@ def test_zeros_that_the_run_lost_are_found_in_the_cluster(spark: Any) -> None:  
 def test_real_runs_in_one_job(spark: Any) -> None:  # noqa: ANN401 - PySpark may not be there
     """The queries of all of them, with the run's name in front."""
     qrels, run = [], []
-    for name in [*HPO_RUNS, *LLM_RUNS]:
-        paths = (hpo_qrels(name), hpo_run(name)) if name in HPO_RUNS else (llm_qrels(), llm_run(name))
+    for name in SOME_RUNS:
+        paths = sources_of(name)
         prefixed = pl.concat_str(pl.lit(f"{name} "), "query_id")
         qrels.append(dh.Qrels(paths[0]).to_polars().with_columns(query_id=prefixed))
         run.append(dh.Run(paths[1]).to_polars().with_columns(query_id=prefixed))

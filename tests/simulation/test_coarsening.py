@@ -14,7 +14,7 @@ import pytest
 import deadheat as dh
 from deadheat.errors import DeadheatWarning, ParameterError
 from deadheat.simulation.coarsening import coarsen
-from support.shared_data import LLM_RUNS, hpo_run, llm_run, needs_shared_data
+from support.shared_data import SOME_LLM_RUNS, hpo_run, llm_run, needs_shared_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,7 +99,7 @@ def test_formats_are_those_of_struct(dtype: str, stored: Callable[[float], float
 
 
 @needs_shared_data
-@pytest.mark.parametrize("name", LLM_RUNS)
+@pytest.mark.parametrize("name", SOME_LLM_RUNS)
 def test_a_real_run_coarsened_to_its_own_levels_is_the_same(name: str) -> None:
     run = dh.read_run(llm_run(name))
     n_levels = run.to_polars()["score"].n_unique()

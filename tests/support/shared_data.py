@@ -37,6 +37,10 @@ LLM_RUNS = [
     "prophet-setting1",
     "willia-umbrela1",
 ]
+# with each kind of ties, of short texts, rounded scores, short floats and grades: what holds for all is tried on these
+SOME_HPO_RUNS = ["en.bm25", "de.minilm-int8", "de.minilm-2dec", "enx.minilm-f16"]
+SOME_LLM_RUNS = ["NISTRetrieval-instruct0", "Olz-halfbin", "TREMA-4prompts", "h2oloo-zeroshot1"]
+SOME_RUNS = [*SOME_HPO_RUNS, *SOME_LLM_RUNS]
 BENCHMARKS = SHARED / "data" / "hpo" / "benchmarks"
 COUNTS = {
     "tiny_v1": (9, 18),
@@ -71,6 +75,11 @@ def llm_qrels() -> Path:
 def llm_run(name: str) -> Path:
     """Find the run of one LLM."""
     return LLMJUDGE / "runs" / f"{name}.run"
+
+
+def sources_of(run: str) -> tuple[Path, Path]:
+    """Find the judgments and the rows of a run."""
+    return (hpo_qrels(run), hpo_run(run)) if run in HPO_RUNS else (llm_qrels(), llm_run(run))
 
 
 def _lines(path: Path) -> list[list[str]]:

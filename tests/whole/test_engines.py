@@ -14,23 +14,19 @@ from deadheat.placements.mapping import OfDicts
 from deadheat.placements.place import engine_of
 from deadheat.placements.policies import by_rule
 from support.cut_in_parts import cut
-from support.shared_data import HPO_RUNS, LLM_RUNS, hpo_qrels, hpo_run, llm_qrels, llm_run, needs_shared_data
+from support.shared_data import SOME_RUNS, needs_shared_data, sources_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 COLUMNS = ("query_ids", "n_retrieved", "query", "relevance", "above", "tied", "judged_relevance", "unjudged_queries")
 
 
-def paths_of(name: str) -> tuple[Path, Path]:
-    return (hpo_qrels(name), hpo_run(name)) if name in HPO_RUNS else (llm_qrels(), llm_run(name))
-
-
 @pytest.mark.slow
 @needs_shared_data
-@pytest.mark.parametrize("name", [*HPO_RUNS, *LLM_RUNS])
+@pytest.mark.parametrize("name", SOME_RUNS)
 def test_every_engine_places_real_runs_alike(name: str) -> None:
-    qrels, run = map(str, paths_of(name))
+    qrels, run = map(str, sources_of(name))
     judged, read = dh.Qrels(qrels), dh.Run(run)
     rows = read.to_polars()
     runs = {

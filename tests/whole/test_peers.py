@@ -7,22 +7,10 @@ import pytest
 
 import deadheat as dh
 from support.other_tools import of_ir_measures
-from support.shared_data import (
-    HPO_RUNS,
-    LLM_RUNS,
-    hpo_qrels,
-    hpo_run,
-    llm_qrels,
-    llm_run,
-    needs_shared_data,
-    qrels_dict,
-    run_dict,
-)
+from support.shared_data import SOME_LLM_RUNS, SOME_RUNS, needs_shared_data, qrels_dict, run_dict, sources_of
 
 pytestmark = needs_shared_data
 
-SOURCES = {name: (hpo_qrels(name), hpo_run(name)) for name in HPO_RUNS}
-SOURCES |= {name: (llm_qrels(), llm_run(name)) for name in LLM_RUNS}
 CUTOFFS = (1, 3, 5, 10, 100)
 TREC_EVAL = {
     "map": "AP",
@@ -48,11 +36,11 @@ def by_query(scores: dh.Scores) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("rel", [1, 2])
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", SOME_RUNS)
 def test_trec_eval_agrees_for_every_query(name: str, rel: int) -> None:
     """Every measure that both have, with the ties broken by document id and scores as the float32 it keeps."""
     pytrec_eval = pytest.importorskip("pytrec_eval")
-    qrels, run = SOURCES[name]
+    qrels, run = sources_of(name)
     wanted = {*TREC_EVAL, *(f"{stem}.{','.join(map(str, CUTOFFS))}" for stem in TREC_EVAL_CUT)}
     theirs = pytrec_eval.RelevanceEvaluator(qrels_dict(qrels), wanted, relevance_level=rel).evaluate(run_dict(run))
     pairs = [(trec, ours, "") for trec, ours in TREC_EVAL.items()]
@@ -91,7 +79,7 @@ def test_ir_measures_agrees_in_its_own_notation(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ir_measures = pytest.importorskip("ir_measures")
-    qrels, run = (path for path in SOURCES[name])
+    qrels, run = (path for path in sources_of(name))
     notations = ["nDCG@10", "AP", "AP(rel=2)", "P(rel=2)@5", "RR", "Rprec", "R@100", "Success@1", "Bpref", "SetF"]
     ours = {"Bpref": "bpref", "SetF": "F"}
     theirs = ir_measures.calc_aggregate(
@@ -109,18 +97,18 @@ def test_ir_measures_agrees_in_its_own_notation(name: str) -> None:
 
 def arrays(name: str) -> list[tuple[str, list[int], list[float]]]:
     """Query id, relevance and score of the documents of one LLM's run; all are judged and retrieved."""
-    qrels, run = SOURCES[name]
+    qrels, run = sources_of(name)
     judged = qrels_dict(qrels)
     return [(query, [judged[query][doc] for doc in docs], list(docs.values())) for query, docs in run_dict(run).items()]
 
 
 @pytest.mark.parametrize("cutoff", [1, 10, 100, None])
-@pytest.mark.parametrize("name", LLM_RUNS)
+@pytest.mark.parametrize("name", SOME_LLM_RUNS)
 def test_scikit_learn_averages_over_the_same_orders(name: str, cutoff: int | None) -> None:
     """Its ndcg_score and dcg_score average over ties unless told not to."""
     metrics = pytest.importorskip("sklearn.metrics")
     suffix = "" if cutoff is None else f"@{cutoff}"
-    evaluation = dh.evaluate(*SOURCES[name], ["nDCG" + suffix, "DCG" + suffix])
+    evaluation = dh.evaluate(*sources_of(name), ["nDCG" + suffix, "DCG" + suffix])
     for measure, score in (("nDCG", metrics.ndcg_score), ("DCG", metrics.dcg_score)):
         ours = by_query(evaluation[measure + suffix])
         theirs = {query: score([levels], [scores], k=cutoff) for query, levels, scores in arrays(name)}
@@ -141,7 +129,7 @@ TIE_AWARE = {
 @pytest.mark.slow
 @pytest.mark.parametrize("cutoff", [1, 5, 10, 50])
 @pytest.mark.parametrize("rel", [1, 2])
-@pytest.mark.parametrize("name", LLM_RUNS)
+@pytest.mark.parametrize("name", SOME_LLM_RUNS)
 def test_tie_aware_retrieval_metrics_agrees(name: str, rel: int, cutoff: int) -> None:
     """Expected value, minimum and maximum of its seven binary measures."""
     trm = pytest.importorskip("trm")
@@ -154,7 +142,7 @@ def test_tie_aware_retrieval_metrics_agrees(name: str, rel: int, cutoff: int) ->
     )
     gain = {level: int(level >= rel) for level in range(4)}
     notations = {metric: f"{form.format(rel=rel, gain=gain)}@{cutoff}" for metric, form in TIE_AWARE.items()}
-    evaluation = dh.evaluate(*SOURCES[name], list(notations.values()))
+    evaluation = dh.evaluate(*sources_of(name), list(notations.values()))
     order = np.searchsorted(evaluation[notations["map"]].query_ids.astype(str), [query for query, _, _ in rows])
     for metric, notation in notations.items():
         results, scores = theirs.per_query[metric][cutoff], evaluation[notation]

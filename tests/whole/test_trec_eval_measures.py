@@ -10,23 +10,11 @@ import pytest
 import deadheat as dh
 from deadheat.report.as_trec import trec_name
 from support.other_tools import of_ir_measures
-from support.shared_data import (
-    HPO_RUNS,
-    LLM_RUNS,
-    hpo_qrels,
-    hpo_run,
-    llm_qrels,
-    llm_run,
-    needs_shared_data,
-    qrels_dict,
-    run_dict,
-)
+from support.shared_data import SOME_RUNS, needs_shared_data, qrels_dict, run_dict, sources_of
 
 Judged: TypeAlias = Mapping[str, Mapping[str, int]]
 Scored: TypeAlias = Mapping[str, Mapping[str, float]]
 
-SOURCES = {name: (hpo_qrels(name), hpo_run(name)) for name in HPO_RUNS}
-SOURCES |= {name: (llm_qrels(), llm_run(name)) for name in LLM_RUNS}
 MULTIPLES = ("0.20", "0.40", "0.60", "0.80", "1.00", "1.20", "1.40", "1.60", "1.80", "2.00")
 NAMES = [
     *("set_map", "set_relative_P", "utility", "num_nonrel_judged_ret"),
@@ -72,10 +60,10 @@ def assert_agree(qrels: Judged, run: Scored, rel: int) -> None:
 
 @needs_shared_data
 @pytest.mark.parametrize("rel", [1, 2])
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", SOME_RUNS)
 def test_real_runs(name: str, rel: int) -> None:
     """Ties broken by document id, scores as the float32 that trec_eval keeps."""
-    qrels, run = SOURCES[name]
+    qrels, run = sources_of(name)
     assert_agree(qrels_dict(qrels), run_dict(run), rel)
 
 
@@ -109,7 +97,7 @@ def test_ir_measures_agrees_in_its_own_notation(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ir_measures = pytest.importorskip("ir_measures")
-    qrels, run = SOURCES[name]
+    qrels, run = sources_of(name)
     notations = ["IPrec@0.1", "IPrec@0.8", "IPrec(rel=2)@0.5", "infAP", "SetAP", "SetRelP"]
     theirs = ir_measures.calc_aggregate(map(of_ir_measures, notations), qrels_dict(qrels), run_dict(run))
     means = dh.evaluate(qrels, run, notations, ties="doc_id", score_precision="float32").means()
