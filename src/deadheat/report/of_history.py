@@ -44,7 +44,9 @@ def report_history(found: History, *, for_people: bool = True) -> Report:
         rows = [{"step": str(n // len(found.measures) + 1), **row} for n, row in enumerate(found.rows())]
         return Report((table_of_rows("history", ("step", MEASURE), rows), *moved), tuple(_facts(found)))
     tables = [_table(found, measure) for measure in found.measures]
-    return Report((*tables, *moved), tuple(_facts(found)), opening=headline(found))
+    return Report(
+        (*tables, *moved), tuple(_facts(found)), opening=_told(found), headline=_in_short(found), is_short=True
+    )
 
 
 def _of_queries(found: History) -> Iterator[Table]:
@@ -55,7 +57,19 @@ def _of_queries(found: History) -> Iterator[Table]:
         yield tabulate("queries", labels, columns, rows, title="Queries of the last step", has_blocks=True)
 
 
-def headline(found: History) -> str:
+def _in_short(found: History) -> str:
+    """Return what the last step did to the first measure, in few words."""
+    measure = found.measures[0]
+    pair = found.since[measure][-1] if len(found.steps) > 1 else None
+    if pair is None or isnan(pair.difference):
+        return ""
+    if not pair.difference:
+        return f"{measure} is as before."
+    moved, sure = "rose" if pair.difference > 0 else "fell", "" if pair.significant else "not "
+    return f"{measure} {moved} by {abs(pair.difference):.4f}, {sure}by more than chance."
+
+
+def _told(found: History) -> str:
     """Return what the last step did, in a sentence for each measure."""
     if len(found.steps) < 2:
         return "One evaluation: there is nothing to compare it with."

@@ -54,7 +54,22 @@ def report_judges(
         columns = [Column(name, name.replace("_", " ")) for name in frame.columns[2:]]
         tables.append(tabulate("queries", (JUDGE, QUERY), columns, frame.to_dicts(), title="Queries", has_blocks=True))
     opening = " ".join(verdict_of(one) for one in found.conclusions)
-    return Report(tuple(tables), (*_facts(found),), opening=opening)
+    headline = in_short(found.conclusions[0]) if found.conclusions else ""
+    return Report(tuple(tables), (*_facts(found),), opening=opening, headline=headline, is_short=True)
+
+
+def in_short(one: Conclusions) -> str:
+    """Return for which decisions a judge's labels suffice, in few words."""
+    if not one.n_separated:
+        return f"The human labels tell no two systems apart: this says little of {one.judge}."
+    if one.reversed:
+        n = counted(len(one.reversed), "difference")
+        return f"Do not decide by the labels of {one.judge} alone: they reverse {n}."
+    if one.favoured:
+        return f"{one.judge} favours {three(list(one.favoured))}: do not decide on it by these labels."
+    if one.false:
+        return f"{one.judge} finds {counted(len(one.false), 'difference')} that humans do not: look twice."
+    return f"What {one.judge} tells apart, the human labels tell apart too."
 
 
 def verdict_of(one: Conclusions) -> str:

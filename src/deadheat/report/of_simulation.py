@@ -104,7 +104,18 @@ def report_coarsening(found: CoarseningProfile, *, for_people: bool = True) -> R
         heading=f"{whose} with coarser scores: {counted(found.n_queries, 'query', 'queries')}",
         closing=OF_ERROR + (OF_WINNER if found.pairs else ""),
         subject=found,
+        headline=_largest_error(found),
     )
+
+
+def _largest_error(found: CoarseningProfile) -> str:
+    """Return where breaking ties by document id is off most, in few words."""
+    known = [row for row in found.rows if not math.isnan(row.error)]
+    if not known:
+        return ""
+    most = max(known, key=lambda row: abs(row.error))
+    whose = f"{most.run}, {most.scores}"
+    return f"{whose}: ties broken by document id move {most.measure} by {most.error:+.4f}."
 
 
 def _scores(rows: Sequence[CoarseScores], *, has_run: bool, has_winner: bool) -> Table:
@@ -190,4 +201,9 @@ def report_simulation(simulation: Simulation, *, seed: object = None, files: Seq
         Fact("query_types", types, "queries", ", ".join(types)),
         *_made(seed, files),
     )
-    return Report((table,), facts, heading=heading, closing=OF_SIMULATED, subject=simulation)
+    most = max(rows, key=lambda row: row["mean_difference"] or 0.0)
+    headline = (
+        f"{most['reranker']}: breaking ties in input order moves {most['measure']} by"
+        f" {most['mean_difference'] or 0:.4f} a query on average."
+    )
+    return Report((table,), facts, heading, OF_SIMULATED, subject=simulation, headline=headline)

@@ -1,0 +1,53 @@
+"""Each report that finds something begins with it in at most fifteen words."""
+
+from __future__ import annotations
+
+import pytest
+
+import deadheat as dh
+from deadheat.report.of_history import report_history
+from deadheat.report.of_judges import report_judges
+from deadheat.report.of_simulation import report_simulation
+from support.random_runs import QRELS, RUNS
+
+
+def mean(run: str) -> float:
+    """Return the mean RR, by its definition over tie orders: the mean of 1 / rank of the first relevant document."""
+    return float(dh.evaluate(QRELS, RUNS[run], "RR")["RR"].mean)
+
+
+@pytest.mark.parametrize(("before", "after"), [("weak", "good"), ("good", "weak"), ("good", "good")])
+def test_a_history_says_what_its_last_step_did(before: str, after: str) -> None:
+    steps = [dh.evaluate(QRELS, dh.Run(RUNS[name], name="s"), "RR") for name in (before, after)]
+    found = dh.history(steps, n_resamples=99)
+    headline = report_history(found).headline
+    pair = found.since["RR"][-1]
+    assert pair is not None
+    if before == after:
+        assert headline == "RR is as before."
+    else:
+        size = mean(after) - mean(before)
+        sure = "by more than chance" if pair.significant else "not by more than chance"
+        assert headline == f"RR {'rose' if size > 0 else 'fell'} by {abs(size):.4f}, {sure}."
+    assert f'<p class="headline">{headline}</p>' in found.to_html()
+
+
+def test_judges_say_what_their_labels_are_good_for() -> None:
+    turned = {query: {doc: 2 - level for doc, level in own.items()} for query, own in QRELS.items()}
+    same, other = (
+        report_judges(dh.judge_agreement(QRELS, dh.Qrels(labels, name="llm"), runs=RUNS, measures="nDCG@5"))
+        for labels in (QRELS, turned)
+    )
+    assert same.headline == "What llm tells apart, the human labels tell apart too."
+    assert other.headline.startswith("Do not decide by the labels of llm alone: they reverse ")
+    assert len(other.headline.split()) <= 15
+
+
+def test_simulations_say_what_ties_move_most() -> None:
+    found = dh.simulate_rerankers(20, rng=1)
+    rows = found.summary().to_dicts()
+    most = max(rows, key=lambda row: row["mean_difference"])
+    headline = report_simulation(found).headline
+    assert headline.startswith(f"{most['reranker']}: ")
+    assert f"{most['mean_difference']:.4f}" in headline
+    assert len(headline.split()) <= 15
