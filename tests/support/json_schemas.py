@@ -63,6 +63,7 @@ diff Q.txt labels.txt
 diff Q.txt labels.txt A.run B.run -m 'RR AP' --collection documents.csv
 ties A.run
 ties A.run Q.txt -m 'RR nDCG@2' --per-query
+ties floats.run Q.txt -m RR --at 3
 steps Q.txt A.run --query Q1
 steps Q.txt A.run --query Q2 -m AP
 steps Q.txt A.run --query Q2 -m ERR@3
@@ -76,6 +77,8 @@ leaderboard per_query.csv --tasks fixed
 holes Q.txt A.run
 holes Q.txt A.run B.run E.run -m RR
 judges Q.txt labels.txt
+judges Q.txt labels.txt third.txt
+judges Q.txt labels.txt --per-query
 judges Q.txt labels.txt --run A.run --run B.run -m RR
 items A.run
 items A.run train.csv
@@ -89,6 +92,8 @@ measures --for rag
 measures --for
 bench cases.csv --collection documents.csv --retriever bm25
 bench cases.csv --collection documents.csv --retriever bm25 --retriever string --by difficulty
+bench plain.csv other.csv --collection documents.csv --retriever bm25
+cases plain.csv
 cases cases.csv
 cases cases.csv --by language
 validate cases.csv
@@ -102,7 +107,7 @@ def prepare(folder: Path) -> None:
     draw = random.Random(4)
     queries = [f"Q{n}" for n in range(1, 13)]
     grades = {query: {f"D{n}": draw.choice([0, 0, 1, 2]) for n in range(7)} | {"D7": 1} for query in queries}
-    for name, shift in (("Q.txt", 0), ("labels.txt", 1)):
+    for name, shift in (("Q.txt", 0), ("labels.txt", 1), ("third.txt", 2)):
         rows = (
             (query, doc, (grade + shift * (int(doc[1:]) % 2)) % 3)
             for query, own in grades.items()
@@ -126,6 +131,10 @@ def prepare(folder: Path) -> None:
     (folder / "documents.csv").write_text("doc_id,text\n" + "".join(f"D{n},word{n} of all\n" for n in range(7)))
     cases = (f"K{n},word{n % 7} all,D{n % 7},{('de', 'en')[n % 2]},{('easy', 'hard')[n % 3 == 0]}\n" for n in range(14))
     (folder / "cases.csv").write_text("id,text,expected_ids,language,difficulty\n" + "".join(cases))
+    for name in ("plain", "other"):
+        (folder / f"{name}.csv").write_text("id,text,expected_ids\nK1,word1 all,D1\nK2,of,D2\n")
+    floats = (f"{query} Q0 D{n} 1 {draw.random()} F\n" for query in queries for n in range(8))
+    (folder / "floats.run").write_text("".join(floats))
     (folder / "bad.csv").write_text("id,text,expected_ids\nK1,,D1\nK2,of all,D2|D2\nK2,of all,D1\n")
     models = [(f"T{n}", model, 0.3 + draw.random() / 2) for n in range(6) for model in ("MA", "MB", "MC")]
     (folder / "results.csv").write_text("task,model,value\n" + "".join(f"{t},{m},{v:.3f}\n" for t, m, v in models[:-1]))
@@ -179,13 +188,12 @@ class Node:
                     setattr(self, name, Node())
                 getattr(self, name).merge(one)
 
-    def schema(self, name: str = "", *, is_required: bool = False) -> dict[str, Any]:
-        """Return the schema; a number may be whole, and any value null that not all documents have."""
+    def schema(self, name: str = "") -> dict[str, Any]:
+        """Return the schema; a number may be whole, and any value null, where there is none."""
         types = set(self.types)
         if types & {"number", "integer"}:
-            types = types - {"integer", "number"} | {"null", "integer" if is_count(name, types) else "number"}
-        if not is_required:
-            types.add("null")
+            types = types - {"integer", "number"} | {"integer" if is_count(name, types) else "number"}
+        types.add("null")
         if types <= {"null"}:
             return {}
         found: dict[str, Any] = {"type": next(iter(types)) if len(types) == 1 else sorted(types)}
@@ -245,13 +253,12 @@ def schemas() -> dict[str, dict[str, Any]]:
         nodes: dict[str, dict[int, Node]] = {}
         for document, depths in own:
             for key, value in document.items():
+                if not WORD.fullmatch(key):  # it has a name in it
+                    continue
                 depth = depths.get(key, 0)
                 nodes.setdefault(BY_COLUMN.sub("_by_", key), {}).setdefault(depth, Node()).see(value, depth)
         required = sorted(set.intersection(*(set(document) for document, _ in own)))
-        own_schemas = {
-            key: [one.schema(key, is_required=key in required) for one in some.values()]
-            for key, some in sorted(nodes.items())
-        }
+        own_schemas = {key: [one.schema(key) for one in some.values()] for key, some in sorted(nodes.items())}
         each = {key: some[0] if len(some) == 1 else {"anyOf": some} for key, some in own_schemas.items()}
         found[name] = {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
