@@ -229,6 +229,11 @@ def test_spans_that_do_not_fit_their_documents(row: dict[str, object]) -> None:
         dh.Spans([{"query_id": "q", **row}], documents={"d": TEXT})
 
 
+def test_ids_of_documents_that_are_written_in_two_ways() -> None:
+    with pytest.warns(dh.DeadheatWarning, match="chunks have 'D', spans 'd'"):
+        assert dh.evaluate(dh.Spans([SPAN]), [{**CHUNK, "doc_id": "D"}], "R@1").means() == {"R@1": 0.0}
+
+
 def test_bad_options_and_chunks() -> None:
     for options in ({"overlap": 0}, {"overlap": 1.1}, {"overlap_of": "spans"}, {"documents": 5}):
         with pytest.raises(ParameterError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +13,7 @@ import polars as pl
 
 from deadheat.arguments import check_choice, positive
 from deadheat.data.tables import LOWER_FIRST, Qrels, Run, Source, hash_of_ids, label_of, path_of
-from deadheat.errors import DataError, DuplicateError, ParameterError
+from deadheat.errors import DataError, DuplicateError, NothingJudgedWarning, ParameterError
 from deadheat.io.passages import ANSWERABLE, OFFSETS, TEXT, read_passages
 from deadheat.io.records import Wanted, as_text, read_records
 from deadheat.wording import counted, shown, three
@@ -229,6 +230,10 @@ class Spans:
     def _hits(self, chunks: pl.DataFrame) -> pl.DataFrame:
         """Return the pairs of a chunk and a span of which the chunk covers enough."""
         pairs = chunks.drop("score").join(self.rows, on=KEY, suffix="_span")
+        if pairs.is_empty():
+            docs = [three([*map(repr, one["doc_id"].unique(maintain_order=True))]) for one in (chunks, self.rows)]
+            told = f"no chunk is of a document with a span for its query: chunks have {docs[0]}, spans {docs[1]}"
+            warnings.warn(told, NothingJudgedWarning, stacklevel=4)
         first, last = pl.max_horizontal("start", "start_span"), pl.min_horizontal("end", "end_span")
         pairs = pairs.with_columns(common=last - first).filter(pl.col("common") > 0)
         if self.overlap_of == "any":

@@ -321,7 +321,7 @@ def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     first = evaluations[0]
     is_cut = first.conventions.depth is not None or any(one.known_depth is not None for one in evaluations)
     is_partial = is_cut or (len(evaluations) > 1 and first.conventions.missing == "skip")
-    if is_partial:
+    if is_partial or first.placements.passages is not None:  # of spans R says it
         return
     level = LOWEST_POSITIVE if first.conventions.rel is None else first.conventions.rel
     n_relevant = max(int(one.placements.n_relevant(level).sum()) for one in evaluations)
