@@ -101,3 +101,11 @@ def test_a_comparison_with_a_judge_has_its_own_level() -> None:
     out = ok("compare", "human.txt", "a.run", "b.run", "--judge", "more.txt", "--confidence-level", "0.9")
     assert "90% CI" in out
     assert "95% CI" not in out
+
+
+def test_figures_and_the_page() -> None:
+    ok("judges", "human.txt", "llm.txt", "--run", "a.run", "--run", "b.run", "--figures", "figures")
+    names = sorted(one.name for one in Path("figures").iterdir())
+    assert names == ["confusion.svg", "judge_bias-nDCG@10.svg", "judged_means-nDCG@10.svg"]
+    ok("judges", "human.txt", "llm.txt", "-o", "page.html")
+    assert "<svg" in Path("page.html").read_text(encoding="utf-8")

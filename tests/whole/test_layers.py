@@ -146,6 +146,9 @@ LATE = {
     "evaluation.evaluate imports evaluation in load_evaluation": "few evaluations are loaded",
     "evaluation.evaluation imports evaluation in Evaluation.save": "few evaluations are saved",
     "evaluation.evaluation imports evaluation in Evaluation.steps": "few evaluations are asked for them",
+    "evaluation.filling imports stats in Filling.__iter__": "few evaluations have a judge",
+    "evaluation.filling imports stats in Filling._concentration": "few evaluations have a judge",
+    "evaluation.scores imports stats in Scores.powered": "few evaluations have a judge",
     "evaluation.scores imports stats in Scores.quantile": "SciPy",
     "evaluation.scores imports stats in Scores.variance_components": "SciPy",
     "evaluation.scores imports stats in intervals": "SciPy",
@@ -155,6 +158,7 @@ LATE = {
     "io.formats.parquet imports io in _read_score_columns": "Narwhals",
     "io.sources imports io in _of_frame": "Narwhals",
     "placements.place imports placements in engine_of": "Narwhals",
+    "report.conventions imports stats in _helped": "few evaluations have a judge",
     "report.as_trec imports measures in _run": "help names the format, and needs no NumPy",
     "report.as_trec imports measures in trec_name": "help names the format, and needs no NumPy",
     "report.model imports measures in notation_of": "help names the formats, and needs no NumPy",
@@ -207,6 +211,7 @@ def test_every_class_that_shows_itself_has_a_report() -> None:
         "Comparison",
         "Evaluation",
         "History",
+        "JudgeAgreement",
         "Leaderboard",
     }
 

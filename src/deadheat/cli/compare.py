@@ -264,13 +264,14 @@ def evaluate_files(
     *,
     name: str = "",
     seed: int | None = None,
+    judge: str | None = None,
 ) -> tuple[Evaluation, Run]:
     """Return the evaluation of one run, and the run."""
     from deadheat.evaluation.under import evaluate_under
     from deadheat.evaluation.warned import warn_of_form
 
     judgments, run = open_qrels(qrels), open_run(path, name)
-    evaluation = evaluate_under(conventions, judgments, run, measures, seed)
+    evaluation = evaluate_under(conventions, judgments, run, measures, seed, judge=labels_of_judge(judge))
     warn_of_form(evaluation, judgments, run)
     warn_of_nothing_judged([evaluation])
     return evaluation, run

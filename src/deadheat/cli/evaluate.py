@@ -73,7 +73,7 @@ NOT_OF_COLUMNS = (
         "unjudged_max_rel",
         "then_by",
     ),
-    *(*INTERVALS, "quantiles", "table", "weights", "fill"),
+    *(*INTERVALS, "quantiles", "table", "weights", "fill", "judge"),
 )
 
 
@@ -145,6 +145,13 @@ def _shares(_: click.Context, __: click.Parameter, text: str | None) -> tuple[fl
 @takes(*STRATA)
 @click.option("--per-query", is_flag=True, help="Add the scores of each query.")
 @click.option(
+    "--judge",
+    type=INPUT,
+    metavar="QRELS",
+    help="Labels of a judge for the queries of the human labels, a random sample, and for more: means and their"
+    " intervals are estimated from both.",
+)
+@click.option(
     "--fill",
     type=INPUT,
     metavar="JUDGE",
@@ -196,7 +203,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         _evaluate_columns(qrels, runs, measures, conventions, options)
         return
     strata = StratumOptions(options)
-    inputs = [qrels, *runs, *filter(None, [strata.path, options["fill"]])]
+    inputs = [qrels, *runs, *filter(None, [strata.path, options["fill"], options["judge"]])]
     has_intervals = bool(options["ci"] or options["save"])
     seed = _seed(options["seed"], conventions.ties, has_intervals=has_intervals)
     quantiles = options["quantiles"]
@@ -206,7 +213,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         options,
         seed,
         for_what="" if has_intervals else "--ci",
-        also=("confidence_level",) if quantiles or options["fill"] else (),
+        also=("confidence_level",) if quantiles or options["fill"] or options["judge"] else (),
         has_queries=strata.path is not None,
     )
     _check_methods(intervals, measures, strata)
@@ -230,7 +237,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
             options["save_depth"] if targets else 0,
             form=form,
             repeats=options["repeats"],
-            fill=options["fill"],
+            judge=options["fill"] or options["judge"],
         )
     ]
     named |= dict.fromkeys(options["repeats"], "")
@@ -354,7 +361,12 @@ def _save(
 def _check_form(form: str, options: Mapping[str, Any]) -> None:
     """Refuse options whose output a format has no place for, and a rule beside values that are not exact."""
     if options["repeats"]:
-        refuse(("beside", "figures", "score_columns", "unjudged", "then_by", "fill"), "is not for repeats of a run")
+        refuse(
+            ("beside", "figures", "score_columns", "unjudged", "then_by", "fill", "judge"),
+            "is not for repeats of a run",
+        )
+    if options["judge"]:
+        refuse(("fill", "save", "beside", "figures", "by", "cluster", "weights"), "is not for --judge")
     if options["fill"]:
         refuse(("save", "beside", "figures"), "is not for --fill, whose values are means over many labels")
         if options["unjudged"] == "bounds":
@@ -386,7 +398,7 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     *,
     form: str | None,
     repeats: Mapping[str, Sequence[str | Run]],
-    fill: str | None,
+    judge: str | None,
 ) -> Iterator[tuple[Evaluation, Evaluation | None, tuple[str, str] | None]]:
     """Yield the evaluation of each run, and that with ties broken by a rule if there is one.
 
@@ -397,11 +409,11 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     from deadheat.evaluation.under import evaluate_many
     from deadheat.evaluation.warned import warn_of_form
 
-    judge = labels_of_judge(fill)
+    by_judge = labels_of_judge(judge)
     with phase("evaluating runs", len(runs)) as advance:
         for judgments, opened in open_pairs(qrels, runs, form=form):
             seeds = [seed] * len(opened)
-            each = evaluate_many(conventions, judgments, opened, measures, seeds, rule=rule, judge=judge)
+            each = evaluate_many(conventions, judgments, opened, measures, seeds, rule=rule, judge=by_judge)
             for run, (evaluation, values) in zip(opened, each, strict=True):
                 by_rule = traditional(evaluation, values, rule) if rule else None
                 unmatched = None

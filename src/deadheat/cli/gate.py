@@ -113,6 +113,13 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     metavar="LEVEL",
     help="One-sided level of both tests against the baseline, each measure by itself; default 0.05.",
 )
+@click.option(
+    "--judge",
+    type=INPUT,
+    metavar="QRELS",
+    help="Labels of a judge for the queries of the human labels, a random sample, and for more: means and their"
+    " intervals are estimated from both, comparisons with a baseline and strata are of the human labels.",
+)
 @takes("judgments", *INTERVALS, "cluster", "weights")
 @click.option(
     "--queries",
@@ -157,7 +164,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     _check_files(files)
     conventions = conventions_of(options, without=["random"])  # a gate must not pass by luck
     if len(files) == 1:
-        refuse(OF_EVALUATING, f"is for QRELS RUN: {files[0]} is already evaluated")
+        refuse((*OF_EVALUATING, "judge"), f"is for QRELS RUN: {files[0]} is already evaluated")
     is_silent = not options["checks"] and options["preset"] is None
     config = options["config"] or (PYPROJECT if is_silent and gates.has_settings(PYPROJECT) else None)
     checks, of_file = ((), {}) if config is None else gates.read_settings(config)
@@ -165,13 +172,14 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     preset = () if options["preset"] is None else gates.preset_gates(options["preset"])
     thresholds = gates.parse_all([*checks, *preset, *options["checks"]])
     intervals = _check_usage(options, of_file, thresholds)
-    output = Output(options, [*files, config, options["baseline"], options["queries"]])
+    output = Output(options, [*files, config, options["baseline"], options["queries"], options["judge"]])
     baseline = load_evaluation(options["baseline"]) if options["baseline"] else None
     if len(files) == 1:
         evaluation = load_evaluation(files[0])
     else:
         qrels, run = files
-        evaluation, _ = evaluate_files(qrels, run, conventions, gates.measures_of(thresholds, baseline))
+        asked = gates.measures_of(thresholds, baseline)
+        evaluation, _ = evaluate_files(qrels, run, conventions, asked, judge=options["judge"])
     queries = None if options["queries"] is None else Queries(options["queries"])
     if options["weights"]:
         evaluation = evaluation.weighted(options["weights"], queries)

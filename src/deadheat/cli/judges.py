@@ -9,8 +9,8 @@ import click
 
 from deadheat.cli.app import refuse
 from deadheat.cli.files import INPUT, named_columns, named_runs, open_qrels, open_run
-from deadheat.cli.options import LAST, READING, examples, need_queries, takes
-from deadheat.cli.output import Output, output_options
+from deadheat.cli.options import FIGURES, LAST, READING, examples, need_queries, takes
+from deadheat.cli.output import Output, emit, output_options, with_figures
 from deadheat.settings import Estimation
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 )
 @click.option("--per-query", is_flag=True, help="Add a table of all queries.")
 @output_options("document", "rows", "scores")
-@takes("measures", "rel", "queries", "by", "confidence_level", "n_resamples", "seed", *READING, *LAST)
+@takes("measures", "rel", "queries", "by", "confidence_level", "n_resamples", "seed", *FIGURES, *READING, *LAST)
 def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show how far labels of a judge, such as a language model, agree with human ones.
 
@@ -42,6 +42,7 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     from deadheat.data.queries import Queries
     from deadheat.evaluation.strata import groupings_of, label
     from deadheat.report.of_judges import report_judges
+    from deadheat.report.page import page_of_judges
 
     need_queries(options["queries"], {"--by": options["by"]})
     if not runs:
@@ -64,7 +65,13 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
         sets = groupings_of(options["by"], table)
         output.check_sets(sets)
         strata = {f"{':'.join(one)} {label(name)}": own for one in sets for name, own in found.by(one, table).items()}
-    output.print(report_judges(found, per_query=per_query, strata=strata))
+    report = report_judges(found, per_query=per_query, strata=strata)
+    if output.form == "html" and options["figures"] is None:
+        emit(page_of_judges(found, report), output.path)
+        return
+    several = len(found.judges) > 1
+    drawn = [(f"{name}-" if several else "", found, {"judge": name}) for name in found.judges]
+    output.print(with_figures(report, drawn, list(dict.fromkeys(one.measure.label for one in found.conclusions))))
 
 
 def labels_of_judge(path: str | None) -> Qrels | None:

@@ -14,12 +14,11 @@ from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.measures.notation import MeasureLike
 from deadheat.settings import Design
-from deadheat.stats.prediction import Powered, powered_mean
+from deadheat.stats.prediction import Powered, powered_mean, sample_doubt
 from deadheat.wording import Plain
 
 POWERED = "ppi"  # the method of an interval
 OF_MEANS = ("randomization", "bootstrap-t", "bootstrap", "t")  # tests of the mean difference
-SUSPECT = 0.01  # p below which human queries do not look like a sample of all
 
 
 def judged_pairs(
@@ -95,22 +94,9 @@ def sampling_doubts(judge: Mapping[str, Evaluation], query_ids: TextArray) -> di
     for scores in next(iter(judge.values())):
         measure = scores.measure.label
         means = [values.mean(axis=1) for values in values_of(judge, measure, query_ids)]
-        own, rest = (one[~np.isnan(one)] for one in means)
-        if min(len(own), len(rest)) > 1 and (p := _welch(own, rest)) < SUSPECT:
+        if (p := sample_doubt(*means)) is not None:
             found[measure] = p
     return found
-
-
-def _welch(one: FloatArray, other: FloatArray) -> float:
-    """Return the two-sided p value of Welch's t test."""
-    from scipy import special
-
-    parts = [float(np.var(values, ddof=1)) / len(values) for values in (one, other)]
-    apart, variance = abs(float(one.mean() - other.mean())), sum(parts)
-    if not variance:
-        return float(apart == 0)
-    freedom = variance**2 / sum(part**2 / (len(values) - 1) for part, values in zip(parts, (one, other), strict=True))
-    return float(2 * special.stdtr(freedom, -apart / variance**0.5))
 
 
 def check_judge(design: Design, *, has_clusters: bool, has_weights: bool = False) -> None:

@@ -20,7 +20,7 @@ from deadheat.comparison.pairs import Pair, compare_sides, pairs_of
 from deadheat.comparison.values import side_of_values
 from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Plottable, Shown
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source
 from deadheat.errors import DataError, SwappedFilesError
 from deadheat.evaluation.evaluate import Measures, parse_measures
@@ -32,7 +32,7 @@ from deadheat.kernels import agreement as order
 from deadheat.measures import Measure
 from deadheat.settings import Conventions, Design
 from deadheat.stats import labels
-from deadheat.stats.intervals import jackknife_bounds
+from deadheat.stats.intervals import interval_bounds, jackknife_bounds
 from deadheat.wording import NOISE, Plain, counted, three
 
 MOST_GRADES = 50
@@ -206,6 +206,8 @@ class Conclusions:
         Of the order of systems, with the humans' as the reference; tau_ap is the mean over the orders of equal means.
     tie_std : tuple of two float
         Standard deviation of the mean over tie orders under human labels and the judge's, averaged over systems.
+    ends : ndarray of float, shape (2, n_systems, 2)
+        Of the intervals of the means under human labels and the judge's (Student's t).
     """
 
     judge: str
@@ -219,6 +221,7 @@ class Conclusions:
     tau_b: float
     tau_ap: float
     tie_std: tuple[float, float]
+    ends: FloatArray
 
     def _where(self, differ: Callable[[Pair, Pair], bool]) -> tuple[tuple[str, str], ...]:
         """Return the pairs of systems on which the labels differ in some way."""
@@ -258,7 +261,7 @@ class Conclusions:
 
 
 @dataclass(frozen=True, eq=False)
-class JudgeAgreement(Shown):
+class JudgeAgreement(Plottable, Shown):
     """How far judges agree with humans. Made by :func:`judge_agreement`.
 
     Attributes
@@ -609,7 +612,7 @@ def _of_measure(
     bias = values[1] - values[0]
     others = (bias.sum(1, keepdims=True) - bias) / (len(systems) - 1)
     pairs = [compare_sides([measure], [own], places, design=design, cluster=None)[:] for own in sides]
-    plain = replace(design, correction="none")
+    plain, level = replace(design, correction="none"), design.confidence_level
     means = [np.round(np.nanmean(own, axis=0) / NOISE) for own in values]
     above = [(own[None, :] > own[:, None]).sum(1) for own in means]
     spread = [float(np.mean([one[system][measure].mean_tie_std for system in systems])) for one in both]
@@ -625,6 +628,7 @@ def _of_measure(
         order.tau(above[0], above[1])[0],
         order.tau_ap(above[0], above[1]),
         (spread[0], spread[1]),
+        np.array([np.transpose(interval_bounds(one, method="t", confidence_level=level)) for one in values]),
     )
 
 

@@ -167,7 +167,11 @@ def evaluate(
     queries : path, frame or Queries, optional
         The table that has that column.
     judge : path, dict, dataframe, Qrels or Run, optional
-        Labels of a judge, such as a language model, for ``unjudged="judge"``; of a run the scores are the grades.
+        Labels of a judge, such as a language model; of a run the scores are the grades. With ``unjudged="judge"`` they
+        fill holes. Otherwise they are of more queries than the qrels, which are a random sample of all: means and
+        their intervals are estimated from both (prediction-powered inference, see :func:`compare`), `Scores.human_mean`
+        and `Interval.alone` are those of the qrels, `Interval.judge_weight` and `Interval.n_effective` say what the
+        judge adds. Not with weights; strata are of the qrels alone.
 
     Returns
     -------

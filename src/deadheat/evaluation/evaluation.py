@@ -47,7 +47,7 @@ from deadheat.placements.kept import kept
 from deadheat.placements.lists import Lists
 from deadheat.placements.placements import Placements
 from deadheat.settings import ConventionArguments, Conventions, Saving
-from deadheat.wording import did_you_mean
+from deadheat.wording import Plain, did_you_mean
 
 if TYPE_CHECKING:
     from deadheat.evaluation.steps import Steps
@@ -88,6 +88,8 @@ class Evaluation(Plottable, Shown):
         The first documents of each list, where they were kept (``evaluate_dense(items=True)``).
     known_depth : int or None
         The rank to which lists were known when the evaluation was scored again; None if it was not.
+    judge : Evaluation or None
+        By the labels of a judge, which help to estimate the means.
     """
 
     def __init__(
@@ -108,6 +110,7 @@ class Evaluation(Plottable, Shown):
         origin: Origin | None = None,
         known_depth: int | None = None,
         lists: Lists | None = None,
+        judge: Evaluation | None = None,
     ) -> None:
         self._scores = {of_measure.measure: of_measure for of_measure in scores}
         self.name = name
@@ -124,6 +127,7 @@ class Evaluation(Plottable, Shown):
         self.origin = origin
         self.known_depth = known_depth
         self.lists = lists
+        self.judge = judge
 
     def __repr__(self) -> str:
         means = ", ".join(f"{measure.label}={scores.mean:.4f}" for measure, scores in self._scores.items())
@@ -382,8 +386,10 @@ class Evaluation(Plottable, Shown):
 
         origin = self.origin or Origin.here()
         given = {name: one for name, one in (("label", label), ("commit", commit)) if one is not None}
-        if any(one.filled is not None for one in self):
-            raise ParameterError("an evaluation with filled holes cannot be saved", hint="save that of human labels")
+        if any(one.filled is not None or one.predicted is not None for one in self):
+            raise ParameterError(
+                "an evaluation with a judge's labels cannot be saved", hint="save that of human labels"
+            )
         parts = self.keeping(save_depth).parts() | {"origin": replace(origin, **given)}
         write(path, list(self), IntervalOptions(**options), parts)
 
@@ -451,7 +457,7 @@ class Evaluation(Plottable, Shown):
         """Return the arguments that make the evaluation, but for the scores."""
         names = (
             *("name", "query_ids", "conventions", "missing_queries", "unjudged_queries", "placements", "graded"),
-            *("notes", "alike", "run", "origin", "known_depth", "lists"),
+            *("notes", "alike", "run", "origin", "known_depth", "lists", "judge"),
         )
         return {"qrels": self._qrels, **{name: getattr(self, name) for name in names}}
 
@@ -475,6 +481,7 @@ class Evaluation(Plottable, Shown):
             "graded": self.graded and self.graded.select(keep),
             "run": None,
             "lists": self.lists and self.lists.select(keep),
+            "judge": None,
         }
         return Evaluation([scores.select(keep) for scores in self], **self.parts() | of_queries)
 
@@ -545,6 +552,8 @@ class Evaluation(Plottable, Shown):
         >>> ev.means()["RR"], round(ev.weighted({"q1": 3, "q2": 1}).means()["RR"], 4)
         (0.75, 0.875)
         """
+        if self.judge is not None:
+            raise ParameterError(argument="weights", given=Plain("some"), allowed="none", beside={"judge": None})
         table = Queries.of(queries, [weights]) if isinstance(weights, str) and queries is not None else queries
         own = weights_of(weights, table, self.query_ids)
         notes = (f"weights: {weights} of {table.where}",) if isinstance(table, Queries) else ()

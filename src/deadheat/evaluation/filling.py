@@ -17,7 +17,6 @@ from deadheat.errors import DataError
 from deadheat.measures import Measure
 from deadheat.placements.placements import Placements
 from deadheat.placements.unjudged import with_judged
-from deadheat.stats.filling import concentration_of, drawn_levels
 from deadheat.wording import counted
 
 N_FILLINGS = 200
@@ -51,6 +50,8 @@ class Filling:
 
     def __iter__(self) -> Iterator[Placements]:
         """Give the placements with the holes filled, `N_FILLINGS` times, always the same."""
+        from deadheat.stats.filling import drawn_levels  # few evaluations have a judge
+
         rng = np.random.default_rng(self.seed)
         cells = tuple(self.documents[name].to_numpy() for name in ("query", "code", "band"))
         for _ in range(N_FILLINGS):
@@ -58,6 +59,8 @@ class Filling:
 
     @cached_property
     def _concentration(self) -> float:
+        from deadheat.stats.filling import concentration_of  # as above
+
         return concentration_of(self.counts)
 
     @cached_property

@@ -96,7 +96,11 @@ class Interval(InNotebooks):
     quantile, at : float
         Of :meth:`Scores.quantile`: which one, as 0.5 for the median, and its estimate; None of a mean.
     n_effective : float or None
-        With weights: how many queries of equal weight give a mean as precise.
+        With weights: how many queries of equal weight give a mean as precise. With a judge: how many with human labels.
+    judge_weight : float or None
+        With a judge: what its labels count, from 0 (nothing: all is as without them) to 1.
+    alone : Interval or None
+        Where they count: the interval of the human labels alone.
     open_ends : tuple of str
         Of a quantile: "low" or "high" where there are too few values for that end, which is then the measure's own.
 
@@ -121,6 +125,8 @@ class Interval(InNotebooks):
     at: float | None = None
     open_ends: tuple[str, ...] = ()
     n_effective: float | None = None
+    judge_weight: float | None = None
+    alone: Interval | None = None
 
     @property
     def value(self) -> float:

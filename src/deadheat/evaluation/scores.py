@@ -25,11 +25,12 @@ from deadheat.measures.unjudged import ends, has_ends
 from deadheat.placements.placements import Placements
 from deadheat.placements.unjudged import Unjudged
 from deadheat.settings import PROPORTION
-from deadheat.wording import counted
+from deadheat.wording import Plain, counted
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from deadheat.stats.prediction import Powered
     from deadheat.stats.repeats import VarianceComponents
 
 PLANNED = (1, 2, 3, 5, 10, 20)  # repeats of a plan
@@ -186,6 +187,8 @@ class Scores(InNotebooks):
         Of a system that was run several times: the values of each run, of which `values` are the means.
     filled : Filled or None
         With ``unjudged="judge"``: the values of each filling, of which `values` are the means.
+    predicted : tuple of two ndarrays of float, or None
+        With the labels of a judge: by them, the values of these queries, and of others. The mean is estimated from all.
     """
 
     measure: Measure
@@ -197,6 +200,7 @@ class Scores(InNotebooks):
     weights: FloatArray | None = field(default=None, repr=False)
     repeats: Repeated | None = field(default=None, repr=False)
     filled: Filled | None = field(default=None, repr=False)
+    predicted: tuple[FloatArray, FloatArray] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         level = f"total {self.total:.4f}" if self.measure.total else f"{self.mean:.4f}"
@@ -224,8 +228,27 @@ class Scores(InNotebooks):
 
     @cached_property
     def mean(self) -> float:
-        """Mean over the queries that count; NaN if there are none. Of logarithms (GMAP), the geometric mean."""
+        """Mean over the queries that count; NaN if there are none. Of logarithms (GMAP), the geometric mean.
+
+        With a judge's labels for more queries (``judge=``) it is estimated from both; `human_mean` is that of humans.
+        """
+        return self.human_mean if self.powered is None else self.powered.estimate
+
+    @property
+    def human_mean(self) -> float:
+        """Mean over the queries of the qrels, whatever a judge says of others."""
         return self._mean(self.values)
+
+    @cached_property
+    def powered(self) -> Powered | None:
+        """What the labels of a judge add to the mean (prediction-powered inference); None without a judge."""
+        from deadheat.stats.prediction import powered_mean  # few evaluations have a judge
+
+        if self.predicted is None or not self.n_queries:
+            return None
+        own, others = self.predicted
+        kept = self.kept & ~np.isnan(own)
+        return powered_mean(self.values[kept], own[kept], others[~np.isnan(others)])
 
     @cached_property
     def variance_components(self) -> VarianceComponents:
@@ -571,6 +594,7 @@ class Scores(InNotebooks):
             weights=None if self.weights is None else self.weights[keep],
             repeats=self.repeats and self.repeats.select(keep),
             filled=self.filled and self.filled.select(keep),
+            predicted=None,
         )
 
     def _of_kept(self, values: FloatArray) -> FloatArray:
@@ -604,6 +628,8 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
     values = np.column_stack([one.values for one in scores])
     expected = np.column_stack([one.tie_mean for one in scores])
     codes = cluster_codes(options.cluster, options.queries, scores[0].query_ids)
+    if codes is not None and any(one.predicted is not None for one in scores):
+        raise ParameterError(argument="cluster", given=Plain("some"), allowed="none", beside={"judge": None})
     n_clusters = [None if codes is None else len(np.unique(codes[one.kept])) for one in scores]
     weights = weights_beside(scores)
     methods = [
@@ -654,9 +680,9 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
             low[n], high[n] = np.clip(one.mean + off * (-1, 1), *one.measure.range)
     for errors in (reported, of_queries):
         errors[own] *= [scores[n].mean for n in own]  # to first order
-    return [
+    made = [
         Interval(
-            one.mean,
+            one.human_mean,
             float(low[n]),
             float(high[n]),
             float(reported[n]),
@@ -670,6 +696,29 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
         )
         for n, one in enumerate(scores)
     ]
+    return [one if scores[n].powered is None else _with_judge(one, scores[n]) for n, one in enumerate(made)]
+
+
+def _with_judge(human: Interval, scores: Scores) -> Interval:
+    """Return an interval as a judge's labels make it: around their estimate, narrower as the standard error is."""
+    powered = scores.powered
+    assert powered is not None  # noqa: S101 - looked at above
+    if not powered.weight:
+        return replace(human, judge_weight=0.0)
+    ratio = math.sqrt(human.n_queries / powered.n_effective)
+    low, high = (powered.estimate + ratio * (end - human.mean) for end in (human.low, human.high))
+    lowest, highest = scores.measure.range
+    return replace(
+        human,
+        mean=powered.estimate,
+        low=max(low, lowest),
+        high=min(high, highest),
+        standard_error=human.standard_error * ratio,
+        query_standard_error=human.query_standard_error * ratio,
+        n_effective=powered.n_effective,
+        judge_weight=powered.weight,
+        alone=human,
+    )
 
 
 def weights_beside(scores: Sequence[Scores]) -> FloatArray | None:

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from deadheat.arguments import Rng
-from deadheat.arrays import BoolArray, FloatArray
+from deadheat.arrays import BoolArray, FloatArray, aligned
 from deadheat.data.alike import alike
 from deadheat.data.rows import UnreadRows
 from deadheat.data.tables import Qrels, Run
@@ -126,12 +126,13 @@ def evaluate_under(
     engine : Engine, optional
         Of the qrels and the run; made here by default.
     judge : Qrels, optional
-        Labels of a judge, for ``unjudged="judge"``.
+        Labels of a judge: they fill holes with ``unjudged="judge"``, else help to estimate the means.
     """
-    if (judge is None) == (conventions.unjudged == "judge"):
-        if judge is None:
-            raise ParameterError("needs a judge's labels", argument="unjudged", given="judge", hint=Advice("judge"))
-        raise ParameterError("fills holes", argument="judge", hint=Advice("unjudged", "judge"))
+    if conventions.unjudged == "judge" and judge is None:
+        raise ParameterError("needs a judge's labels", argument="unjudged", given="judge", hint=Advice("judge"))
+    if conventions.unjudged != "judge" and judge is not None:
+        human, by_judge = (evaluate_under(conventions, one, run, measures, rng) for one in (qrels, judge))
+        return helped_by(human, by_judge)
     if qrels.open_to is not None:
         conventions = replace(conventions, unjudged="bounds", unjudged_max_rel=qrels.open_to)
     ties = conventions.ties
@@ -162,6 +163,27 @@ def evaluate_under(
     if holes is not None:
         found.notes = (*found.notes, holes.told())
     return found
+
+
+def helped_by(human: Evaluation, judge: Evaluation) -> Evaluation:
+    """Return an evaluation whose means are estimated with the help of a judge's labels, which more queries have.
+
+    Parameters
+    ----------
+    human, judge : Evaluation
+        Of one run, by either labels. Totals and geometric means stay as they are.
+    """
+    others = np.array(sorted({*judge.query_ids.tolist()}.difference(human.query_ids.tolist())), object)
+    scores = []
+    for own in human:
+        by_judge = judge[own.measure]
+        same, rest = (aligned(by_judge.values, by_judge.query_ids, ids) for ids in (human.query_ids, others))
+        if n_lacking := int((own.kept & np.isnan(same)).sum()):
+            of = f"{n_lacking:,} of {counted(own.n_queries, 'query', 'queries')}"
+            raise DataError(f"{judge.qrels_name} gives no {own.measure.label} for {of} with human labels")
+        is_mean = not (own.measure.total or own.measure.geometric)
+        scores.append(replace(own, predicted=(same, rest) if is_mean else None))
+    return Evaluation(scores, **human.parts() | {"judge": judge})
 
 
 def lacking_of(conventions: Conventions, run: Run, placements: Placements, missing: BoolArray) -> tuple[str, ...]:

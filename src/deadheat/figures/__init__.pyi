@@ -1,6 +1,7 @@
 # The names of the package; a test holds the figures complete.
 
 from deadheat.figures.base import Drawing, Figure, drawings, figures_of, plot_of
+from deadheat.figures.draw_judges import confusion, judge_bias, judged_means
 from deadheat.figures.draw_leaderboard import heat_map, rank_intervals, tiers, without_task
 from deadheat.figures.draw_lines import coarsening, cutoffs, history, precision_recall, slopes
 from deadheat.figures.draw_overview import overview
@@ -13,6 +14,7 @@ __all__ = [
     "Drawing",
     "Figure",
     "coarsening",
+    "confusion",
     "cutoffs",
     "differences",
     "drawings",
@@ -20,6 +22,8 @@ __all__ = [
     "forest",
     "heat_map",
     "history",
+    "judge_bias",
+    "judged_means",
     "largest_tie",
     "matrix",
     "mean_tie_ratio",

@@ -11,6 +11,7 @@ import polars as pl
 
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.history import History
+from deadheat.comparison.judges import JudgeAgreement
 from deadheat.comparison.languages import Languages
 from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.errors import FigureError, ParameterError, SourceTypeError
@@ -30,6 +31,7 @@ Drawable: TypeAlias = (
     | Simulation
     | History
     | Leaderboard
+    | JudgeAgreement
     | pl.DataFrame
     | Mapping[str, object]
     | Sequence[object]
@@ -40,7 +42,7 @@ Chart: TypeAlias = alt.LayerChart | alt.ConcatChart
 """A figure as Altair has it: one of several pictures is a ConcatChart."""
 
 SubjectKind: TypeAlias = Literal[
-    "systems", "comparison", "languages", "strata", "ties", "coarsening", "history", "leaderboard"
+    "systems", "comparison", "languages", "strata", "ties", "coarsening", "history", "leaderboard", "judges"
 ]
 KINDS: dict[type, SubjectKind] = {
     Comparison: "comparison",
@@ -53,6 +55,7 @@ KINDS: dict[type, SubjectKind] = {
     CoarseningProfile: "coarsening",
     History: "history",
     Leaderboard: "leaderboard",
+    JudgeAgreement: "judges",
 }
 SEVERAL = {"systems", "strata", "ties"}  # kinds of objects of which a figure takes several too
 
@@ -73,7 +76,7 @@ class Figure:
         Takes what it is of, and the `measure` if it has one.
     of : tuple of str
         What it can be drawn of: "systems", "comparison", "languages", "strata", "ties", "coarsening",
-        "history", "leaderboard".
+        "history", "leaderboard", "judges".
     measures : str
         "each": it is drawn of each measure; "all": one is of all measures; else the names of its own, such as "nDCG R".
     place : int

@@ -97,7 +97,8 @@ def gate(
     Parameters
     ----------
     evaluation : Evaluation or path
-        Or the path of a saved one.
+        Or the path of a saved one. If it was made with a judge's labels (``judge=``), thresholds are of the means that
+        are estimated with their help, but strata and comparisons with a baseline of the human labels.
     checks : str, Threshold or iterable of them
         ``"nDCG@10 >= 0.8"`` is about the mean, or the total for a count such as NumRet; ``low(...)`` and ``high(...)``
         are the ends of its confidence interval; ``tie_min(...)``, ``tie_max(...)`` and ``tie_std(...)`` are its
@@ -364,7 +365,7 @@ def check_family(
     raised = replace(options, confidence_level=level, n_resamples=n_resamples)
     names = list(dict.fromkeys(one.measure for one in thresholds if one.quantity in ENDS))
     for subset in family:
-        own = evaluation.select(subset.keep)
+        own = evaluation if subset.keep.all() else evaluation.select(subset.keep)
         of_subset = IntervalOptions.of(vars(raised), cluster=None if cluster is None else cluster[subset.keep])
         ends = dict(zip(names, intervals([own[name] for name in names], of_subset), strict=True)) if names else {}
         for one in thresholds:

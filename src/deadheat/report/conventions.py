@@ -19,6 +19,7 @@ from deadheat.measures.words import is_doubted, meaning
 from deadheat.report.model import (
     Fact,
     note,
+    said,
     share,
     warning,
 )
@@ -178,6 +179,7 @@ def made_under(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     if depth is not None:
         yield Fact("depth", depth, "lists", f"cut after {counted(depth, 'document')}", is_note=True)
     yield from _weighted(evaluations[0])
+    yield from _helped(evaluations)
     yield from _components(evaluations)
     for one in evaluations:
         yield from _repeated(one)
@@ -201,6 +203,38 @@ def made_under(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         yield Fact(
             "without_bounds", lacking, "no bound", f"over unjudged documents: {', '.join(lacking)}", is_note=True
         )
+
+
+def of_judge(name: str, n_others: int, n_queries: int, what: str) -> Fact:
+    """Return what was assumed of a judge's labels that help to estimate something."""
+    text = (
+        f"{name} labelled {counted(n_others, 'query', 'queries')} beside {n_queries} with human labels, which must be a"
+        f" random sample of all; {what} by prediction-powered inference"
+    )
+    return Fact("judge", name, "judge", text)
+
+
+def not_a_sample(measure: str, p: float, what: str) -> Fact:
+    """Warn of queries with human labels that a judge scores otherwise than others."""
+    text = f"by {measure} the judge scores queries with human labels otherwise than others (p = {p:.2g}): are they"
+    return warning("sample", f"{text} a random sample? If not, the {what} are off")
+
+
+def _helped(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
+    """Say what was assumed of a judge's labels, and where they add nothing."""
+    if (judge := evaluations[0].judge) is None:
+        return
+    from deadheat.stats.prediction import sample_doubt  # few evaluations have a judge
+
+    scores = [one for evaluation in evaluations for one in evaluation if one.powered is not None]
+    n_others = len({*judge.query_ids.tolist()}.difference(evaluations[0].query_ids.tolist()))
+    yield of_judge(judge.qrels_name, n_others, len(evaluations[0].query_ids), "means and their intervals")
+    if useless := sum(one.powered is not None and not one.powered.weight for one in scores):
+        text = f"the judge adds nothing to {useless} of {counted(len(scores), 'mean')}: human labels alone make these"
+        yield said("weight 0", text)
+    for one in evaluations[0]:
+        if one.predicted is not None and (p := sample_doubt(*one.predicted)) is not None:
+            yield not_a_sample(one.measure.label, p, "means")
 
 
 def _weighted(evaluation: Evaluation) -> Iterator[Fact]:

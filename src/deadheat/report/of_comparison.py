@@ -23,6 +23,8 @@ from deadheat.report.conventions import (
     cannot_be_known,
     estimated_by,
     made_under,
+    not_a_sample,
+    of_judge,
     of_runs,
     tell_ties,
 )
@@ -42,7 +44,6 @@ from deadheat.report.model import (
     said,
     share,
     tabulate,
-    warning,
 )
 from deadheat.report.numbers import (
     QUERY,
@@ -378,18 +379,13 @@ def _of_judge(comparison: Comparison) -> Iterator[Fact]:
     n_others = max(one.n_others for _, one in pairs)
     name = next(iter(comparison.by_judge.values())).qrels_name
     n = max(pair.n_queries for pair, _ in pairs)
-    text = (
-        f"{name} labelled {counted(n_others, 'query', 'queries')} beside {n} with human labels, which must be a random"
-    )
-    how = "sample of all; differences by prediction-powered inference, p by Student's t and not by the test above"
-    yield Fact("judge", name, "judge", f"{text} {how}")
+    yield of_judge(name, n_others, n, "differences, and p by Student's t and not by the test above,")
     useless = sum(not one.weight for _, one in pairs)
     if useless:
         text = f"adds nothing to {useless} of {counted(len(pairs), 'difference')}: these are of the human labels alone"
         yield said("weight 0", text)
     for measure, p in sampling_doubts(comparison.by_judge, comparison.query_ids).items():
-        text = f"by {measure} the judge scores queries with human labels otherwise than others (p = {p:.2g}): are they"
-        yield warning("sample", f"{text} a random sample? If not, the differences are off")
+        yield not_a_sample(measure, p, "differences")
 
 
 def _facts(comparison: Comparison, parts: Parts, qrels: str, among: str) -> Iterator[Fact]:

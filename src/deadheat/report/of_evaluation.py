@@ -51,6 +51,7 @@ from deadheat.report.score_tables import (
     parts_of,
     quantiles_of,
     tabulate_filled,
+    tabulate_judged,
     tabulate_quantiles,
     tabulate_scores,
     unexplained,
@@ -181,6 +182,8 @@ def report_evaluations(
     tables = [*([list_queries(evaluations, strata, context.beside)] if per_query else []), summary]
     if evaluations[0].conventions.unjudged == "judge":
         tables.append(tabulate_filled(evaluations, context.confidence_level))
+    if evaluations[0].judge is not None:
+        tables.append(tabulate_judged(evaluations, context.confidence_level))
     quantiles = quantiles_of(parts, context.quantiles, context.confidence_level)
     facts = list(_facts(evaluations, parts, context, quantiles))
     if grouping is not None:

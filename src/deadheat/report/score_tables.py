@@ -160,6 +160,28 @@ def tabulate_filled(evaluations: Sequence[Evaluation], level: float) -> Table:
     return tabulate("filled", (SYSTEM, MEASURE), columns, rows, title="Holes filled, for these queries")
 
 
+def tabulate_judged(evaluations: Sequence[Evaluation], level: float) -> Table:
+    """Return what the labels of a judge add to each mean."""
+    rows: list[dict[str, Any]] = []
+    for evaluation in evaluations:
+        for scores, found in zip(evaluation, evaluation.intervals(confidence_level=level).values(), strict=True):
+            if scores.powered is not None:
+                own = {"system": evaluation.name, "measure": scores.measure.label, "human": scores.human_mean}
+                ends = {"alone": span_of(found.alone or found), "both": span_of(found)}
+                rows.append({**vars(scores.powered), **own, "with": scores.mean, **ends})
+    heading = level_heading(level, set())
+    columns = (
+        Column("human", "human"),
+        Column("alone", heading, ends=("human_low", "human_high"), spare=1),
+        Column("with", "and judge"),
+        Column("both", heading, ends=("judge_low", "judge_high"), spare=1),
+        Column("weight", "weight"),
+        Column("correlation", "correlation", spare=2),
+        Column("n_effective", "as if queries"),
+    )
+    return tabulate("judge", (SYSTEM, MEASURE), columns, rows, title="What the judge adds")
+
+
 def quantiles_of(parts: Sequence[Part], quantiles: Sequence[float], level: float) -> Quantiles:
     """Return the quantiles over queries with intervals of this level, of each measure that is of single queries."""
     return {

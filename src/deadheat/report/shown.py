@@ -60,7 +60,13 @@ from deadheat.report.of_orders import report_orders
 from deadheat.report.of_planning import planned
 from deadheat.report.of_profile import report_profile
 from deadheat.report.of_steps import of_steps
-from deadheat.report.page import page_of_comparison, page_of_evaluation, page_of_history, page_of_leaderboard
+from deadheat.report.page import (
+    page_of_comparison,
+    page_of_evaluation,
+    page_of_history,
+    page_of_judges,
+    page_of_leaderboard,
+)
 from deadheat.wording import counted
 
 MOST_ROWS = 20  # of placements: more are no table to read
@@ -160,6 +166,7 @@ PAGES: dict[type, Callable[[Any], str]] = {
     Comparison: page_of_comparison,
     Evaluation: page_of_evaluation,
     History: page_of_history,
+    JudgeAgreement: page_of_judges,
     Leaderboard: page_of_leaderboard,
 }
 

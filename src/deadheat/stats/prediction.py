@@ -10,6 +10,7 @@ from deadheat.arrays import FloatArray
 FEWEST = 5  # known values: with fewer the weight would be a guess
 ENOUGH = 50  # from which one weight for all will do
 N_FOLDS = 10
+SUSPECT = 0.01  # p below which known values do not look like a sample of all
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,22 @@ def powered_mean(
     found = _powered(known, weights, predicted, others, confidence_level)
     is_worse = weight is None and found.standard_error >= alone.standard_error
     return alone if is_worse else found
+
+
+def sample_doubt(one: FloatArray, other: FloatArray) -> float | None:
+    """Return the p value of Welch's t test of two samples if it is below `SUSPECT`: they are not of one population."""
+    from scipy import special
+
+    one, other = (values[~np.isnan(values)] for values in (one, other))
+    if min(len(one), len(other)) < 2:
+        return None
+    parts = [float(np.var(values, ddof=1)) / len(values) for values in (one, other)]
+    apart, variance = abs(float(one.mean() - other.mean())), sum(parts)
+    if not variance:
+        return 0.0 if apart else None
+    freedom = variance**2 / sum(part**2 / (len(values) - 1) for part, values in zip(parts, (one, other), strict=True))
+    p_value = float(2 * special.stdtr(freedom, -apart / variance**0.5))
+    return p_value if p_value < SUSPECT else None
 
 
 def _weights(known: FloatArray, predicted: FloatArray, others: FloatArray) -> FloatArray:

@@ -6,6 +6,7 @@ from deadheat.report.page.assemble import (
     page_of_comparison,
     page_of_evaluation,
     page_of_history,
+    page_of_judges,
     page_of_leaderboard,
 )
 from deadheat.report.page.before_after import before_and_after
@@ -20,5 +21,6 @@ __all__ = [
     "page_of_comparison",
     "page_of_evaluation",
     "page_of_history",
+    "page_of_judges",
     "page_of_leaderboard",
 ]

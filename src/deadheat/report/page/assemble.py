@@ -17,6 +17,7 @@ import numpy as np
 
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.history import History
+from deadheat.comparison.judges import JudgeAgreement
 from deadheat.comparison.languages import Languages, judge_languages
 from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.evaluation.evaluation import Evaluation
@@ -31,6 +32,7 @@ from deadheat.report.numbers import OF_TIES, as_cell, format_cell, span_of, span
 from deadheat.report.of_comparison import columns_of_strata, list_systems, report_comparison
 from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
 from deadheat.report.of_history import report_history
+from deadheat.report.of_judges import report_judges
 from deadheat.report.of_languages import list_languages, tell_beside, tell_gaps, tell_languages
 from deadheat.report.of_leaderboard import report_leaderboard
 from deadheat.report.page.at_a_glance import about, glance, headline_of
@@ -391,9 +393,17 @@ def page_of_leaderboard(found: Leaderboard) -> str:
     return _page_of(report_leaderboard(found), f"Leaderboard: {found.measure}", found, [found.measure])
 
 
-def _page_of(report: Report, heading: str, found: History | Leaderboard, measures: Sequence[str]) -> str:
+def page_of_judges(found: JudgeAgreement, report: Report | None = None) -> str:
+    """Return an HTML document with the figures of the first judge and measure, and the tables."""
+    measures = [one.measure.label for one in found.conclusions[:1]] or [""]
+    return _page_of(report or report_judges(found), f"Judges: {', '.join(found.judges)}", found, measures)
+
+
+def _page_of(
+    report: Report, heading: str, found: History | JudgeAgreement | Leaderboard, measures: Sequence[str]
+) -> str:
     """Return an HTML document with a report, and its figures first."""
-    part, numbers = "history" if isinstance(found, History) else "leaderboard", count(1)
-    drawn = [] if are_missing() else [one for name in measures for one in draw(part, found, name, numbers)]
+    numbers = count(1)
+    drawn = [] if are_missing() else [one for name in measures for one in draw("figures", found, name, numbers)]
     figures = "".join(f"<figure>{one.svg}</figure>" for one in drawn if one.svg)
     return as_html(replace(report, heading=heading)).replace("</h1>", f"</h1>{figures}", 1)

@@ -1,0 +1,125 @@
+"""evaluate(judge=): means from few human labels and many of a judge, against the formula and in simulations."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat.errors import DataError, ParameterError
+from deadheat.evaluation.scores import Scores
+from deadheat.stats.prediction import powered_mean
+from support.command import call, ok
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Labels = dict[str, dict[str, int]]
+RNG = np.random.default_rng(3)
+ALL: Labels = {f"q{q:02}": {f"d{d}": int(RNG.integers(0, 3)) for d in range(10)} for q in range(60)}
+JUDGE: Labels = {
+    q: {d: int(np.clip(g + RNG.choice([-1, 0, 0, 0, 1]), 0, 2)) for d, g in own.items()} for q, own in ALL.items()
+}
+HUMAN: Labels = dict(list(ALL.items())[::3])
+RUN = {q: {d: g * 0.5 + float(RNG.integers(0, 3)) for d, g in own.items()} for q, own in ALL.items()}
+
+
+def test_the_mean_is_that_of_prediction_powered_inference() -> None:
+    found = dh.evaluate(HUMAN, RUN, ["nDCG@5", "NumRel"], judge=JUDGE)
+    by_human, by_judge = (dh.evaluate(labels, RUN, "nDCG@5").to_dict() for labels in (HUMAN, JUDGE))
+    known, same, others = (
+        np.array([one[query]["nDCG@5"] for query in queries])
+        for one, queries in ((by_human, HUMAN), (by_judge, HUMAN), (by_judge, sorted(ALL.keys() - HUMAN.keys())))
+    )
+    wanted, scores = powered_mean(known, same, others), found["nDCG@5"]
+    assert scores.mean == pytest.approx(wanted.estimate, rel=1e-12)
+    assert scores.human_mean == pytest.approx(known.mean(), rel=1e-12)
+    interval = scores.interval("t")
+    assert (interval.low, interval.high) == pytest.approx((wanted.low, wanted.high), rel=1e-9)
+    assert interval.judge_weight == wanted.weight > 0
+    assert interval.n_effective == wanted.n_effective > len(HUMAN)
+    assert interval.alone is not None
+    human = dh.evaluate(HUMAN, RUN, "nDCG@5")["nDCG@5"].interval("t")
+    assert (interval.alone.low, interval.alone.high) == (human.low, human.high)
+    assert interval.high - interval.low < human.high - human.low
+    assert found["NumRel"].powered is None  # a total is of these queries
+    assert found["NumRel"].total == sum(grade > 0 for own in HUMAN.values() for grade in own.values())
+
+
+def test_a_judge_that_adds_nothing_leaves_all_as_it_was() -> None:
+    constant = {query: dict.fromkeys(own, 1) for query, own in ALL.items()}
+    scores = dh.evaluate(HUMAN, RUN, "nDCG@5", judge=constant)["nDCG@5"]
+    human = dh.evaluate(HUMAN, RUN, "nDCG@5")["nDCG@5"]
+    assert scores.mean == human.mean
+    own, alone = scores.interval(), human.interval()
+    assert (own.low, own.high, own.judge_weight, own.alone) == (alone.low, alone.high, 0, None)
+
+
+def test_what_it_does_not_go_with() -> None:
+    found = dh.evaluate(HUMAN, RUN, "nDCG@5", judge=JUDGE)
+    with pytest.raises(ParameterError, match="cluster"):
+        found["nDCG@5"].interval(cluster=[1, 2] * 10)
+    with pytest.raises(ParameterError, match="weights"):
+        found.weighted(dict.fromkeys(HUMAN, 1.0))
+    with pytest.raises(ParameterError, match="cannot be saved"):
+        found.save("x.json")
+    with pytest.raises(DataError, match="of 20 queries with human labels"):
+        dh.evaluate(HUMAN, RUN, "nDCG@5", judge=dict(list(JUDGE.items())[5:]))
+    assert found.select(np.arange(20) < 9)["nDCG@5"].powered is None
+
+
+def test_thresholds_of_gates_are_of_the_estimate() -> None:
+    found = dh.evaluate(HUMAN, RUN, "nDCG@5", judge=JUDGE)
+    low = found["nDCG@5"].interval().low
+    assert dh.gate(found, f"low(nDCG@5) >= {low - 1e-9}").passed
+    assert not dh.gate(found, f"low(nDCG@5) >= {low + 1e-6}").passed
+    assert dh.gate(found, f"nDCG@5 >= {found['nDCG@5'].mean - 1e-9}").passed
+
+
+def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, labels in (("human", HUMAN), ("llm", JUDGE)):
+        rows = [f"{query} 0 {doc} {grade}\n" for query, own in labels.items() for doc, grade in own.items()]
+        (tmp_path / f"{name}.txt").write_text("".join(rows), encoding="utf-8")
+    rows = [f"{query} Q0 {doc} 1 {score} x\n" for query, own in RUN.items() for doc, score in own.items()]
+    (tmp_path / "one.run").write_text("".join(rows), encoding="utf-8")
+    found = dh.evaluate(HUMAN, RUN, "nDCG@5", judge=JUDGE)["nDCG@5"]
+    document = json.loads(ok("evaluate", "human.txt", "one.run", "--judge", "llm.txt", "-m", "nDCG@5", "--format=json"))
+    row = document["judge"]["one"]["nDCG@5"]
+    interval = found.interval()
+    assert interval.alone is not None
+    told = [row[name] for name in ("human", "with", "judge_low", "judge_high", "human_low", "weight", "n_effective")]
+    wanted = [found.human_mean, found.mean, interval.low, interval.high, interval.alone.low]
+    assert told == pytest.approx([*wanted, interval.judge_weight, interval.n_effective])
+    out = " ".join(ok("evaluate", "human.txt", "one.run", "--judge", "llm.txt", "-m", "nDCG@5").split())
+    assert "labelled 40 queries beside 20 with human labels, which must be a random sample of all" in out
+    assert "--judge" in call("evaluate", "human.txt", "one.run", "--judge", "llm.txt", "--save", "x.json").stderr
+    gates = ("gate", "human.txt", "one.run", "--judge", "llm.txt")
+    assert call(*gates, "-c", f"low(nDCG@5) >= {interval.low - 1e-6}").exit_code == 0
+    assert call(*gates, "-c", f"low(nDCG@5) >= {interval.low + 1e-6}").exit_code == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [10, 25])
+def test_intervals_cover_as_those_of_human_labels_do(n: int) -> None:
+    """Values between 0 and 1 that pile up at 1, with a judge that correlates at about 0.6, of 100 more queries."""
+    rng = np.random.default_rng(n)
+    spread = dh.evaluate(HUMAN, RUN, "nDCG@5")["nDCG@5"].spread
+    covered = {"both": 0, "alone": 0}
+    truth = np.clip(rng.normal(0.7, 0.3, 10**6), 0, 1).mean()
+    for _ in range(200):
+        shared = rng.normal(0, 0.23, n + 100)
+        human, judge = (np.clip(0.7 + shared + rng.normal(0, 0.19, n + 100), 0, 1) for _ in range(2))
+        ids = np.array([f"q{q}" for q in range(n)], object)
+        scores = Scores(
+            spread.measure, ids, human[:n], spread, rows=np.arange(n) % 20, predicted=(judge[:n], judge[n:])
+        )
+        own = scores.interval(n_resamples=400)
+        covered["both"] += own.low <= truth <= own.high
+        alone = own.alone or own
+        covered["alone"] += alone.low <= truth <= alone.high
+    assert covered["both"] / 200 >= 0.93
+    assert covered["both"] >= covered["alone"] - 6
