@@ -10,9 +10,8 @@ import pytest
 from scipy import stats
 
 import deadheat as dh
-from deadheat.comparison import judged
 from deadheat.errors import ParameterError
-from deadheat.stats.prediction import powered_mean
+from deadheat.stats.prediction import powered_mean, sample_doubt
 from support.command import call, ok
 
 if TYPE_CHECKING:
@@ -109,9 +108,10 @@ def test_queries_that_are_no_sample_are_told() -> None:
 
 
 def test_whether_they_are_a_sample_is_asked_by_welchs_test() -> None:
-    one, other = RNG.random(9), RNG.random(30) ** 2
+    one, other = RNG.random(9), RNG.random(30) ** 2 - 0.5
     expected = stats.ttest_ind(one, other, equal_var=False).pvalue
-    assert judged._welch(one, other) == pytest.approx(expected)
+    assert sample_doubt(one, np.append(other, np.nan)) == pytest.approx(expected)
+    assert sample_doubt(one, one) is None
 
 
 @pytest.mark.parametrize("options", [{"test": "wilcoxon"}, {"test": "tukey"}, {"cluster": dict.fromkeys(ALL, "a")}])
