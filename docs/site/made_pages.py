@@ -15,9 +15,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from click.testing import CliRunner
 from tie_picture import picture
 
 import deadheat as dh
+from deadheat.cli import main
+from deadheat.cli.app import COMMANDS
 from deadheat.measures.guide import USES
 from deadheat.report.model import Fact
 from deadheat.report.of_measures import report_measure
@@ -186,8 +189,8 @@ def reference() -> str:
             continue
         room = value.__module__.split(".")[1]
         rooms["notation" if room == "measures" and not inspect.isclass(value) else room].append(name)
-    lines = ["Reference", "=========", "", "Every public name of ``import deadheat as dh``. Commands have their own"]
-    lines += ["help: ``deadheat COMMAND --help``.", ""]
+    lines = ["Reference", "=========", "", "Every public name of ``import deadheat as dh``. Options of commands are"]
+    lines += ["in :doc:`commands`.", ""]
     order = [room for room in ROOMS if room in rooms]
     for room in [*[one for one in rooms if one not in order], *order]:
         title = ROOMS.get(room, room.capitalize())
@@ -195,6 +198,20 @@ def reference() -> str:
         if room == "measures":
             lines += ["   :template: measure.rst"]
         lines += ["", *(f"   deadheat.{name}" for name in rooms[room]), ""]
+    return "\n".join(lines)
+
+
+def commands() -> str:
+    """Return the page of all commands: what --help-all says of each, with its options in their groups."""
+    lines = [
+        "# Commands",
+        "",
+        "Options are in groups: those of the command, input, measures, ties, statistics, output.",
+        "",
+    ]
+    for name in COMMANDS:
+        told = CliRunner().invoke(main, [name, "--help-all"], prog_name="deadheat", env={"COLUMNS": "80"}).stdout
+        lines += [f"## deadheat {name}", "", "```text", told.rstrip(), "```", ""]
     return "\n".join(lines)
 
 
@@ -216,7 +233,7 @@ def make() -> None:
     """Write what has changed, so that Sphinx reads no other page again."""
     (MADE / "measures").mkdir(parents=True, exist_ok=True)
     made = {"measures.md": catalogue(), "reference.rst": reference(), "ties.svg": picture()}
-    made |= {"tools.md": tool_answers.page()}
+    made |= {"tools.md": tool_answers.page(), "commands.md": commands()}
     made |= {f"measures/{name}.md": "\n".join(measure_page(name)) for name in dh.measures()}
     made |= {f"notebook-{path.stem}.md": notebook(path) for path in (DOCS / "notebooks").glob("*.ipynb")}
     for name, text in made.items():
