@@ -34,6 +34,20 @@ def main() -> None:
     charts["clinician"] = of_clinician()
     for name, chart in charts.items():
         dh.figures.save(chart, HERE / f"{name}.svg")
+        if name != "matrix":  # whose text is on cells of many colours
+            follow_theme(HERE / f"{name}.svg")
+
+
+def follow_theme(path: Path) -> None:
+    """Give a picture a dark theme, with the colours of the page of deadheat report."""
+    sheet = (Path(dh.__file__).parent / "report/templates/document.css").read_text(encoding="utf-8")
+    svg, rules = path.read_text(encoding="utf-8"), []
+    for light, dark in re.findall(r"--fig-(\w+):(#\w+)", sheet):
+        colour = light if light in {"white", "black"} else f"#{light}"
+        parts = [part for part in ("fill", "stroke") if f'{part}="{colour}"' in svg.lower()]
+        rules += [f'[{part}="{colour}" i]{{{part}:{dark}}}' for part in parts]
+    style = f"<style>@media(prefers-color-scheme:dark){{{''.join(rules)}}}</style>"
+    path.write_text(re.sub(r"(<svg[^>]*>)", rf"\1{style}", svg, count=1), encoding="utf-8")
 
 
 def of_clinician() -> object:
