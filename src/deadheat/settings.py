@@ -302,13 +302,16 @@ class Design(Estimation):
     Attributes
     ----------
     baseline : str or None
-        None: every pair of systems.
+        None: every pair of systems, or each against `baselines`.
+    baselines : tuple of str
+        Several, if a sequence of them was given as `baseline`.
     test, correction, alternative : str
     method, confidence_level, n_resamples, rng
         Of the intervals and tests; the method "auto" is "t" for differences.
     """
 
     baseline: str | None = None
+    baselines: tuple[str, ...] = ()
     test: str = setting(
         "randomization",
         (*TESTS, TUKEY),
@@ -321,6 +324,11 @@ class Design(Estimation):
     def __post_init__(self) -> None:
         """Check each setting, and that methods and tests fit differences."""
         super().__post_init__()
+        several: object = self.baseline
+        if isinstance(several, list | tuple):
+            names = tuple(dict.fromkeys(several))
+            object.__setattr__(self, "baseline", names[0] if len(names) == 1 else None)
+            object.__setattr__(self, "baselines", names if len(names) > 1 else ())
         if self.method in {BOUNDED, PROPORTION}:
             of = "are 0 or 1" if self.method == PROPORTION else "have a lowest and a highest value"
             raise ParameterError(
@@ -339,12 +347,18 @@ class Design(Estimation):
         """The method of the intervals of differences, whose limits are too far apart to be of use."""
         return "t" if self.method == "auto" else self.method
 
+    @property
+    def against(self) -> tuple[str, ...]:
+        """What systems are compared with; empty for every pair."""
+        return self.baselines if self.baseline is None else (self.baseline,)
+
     def check_systems(self, names: Sequence[str], *, has_clusters: bool, has_weights: bool = False) -> None:
         """Raise `ParameterError` if systems of these names, with clusters or weights or not, cannot be compared so."""
         if len(names) < 2:
             raise ParameterError("a comparison needs two runs or more", given=len(names))
-        if self.baseline is not None and self.baseline not in names:
-            raise ParameterError(argument="baseline", given=self.baseline, allowed=names)
+        for baseline in self.against:
+            if baseline not in names:
+                raise ParameterError(argument="baseline", given=baseline, allowed=names)
         for name, is_given in (("cluster", has_clusters), ("weights", has_weights)):
             if is_given and self.test not in {*CLUSTERED, TUKEY}:
                 raise ParameterError(argument="test", given=self.test, allowed=(*CLUSTERED, TUKEY), beside={name: None})

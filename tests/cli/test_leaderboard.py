@@ -45,7 +45,7 @@ def test_forms(table: Path, tmp_path: Path) -> None:
     assert [(row["rank_low"], row["rank_high"]) for row in rows] == board.rank_intervals
     assert [row["tier"] for row in rows] == board.tiers == [1, 1, 2]
     (tmp_path / "made").mkdir()
-    for ending, option in (("csv", "--digits=3"), ("tex", "--compact"), ("md", "--compact"), ("html", "--seed=1")):
+    for ending, option in (("csv", "--digits=3"), ("tex", "--compact"), ("md", "--compact"), ("html", "--rng=1")):
         path = tmp_path / "made" / f"board.{ending}"
         ok("leaderboard", table, option, "-o", path)
         assert "good" in path.read_text(encoding="utf-8")

@@ -409,3 +409,37 @@ def test_too_few_resamples_for_so_many_pairs_are_told() -> None:
     assert "after the correction for 10 differences, p of 99 resamples is at least 0.1: only exact p" in told
     assert "200 resamples are enough" in told
     assert "after the correction" not in dh.compare_evaluations(evaluations, n_resamples=999).to_markdown()
+
+
+def test_several_baselines_are_compared_with_all_others() -> None:
+    qrels = {f"q{n}": {"a": 1} for n in range(7)}
+    rng = np.random.default_rng(3)
+    runs = {name: {query: {doc: float(rng.integers(9)) for doc in "abcd"} for query in qrels} for name in "wxyz"}
+    every = {(one.system, one.baseline): one for one in dh.compare(qrels, runs, "RR").pairs}
+    found = dh.compare(qrels, runs, "RR", baseline=["x", "z"], correction="holm")
+    assert [(one.system, one.baseline) for one in found.pairs] == [
+        ("w", "x"),
+        ("y", "x"),
+        ("z", "x"),
+        ("w", "z"),
+        ("y", "z"),
+    ]
+    for one in found.pairs:
+        other = every.get((one.system, one.baseline)) or every[one.baseline, one.system]
+        assert abs(one.difference) == pytest.approx(abs(other.difference), abs=1e-15)
+        assert one.p_value == other.p_value
+    raw = [one.p_value for one in found.pairs]
+    assert [one.p_adjusted for one in found.pairs] == pytest.approx(holm(raw))
+    assert dh.compare(qrels, runs, "RR", baseline=["x"]).design.baseline == "x"
+    assert "w" in str(found)
+    with pytest.raises(ParameterError, match="baseline"):
+        dh.compare(qrels, runs, "RR", baseline=["x", "other"])
+
+
+def holm(raw: list[float]) -> list[float]:
+    order = np.argsort(raw)
+    found, largest = np.zeros(len(raw)), 0.0
+    for place, n in enumerate(order):
+        largest = max(largest, min(1.0, raw[n] * (len(raw) - place)))
+        found[n] = largest
+    return found.tolist()

@@ -51,8 +51,11 @@ compare old.json saved.json
 compare Q.txt A.run E.run -m RR --unjudged bounds --score-precision 2
 compare Q.txt A.run B.run --ties best --no-relevant skip --missing skip --score-precision float16
 compare Q.txt A.run B.run --ties random --judged-only --depth 5 --rel 2
+compare Q.txt A.run B.run E.run -m 'nDCG@2 RR P@1' --orders --test t --correction none --confidence-level 0.7
 agree A.run B.run
+agree O1 O2
 agree A.run B.run E.run
+leaderboard tasks -m RR
 gate Q.txt A.run -c 'RR > 0'
 gate Q.txt A.run -c 'low(RR) > 0.9' -c 'each(device): nDCG@2 >= 0.1' --queries queries.csv --by market
 gate saved.json --baseline old.json --no-worse-than 0.2
@@ -144,6 +147,16 @@ def prepare(folder: Path) -> None:
     )
     (folder / "types.csv").write_text("task,group\n" + "".join(f"T{n},G{n % 2}\n" for n in range(6)))
     (folder / "weights.csv").write_text("task,weight\n" + "".join(f"T{n},{n + 1}\n" for n in range(6)))
+    for name in ("T1", "T2"):
+        (folder / "tasks" / name).mkdir(parents=True)
+        for file in ("Q.txt", "A.run", "B.run"):
+            copy = folder / "tasks" / name / file.replace("Q.txt", "qrels.txt")
+            copy.write_text((folder / file).read_text())
+    for number, rule in (("O1", "expected"), ("O2", "worst")):
+        (folder / number).mkdir()
+        for run in "ABE":
+            found = deadheat.evaluate(folder / "Q.txt", folder / f"{run}.run", "RR", ties=rule)
+            found.save(folder / number / f"{run}.json")
     for name, qrels, run in (("old", "Q.txt", "A.run"), ("saved", "Q.txt", "B.run"), ("new", "labels.txt", "B.run")):
         found = deadheat.evaluate(folder / qrels, folder / run, ["RR", "nDCG@2"])
         found.save(folder / f"{name}.json", label=f"L {name}", commit="abcdef0")

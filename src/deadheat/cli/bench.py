@@ -220,7 +220,7 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
             rerank_then_by_first=options["rerank_then_by_first"],
             confirm=None if options["yes"] else _confirm,
             progress=say,
-            **vars(design),
+            **{name: value for name, value in vars(design).items() if name != "baselines"},
         )
     if options["output"] is not None:
         say(f"saved in {options['output']}")

@@ -40,7 +40,7 @@ from deadheat.cli.options import (
     design_of,
     examples,
     measures_of,
-    named_baseline,
+    named_baselines,
     takes,
     with_spans,
 )
@@ -205,7 +205,7 @@ def compare_files(
 
     # report typos before large files are read
     conventions, measures = conventions_of(options), measures_of(options)
-    design = design_of({**options, "baseline": named_baseline(options, named)}, has_queries=strata.path is not None)
+    design = design_of({**options, "baseline": named_baselines(options, named)}, has_queries=strata.path is not None)
     of_queries = {"has_clusters": strata.cluster is not None, "has_weights": strata.weights is not None}
     design.check_systems([*named, *options.get("repeats", ())], **of_queries)
     queries = strata.read()

@@ -27,7 +27,7 @@ from deadheat.settings import Estimation
 @click.option("--weights", type=INPUT, metavar="FILE", help="A table with the columns task and weight.")
 @click.option(
     "--groups",
-    metavar="FILE|COLUMN",
+    metavar="COLUMN|TABLE",
     help="Average within groups of tasks first: a table with the columns task and group, or a column of SOURCE.",
 )
 @click.option(

@@ -199,7 +199,10 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     ),
     "seed": click.option("--rng", "seed", type=click.IntRange(0), metavar="SEED", default=0, help="Seed; default 0."),
     "baseline": click.option(
-        "--baseline", metavar="RUN", help="Compare all others with this run; by default every pair."
+        "--baseline",
+        multiple=True,
+        metavar="RUN",
+        help="Compare all others with this run; by default every pair. May be repeated.",
     ),
     "margin": click.option(
         "--margin",
@@ -578,9 +581,10 @@ def with_spans(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]
     return spans, (qrels, *runs)
 
 
-def named_baseline(options: Mapping[str, Any], named: Mapping[str, str]) -> str | None:
-    """Return the name of the baseline, which may be given as the path of its run."""
-    return {path: name for name, path in named.items()}.get(options["baseline"], options["baseline"])
+def named_baselines(options: Mapping[str, Any], named: Mapping[str, str]) -> list[str] | None:
+    """Return the names of the baselines, which may be given as the paths of their runs; None without any."""
+    names = {path: name for name, path in named.items()}
+    return [names.get(one, one) for one in options["baseline"]] or None
 
 
 def examples(*lines: str, kind: type[Command] = Command) -> dict[str, Any]:

@@ -205,9 +205,9 @@ def _subject(qrels: str, paths: Sequence[str], strata: StratumOptions, options: 
 
 def _check_diff(saved: Sequence[str], options: dict[str, Any]) -> None:
     """Refuse what is not two saved evaluations; the first becomes the baseline."""
-    if len(saved) != 2 or options["baseline"] is not None:
+    if len(saved) != 2 or options["baseline"]:
         raise click.UsageError("--diff is of two saved evaluations, the first of which is the baseline")
-    options["baseline"] = saved[0]
+    options["baseline"] = (saved[0],)
 
 
 def _names(path: str | None, runs: Iterable[Run]) -> dict[str, str]:
@@ -227,7 +227,7 @@ def _alone(
     """Return the evaluation of a single run, and the run where there are qrels; and the table of queries."""
     from deadheat.evaluation.evaluate import load_evaluation
 
-    if options["baseline"] is not None:
+    if options["baseline"]:
         raise click.UsageError("--baseline needs another run to compare with it")
     conventions, measures = conventions_of(options), measures_of(options)
     design_of(options, has_queries=strata.path is not None)  # for its checks

@@ -17,7 +17,7 @@ from deadheat.cli.options import (
     complete_from,
     examples,
     measures_of,
-    named_baseline,
+    named_baselines,
     parsed_numbers,
     takes,
 )
@@ -159,8 +159,9 @@ def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:
     runs = {name: open_run(path, name) for name, path in named.items()}
     own = ("levels", "decimals", "dtypes", "per_query", "missing", "no_relevant")
     given = {name: options[name] for name in own} | {"check_duplicates": False}
-    found = coarsening_profile(
-        judged, runs, measures, baseline=named_baseline(options, named), rng=options["seed"], **given
-    )
+    baselines: list[Any] = named_baselines(options, named) or [None]
+    if len(baselines) > 1:
+        raise click.UsageError("--coarsen compares with one --baseline")
+    found = coarsening_profile(judged, runs, measures, baseline=baselines[0], rng=options["seed"], **given)
     report = report_coarsening(found, for_people=not output.is_data)
     output.print(with_figures(report, [("", found, {})], list(dict.fromkeys(row.measure for row in found.rows))))

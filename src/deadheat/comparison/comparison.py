@@ -658,7 +658,7 @@ class Comparison(Plottable, Shown):
                 }
                 for measure in self.measures
             ]
-            places = pairs_of(self.systems, self.design.baseline)
+            places = pairs_of(self.systems, self.design.against)
             found = compare_sides(self.measures, ruled, places, design=self.design, cluster=self.cluster)
             differing = np.flatnonzero(self.pairs.column("significant") != found.column("significant")).tolist()
             ties = next(iter(self.evaluations.values())).ties
@@ -696,7 +696,7 @@ def assemble(
         {name: side_of(one, measure, own[name], by_doc_id.get(name), design.rng) for name, one in evaluations.items()}
         for measure in measures
     ]
-    places = pairs_of(list(evaluations), design.baseline)
+    places = pairs_of(list(evaluations), design.against)
     pairs = compare_sides(measures, sides, places, design=design, cluster=codes)
     named = {name: one.called(name) for name, one in evaluations.items()}
     return Comparison(pairs, named, design, ids, codes, by_doc_id)
@@ -777,7 +777,7 @@ def compare(
     runs: Mapping[str, Source] | Sequence[Source],
     measures: MeasureLike | Iterable[MeasureLike] | None = None,
     *,
-    baseline: str | None = None,
+    baseline: str | Sequence[str] | None = None,
     test: str = "randomization",
     correction: str = "holm",
     alternative: str = "two-sided",
@@ -817,8 +817,8 @@ def compare(
         is :class:`Repeats`: tests carry the noise of repeats, and are no less strict than a t test that does.
     measures : measure or iterable of measures, optional
         By default those of :func:`evaluate`.
-    baseline : str, optional
-        Name of the run that all others are compared with; by default every pair is compared.
+    baseline : str or sequence of str, optional
+        Name of the run that all others are compared with, or several; by default every pair is compared.
     test : {"randomization", "bootstrap-t", "bootstrap", "t", "wilcoxon", "sign", "tukey"}, default "randomization"
         Paired tests; "wilcoxon" and "sign" are not of the mean difference; Tukey's HSD (by randomisation) accounts for
         all pairs by itself.
@@ -972,7 +972,7 @@ def compare_under(
 def compare_evaluations(
     evaluations: Mapping[str, Evaluation | str | Path] | Sequence[Evaluation | str | Path],
     *,
-    baseline: str | None = None,
+    baseline: str | Sequence[str] | None = None,
     test: str = "randomization",
     correction: str = "holm",
     alternative: str = "two-sided",
@@ -1094,7 +1094,7 @@ def named_runs(
 def _check_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None:
     """Raise an error if a pair has no query in common, as that of disjoint runs with missing="skip"."""
     ids = {name: set(one.query_ids.tolist()) for name, one in evaluations.items()}
-    for pair in pairs_of(list(ids), design.baseline):
+    for pair in pairs_of(list(ids), design.against):
         if ids[pair[0]].isdisjoint(ids[pair[1]]):
             one, other = sorted(pair, key=list(ids).index)
             sizes = f"{len(ids[one])} and {counted(len(ids[other]), 'query', 'queries')}"

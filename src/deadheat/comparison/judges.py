@@ -603,7 +603,7 @@ def _of_measure(
 ) -> Conclusions:
     """Return what a judge does to one measure; `both` has the evaluations by human labels and by the judge's."""
     systems = tuple(both[0])
-    places = pairs_of(list(systems), None)
+    places = pairs_of(list(systems), ())
     values = [values_of(one, measure, query_ids)[0] for one in both]
     sides = [
         {system: side_of_values(measure, column) for system, column in zip(systems, own.T, strict=True)}

@@ -258,7 +258,7 @@ class Languages(Plottable, Shown):
             {(gap, name): gap_of(*(of[name, language] for language in gap)) for gap in gaps for name in self.systems}
             for of in self._sides
         ]
-        between = pairs_of(self.systems, self.design.baseline)
+        between = pairs_of(self.systems, self.design.against)
         places = [((gap, one), (gap, other)) for gap in gaps for one, other in between]
         pairs = compare_sides(
             self.measures, sides, places, name_of=itemgetter(1), design=self.design, cluster=self.cluster

@@ -66,7 +66,7 @@ def outer_bounds(evaluations: Mapping[str, Evaluation], query_ids: TextArray, de
         if not all(one.has_unjudged_bounds and isinstance(one.unjudged, PlacedBounds) for one in scores.values()):
             continue
         documents = documents or {name: _documents(one, str(measure)) for name, one in evaluations.items()}
-        for system, baseline in pairs_of(list(evaluations), design.baseline):
+        for system, baseline in pairs_of(list(evaluations), design.against):
             both = _both(documents[system], documents[baseline], query_ids)
             if found := difference_bounds(scores[system], scores[baseline], query_ids, both):
                 yield OuterBound(measure.label, system, baseline, *found)

@@ -563,11 +563,12 @@ def _refine(
     advance(len(doubtful))
 
 
-def pairs_of(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
-    """Return (system, baseline) of each pair."""
-    if baseline is None:
+def pairs_of(names: Sequence[str], baselines: Sequence[str]) -> list[tuple[str, str]]:
+    """Return (system, baseline) of each pair: of every two, or of all with each baseline."""
+    if not baselines:
         return [(second, first) for first, second in combinations(names, 2)]
-    return [(name, baseline) for name in names if name != baseline]
+    done = {baseline: set(baselines[:n]) for n, baseline in enumerate(baselines)}  # of two baselines one pair is enough
+    return [(name, one) for one in baselines for name in names if name != one and name not in done[one]]
 
 
 def _check_shared(

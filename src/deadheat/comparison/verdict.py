@@ -316,7 +316,7 @@ class Judge:
         return (best[0] if len(best) == 1 else None), best
 
     def _rival(self, measure: Measure, leader: str) -> str:
-        baseline = self.design.baseline
+        baseline = next(iter(self.design.against), None)
         if baseline is not None and baseline != leader:
             return baseline
         sign = 1 if measure.higher_is_better else -1

@@ -112,7 +112,7 @@ def duel_of(comparison: Comparison, measure: MeasureLike | None, system: str | N
         if name is not None and name not in comparison.evaluations:
             raise ParameterError(argument=argument, given=name, allowed=list(comparison.evaluations))
     ranked = list(best_first(comparison, of))
-    usual = comparison.design.baseline
+    usual = next(iter(comparison.design.against), None)
     baseline = baseline or (usual if usual != system else None)
     system = system or next((name for name in ranked if name != baseline), None)
     baseline = baseline or next((name for name in ranked if name != system), None)

@@ -245,7 +245,7 @@ def coarsening_profile(
     chosen, judged, named = parse_measures(measures), Qrels.of(qrels), _named(runs, ascending=ascending)
     if baseline is not None and baseline not in named:
         raise ParameterError(argument="baseline", given=baseline, allowed=list(named))
-    places = pairs_of(list(named), baseline)
+    places = pairs_of(list(named), () if baseline is None else (baseline,))
     if baseline is None and len(places) > MOST_PAIRS:
         raise ParameterError(
             f"{len(named):,} runs make {len(places):,} pairs, more than {MOST_PAIRS}",

@@ -125,7 +125,7 @@ class Subject:
         """The two systems that are looked at first: the leader, and the baseline or the next best; None of a single."""
         if len(self.ranked) < 2:
             return None
-        baseline = None if self.comparison is None else self.comparison.design.baseline
+        baseline = None if self.comparison is None else next(iter(self.comparison.design.against), None)
         leader, second, *_ = self.ranked
         return leader, second if baseline is None or baseline == leader else baseline
 
