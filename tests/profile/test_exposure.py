@@ -270,3 +270,24 @@ def test_it_shows_itself() -> None:
     assert "only 4 queries" in str(found)
     assert found.to_flat()["ee_d"] == found.means()["EE-D"]
     assert "EE-L" in found.to_markdown()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_matrices_give_what_dicts_of_the_same_scores_give(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    scores = [rng.integers(0, 4, (5, 12)) for _ in range(2)]
+    relevant, excluded = rng.random((5, 12)) < 0.3, rng.random((5, 12)) < 0.2
+    excluded &= ~relevant
+    groups = {str(n): "xyz"[n % 3] for n in range(12)}
+    runs = [
+        {str(q): {str(d): float(s) for d, s in enumerate(row) if not excluded[q, d]} for q, row in enumerate(one)}
+        for one in scores
+    ]
+    qrels = {str(q): {str(d): 1 for d in np.flatnonzero(row).tolist()} for q, row in enumerate(relevant)}
+    for cutoff in (None, 3):
+        for matrix, run in ((scores, runs), (scores[0], runs[0])):
+            found = dh.exposure(matrix, relevant, groups, exclude=excluded, cutoff=cutoff)
+            wanted = dh.exposure(run, qrels, groups, cutoff=cutoff)
+            assert found.to_flat() == pytest.approx(wanted.to_flat())
+            shown = dict(wanted.to_polars().select("doc_id", "exposure").rows())
+            assert dict(found.to_polars().select("doc_id", "exposure").rows()) == pytest.approx(shown)

@@ -18,6 +18,7 @@ from deadheat.data.tables import Qrels
 from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.evaluation.evaluate import parse_measures
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.sampled import POSITIVES, sampled_scores
 from deadheat.evaluation.saved import ENCODING, RETRIEVED, DocumentKind, columns_of, packed
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.under import score_of
@@ -37,6 +38,7 @@ TABLES: dict[str, dict[str, type[pl.DataType]]] = {
     "queries": {"query_id": pl.String, "n_retrieved": pl.Int64},
     "judged": RETRIEVED,  # those that were not have tied 0
 }
+SAID = {"together": "together", "each": "each in a list of its own"}
 DEPTH = 100  # ranks of each list that are kept for items
 PLACES: dict[str, type[pl.DataType]] = dict.fromkeys(("query", "document", "above", "tied"), pl.Int32)
 SUMMARY = ("mean", "mean_tie_std", "mean_tie_min", "mean_tie_max", "n_queries")
@@ -55,6 +57,8 @@ def evaluate_dense(
     rng: Rng = None,
     no_relevant: str = "zero",
     items: bool = False,
+    sampled: int | None = None,
+    positives: str = "together",
     name: str = "scores",
 ) -> Evaluation:
     """Evaluate a matrix of scores, as recommenders and embedding models give them.
@@ -91,6 +95,14 @@ def evaluate_dense(
     items : bool, default False
         Whether to keep the first documents of each list in the same pass, for :meth:`Evaluation.item_profile`: 100
         ranks, or as many as the deepest measure looks at, with the whole tie at the end.
+    sampled : int, optional
+        Rank the relevant documents among so many others alone, drawn without replacement from those that are neither
+        relevant nor excluded (all of them if there are fewer): values are exact means over all samples, and the spread
+        over tie orders is that of these means. For linear measures (nDCG, DCG, P, R, RBP), RR and Hit. Such values are
+        no estimates of those of full rankings, and may order systems otherwise.
+    positives : {"together", "each"}, default "together"
+        With `sampled`: all relevant documents of a query in one list; or each in a list of its own, whose ties are
+        broken on their own, and a query has the mean over its lists.
     name : str, default "scores"
         Label of the evaluation.
 
@@ -102,10 +114,16 @@ def evaluate_dense(
     ------
     ParameterError
         Shapes or devices do not fit, or a relevant document is excluded.
+    MeasureError
+        A measure has no exact mean over samples.
     DataError
         A score is NaN, a relevance is not finite.
     MissingDependencyError
         The scores are not in main memory, and array-api-compat is not installed.
+
+    References
+    ----------
+    Sampled negatives: Krichene and Rendle 2020, https://doi.org/10.1145/3394486.3403226.
 
     See Also
     --------
@@ -124,6 +142,7 @@ def evaluate_dense(
     {'RR': 0.75}
     """
     check_choice("ties", ties, TIES)
+    check_choice("positives", positives, POSITIVES)
     conventions = Conventions.of(locals())
     chosen = parse_measures(measures)
     counted = count_dense(
@@ -136,7 +155,13 @@ def evaluate_dense(
         depth=_depth(chosen, items=items),
     )
     _refuse_no_judgment(counted)
-    return evaluation_of(counted, chosen, conventions, rng, name)
+    if sampled is None:
+        return evaluation_of(counted, chosen, conventions, rng, name)
+    n = as_count("sampled", sampled)
+    found = sampled_scores(counted, chosen, n, positives=positives, conventions=conventions, rng=rng)
+    note = f"sampled: relevant documents, {SAID[positives]}, among {n} others; exact means over all samples"
+    parts = evaluation_of(counted, chosen, conventions, rng, name).parts()
+    return Evaluation(found, **parts | {"notes": (note,)})
 
 
 def evaluate_embeddings(

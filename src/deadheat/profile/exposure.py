@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import polars as pl
 
 from deadheat.arguments import as_count, check_choice, level
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, run_starts, sums_of
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, run_starts, sums_of
 from deadheat.data.flat import Numbers
 from deadheat.data.groups import BETWEEN, read_groups
 from deadheat.data.precision import ScorePrecision
@@ -23,6 +23,8 @@ from deadheat.evaluation.repeats import Repeats
 from deadheat.io.forking import check_threads
 from deadheat.kernels import linear
 from deadheat.measures import DCG
+from deadheat.placements.dense import NOTHING, count_dense
+from deadheat.placements.libraries import is_array
 from deadheat.placements.lists import Lists, codes_of
 from deadheat.stats.intervals import interval_bounds, jackknife_bounds
 from deadheat.wording import Plain, counted, three
@@ -119,6 +121,10 @@ def exposure(
     cutoff: int | None = None,
     target: str = "all",
     confidence_level: float = 0.95,
+    exclude: object = None,
+    mask: object = None,
+    query_ids: ArrayLike | None = None,
+    doc_ids: ArrayLike | None = None,
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
     ascending: bool = False,
@@ -137,10 +143,11 @@ def exposure(
 
     Parameters
     ----------
-    run : path, dict, dataframe or Run; or Repeats, or a list of these
+    run : path, dict, dataframe, Run or array of shape (n_queries, n_documents); or Repeats, or a list of these
         Several runs are samples of a stochastic ranker: exposure is the mean over them.
     qrels : path, dict, dataframe or Qrels, optional
-        Judgments. Queries that the run lacks count as empty lists; those without a relevant item have no EE.
+        Judgments; of a matrix what :func:`evaluate_dense` takes as `relevant`. Queries that the run lacks count as
+        empty lists; those without a relevant item have no EE.
     groups : path, dict or dataframe, optional
         The group of each item: a table with a column of items and a column ``group``, ``{item: group}`` or
         ``{group: [item]}``. An item may be in several groups (``a|b``), or in none.
@@ -156,6 +163,8 @@ def exposure(
     confidence_level : float, default 0.95
         Of the intervals over queries: of disparities by Student's t, of ratios by leaving out each query once, on a
         logarithmic scale.
+    exclude, mask, query_ids, doc_ids : optional
+        Of a matrix, as for :func:`evaluate_dense`.
     score_precision : {"float32", "float16", "bfloat16"} or int, optional
         Round all scores first, to a floating-point format or to this many decimals.
     check_duplicates : bool, default True
@@ -191,22 +200,34 @@ def exposure(
     check_choice("target", target, TARGETS)
     cutoff = None if cutoff is None else as_count("cutoff", cutoff)
     confidence_level = level("confidence_level", confidence_level)
-    runs = [Run.of(one, ascending=ascending) for one in _runs_of(run)]
-    judgments = None if qrels is None else Qrels.of(qrels)
-    for one in (*runs, *(() if judgments is None else (judgments,))) if check_duplicates else ():
-        one.check_duplicates()
-    lists = [Lists.of_run(one, score_precision) for one in runs]
-    judged = None if judgments is None else _judged(judgments)
+    given, judged, notes = _runs_of(run), None, tuple[str, ...]()
+    name = run.name if isinstance(run, Repeats) else "scores"
+    if is_array(given[0]):
+        of_matrix: dict[str, Any] = {"exclude": exclude, "mask": mask, "query_ids": query_ids, "doc_ids": doc_ids}
+        relevant, depth = NOTHING if qrels is None else qrels, int(cast("Any", given[0]).shape[-1])
+        counted = [count_dense(one, relevant, depth=depth, **of_matrix) for one in given]
+        lists = [one.lists for one in counted if one.lists is not None]
+        if qrels is not None:
+            judged = counted[0].query_ids[counted[0].query], counted[0].doc_ids, counted[0].relevance
+    else:
+        runs = [Run.of(one, ascending=ascending) for one in given]
+        judgments = None if qrels is None else Qrels.of(qrels)
+        for one in (*runs, *(() if judgments is None else (judgments,))) if check_duplicates else ():
+            one.check_duplicates()
+        lists = [Lists.of_run(one, score_precision) for one in runs]
+        judged = None if judgments is None else _judged(judgments)
+        name = name if isinstance(run, Repeats) else runs[0].name
+        notes = tuple(dict.fromkeys(note for one in runs for note in one.notes))
     held = {} if groups is None else read_groups(groups)
     found = _exposed(lists, judged, held, _weights(discount, cutoff), is_endless=target == "relevant")
     among = _Groups.of(held, found)
     columns, amortised = _expected_exposure(found, among)
     pairs = None if among is None else _pairs(found, among, confidence_level)
     return Exposure(
-        name=run.name if isinstance(run, Repeats) else runs[0].name,
+        name=name,
         discount=discount if isinstance(discount, str) else getattr(discount, "__name__", "a function"),
         cutoff=cutoff,
-        n_runs=len(runs),
+        n_runs=len(given),
         n_queries=len(found.query_ids),
         n_judged=None if judged is None else int(found.is_judged.sum()),
         items=_items(found, held),
@@ -216,7 +237,7 @@ def exposure(
         amortised=amortised,
         confidence_level=confidence_level,
         unknown="" if pairs is None else why_unknown(0.0, 1.0, len(found.query_ids), None, "t"),
-        notes=(*dict.fromkeys(note for one in runs for note in one.notes), *_notes(found, lists, held)),
+        notes=(*notes, *_notes(found, lists, held)),
     )
 
 

@@ -1,0 +1,175 @@
+"""Evaluation with sampled negatives: the relevant documents among a few others, exactly over all samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from deadheat.arguments import Rng
+from deadheat.arrays import FloatArray, IntArray, run_starts, sums_of
+from deadheat.errors import MeasureError
+from deadheat.evaluation.scores import Scores, TieSpread
+from deadheat.kernels import sampled as kernel
+from deadheat.kernels.segments import ratio
+from deadheat.measures import RR, Hit, Measure, nDCG
+from deadheat.measures.base import CutMeasure, SumMeasure
+from deadheat.measures.discounted import WeightedMeasure
+from deadheat.measures.stored import StoredMeasure
+from deadheat.measures.top import CutTopMeasure, RelevanceMeasure, TopMeasure
+from deadheat.placements import policies
+from deadheat.placements.dense import Counted
+from deadheat.placements.placements import Placements
+from deadheat.settings import Conventions
+
+POSITIVES = ("together", "each")
+
+
+def sampled_scores(
+    counted: Counted,
+    measures: Sequence[Measure],
+    sampled: int,
+    *,
+    positives: str,
+    conventions: Conventions,
+    rng: Rng,
+) -> list[Scores]:
+    """Return the scores of each measure, in the mean over all samples.
+
+    Parameters
+    ----------
+    counted : Counted
+    measures : sequence of Measure
+    sampled : int
+    positives : {"together", "each"}
+    conventions : Conventions
+    rng : numpy.random.Generator or int, optional
+        For ``ties="random"``.
+    """
+    for one in measures:
+        _refuse_other(one)
+    users = counted.placements()
+    lists, owner = users, np.arange(users.n_queries)
+    if positives == "each":
+        lists, owner = _alone(counted).placements(), np.argsort(np.argsort(counted.query_ids))[counted.query]
+    size = np.maximum(np.bincount(owner, minlength=users.n_queries), 1)
+    ranked = policies.apply(lists, conventions.ties, rng)
+    ends = [policies.extreme(lists, best=best) for best in (False, True)]
+    found = []
+    for measure in measures:
+        mean, variance = _moments(measure, lists, sampled)
+        values, low, high = (mean if one is lists else _moments(measure, one, sampled)[0] for one in (ranked, *ends))
+        values, mean, low, high = (sums_of(owner, one, users.n_queries) / size for one in (values, mean, low, high))
+        std = np.sqrt(sums_of(owner, variance, users.n_queries)) / size
+        spread = TieSpread(measure, users)
+        has_relevant, reachable = spread.has_relevant, spread.reachable
+        name = f"{measure} ({sampled} sampled, {positives})"
+        stored = StoredMeasure(notation=name, total=measure.total).called("", measure.label)
+        of_all = TieSpread(stored, users)
+        of_all.__dict__.update(  # what it would compute on first use, of whole lists
+            mean=mean,
+            std=np.minimum(std, (high - low) / 2),  # at most half the range (Popoviciu)
+            extremes=(low, high),
+            standard_error=np.zeros(users.n_queries),
+            has_relevant=has_relevant,
+            reachable=reachable,
+        )
+        values = np.where(has_relevant, values, np.nan) if conventions.no_relevant == "skip" else values
+        found.append(Scores(stored, users.query_ids, values, of_all))
+    return found
+
+
+def _refuse_other(measure: Measure) -> None:
+    """Raise `MeasureError` for a measure whose mean over samples is not known."""
+    kind: type[Any] = type(measure)
+    has_moments = isinstance(measure, nDCG) or getattr(kind, "mean", None) is SumMeasure.mean
+    moment = getattr(kind, "moment", None)
+    is_weighted = isinstance(measure, WeightedMeasure) and moment is WeightedMeasure.moment
+    is_top = (
+        isinstance(measure, CutTopMeasure) and isinstance(measure, RelevanceMeasure) and moment is TopMeasure.moment
+    )
+    if has_moments and (is_weighted or is_top) and getattr(measure, "negative", "zero") == "zero":
+        return
+    if not isinstance(measure, RR | Hit):
+        raise MeasureError(
+            "sampled= is for linear measures (nDCG, DCG, P, R, RBP), RR and Hit: others have no mean in closed form",
+            measure=measure.label,
+        )
+
+
+def _alone(counted: Counted) -> Counted:
+    """Return each judged document as a query of its own, without the other judged ones."""
+    is_in = counted.tied > 0
+    query, above = counted.query[is_in], counted.above[is_in]
+    _, tie, sizes = np.unique(query * (above.max(initial=0) + 1) + above, return_inverse=True, return_counts=True)
+    before = (np.cumsum(sizes) - sizes)[tie] - np.searchsorted(query, query)
+    others_above, tied = counted.above.copy(), counted.tied.copy()
+    others_above[is_in] -= before
+    tied[is_in] -= sizes[tie] - 1
+    n_others = counted.n_retrieved - np.bincount(query, minlength=len(counted.query_ids))
+    return replace(
+        counted,
+        query_ids=np.array([f"{n:012}" for n in range(len(is_in))], object),  # sorted
+        n_retrieved=n_others[counted.query] + is_in,
+        query=np.arange(len(is_in)),
+        above=others_above,
+        tied=tied,
+        lists=None,
+    )
+
+
+def _moments(measure: Measure, placements: Placements, sampled: int) -> tuple[FloatArray, FloatArray]:
+    """Return mean over samples and tie orders, and the variance over tie orders of the mean over samples."""
+    n_judged = np.bincount(placements.query, minlength=placements.n_queries)
+    n_others = placements.n_retrieved - n_judged
+    lists = replace(placements, n_retrieved=np.minimum(n_others, sampled) + n_judged)
+    gains: FloatArray = (placements.relevance >= getattr(measure, "rel", 1)) * 1.0
+    divisor: FloatArray = np.ones(placements.n_queries)
+    if isinstance(measure, RR | Hit) and not gains.all():
+        problem = f"sampled= needs relevance {measure.rel:g} or more of all judged documents"
+        raise MeasureError(problem, measure=measure.label)
+    if isinstance(measure, SumMeasure):
+        divisor = np.asarray(measure.divisor(lists), np.float64)
+    if isinstance(measure, WeightedMeasure):
+        gains = measure.gains(lists)[1]
+    weights = _weights(measure, int(lists.n_retrieved.max(initial=1)))
+    mean, variance = np.zeros(placements.n_queries), np.zeros(placements.n_queries)
+    for query, before, above, tied, own in _ties(placements, gains):
+        if isinstance(measure, RR | Hit) and before:
+            continue  # the first relevant document is in the tie above
+        n, size = int(n_others[query]), min(int(n_others[query]), sampled)
+        likely = kernel.probabilities(above + np.arange(tied + 1), n, size)
+        values = np.stack([likely @ weights[before + i : before + i + size + 1] for i in range(len(own))])
+        if isinstance(measure, RR | Hit):
+            values[1:] = 0.0
+        total, squares, r = own.sum(), (own**2).sum(), len(own)
+        product = (total**2 - squares) / (r * (r - 1)) if r > 1 else squares
+        of_tie = kernel.moments(values, total / r, squares / r, product)
+        mean[query] += of_tie[0]
+        variance[query] += of_tie[1]
+    return ratio(mean, divisor), ratio(variance, divisor**2)
+
+
+def _weights(measure: Measure, n_ranks: int) -> FloatArray:
+    """Return the weight of each rank, 0 below the cutoff."""
+    rank = np.arange(1, n_ranks + 1)
+    if isinstance(measure, WeightedMeasure):
+        found = measure.weights(n_ranks)
+    else:
+        found = measure.at_rank(rank) if isinstance(measure, RR | Hit) else np.ones(n_ranks)
+    cutoff = measure.cutoff if isinstance(measure, CutMeasure) else None
+    return found if cutoff is None else np.where(rank <= cutoff, found, 0.0)
+
+
+def _ties(placements: Placements, gains: FloatArray) -> Iterator[tuple[int, int, int, int, FloatArray]]:
+    """Yield, of each tie, the query, the judged documents above, the others above and in it, and its gains."""
+    starts = placements.tie_starts
+    first = run_starts(placements.query)
+    before: IntArray = starts - first[np.searchsorted(first, starts, "right") - 1]
+    sizes = placements.tie_sizes
+    above, tied = placements.above[starts] - before, placements.tied[starts] - sizes
+    for n, start in enumerate(starts.tolist()):
+        own = gains[start : start + sizes[n]]
+        yield int(placements.query[start]), int(before[n]), int(above[n]), int(tied[n]), own

@@ -1,0 +1,167 @@
+"""Sampled negatives: beside all samples and all orders of the ties on small cases, and many draws on a large one."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat.errors import MeasureError, ParameterError
+from oracle.orders import all_orders
+
+Value = Callable[[list[int], dict[int, int], int], float]
+
+
+def dcg(gains: Sequence[float]) -> float:
+    return sum(gain / np.log2(rank + 1) for rank, gain in enumerate(gains, 1))
+
+
+def first(ranking: list[int], relevant: dict[int, int]) -> int | None:
+    return next((rank for rank, doc in enumerate(ranking, 1) if doc in relevant), None)
+
+
+def in_top(ranking: list[int], relevant: dict[int, int], k: int) -> int:
+    return sum(doc in relevant for doc in ranking[:k])
+
+
+DEFINITIONS: dict[str, Callable[[list[int], dict[int, int]], float]] = {
+    "nDCG@2": lambda own, rel: dcg([rel.get(doc, 0) for doc in own[:2]]) / dcg(sorted(rel.values(), reverse=True)[:2]),
+    "DCG": lambda own, rel: dcg([rel.get(doc, 0) for doc in own]),
+    "RBP(p=0.5)": lambda own, rel: sum(0.5**rank for rank, doc in enumerate(own, 1) if doc in rel),
+    "P@2": lambda own, rel: in_top(own, rel, 2) / 2,
+    "R@2": lambda own, rel: in_top(own, rel, 2) / len(rel),
+    "F@2": lambda own, rel: 2 * in_top(own, rel, 2) / (2 + len(rel)),
+    "RR": lambda own, rel: 1 / rank if (rank := first(own, rel)) else 0.0,
+    "RR@2": lambda own, rel: 1 / rank if (rank := first(own, rel)) and rank <= 2 else 0.0,
+    "Hit@1": lambda own, rel: float(first(own, rel) == 1),
+}
+
+
+def enumerated(scores: dict[int, float], relevant: dict[int, int], n: int, name: str) -> list[float]:
+    """Return, of each order of the ties of all documents, the mean over all samples of the others."""
+    others = [doc for doc in scores if doc not in relevant]
+    samples = list(itertools.combinations(others, min(n, len(others))))
+    found = []
+    for order in all_orders({str(doc): score for doc, score in scores.items()}):
+        lists = [[int(doc) for doc in order if int(doc) in relevant or int(doc) in own] for own in samples]
+        found.append(float(np.mean([DEFINITIONS[name](one, relevant) for one in lists])))
+    return found
+
+
+def random_case(seed: int) -> tuple[np.ndarray, dict[int, int], list[int]]:
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, 3, 7).astype(float)
+    docs = rng.permutation(7).tolist()
+    n = int(rng.integers(1, 4))
+    return scores, {doc: int(rng.integers(1, 3)) for doc in docs[:n]}, docs[n : n + int(rng.integers(0, 2))]
+
+
+def evaluated(
+    case: tuple[np.ndarray, dict[int, int], list[int]], names: list[str], n: int, **options: str
+) -> dh.Evaluation:
+    scores, relevant, excluded = case
+    matrix = np.zeros((1, 7))
+    matrix[0, list(relevant)] = list(relevant.values())
+    return dh.evaluate_dense(scores[None], matrix, names, exclude=[excluded], sampled=n, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_all_samples_and_orders_together(seed: int) -> None:
+    scores, relevant, excluded = case = random_case(seed)
+    kept = {doc: float(score) for doc, score in enumerate(scores) if doc not in excluded}
+    for n in (2, 9):
+        ev = evaluated(case, list(DEFINITIONS), n)
+        for name in DEFINITIONS:
+            wanted, found = enumerated(kept, relevant, n, name), ev[name]
+            assert found.values[0] == pytest.approx(np.mean(wanted), abs=1e-12)
+            assert found.tie_std[0] == pytest.approx(np.std(wanted), abs=1e-7)
+            assert (found.tie_min[0], found.tie_max[0]) == pytest.approx((min(wanted), max(wanted)), abs=1e-12)
+        for ties, end in (("best", max), ("worst", min)):
+            found = evaluated(case, ["nDCG@2"], n, ties=ties)["nDCG@2"]
+            assert found.values[0] == pytest.approx(end(enumerated(kept, relevant, n, "nDCG@2")), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_all_samples_and_orders_of_each(seed: int) -> None:
+    """Lists of one relevant document, whose ties are broken independently."""
+    scores, relevant, excluded = case = random_case(seed)
+    ev = evaluated(case, list(DEFINITIONS), 2, positives="each")
+    for name in DEFINITIONS:
+        lists = []
+        for doc, level in relevant.items():
+            own = {d: float(s) for d, s in enumerate(scores) if d == doc or d not in {*relevant, *excluded}}
+            lists.append(enumerated(own, {doc: level}, 2, name))
+        found = ev[name]
+        assert found.values[0] == pytest.approx(np.mean([np.mean(one) for one in lists]), abs=1e-12)
+        assert found.tie_std[0] == pytest.approx(np.sqrt(sum(map(np.var, lists))) / len(lists), abs=1e-7)
+        assert found.tie_min[0] == pytest.approx(np.mean([min(one) for one in lists]), abs=1e-12)
+        assert found.tie_max[0] == pytest.approx(np.mean([max(one) for one in lists]), abs=1e-12)
+
+
+@pytest.mark.parametrize("positives", ["together", "each"])
+def test_many_draws_of_a_large_case(positives: str) -> None:
+    """10,000 samples of 99 among 3,000 documents, as ranks of the relevant ones."""
+    rng = np.random.default_rng(3)
+    scores = np.round(rng.normal(size=(1, 3000)), 2)
+    relevant = [5, 17, 400]
+    scores[0, relevant] = [2.0, 1.5, 0.5]
+    ev = dh.evaluate_dense(scores, [relevant], ["nDCG@10", "RR", "Hit@5"], sampled=99, positives=positives)
+    others = np.delete(scores[0], relevant)
+    values = []
+    for _ in range(10_000):
+        drawn = others[rng.integers(0, len(others), 160)]  # nearly all different
+        drawn = drawn[:99] + rng.random(99) * 1e-6
+        own = scores[0, relevant] + rng.random(3) * 1e-6
+        above = (drawn > own[:, None]).sum(axis=1)
+        if positives == "together":
+            rank = above + (own > own[:, None]).sum(axis=1) + 1
+            gain, ideal = (1 / np.log2(rank + 1) * (rank <= 10)).sum(), (1 / np.log2(np.arange(2, 5))).sum()
+            values.append((gain / ideal, 1 / rank.min(), rank.min() <= 5))
+        else:
+            rank = above + 1
+            values.append((np.mean((rank <= 10) / np.log2(rank + 1)), np.mean(1 / rank), np.mean(rank <= 5)))
+    drawn_values = np.array(values, float)
+    for found, mean, error in zip(ev, drawn_values.mean(axis=0), drawn_values.std(axis=0) / 100, strict=True):
+        assert found.mean == pytest.approx(mean, abs=4 * error + 2e-3)
+
+
+def test_many_users_and_what_is_said() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 9, (40, 60))
+    relevant = [rng.choice(60, int(rng.integers(0, 4)), replace=False).tolist() for _ in range(40)]
+    whole = dh.evaluate_dense(scores, relevant, ["nDCG@10", "RR"], sampled=60)
+    full = dh.evaluate_dense(scores, relevant, ["nDCG@10", "RR"])
+    for measure in ("nDCG@10", "RR"):  # fewer than 60 others: all of them
+        np.testing.assert_allclose(whole[measure].values, full[measure].values, atol=1e-12)
+        np.testing.assert_allclose(whole[measure].tie_std, full[measure].tie_std, atol=1e-7)
+    few = dh.evaluate_dense(scores, relevant, ["RR"], sampled=9, no_relevant="skip")
+    assert few["RR"].n_queries == sum(map(bool, relevant))
+    assert few["RR"].mean > full["RR"].mean
+    assert "among 9 others" in str(few)
+
+
+def test_saved_as_values(tmp_path: Path) -> None:
+    ev = evaluated(random_case(1), ["nDCG@2", "RR"], 2)
+    ev.save(tmp_path / "a.json")
+    again = dh.load_evaluation(tmp_path / "a.json")
+    assert list(again.means().values()) == list(ev.means().values())
+    assert [str(one) for one in again.measures] == ["nDCG@2 (2 sampled, together)", "RR (2 sampled, together)"]
+
+
+@pytest.mark.parametrize("name", ["AP", "ERR", "bpref", "FRP", "Judged@5", "RBPResidual", "nDCG(negative='gain')"])
+def test_measures_without_a_closed_form_are_refused(name: str) -> None:
+    with pytest.raises(MeasureError, match="sampled= is for linear measures"):
+        evaluated(random_case(1), [name], 2)
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(ParameterError, match="sampled must be a whole number from 1 on"):
+        evaluated(random_case(1), ["RR"], 0)
+    with pytest.raises(ParameterError, match="positives must be one of 'together', 'each'"):
+        evaluated(random_case(1), ["RR"], 2, positives="all")
+    with pytest.raises(MeasureError, match="sampled= needs relevance 2 or more of all judged documents"):
+        evaluated((np.arange(7.0), {1: 1, 2: 2}, []), ["RR(rel=2)"], 2)
