@@ -297,3 +297,37 @@ def test_fill_takes_the_labels_of_a_judge_where_humans_left_holes(folder: Path) 
     for more in (["--unjudged", "bounds"], ["--save", "x.json"], ["--beside", "doc_id"]):
         assert "--fill" in call("evaluate", "few.txt", "one.run", "--fill", "llm.txt", *more).stderr
     assert "--fill" in call("evaluate", "few.txt", "one.run", "--unjudged", "judge").stderr
+
+
+@pytest.mark.parametrize(
+    ("sort", "expected"),
+    [
+        ([], ["best", "other", "worst"]),
+        (["--sort", "given"], ["worst", "best", "other"]),
+        (["--sort", "name"], ["best", "other", "worst"]),
+        (["--sort", "FRP"], ["best", "other", "worst"]),
+        (["--sort", "P@1", "--format", "trec"], ["best", "worst", "other"]),
+        (["--format", "trec"], ["worst", "best", "other"]),
+    ],
+)
+def test_runs_are_sorted(sort: list[str], expected: list[str], tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("q 0 a 1\n")
+    for name, docs in {"worst": "xyza", "best": "abxy", "other": "xabc"}.items():
+        rows = [f"q Q0 {doc} {rank} {9 - rank} T\n" for rank, doc in enumerate(docs, 1)]
+        (tmp_path / f"{name}.run").write_text("".join(rows))
+    files = [str(tmp_path / name) for name in ("qrels", "worst.run", "best.run", "other.run")]
+    form = [] if "--format" in sort else ["--format", "csv"]
+    rows = ok("evaluate", *files, "-m", "RR", "-m", "FRP", "-m", "P@1", *sort, *form).splitlines()
+    names = [row.split()[-1] for row in rows if row.startswith("runid")] or [row.split(",")[0] for row in rows[1:]]
+    assert list(dict.fromkeys(names)) == expected
+
+
+def test_a_measure_to_sort_by_is_one_that_was_evaluated(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("q 0 a 1\n")
+    (tmp_path / "a.run").write_text("q Q0 a 1 1 T\n")
+    (tmp_path / "b.run").write_text("q Q0 a 1 1 T\n")
+    found = call(
+        "evaluate", *(str(tmp_path / name) for name in ("qrels", "a.run", "b.run")), "-m", "RR", "--sort", "AP"
+    )
+    assert found.exit_code != 0
+    assert "AP was not evaluated; this evaluation holds RR" in found.stderr

@@ -71,6 +71,7 @@ SHOWN = {  # how something is printed, drawn or written, which methods of the re
         "table",
         "compact",
         "per_query",
+        "sort",
         "figures",
         "figure_format",
         "save",

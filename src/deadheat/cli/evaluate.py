@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from deadheat.report.of_evaluation import EvaluationContext, Grouping
     from deadheat.settings import Conventions
 
+T = TypeVar("T")
 OF_COLUMNS = ("document", "rows")
 ALL = "all"
 NOT_OF_COLUMNS = (
@@ -71,6 +72,7 @@ NOT_OF_COLUMNS = (
         "per_query",
         "unjudged",
         "unjudged_max_rel",
+        "sort",
         "then_by",
     ),
     *(*INTERVALS, "quantiles", "table", "weights", "fill", "judge"),
@@ -173,6 +175,12 @@ def _shares(_: click.Context, __: click.Parameter, text: str | None) -> tuple[fl
     help="Evaluate several columns of one table, or features of a LETOR file, each as a run of its own, and list them"
     " by the first measure, the best first. all: each column of numbers but ids, relevance and ranks.",
 )
+@click.option(
+    "--sort",
+    metavar="name|given|MEASURE",
+    help="Order of several runs: by name, as given, or the best first by a measure. Default: by the first measure; with"
+    " --format trec as given.",
+)
 @table_option("the scores", "quantiles", "averages", "abstention", "overlaps")
 @output_options("document", "rows", "scores", "runs")
 @takes(*SPANS, *LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
@@ -202,9 +210,8 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     if not options["repeats"] and _wants_columns(runs, form, options["score_columns"]):
         _evaluate_columns(qrels, runs, measures, conventions, options)
         return
-    strata = StratumOptions(options)
+    strata, has_intervals = StratumOptions(options), bool(options["ci"] or options["save"])
     inputs = [qrels, *runs, *filter(None, [strata.path, options["fill"], options["judge"]])]
-    has_intervals = bool(options["ci"] or options["save"])
     seed = _seed(options["seed"], conventions.ties, has_intervals=has_intervals)
     quantiles = options["quantiles"]
     if quantiles and options["cluster"]:
@@ -241,8 +248,9 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         )
     ]
     named |= dict.fromkeys(options["repeats"], "")
-    evaluations = [one for one, _, _ in found]
-    beside = [by_rule for _, by_rule, _ in found if by_rule is not None]
+    order = _in_order(options["sort"] or ("given" if output.form == "trec" else ""), [one for one, _, _ in found])
+    found, named, targets = _placed(order, found), dict(_placed(order, [*named.items()])), _placed(order, targets)
+    evaluations, beside = [one for one, _, _ in found], [by_rule for _, by_rule, _ in found if by_rule is not None]
     columns = strata.groupings(queries, evaluations)
     groupings = {one: None if queries is None else strata.group(evaluations, queries, one) for one in columns}
     of_strata = [one for one in groupings.values() if one is not None and one.strata]
@@ -278,6 +286,22 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
 
         report = in_sections(report)
     output.print(report)
+
+
+def _in_order(sort: str, evaluations: Sequence[Evaluation]) -> list[int]:
+    """Return the places of evaluations as asked for: by a measure, without any the first one, the best one first."""
+    if sort == "given":
+        return list(range(len(evaluations)))
+    if sort == "name":
+        return sorted(range(len(evaluations)), key=lambda place: evaluations[place].name)
+    from deadheat.report.numbers import places_of_best
+
+    return places_of_best([one[sort or one.measures[0].label] for one in evaluations])
+
+
+def _placed(order: Sequence[int], items: Sequence[T]) -> list[T]:
+    """Return items in another order; there may be none."""
+    return [items[place] for place in order] if items else []
 
 
 def _check_methods(intervals: IntervalOptions, measures: Sequence[Measure], strata: StratumOptions) -> None:

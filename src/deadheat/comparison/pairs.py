@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import os
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -51,6 +52,7 @@ MOST_CELLS = 1 << 18  # judged documents of many sides whose orders are looked a
 BLOCK, PAIRS = 1 << 20, (64, 1024)  # values of pairs at a time; fewest and most pairs
 COSTLY, BYTES = 1 << 20, 300  # pairs that are announced, and memory for each
 SECONDS, FLIP_SECONDS = 1.2e-5, 1.5e-9  # of a pair, and of one of its flips on a core
+SHOWN = 100  # pairs that are written out
 KEPT = 1 << 16  # pairs whose objects stay
 LEAST_P = 0.0001  # a smaller one is shown as a bound
 
@@ -292,6 +294,14 @@ class Pairs(Sequence[Pair]):
         # one NaN for all, so that pairs that are made twice are equal
         rows: Any = ((math.nan if value != value else value for value in row) for row in zip(*columns, strict=True))  # noqa: PLR0124 - NaN
         return tuple(Pair(**dict(zip(self._columns, row, strict=True))) for row in rows)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(operator.eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]  # as of a list
+
+    def __repr__(self) -> str:
+        return repr(self[:]) if len(self) <= SHOWN else f"<{len(self):,} pairs, of which the first is {self[0]!r}>"
 
     def column(self, name: str) -> AnyArray:
         """Return a field of all pairs, of shape (n_pairs,)."""

@@ -53,6 +53,7 @@ from deadheat.report.numbers import (
     few_units,
     format_cell,
     mean_heading,
+    places_of_best,
     reported_interval,
     reported_pairs,
     span_of,
@@ -240,9 +241,8 @@ def _systems(parts: Parts, measure: Measure) -> list[dict[str, Any]]:
 
 def best_first(evaluations: Mapping[str, Evaluation], measure: Measure) -> list[str]:
     """Return the names of the systems; one without a mean comes last."""
-    sign = -1 if measure.higher_is_better else 1
-    means = {name: sign * evaluation[measure].mean for name, evaluation in evaluations.items()}
-    return sorted(means, key=lambda name: (math.isnan(means[name]), means[name]))
+    names = list(evaluations)
+    return [names[place] for place in places_of_best([one[measure] for one in evaluations.values()])]
 
 
 def _pairs_as_data(parts: Parts, leading: Iterable[Column]) -> Table:
