@@ -331,3 +331,16 @@ def test_a_measure_to_sort_by_is_one_that_was_evaluated(tmp_path: Path) -> None:
     )
     assert found.exit_code != 0
     assert "AP was not evaluated; this evaluation holds RR" in found.stderr
+
+
+def test_latex_of_several_runs_has_a_row_a_system(folder: Path) -> None:
+    (folder / "other.run").write_text((folder / "bm25.run").read_text())
+    latex = ok("evaluate", "qrels.txt", "bm25.run", "other.run", "-m", "RR", "-m", "FRP", "--format", "latex")
+    assert latex.count("table*") == 2
+    means = evaluate(str(folder / "qrels.txt"), str(folder / "bm25.run"), ["RR", "FRP"]).means()
+    rows = [line for line in latex.splitlines() if line.startswith(("bm25 &", "other &"))]
+    assert len(rows) == 2
+    assert all(rf"\textbf{{{value:.4f}}}" in row for row in rows for value in means.values())
+    caption = latex[latex.index("caption") :]
+    assert "the best of each measure is bold. Of FRP" in caption
+    assert "qrels.txt" not in caption

@@ -185,7 +185,8 @@ def test_the_flag_swallows_no_file() -> None:
 
 def test_markdown_as_in_source_3() -> None:
     _, low, high = by_t("RR")
-    lines = ok(*EVALUATE, "dense.run", *T, "-m", "RR nDCG@3", "--format", "markdown", "--digits", 3).splitlines()
+    text = ok(*EVALUATE, "dense.run", *T, "-m", "RR nDCG@3", "--format", "markdown", "--digits", 3, "--sort", "given")
+    lines = text.splitlines()
     assert lines[0] == "### bm25"
     assert lines[2].startswith("| Metric | Value | 95% CI (n=24) |")
     assert lines[4].startswith(f"| RR | {np.mean(values('RR')):.3f} | [{low:.3f}, {high:.3f}] |")

@@ -212,8 +212,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         return
     strata, has_intervals = StratumOptions(options), bool(options["ci"] or options["save"])
     inputs = [qrels, *runs, *filter(None, [strata.path, options["fill"], options["judge"]])]
-    seed = _seed(options["seed"], conventions.ties, has_intervals=has_intervals)
-    quantiles = options["quantiles"]
+    seed, quantiles = _seed(options["seed"], conventions.ties, has_intervals=has_intervals), options["quantiles"]
     if quantiles and options["cluster"]:
         raise click.UsageError("the intervals of --quantiles are of independent queries: leave out --cluster")
     intervals = intervals_of(
@@ -273,7 +272,8 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         confidence_level=intervals.confidence_level,
     )
     others = _choices(qrels, named, evaluations, measures, conventions, options)
-    report = _report(evaluations, context, groupings, others, per_query=options["per_query"])
+    is_latex, per_query = output.form == "latex", options["per_query"]
+    report = _report(evaluations, context, groupings, others, per_query=per_query, is_paper=is_latex)
     if targets:
         saved = _save(evaluations, targets, intervals, options, is_by_strata=bool(of_strata))
         report = replace(report, facts=(*report.facts, saved))
@@ -320,8 +320,12 @@ def _report(
     others: Iterable[Table],
     *,
     per_query: bool,
+    is_paper: bool,
 ) -> Report:
-    """Return the report by each set of strata, and with other tables; the table of all queries comes once."""
+    """Return the report by each set of strata, and with other tables; the table of all queries comes once.
+
+    For a paper, several runs of which nothing but means was asked are one table with a row a system.
+    """
     from deadheat.report.model import side_by_side
     from deadheat.report.of_evaluation import report_evaluations
 
@@ -331,7 +335,13 @@ def _report(
             for n, (columns, one) in enumerate(groupings.items())
         }
     )
-    return replace(found, tables=(*found.tables, *others))
+    tables = found.tables
+    has_more = context.intervals or context.beside or per_query or any(one and one.strata for one in groupings.values())
+    if is_paper and len(evaluations) > 1 and not has_more and evaluations[0].conventions.unjudged == "zero":
+        from deadheat.report.of_compact import compact_scores
+
+        tables = (compact_scores(evaluations, seed=context.seed, digits=context.digits), *tables[1:])
+    return replace(found, tables=(*tables, *others))
 
 
 def _choices(  # noqa: PLR0917 - what evaluations are made of

@@ -33,7 +33,7 @@ ESCAPES = {
 PRINTED = "ßæÆøØœŒłŁı·±£§¶©®°¡¿…\u00d7\u2013\u2014\u2018\u2019\u201c\u201d"
 ACCENTS = "\u0300\u0301\u0302\u0303\u0308\u030a\u0327\u030c"
 LATIN_END = 0x180
-FLOAT = r"""\begin{table}
+FLOAT = r"""\begin{table*}
 \centering
 \caption{%s}
 \label{tab:%s}
@@ -41,7 +41,7 @@ FLOAT = r"""\begin{table}
 \small
 \setlength{\tabcolsep}{4pt}
 %s
-\end{table}"""
+\end{table*}"""
 LONGEST_NAME = 24  # of a label that stays on one line
 NAME_COLUMN = r"p{0.27\linewidth}"
 PART_OF_NAME = re.compile(r"[^\W_]{1,12}[-_./:@ ]*|[\W_]+?(?=[^\W_]|$)|[\W_]")
