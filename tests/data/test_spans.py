@@ -117,6 +117,21 @@ def test_files_and_the_commands(tmp_path: Path) -> None:
     assert "is not for --spans" in call("evaluate", "--spans", spans, small, "--then-by", large).output
 
 
+def test_files_of_quotes_and_of_lists_by_query(tmp_path: Path) -> None:
+    """Empty cells of CSV are no offsets; JSON may have the rows of each query, and queries without an answer."""
+    documents = {"d": TEXT}
+    (tmp_path / "s.csv").write_text("query_id,doc_id,text,start,end,answerable\nq,d,bc,,,\np,,,,,false\n")
+    rows = {"q": [{"doc_id": "d", "text": "bc"}], "p": []}
+    (tmp_path / "s.json").write_text(json.dumps(rows))
+    (tmp_path / "t.json").write_text(json.dumps([{"query_id": "q", "doc_id": "d", "start": 2, "end": 4}]))
+    (tmp_path / "d.csv").write_text(f"doc_id,text\nd,{TEXT}\n", encoding="utf-8")
+    for one in (rows, tmp_path / "s.csv", tmp_path / "s.json", tmp_path / "t.json"):
+        for texts in (documents, tmp_path / "d.csv"):
+            spans = dh.Spans(one, documents=texts)
+            assert spans.rows.select("query_id", "span").rows() == [("q", "d[2:4]")]
+            assert spans.unanswerable == (() if one == tmp_path / "t.json" else ("p",))
+
+
 def test_runs_by_name_are_compared_whatever_their_chunks() -> None:
     """Two chunkings are under one set of spans, so that their evaluations are of equal judgments."""
     spans = dh.Spans([SPAN, {**SPAN, "query_id": "q2"}])

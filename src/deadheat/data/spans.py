@@ -88,13 +88,12 @@ class Spans:
         self.path = path_of(source)
         self.name = name or (label_of(self.path) if self.path else "spans")
         self._texts = None if documents is None else texts_of(documents)
-        bare = [str(query) for query, own in source.items() if not own] if isinstance(source, Mapping) else []
-        if bare and len(bare) == len(source):  # type: ignore[arg-type]  # a dict
-            raise DataError("no query has a span", path=self.where)
         read = read_passages(source, self.path, "qrels", self.where)
-        is_bare = ~read[ANSWERABLE].fill_null(value=True)
-        self.unanswerable = tuple(sorted({*bare, *read.filter(is_bare)["query_id"]}))
-        self.rows = self._checked(read.filter(~is_bare))
+        has_none = ~read[ANSWERABLE].fill_null(value=True)
+        if has_none.all():
+            raise DataError("no query has a span", path=self.where)
+        self.unanswerable = tuple(sorted({*read.filter(has_none)["query_id"]}))
+        self.rows = self._checked(read.filter(~has_none))
         both = set(self.rows["query_id"]) & set(self.unanswerable)
         if both:
             raise DataError(f"query {min(both)!r} has a span, and no answer", allowed="one of both", path=self.where)

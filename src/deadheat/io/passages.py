@@ -9,9 +9,11 @@ from typing import Any
 import polars as pl
 
 from deadheat.errors import ABSENT, ColumnError, DataError, MalformedRowError, SourceTypeError
+from deadheat.io.formats import ending
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import VALUE_COLUMN, Kind, names_of
 from deadheat.io.mappings import text_of_ids
+from deadheat.io.objects import parsed, read_text
 from deadheat.io.records import Wanted, read_records
 from deadheat.io.results import results_in, value_at
 from deadheat.wording import Plain, did_you_mean
@@ -117,12 +119,15 @@ def as_flags(column: pl.Series, where: str) -> pl.Series:
 def _frame_of(source: object, path: Path | None, names: Mapping[str, Sequence[str]], where: str) -> pl.DataFrame:
     """Return the columns of a source under the names that they have here, each null if it is not there."""
     table: pl.DataFrame | list[Any]
+    if path is not None and ending(path) == ".json":
+        path, source = None, parsed(read_text(path, "passages"), path)
     if path is not None:
         table = read_records(path, None, Wanted(what="passages", as_written=True)).table
     else:
         table = _table_of(source, names, where)
     ids = ("query_id", "doc_id")
     if isinstance(table, pl.DataFrame):
+        table = table.with_columns(pl.col(pl.String).replace("", None))  # of CSV
         known = {name: next((one for one in own if one in table.columns), None) for name, own in names.items()}
         _check_known(known, table.columns, where)
         columns = [
@@ -181,6 +186,8 @@ def _table_of(source: object, names: Mapping[str, Sequence[str]], where: str) ->
                     given=Plain(f"{type(given).__name__} for query {query!r}"), allowed="a list of passages", path=where
                 )
             found += (_with_query(row, query, place, fields) for place, row in enumerate(rows, 1))
+            if not rows and value == "relevance":
+                found.append({"query_id": query, ANSWERABLE: False})
         return found
     import narwhals as nw  # dicts do not need it
 
