@@ -120,7 +120,8 @@ def _frame_of(source: object, path: Path | None, names: Mapping[str, Sequence[st
     """Return the columns of a source under the names that they have here, each null if it is not there."""
     table: pl.DataFrame | list[Any]
     if path is not None and ending(path) == ".json":
-        path, source = None, parsed(read_text(path, "passages"), path)
+        source = parsed(read_text(path, "passages"), path)
+        path = None
     if path is not None:
         table = read_records(path, None, Wanted(what="passages", as_written=True)).table
     else:
