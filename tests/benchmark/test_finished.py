@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,7 +30,8 @@ def test_any_change_of_the_summary_is_read_or_refused(tmp_path: Path) -> None:
     (found,), _, _, _, _ = read_finished(folder)
     assert found.evaluations["bm25"].means() == {"RR": 1.0}
     n_refused = 0
-    for changed in changes({name: value for name, value in document.items() if name != "results"}):
+    # each third: all take half a minute
+    for changed in islice(changes({name: value for name, value in document.items() if name != "results"}), 0, None, 3):
         summary.write_text(json.dumps({"kind": document["kind"], **changed}))
         n_refused += 1
         with suppress(dh.DeadheatError):

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+import deadheat as dh
 from support.paths import ROOT
 
 SHARED = ROOT.parent / "shared"
 HPO = SHARED / "data" / "hpo" / "runs"
 LLMJUDGE = SHARED / "data" / "llmjudge"
+ONTOLOGY = SHARED / "data" / "hpo" / "ontology" / "hp-2025-01-16.obo.gz"
 
 HPO_RUNS = [
     f"{collection}.{system}"
@@ -75,6 +77,12 @@ def llm_qrels() -> Path:
 def llm_run(name: str) -> Path:
     """Find the run of one LLM."""
     return LLMJUDGE / "runs" / f"{name}.run"
+
+
+@cache
+def hpo_ontology() -> dh.Ontology:
+    """Read the Human Phenotype Ontology once a process: it takes five seconds."""
+    return dh.read_ontology(ONTOLOGY)
 
 
 def sources_of(run: str) -> tuple[Path, Path]:

@@ -14,9 +14,8 @@ import polars as pl
 import pytest
 
 from deadheat.benchmark.cases import read_cases, validate
-from deadheat.benchmark.ontology import read_ontology
 from support.paths import ROOT
-from support.shared_data import HPO
+from support.shared_data import HPO, hpo_ontology
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -128,14 +127,12 @@ def test_the_script_writes_the_files_byte_for_byte(tmp_path: Path) -> None:
 @pytest.mark.slow
 @needs_sources
 def test_every_expected_term_is_in_the_ontology_and_every_german_case_is_a_query_of_the_runs() -> None:
-    (path,) = (DATA / "ontology").glob("*.obo.gz")
-    ontology = read_ontology(path)
     for folder in SIZES:
         path = FOLDER / folder / "comprehensive_v1.json"
-        assert not validate(path, ontology=ontology).findings
+        assert not validate(path, ontology=hpo_ontology()).findings
         cases = read_cases(path)  # without labels the ontology gives those of the script, but categories of texts
         bare = replace(cases, cases=tuple(replace(case, domain=None, category=None) for case in cases))
-        for case, own in zip(cases, bare.labelled(ontology), strict=True):
+        for case, own in zip(cases, bare.labelled(hpo_ontology()), strict=True):
             assert own.domain == case.domain
             assert folder != "english" or own.category == case.category
     queries = pl.read_csv(HPO / "hpo-de.queries.tsv.gz", separator="\t", has_header=False, quote_char=None)

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from deadheat.benchmark.cases import read_cases, validate
-from deadheat.benchmark.ontology import read_ontology
 from support.paths import ROOT
-from support.shared_data import SHARED
+from support.shared_data import SHARED, hpo_ontology
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -183,8 +182,7 @@ def test_the_source_note_counts_what_was_left_out() -> None:
     sys.path.insert(0, str(ROOT / "datasets"))
     build: Any = import_module("build")
     sys.path.remove(str(ROOT / "datasets"))
-    (path,) = (DATA / "ontology").glob("*.obo.gz")
-    terms = build.Terms(read_ontology(path))
+    terms = build.Terms(hpo_ontology())
     note = (FOLDER / "SOURCE.md").read_text(encoding="utf-8")
     labels = {"en": terms.labels}
     found: dict[str, dict[str, int]] = {}

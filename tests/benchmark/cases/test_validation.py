@@ -15,14 +15,13 @@ from deadheat.benchmark.ontology import Ontology, Synonym
 from deadheat.errors import MissingDependencyError
 from support.case_files import FIRST, LABELS, METADATA, SECOND, many, written
 from support.command import ok
-from support.shared_data import BENCHMARKS, COUNTS, SHARED, needs_shared_data
+from support.shared_data import BENCHMARKS, COUNTS, hpo_ontology, needs_shared_data
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from deadheat.benchmark.cases import Finding, Validation
 
-HPO = SHARED / "data" / "hpo" / "ontology" / "hp-2025-01-16.obo.gz"
 SMALL = Ontology.from_parents(
     {"HP:0000001": [], "HP:0001250": ["HP:0000001"], "HP:0001762": ["HP:0000001"]},
     labels={"HP:0001250": "Seizure", "HP:0001762": "Talipes equinovarus"},
@@ -363,7 +362,7 @@ def test_no_false_alarm_on_german_and_english_cases(name: str, tmp_path: Path) -
 @needs_shared_data
 def test_ids_that_hpo_does_not_have() -> None:
     pytest.importorskip("pronto", reason="an ontology is read by pronto (deadheat[ontology])")
-    found = validate(BENCHMARKS / "200cases_o3_v1.json", ontology=HPO, language="de")
+    found = validate(BENCHMARKS / "200cases_o3_v1.json", ontology=hpo_ontology(), language="de")
     assert [(one.line, one.message) for one in of_kind(found, "unknown_id")] == [
         (23, "expected id 'HP:0025802' is not in hp-2025-01-16.obo.gz"),
         (401, "expected id 'HP:6001186' is not in hp-2025-01-16.obo.gz"),

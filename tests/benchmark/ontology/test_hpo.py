@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import warnings
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,26 +11,20 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DeadheatWarning
-from support.shared_data import HPO, hpo_qrels, hpo_run, needs_shared_data
+from support.shared_data import HPO, hpo_ontology, hpo_qrels, hpo_run, needs_shared_data
 
 if TYPE_CHECKING:
-    from deadheat.benchmark.ontology import Ontology
+    pass
 
 pytestmark = needs_shared_data
-FILE = HPO.parent / "ontology" / "hp-2025-01-16.obo.gz"
 CUTOFFS = (1, 3, 5, 10)
-
-
-@cache
-def hpo() -> Ontology:
-    return dh.read_ontology(FILE)
 
 
 def judge(run: str, kind: str, *, ideal: bool = True) -> dh.Qrels:
     """Judge one of the runs; two expected ids of the German cases are not in this release."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeadheatWarning)
-        return hpo().judge(hpo_qrels(run), hpo_run(run), kind=kind, ideal=ideal)
+        return hpo_ontology().judge(hpo_qrels(run), hpo_run(run), kind=kind, ideal=ideal)
 
 
 def published(run: str, kind: str) -> dict[str, list[float]]:
@@ -64,7 +57,7 @@ def test_the_ideal_beside_them_changes_no_maximum() -> None:
 
 @pytest.mark.slow
 def test_hybrid_gives_1_to_different_terms_and_lin_to_none() -> None:
-    ontology = hpo()
+    ontology = hpo_ontology()
     false_ones = {"hybrid": 0, "lin": 0}
     related = 0
     above = [ontology.graph.ancestors(term)[0] for term in range(len(ontology))]
@@ -86,13 +79,13 @@ def test_hybrid_gives_1_to_different_terms_and_lin_to_none() -> None:
 @pytest.mark.slow
 def test_false_pairs_of_hybrid() -> None:
     dysplasia, amyloidosis = "HP:0000003", "HP:0001917"
-    assert hpo().similarity(dysplasia, amyloidosis, kind="hybrid") == 1
-    assert hpo().similarity(dysplasia, amyloidosis) < 0.8
+    assert hpo_ontology().similarity(dysplasia, amyloidosis, kind="hybrid") == 1
+    assert hpo_ontology().similarity(dysplasia, amyloidosis) < 0.8
 
 
 def test_no_similarity_but_resnik_depends_on_a_root() -> None:
-    root = hpo().similarities("HP:0000001")
-    assert root[hpo().index("HP:0000001")] == 1
+    root = hpo_ontology().similarities("HP:0000001")
+    assert root[hpo_ontology().index("HP:0000001")] == 1
     assert np.count_nonzero(root) == 1
 
 
@@ -103,12 +96,12 @@ def test_ontology_graded_ndcg() -> None:
     scores = evaluation["nDCG@10"]
     assert 0.7 < scores.mean < 0.9
     assert scores.values.max() <= 1 + 1e-12
-    chance = hpo().chance()
+    chance = hpo_ontology().chance()
     assert chance.max_rel[1] < chance.max_rel[10] < evaluation["MaxRel@10"].mean < evaluation["MaxRel"].mean
 
 
 def test_what_the_file_holds() -> None:
-    ontology = hpo()
+    ontology = hpo_ontology()
     assert len(ontology) == 19_034
     assert ontology.version == "hp/releases/2025-01-16"
     assert sum(not own for own in ontology.parents) == 1
@@ -130,4 +123,4 @@ def test_what_the_file_holds() -> None:
 @pytest.mark.parametrize("run", ["de.minilm-f32"])
 def test_missing_expected_ids_are_named(run: str) -> None:
     with pytest.warns(DeadheatWarning, match="2 expected ids are not terms of .*: 'HP:0025802', 'HP:6001186'$"):
-        hpo().judge(hpo_qrels(run), hpo_run(run))
+        hpo_ontology().judge(hpo_qrels(run), hpo_run(run))

@@ -12,7 +12,7 @@ import pytest
 import deadheat as dh
 from deadheat.benchmark.ontology import Ontology, Synonym, read_translations
 from deadheat.errors import ColumnError, DataError, FileFormatError, MalformedRowError, NoteWarning, ParameterError
-from support.shared_data import SHARED
+from support.shared_data import SHARED, hpo_ontology
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -179,8 +179,6 @@ def test_arguments_that_cannot_be_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("language", ["de", "es", "fr", "it", "pt"])
 def test_the_tables_of_hpo_give_the_names_that_stand_in_them(language: str) -> None:
     """Each accepted text of a term is one of its names, and nothing else is; five French terms have several labels."""
-    (path,) = (HPO / "ontology").glob("*.obo.gz")
-    ontology = dh.read_ontology(path)
     table = HPO / "translations" / f"hp-{language}.tsv.gz"
     with gzip.open(table, "rt", encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
@@ -188,10 +186,14 @@ def test_the_tables_of_hpo_give_the_names_that_stand_in_them(language: str) -> N
     for row in rows:
         if row["status"] != "CANDIDATE":
             expected.setdefault(row["hpo_id"], set()).add(row["text"])
-    found = ontology.translated(table, original="none")
+    found = hpo_ontology().translated(table, original="none")
     for term, label, synonyms in zip(found.ids, found.labels, found.synonyms, strict=True):
         assert {label, *(one.text for one in synonyms)} - {""} == expected.get(term, set()), term
-    n_named = len(expected.keys() & set(ontology.ids))
-    assert found.notes[0].startswith(f"{table.name} ({language}): {n_named:,} of {len(ontology):,} terms have a name")
+    n_named = len(expected.keys() & set(hpo_ontology().ids))
+    assert found.notes[0].startswith(
+        f"{table.name} ({language}): {n_named:,} of {len(hpo_ontology()):,} terms have a name"
+    )
     assert ("5 of them several labels" in found.notes[0]) == (language == "fr")
-    assert re.search(rf"{len(ontology) - n_named:,} terms? without a translation (is|are) left out", found.notes[1])
+    assert re.search(
+        rf"{len(hpo_ontology()) - n_named:,} terms? without a translation (is|are) left out", found.notes[1]
+    )

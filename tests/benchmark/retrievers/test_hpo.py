@@ -12,7 +12,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.benchmark.retrievers import BM25, Embedding, retrieve
-from support.shared_data import HPO, hpo_qrels, hpo_run, needs_shared_data, qrels_dict
+from support.shared_data import HPO, hpo_ontology, hpo_qrels, hpo_run, needs_shared_data, qrels_dict
 
 if TYPE_CHECKING:
     from deadheat.benchmark.collection import Collection
@@ -22,7 +22,7 @@ MEASURES = ["RR", "Hit@1", "nDCG@10", "R@10"]
 
 @pytest.fixture(scope="module")
 def terms() -> Collection:
-    return dh.read_collection(HPO.parent / "ontology" / "hp-2025-01-16.obo.gz")
+    return dh.read_collection(hpo_ontology())
 
 
 def hpo_queries(language: str) -> tuple[list[str], list[str]]:

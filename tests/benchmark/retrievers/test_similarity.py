@@ -13,7 +13,7 @@ from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers import StringSimilarity, described, identity, make_retriever, retrieve
 from deadheat.errors import MissingDependencyError, ParameterError
 from support.searches import found
-from support.shared_data import HPO, needs_shared_data
+from support.shared_data import hpo_ontology, needs_shared_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,7 +96,7 @@ def test_a_matrix_in_parts_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.slow
 @needs_shared_data
 def test_terms_of_the_human_phenotype_ontology() -> None:
-    terms = dh.read_collection(HPO.parent / "ontology" / "hp-2025-01-16.obo.gz")
+    terms = dh.read_collection(hpo_ontology())
     texts = ["Seizures", "brachydactly", "Heart defect"]
     hits = found(indexed(terms), texts)
     some = np.random.default_rng(3).choice(len(terms.ids), 200, replace=False)
