@@ -350,6 +350,35 @@ def resampling(setting: Setting) -> Iterator[Row]:
     yield at_least(label, 10, peer / intervals, detail=detail, memory=memory(deadheat=[ours], SciPy=[theirs]))
 
 
+def many(setting: Setting) -> Iterator[Row]:
+    """The runs of a track: all of them, and a fifth, by the command and in Python."""
+    for n_runs, target in ((setting.data.size.many, 1.3), (setting.data.size.many // 5, 0.6)):
+        files = setting.path("many.qrels"), *(setting.path(f"many-{n:03}.trec") for n in range(n_runs))
+        warm(*files)
+        commands = {
+            "command": evaluation(*files),
+            "python": task("tasks", "deadheat_many", *files),
+            "pytrec_eval": task("tasks", "pytrec_eval", *files),
+        }
+        samples = interleave(commands, setting.repeats)
+        line = f"{n_runs} TREC runs of 50 queries x {DEPTH:,} documents"
+        more = {"detail": took(**samples), "memory": memory(**samples)}
+        for way, label in (("command", "`deadheat evaluate`"), ("python", "dh.evaluate")):
+            yield at_most(f"{line}, {label}", target, statistics.median(walls(samples[way])), " s", **more)
+
+
+def pairs(setting: Setting) -> Iterator[Row]:
+    """Comparisons of many systems, all pairs with exact ties and randomisation tests; the large ones once."""
+    sizes = [(21, 25, 2, 1.5, 0.4), (200, 50, 4, 4.0, 1.0), (1_000, 50, 4, 60.0, 1.0)]
+    for n_systems, n_queries, n_measures, target, most in sizes[: None if setting.data.size.run > 1_000 else 1]:
+        work = task("tasks", "compare_many", n_systems, n_queries, n_measures)
+        samples = interleave({"deadheat": work}, setting.repeats if n_systems < 100 else 1)["deadheat"]
+        seconds = statistics.median(sample.output["seconds"] for sample in samples)
+        line = f"compare of {n_systems:,} systems x {n_queries} queries x {n_measures} measures"
+        yield at_most(line, target, seconds, " s", detail=took(deadheat=samples))
+        yield at_most(f"{line}: peak memory", most, peak(samples) / GB, " GB")
+
+
 def ontology(_: Setting) -> Iterator[Row]:
     """Judgments from an ontology, on data that lies beside the repository in some checkouts."""
     folder = Path(__file__).parents[2] / "shared" / "data" / "hpo"
@@ -411,6 +440,8 @@ LINES: dict[str, Callable[[Setting], Iterator[Row]]] = {
     "averaging": averaging,
     "matrix": matrix,
     "resampling": resampling,
+    "many": many,
+    "pairs": pairs,
     "ontology": ontology,
 }
 ON_REQUEST: dict[str, Callable[[Setting], Iterator[Row]]] = {"large": large, "peers": peers, "spark": spark}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,18 +36,43 @@ def deadheat(qrels: str, run: str, ties: str = "expected", count: str = "5", che
     return {**means, "seconds": time.perf_counter() - begin}
 
 
-def pytrec_eval(qrels: str, run: str) -> Means:
+def deadheat_many(qrels: str, *runs: str) -> Means:
+    import deadheat as dh
+
+    return dh.evaluate(qrels, {run: Path(run) for run in runs}, FIVE)[runs[-1]].means()
+
+
+def pytrec_eval(qrels: str, *runs: str) -> Means:
     import pytrec_eval as peer
 
     with open(qrels) as file:  # noqa: PTH123 - as its documentation does
         judged = peer.parse_qrel(file)
-    with open(run) as file:  # noqa: PTH123 - as its documentation does
-        retrieved = peer.parse_run(file)
-    values = peer.RelevanceEvaluator(judged, set(TREC_EVAL.values())).evaluate(retrieved)
+    evaluator, values = peer.RelevanceEvaluator(judged, set(TREC_EVAL.values())), {}
+    for run in runs:
+        with open(run) as file:  # noqa: PTH123 - as its documentation does
+            retrieved = peer.parse_run(file)
+        values = evaluator.evaluate(retrieved)
     # over the queries of the qrels, as `trec_eval -c`
     return {
         name: sum(of_query[theirs] for of_query in values.values()) / len(judged) for name, theirs in TREC_EVAL.items()
     }
+
+
+def compare_many(n_systems: str, n_queries: str, n_measures: str) -> Means:
+    """Compare systems whose documents tie, of which all pairs are tested."""
+    import numpy as np
+
+    import deadheat as dh
+
+    rng, docs = np.random.default_rng(29), [f"d{n}" for n in range(40)]
+    qrels = {f"q{q}": {doc: int(rng.integers(4)) for doc in docs[:20]} for q in range(int(n_queries))}
+    runs = {}
+    for n in range(int(n_systems)):
+        merit = (0.5 + n / int(n_systems)) * rng.random(len(docs))
+        runs[f"s{n}"] = {query: dict(zip(docs, np.floor(8 * merit * rng.random(40)), strict=True)) for query in qrels}
+    begin = time.perf_counter()
+    found = dh.compare(qrels, runs, FIVE[: int(n_measures)])
+    return {"pairs": float(len(found.pairs)), "seconds": time.perf_counter() - begin}
 
 
 def ir_measures(qrels: str, run: str) -> Means:
@@ -98,6 +124,8 @@ def rows_of_csv(tool: str, run: str, n_rows: str) -> Means:
 
 TASKS: dict[str, Callable[..., Means]] = {
     "deadheat": deadheat,
+    "deadheat_many": deadheat_many,
+    "compare_many": compare_many,
     "reading": reading,
     "rows_of_csv": rows_of_csv,
     "pytrec_eval": pytrec_eval,

@@ -141,3 +141,24 @@ def test_names_that_look_alike_are_rows_of_their_own() -> None:
     run = {"q": {"a": 1.0}}
     chart = figures.forest({name: dh.evaluate({"q": {"a": 1}}, run, "RR") for name in ("a\n", "a\\n")})
     assert len({row["label"] for row in rows_of(chart)}) == 2
+
+
+def test_a_figure_of_a_paper_has_no_title_and_the_width_of_a_column(chart: alt.LayerChart, tmp_path: Path) -> None:
+    plain, column = tmp_path / "plain.svg", tmp_path / "column.svg"
+    figures.save(chart, plain)
+    figures.save(chart, column, has_title=False, width=8.4)
+    before, after = (ET.fromstring(path.read_text()) for path in (plain, column))
+    (first, *_) = chart.to_dict()["title"]["text"]
+    assert first[:20] in plain.read_text()
+    assert first[:20] not in column.read_text()
+    assert float(after.attrib["width"]) == pytest.approx(8.4 / 2.54 * 96, rel=1e-5)
+    box = [float(number) for number in after.attrib["viewBox"].split()]
+    assert float(after.attrib["width"]) / box[2] == pytest.approx(float(after.attrib["height"]) / box[3], rel=1e-4)
+    assert float(before.attrib["width"]) != float(after.attrib["width"])
+    figures.save(chart, tmp_path / "column.pdf", width=8.4)
+    found = re.search(rb"/MediaBox \[0 0 ([0-9.]+)", (tmp_path / "column.pdf").read_bytes())
+    assert found is not None
+    assert float(found[1]) == pytest.approx(8.4 / 2.54 * 72, rel=1e-4)  # points
+    for path, width in (("column.json", 8.4), ("column.svg", 0.0)):
+        with pytest.raises(ParameterError, match="width must be"):
+            figures.save(chart, tmp_path / path, width=width)

@@ -72,6 +72,7 @@ SHOWN = {  # how something is printed, drawn or written, which methods of the re
         "compact",
         "per_query",
         "sort",
+        *("no_title", "figure_width"),
         "figures",
         "figure_format",
         "save",

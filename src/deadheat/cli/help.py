@@ -31,6 +31,7 @@ GROUPS: dict[str, tuple[str, ...]] = {  # names of parameters; what no group has
     ),
     "output": (
         *("per_query", "save", *(one.name for one in fields(Saving)), "label", "commit", "figures", "figure_format"),
+        *("no_title", "figure_width"),
         *("form", "output", "digits", "table", "quiet", "verbose", "debug", "help_all"),
     ),
 }

@@ -361,6 +361,13 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         show_default=True,
         help="Of the files in that folder; json is Vega-Lite.",
     ),
+    "no_title": click.option("--no-title", is_flag=True, help="Draw them without titles, for captions of a paper."),
+    "figure_width": click.option(
+        "--figure-width",
+        type=click.FloatRange(0, min_open=True),
+        metavar="CM",
+        help="Their width in centimetres, such as 8.4 for a column.",
+    ),
     "id_pattern": click.option(
         "--id-pattern",
         metavar="RE",
@@ -394,7 +401,7 @@ SPANS = ("spans", "overlap", "overlap_of", "documents")
 NOT_OF_SPANS = ("columns", "normalize_ids", "then_by", "repeats", *COLLECTION)
 ENGINE = ("engine", "spark_master", "spark_conf")
 LIMITS = ("max_decompressed", "max_memory")
-FIGURES = ("figures", "figure_format")
+FIGURES = ("figures", "figure_format", "no_title", "figure_width")
 CASES = ("id_pattern", "language", "input_format", "encoding", "fields")
 LAST = ("check_duplicates", *LIMITS, "flags")
 OF_EVALUATING = ("notations", "ties", *LISTS, "check_duplicates", *COLLECTION)  # not for saved evaluations

@@ -226,7 +226,7 @@ def with_figures(
         if one.chart is not None:
             paths.append(str(Path(folder) / f"{file_name(name, LONGEST - 15)}.{asked()['figure_format']}"))
             with writing(paths[-1]):
-                save(one.chart, paths[-1])
+                save(one.chart, paths[-1], has_title=not asked().get("no_title"), width=asked().get("figure_width"))
     names = in_brackets([Path(path).name for path in paths])
     text = f"{counted(len(paths), 'file')} in {folder}{names}" if paths else "none"
     facts = [Fact("figures", paths, "figures", text, is_note=True)]

@@ -12,6 +12,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
+from deadheat.arguments import positive
 from deadheat.errors import ParameterError
 from deadheat.io.writing import replacing
 
@@ -38,13 +39,15 @@ vegaEmbed("#figure", {spec}, {{renderer: "svg", actions}}).catch(console.error);
 </body>
 </html>
 """
+PIXELS, POINTS = 96, 72  # of an inch, on a page and in PDF
+SIZE = re.compile(r'width="([0-9.]+)" height="([0-9.]+)"')
 LIBRARIES = "window.vegaEmbed = vegaEmbed;"
 IDS = re.compile(r'\bid="([^"]+)"')
 USES = re.compile(r'((?:\bid="|="#|url\(#))([^")]+)("|\))')
 """What Vega numbers on from one picture to the next of a process."""
 
 
-def save(chart: alt.TopLevelMixin, path: str | Path) -> None:
+def save(chart: alt.TopLevelMixin, path: str | Path, *, has_title: bool = True, width: float | None = None) -> None:
     """Write a chart to a file, whole or not at all.
 
     Parameters
@@ -52,11 +55,15 @@ def save(chart: alt.TopLevelMixin, path: str | Path) -> None:
     chart : altair.Chart
     path : path
         Its ending says the format: .svg, .png, .pdf, .html (in one piece, draws without a network), .json (Vega-Lite).
+    has_title : bool, default True
+        Without a title, a paper says in its caption what the figure shows.
+    width : float, optional
+        In centimetres, such as 8.4 of a column; by default as drawn, at 96 dots per inch. Not for .json.
 
     Raises
     ------
     ParameterError
-        The ending is none of these.
+        The ending is none of these, or the width is not above 0.
     DataError
         The folder does not exist, or the file is read-only.
     """
@@ -66,7 +73,7 @@ def save(chart: alt.TopLevelMixin, path: str | Path) -> None:
             argument="path", given=str(path), allowed=f"a name that ends in {', '.join(f'.{one}' for one in FORMATS)}"
         )
     with replacing(os.fspath(path)) as file:
-        file.write(rendered(chart, suffix))
+        file.write(rendered(chart, suffix, has_title=has_title, width=width))
 
 
 def _version() -> str | None:
@@ -82,7 +89,7 @@ def svg_of(spec: dict[str, Any]) -> str:
     return USES.sub(lambda own: f"{own[1]}{names.get(own[2], own[2])}{own[3]}", svg)
 
 
-def rendered(chart: alt.TopLevelMixin, form: str) -> bytes:
+def rendered(chart: alt.TopLevelMixin, form: str, *, has_title: bool = True, width: float | None = None) -> bytes:
     """Return a chart in a format, as the bytes of a file.
 
     Parameters
@@ -90,17 +97,31 @@ def rendered(chart: alt.TopLevelMixin, form: str) -> bytes:
     chart : altair.Chart
     form : {"svg", "png", "pdf", "html", "json"}
         "html" is a page with the chart as SVG; the scripts in it draw it anew, with numbers under the mouse.
+    has_title, width
+        As for :func:`save`.
     """
     spec = chart.to_dict()
+    if not has_title:
+        spec.pop("title", None)
     text = json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     if form == "json":
+        if width is not None:
+            raise ParameterError(
+                argument="width", given=width, allowed="None for JSON, whose reader says how wide it is"
+            )
         return f"{text}\n".encode()
-    version = _version()
+    version, svg = _version(), svg_of(spec)
+    scale = 1.0
+    if width is not None:  # drawn as before in its own coordinates
+        found = SIZE.search(svg)
+        assert found is not None  # noqa: S101 - for the type checker
+        drawn, height = (float(number) for number in found.groups())
+        scale = positive("width", width) / 2.54 * (POINTS if form == "pdf" else PIXELS) / drawn
+        svg = svg.replace(found[0], f'width="{drawn * scale:.6g}" height="{height * scale:.6g}"', 1)
     if form == "png":
-        return bytes(vl_convert.vegalite_to_png(spec, vl_version=version, scale=SCALE))
+        return bytes(vl_convert.vegalite_to_png(spec, vl_version=version, scale=SCALE * scale))
     if form == "pdf":
-        return bytes(vl_convert.vegalite_to_pdf(spec, vl_version=version))
-    svg = svg_of(spec)
+        return bytes(vl_convert.svg_to_pdf(svg))
     if form == "svg":
         return svg.encode()
     libraries = vl_convert.javascript_bundle(LIBRARIES, vl_version=version)
