@@ -106,9 +106,7 @@ def rendered(chart: alt.TopLevelMixin, form: str, *, has_title: bool = True, wid
     text = json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     if form == "json":
         if width is not None:
-            raise ParameterError(
-                argument="width", given=width, allowed="None for JSON, whose reader says how wide it is"
-            )
+            raise ParameterError(argument="width", given=width, allowed="None for JSON")
         return f"{text}\n".encode()
     version, svg = _version(), svg_of(spec)
     scale = 1.0
