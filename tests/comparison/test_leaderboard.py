@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise, permutations, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats as scipy_stats
 
 import deadheat as dh
 from deadheat.errors import ColumnError, DataError, DuplicateError, ParameterError
+from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
+from support.small_bench import CASES, DOCUMENTS, known
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -269,3 +273,90 @@ def test_wrong_arguments() -> None:
     for options in ({"missing": "skip"}, {"tasks": "some"}, {"weights": {"t0": 1}}, {"groups": {"t0": "a", "u": "b"}}):
         with pytest.raises(ParameterError):
             dh.leaderboard(given, **options)
+
+
+def mteb_file(folder: Path, model: str, task: str, scores: dict[str, list[float]], *, named: bool = True) -> Path:
+    """Write a result file as MTEB 2 does: results/MODEL/REVISION/TASK.json, with model_meta.json beside it."""
+    own = folder / model.replace("/", "__") / "1a2b"
+    own.mkdir(parents=True, exist_ok=True)
+    if named:
+        (own / "model_meta.json").write_text(json.dumps({"name": model, "revision": "1a2b"}), encoding="utf-8")
+    held = {
+        split: [{"main_score": one, "hf_subset": f"s{n}", "languages": ["eng"]} for n, one in enumerate(values)]
+        for split, values in scores.items()
+    }
+    path = own / f"{task}.json"
+    text = json.dumps({"dataset_revision": "x", "task_name": task, "mteb_version": "2.1.0", "scores": held})
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_result_files_of_mteb(tmp_path: Path) -> None:
+    for n in range(10):
+        mteb_file(tmp_path, "org/one", f"Task{n}", {"test": [0.5 + n / 100]})
+        mteb_file(tmp_path, "org/two", f"Task{n}", {"test": [0.25, 0.75], "dev": [0.2]}, named=False)
+    found = dh.leaderboard(tmp_path)
+    assert found.measure == "main score"
+    assert found.sampling == "random"
+    assert dict(zip(found.models, found.mean_low, strict=True)) == pytest.approx({"org/one": 0.545, "org/two": 0.4})
+    assert "several splits or subsets" in found.notes[0]
+    again = dh.leaderboard(sorted(tmp_path.rglob("Task*.json")))
+    assert again.tasks == found.tasks
+    (tmp_path / "other").mkdir()
+    document = {
+        "model_results": [
+            {
+                "model_name": name,
+                "model_revision": "1",
+                "task_results": [{"task_name": "T", "scores": {"test": [{"main_score": score}]}}],
+            }
+            for name, score in (("a", 0.5), ("b", 0.25))
+        ]
+    }
+    (tmp_path / "other" / "all.json").write_text(json.dumps(document), encoding="utf-8")
+    assert dh.leaderboard(tmp_path / "other" / "all.json").models == ("a", "b")
+    wrong = mteb_file(tmp_path, "org/one", "Task0", {"test": [float("nan")]})
+    with pytest.raises(DataError, match="main score of Task0, split test, subset s0, is no finite") as error:
+        dh.leaderboard(tmp_path)
+    assert error.value.path == wrong
+    mteb_file(tmp_path, "org/one", "Task0", {})
+    with pytest.raises(DataError, match="Task0 has no scores"):
+        dh.leaderboard(tmp_path)
+
+
+def test_a_benchmark_and_its_folder(tmp_path: Path) -> None:
+    result = dh.bench(CASES, DOCUMENTS, {"known": known, "bm25": "bm25"}, measures="RR", output=tmp_path)
+    found = dh.leaderboard(result)
+    assert set(found.tasks) == {"mine (de)", "mine (en)"}
+    for n, name in enumerate(found.models):
+        own = [result.evaluations[key].means()["RR"] for key in result.evaluations if key.retriever == name]
+        assert found.mean_low[n] == pytest.approx(sum(own) / 2)
+    folder = dh.leaderboard(tmp_path)
+    assert (folder.models, len(folder.tasks)) == (found.models, 2)
+    assert folder.mean_low == pytest.approx(found.mean_low)
+
+
+@pytest.mark.slow
+@needs_shared_data
+def test_llm_judges_over_three_sets_of_queries() -> None:
+    """Means and tie ranges are those of each judge alone; those that are apart are so by a t test of each pair."""
+    judged = dh.read_qrels(llm_qrels()).to_dict()
+    parts = {f"part{n}": {query: judged[query] for query in sorted(judged)[n::3]} for n in range(3)}
+    evaluations = {
+        task: {name: dh.evaluate(own, llm_run(name), "nDCG@10") for name in LLM_RUNS} for task, own in parts.items()
+    }
+    found = dh.leaderboard(evaluations)
+    assert len(found.models) == len(LLM_RUNS) == 12
+    for n, name in enumerate(found.models):
+        own = [evaluations[task][name]["nDCG@10"] for task in parts]
+        assert found.mean_low[n] == pytest.approx(np.mean([one.mean for one in own]))
+        assert found.tie_max is not None
+        assert found.tie_max[n] == pytest.approx(np.mean([one.mean_tie_max for one in own]))
+    assert found.tiers is not None
+    assert found.tiers[:3] == [1, 1, 1]
+    assert found.tiers[-1] > 1
+    assert found.uncertainty is not None
+    pooled = {name: np.concatenate([evaluations[task][name]["nDCG@10"].values for task in parts]) for name in LLM_RUNS}
+    for i, j in np.argwhere(found.uncertainty.better).tolist():
+        assert scipy_stats.ttest_rel(pooled[found.models[i]], pooled[found.models[j]]).pvalue < 0.01
+    assert found.deciding_task == "part0"
