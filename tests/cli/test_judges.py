@@ -35,12 +35,12 @@ def test_one_judge() -> None:
 def test_the_numbers_are_those_of_python() -> None:
     document = json.loads(ok("judges", "human.txt", "llm.txt", "--format", "json"))
     found = dh.judge_agreement("human.txt", "llm.txt")
-    values = {name: row["value"] for name, row in document["judges"].items()}
+    values = {name: document["judges"]["llm"][name] for name in found.only.estimates}
     assert values == {name: pytest.approx(float(one), nan_ok=True) for name, one in found.only.estimates.items()}
-    assert [list(row.values()) for row in document["confusion"].values()] == found.confusion.tolist()
+    assert [list(row.values()) for row in document["confusion"]["llm"].values()] == found.confusion.tolist()
     rows = list(csv.DictReader(io.StringIO(ok("judges", "human.txt", "llm.txt", "--format", "csv"))))
-    assert float(rows[1]["value"]) == pytest.approx(found.kappa)
-    assert float(rows[1]["low"]) == pytest.approx(found.kappa.low)
+    assert float(rows[0]["kappa"]) == pytest.approx(found.kappa)
+    assert float(rows[0]["kappa_low"]) == pytest.approx(found.kappa.low)
 
 
 def test_conclusions_strata_and_queries() -> None:
@@ -109,3 +109,39 @@ def test_figures_and_the_page() -> None:
     assert names == ["confusion.svg", "judge_bias-nDCG@10.svg", "judged_means-nDCG@10.svg"]
     ok("judges", "human.txt", "llm.txt", "-o", "page.html")
     assert "<svg" in Path("page.html").read_text(encoding="utf-8")
+
+
+def test_what_judges_write_is_read_as_qrels_and_as_scores(folder: Path) -> None:
+    rows = [
+        {"query_id": "q1", "doc_id": "d1", "answer": "Score: 2"},
+        {"query_id": "q1", "doc_id": "d2", "answer": "Not relevant"},
+        {"query_id": "q1", "doc_id": "d3", "answer": ["1", "I cannot say", 2]},
+        {"query_id": "q2", "doc_id": "d1", "answer": "I cannot say"},
+    ]
+    (folder / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    grades = {"q1": {"d1": 2, "d2": 0, "d3": 1.5}}
+    told = ("--grades", "drop,not relevant=0", "--format", "json")
+    document = json.loads(ok("judges", "human.txt", "answers.jsonl", *told))
+    assert document["judges"]["answers"]["agreement"] == float(
+        dh.judge_agreement("human.txt", grades).only.estimates["agreement"]
+    )
+    notes = " ".join(ok("judges", "human.txt", "answers.jsonl", *told[:2]).split())
+    assert "1 document with several answers of which 1 hold no grade: the mean of the others is taken" in notes
+    assert "1 of 4 answers is no grade" in notes
+    document = json.loads(ok("evaluate", "human.txt", "answers.jsonl", "-m", "nDCG", *told))
+    assert document["scores"]["answers"]["nDCG"]["value"] == dh.evaluate("human.txt", grades, "nDCG").means()["nDCG"]
+    assert call("evaluate", "answers.jsonl", "a.run", "--grades", "dorp").stderr.count("Did you mean 'drop'") == 1
+    assert "write a number" in call("evaluate", "answers.jsonl", "a.run", "--grades", "Good=high").stderr
+    assert call("evaluate", "answers.jsonl", "a.run", "--grades", "bounds,scale=3,not relevant=0").exit_code == 0
+
+
+def test_files_have_one_form_for_one_judge_and_for_several() -> None:
+    one, several = (
+        json.loads(
+            ok("judges", "human.txt", *names, "--run", "a.run", "--run", "b.run", "-m", "P@1", "--format", "json")
+        )
+        for names in (("llm.txt",), ("llm.txt", "human.txt"))
+    )
+    for name in ("judges", "confusion", "grades"):
+        assert one[name]["llm"] == several[name]["llm"]
+    assert {name for name in one if "llm" in name} <= several.keys()

@@ -38,6 +38,8 @@ evaluate Q.txt A.run B.run --queries queries.csv --by device -m RR --ci --unjudg
 evaluate Q.txt A.run B.run --queries queries.csv --by device --by market -m 'RR AP' --weights traffic
 evaluate Q.txt A.run --ties random --rng 3 --score-precision 1 --rel 2 --depth 9 --save saved2.json --no-relevant skip
 evaluate Q.txt --repeats 'C=*.run' -m RR --judged-only
+evaluate few.txt A.run B.run -m 'RR nDCG@5' --fill labels.txt
+evaluate few.txt A.run B.run -m 'RR nDCG@5' --judge labels.txt
 evaluate Q.txt columns.csv --score-columns all -m 'RR AP'
 evaluate Q.txt A.run --collection documents.csv --missing skip --score-precision float32
 compare Q.txt A.run B.run
@@ -117,6 +119,8 @@ def prepare(folder: Path) -> None:
             for doc, grade in own.items()
         )
         (folder / name).write_text("".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in rows))
+    few = (f"{query} 0 D{n} {grades[query][f'D{n}']}\n" for query in queries[:8] for n in range(5))
+    (folder / "few.txt").write_text("".join(few))
     for name in "ABE":
         asked = queries[:-1] if name == "E" else [*queries, "Q99"]
         rows = ((query, f"D{n}", draw.randrange(5)) for query in asked for n in draw.sample(range(9), 8))

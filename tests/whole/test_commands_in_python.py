@@ -83,6 +83,7 @@ SHOWN = {  # how something is printed, drawn or written, which methods of the re
 }
 ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
     "columns": (dh.Run, "columns"),
+    "grades": (dh.read_judgments, "grades"),
     "decimal": (dh.decimal, "mark"),
     "encoding": (dh.encoding, "name"),
     "normalize_ids": (dh.Run.normalized, "form"),

@@ -11,7 +11,7 @@ from copy import copy
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 import click
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from deadheat.io.engines import FrameEngine
 
 STDOUT = "-"
+GRADED = re.compile(
+    r"\.(csv|tsv|jsonl|json|parquet|xlsx)(\.gz|\.zst)?$", re.IGNORECASE
+)  # tables, which may hold answers
 STORE = "history"  # a folder of this name keeps every evaluation that is saved in it
 
 
@@ -124,7 +127,8 @@ def open_qrels(path: str, *, is_checked: bool = True) -> Qrels:
     from deadheat.data.tables import Qrels
 
     options = asked()
-    qrels = Qrels(path, columns=named_columns("qrels")).normalized(options.get("normalize_ids"))
+    read = cast("Qrels | None", _graded(path, "qrels", None)) or Qrels(path, columns=named_columns("qrels"))
+    qrels = read.normalized(options.get("normalize_ids"))
     if is_checked and options.get("check_duplicates"):
         qrels.check_duplicates()
     if options.get("collection") or options.get("strict"):
@@ -138,6 +142,16 @@ def open_qrels(path: str, *, is_checked: bool = True) -> Qrels:
     beside_runs = copy(qrels)
     beside_runs.rows, beside_runs.bare = LazyRows(frame), qrels.bare
     return beside_runs
+
+
+def _graded(path: str, kind: Literal["qrels", "run"], name: str | None) -> Qrels | Run | None:
+    """Read what a judge wrote, if --grades says that tables hold that and this is one."""
+    given = asked().get("grades")
+    if given is None or not GRADED.search(path):
+        return None
+    from deadheat.data.judgments import read_judgments
+
+    return read_judgments(path, kind=kind, name=name, **given)
 
 
 def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool = True) -> Run:
@@ -157,7 +171,8 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
     from deadheat.io.guarding import guarded
 
     options = asked()
-    source: object = path
+    graded = _graded(path, "run", name or label(path))
+    source: object = path if graded is None else graded.to_polars()
     if options.get("engine"):
         with guarded(path):
             source = _engine().frame(path)
@@ -165,9 +180,9 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
         source,
         name=name or label(path),
         format=form,
-        columns=named_columns("run"),
+        columns=named_columns("run") if graded is None else None,
         ascending=bool(options.get("ascending")),
-    )
+    ).noted(() if graded is None else graded.notes)
     if keyed and options.get("then_by"):
         run = run.then_by(*options["then_by"], score_precision=options.get("score_precision"))
     return checked_run(run)

@@ -65,7 +65,7 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
         sets = groupings_of(options["by"], table)
         output.check_sets(sets)
         strata = {f"{':'.join(one)} {label(name)}": own for one in sets for name, own in found.by(one, table).items()}
-    report = report_judges(found, per_query=per_query, strata=strata)
+    report = report_judges(found, per_query=per_query, strata=strata, for_people=not output.is_data)
     if output.form == "html" and options["figures"] is None:
         emit(page_of_judges(found, report), output.path)
         return

@@ -125,6 +125,27 @@ def parsed_conf(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -
     return {name: value for name, _, value in pairs}
 
 
+def parsed_grades(_: click.Context, __: click.Parameter, text: str | None) -> dict[str, Any] | None:
+    """Return how to read what judges wrote, of ``drop,scale=10,Highly relevant=3``."""
+    if text is None:
+        return None
+    found: dict[str, Any] = {"failed": "error", "grades": {}}
+    for part in filter(None, (one.strip() for one in text.split(","))):
+        words, is_given, value = (one.strip() for one in part.rpartition("="))
+        if not is_given:
+            check_choice("grades", value, ("error", "drop", "lowest", "bounds"))
+            found["failed"] = value
+        elif words == "grade":
+            found["grade"] = value
+        else:
+            try:
+                number = float(value)
+            except ValueError:
+                raise click.BadParameter(f"{part!r}: write a number, as in 'Highly relevant=3' or scale=10") from None
+            found |= {"scale": number} if words == "scale" else {"grades": {**found["grades"], words: number}}
+    return found
+
+
 def _options(of: type[Settings], *, shown: bool = True) -> dict[str, Callable[[Any], Any]]:
     """Return the options of a class of settings, each by the name of its field.
 
@@ -164,6 +185,14 @@ _OF_CONVENTIONS, _OF_INTERVALS = _options(Conventions), _options(Estimation, sho
 COLUMN: dict[str, Any] = {"metavar": "COLUMN"}
 FILE: dict[str, Any] = {"type": INPUT, "metavar": "FILE"}
 OPTIONS: dict[str, Callable[[Any], Any]] = {
+    "grades": click.option(
+        "--grades",
+        callback=parsed_grades,
+        metavar="FAILED,...",
+        help="Files that are tables (CSV, JSON Lines, ...) hold what judges wrote, such as 'Score: 2'. What becomes of"
+        " answers that are no grade: error, drop, lowest or, of qrels, bounds; then, with commas, scale=10,"
+        " grade=COLUMN, and what words mean: 'Highly relevant=3'.",
+    ),
     "measures": click.option(
         "-m",
         "--measure",
@@ -395,7 +424,7 @@ SAVED = ("save_depth", "label", "commit")
 INTERVALS = tuple(_OF_INTERVALS)
 TESTS = tuple(name for name in _options(Design) if name not in INTERVALS)
 STRATA = ("queries", "weights", "by", "pool_languages")
-READING = ("decimal", "columns", "ascending", "normalize_ids")
+READING = ("decimal", "columns", "grades", "ascending", "normalize_ids")
 COLLECTION = ("collection", "strict")
 SPANS = ("spans", "overlap", "overlap_of", "documents")
 NOT_OF_SPANS = ("columns", "normalize_ids", "then_by", "repeats", *COLLECTION)

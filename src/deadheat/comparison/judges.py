@@ -454,6 +454,7 @@ def judge_agreement(
         if one.beyond
     ]
     together = _together(frame, given, confidence) if len(given) > 1 else {}
+    notes += [note for table in (judged, *given.values()) for note in table.notes]
     conclusions: tuple[Conclusions, ...] = ()
     if runs is not None:
         design = Design(confidence_level=confidence, n_resamples=n_resamples, rng=rng)

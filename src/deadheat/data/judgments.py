@@ -34,10 +34,11 @@ def as_qrels(judge: Source) -> Qrels:
 
 
 class Grade(NamedTuple):
-    """A grade, and the scale that the answer names; None where it names none, or is no grade."""
+    """A grade (None: there is none), the scale that the answer names, if it does, and how many of several are none."""
 
     value: float | None
     scale: float | None = None
+    n_failed: int = 0
 
 
 def read_grade(answer: object, grades: Mapping[str, float] | None = None) -> Grade:
@@ -173,6 +174,9 @@ def read_judgments(
     failures = found.filter(pl.col("grade").is_null()).select("query_id", "doc_id", "answer")
     table = _table(found, failures, kind, failed, where)
     table.name = name or (label_of(path) if path else kind)
+    if partial := [one.n_failed for one in read if one.n_failed]:
+        of = f"{counted(len(partial), 'document')} with several answers of which {sum(partial):,} hold no grade"
+        table.notes = (*table.notes, f"{of}: the mean of the others is taken")
     if failed == "bounds" and isinstance(table, Qrels):
         table.open_to = scale or max([*scales, *found["grade"].drop_nulls().to_list()])
     return table
@@ -283,4 +287,5 @@ def _read(answer: object, grades: Mapping[str, float] | None, scale: float | Non
     scales = {one.scale for one in read if one.scale is not None}
     if len(scales) > 1:
         return Grade(None)
-    return Grade(float(np.mean(values)) if values else None, scales.pop() if scales else None)
+    n_failed = len(several) - len(values) if values else 0
+    return Grade(float(np.mean(values)) if values else None, scales.pop() if scales else None, n_failed)

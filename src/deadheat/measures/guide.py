@@ -132,6 +132,13 @@ USES: dict[str, Use] = {
             "graded judgments are usual, and the top counts most; RR says how soon the first useful result comes",
         ),
         Use(
+            "judge",
+            "labels of a language model, in few grades that are often too high",
+            ("nDCG@10", "P(rel=2)@10"),
+            "grades that are off by one change nDCG little, and a higher level of relevance takes off inflation;"
+            " deadheat judges says what the labels do to a comparison",
+        ),
+        Use(
             "rag",
             "retrieval for a language model that reads the first k",
             ("R@5", "Hit@5", "nDCG@5"),

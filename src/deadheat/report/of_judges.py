@@ -31,7 +31,11 @@ MEANT = "; ".join(f"{name} {text}" for name, text in STATISTICS.items())
 
 
 def report_judges(
-    found: JudgeAgreement, *, per_query: bool = False, strata: Mapping[str, JudgeAgreement] | None = None
+    found: JudgeAgreement,
+    *,
+    per_query: bool = False,
+    strata: Mapping[str, JudgeAgreement] | None = None,
+    for_people: bool = True,
 ) -> Report:
     """Return the report of judges.
 
@@ -42,13 +46,18 @@ def report_judges(
         Whether a table of all queries comes after.
     strata : mapping of str to JudgeAgreement, optional
         By what they are called.
+    for_people : bool, default True
+        Whether one judge has a table of its own form; else the tables are the same for one and for several.
     """
     level = level_heading(next(iter(found.judges.values())).confidence_level, set())
-    tables = [_statistics(found.judges, level)] if len(found.judges) > 1 else [*_of_one(found, level)]
+    if len(found.judges) == 1 and for_people:
+        tables = [_of_one(found.only, level), *_of_grades(found.judges, level, ())]
+    else:
+        tables = [_statistics(found.judges, level), *(() if for_people else _of_grades(found.judges, level, (JUDGE,)))]
     for name, own in (strata or {}).items():
         tables.append(_statistics(own.judges, level, f"stratum_{name}", name))
     for one in found.conclusions:
-        tables += _of_conclusions(one, level, is_named=len(found.conclusions) > 1)
+        tables += _of_conclusions(one, level, is_named=len(found.conclusions) > 1 or not for_people)
     if per_query:
         frame = found.per_query()
         columns = [Column(name, name.replace("_", " ")) for name in frame.columns[2:]]
@@ -106,7 +115,8 @@ def _ends_of(name: str, level: str, spare: int) -> Column:
 def _statistics(judges: Mapping[str, LabelAgreement], level: str, key: str = "judges", title: str = "") -> Table:
     """Return a row for each judge, with the intervals of what is most asked for."""
     spares = {"kappa": 0, "quadratic_kappa": 0, "alpha": 1, "inflation": 1, "tau_b": 2, "agreement": 2}
-    columns = [Column("n_documents", "documents")]
+    counts = ("n_queries", "only_human", "only_judge")
+    columns = [Column("n_documents", "documents"), *(Column(name, name, is_data=True) for name in counts)]
     for name in STATISTICS:
         spare, is_data = spares.get(name, 3), name not in spares
         columns += [
@@ -114,33 +124,43 @@ def _statistics(judges: Mapping[str, LabelAgreement], level: str, key: str = "ju
             replace(_ends_of(name, level, spare + 3), is_data=is_data),
         ]
     rows = [
-        {"judge": name, "n_documents": one.n_documents, **_with_ends(one.estimates)} for name, one in judges.items()
+        {
+            "judge": name,
+            "n_documents": one.n_documents,
+            "n_queries": len(one.query_ids),
+            "only_human": one.only_human,
+            "only_judge": one.only_judge,
+            **_with_ends(one.estimates),
+        }
+        for name, one in judges.items()
     ]
     return tabulate(key, (JUDGE,), columns, rows, title=title)
 
 
-def _of_one(found: JudgeAgreement, level: str) -> Iterator[Table]:
-    """Return the statistics of the only judge, the grades that were given, and how each grade fares."""
-    own = found.only
+def _of_one(own: LabelAgreement, level: str) -> Table:
+    """Return the statistics of the only judge, with a row for each."""
     rows = [{"statistic": name, **_with_ends({"value": one})} for name, one in own.estimates.items()]
     columns = (Column("value", own.judge), Column("ci", level, itemgetter("value_ci")))
-    yield tabulate("judges", (Column("statistic", "statistic"),), columns, rows)
-    human = Column("human", "human")
-    grades = [f"{grade:g}" for grade in own.grades]
-    counts = [
-        {"human": grade, **dict(zip(grades, row, strict=True))}
-        for grade, row in zip(grades, own.confusion.tolist(), strict=True)
-    ]
-    title = f"Documents by human grade (rows) and grade of {own.judge} (columns)"
-    yield tabulate("confusion", (human,), [Column(one, one) for one in grades], counts, title=title)
-    of_grades = [
-        {"human": grade, **_with_ends({name: own.by_grade[name][n] for name in OF_GRADES})}
-        for n, grade in enumerate(grades)
-    ]
+    return tabulate("judges", (Column("statistic", "statistic"),), columns, rows)
+
+
+def _of_grades(judges: Mapping[str, LabelAgreement], level: str, leading: tuple[Column, ...]) -> Iterator[Table]:
+    """Return the grades that were given, and how each grade fares; of several judges with a column that names them."""
+    human, counts, of_grades = Column("human", "human"), [], []
+    for judge, own in judges.items():
+        grades = [f"{grade:g}" for grade in own.grades]
+        for n, grade in enumerate(grades):
+            row = {"judge": judge, "human": grade}
+            counts.append({**row, **dict(zip(grades, own.confusion[n].tolist(), strict=True))})
+            of_grades.append({**row, **_with_ends({name: own.by_grade[name][n] for name in OF_GRADES})})
+    named = " and ".join(judges) if not leading else "the judge"
+    title = f"Documents by human grade (rows) and grade of {named} (columns)"
+    every = sorted({f"{grade:g}" for own in judges.values() for grade in own.grades}, key=float)
+    columns = [Column(one, one, lambda row, one=one: row.get(one)) for one in every]
+    yield tabulate("confusion", (*leading, human), columns, counts, title=title)
     both = [part for name in OF_GRADES for part in (Column(name, name), _ends_of(name, level, 1))]
-    yield tabulate(
-        "grades", (human,), both, of_grades, title="By grade (inflation: mean grade of the judge - human grade)"
-    )
+    title = "By grade (inflation: mean grade of the judge - human grade)"
+    yield tabulate("grades", (*leading, human), both, of_grades, title=title)
 
 
 def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator[Table]:
@@ -203,10 +223,8 @@ def _facts(found: JudgeAgreement) -> Iterator[Fact]:
         text = f"{one.n_documents:,} of {counted(len(one.query_ids), 'query', 'queries')} that both labelled"
         only = {found.human: one.only_human, judge: one.only_judge}
         left = " and ".join(f"{number:,} that only {who} labelled" for who, number in only.items() if number)
-        numbers = {"n_documents": one.n_documents, "n_queries": len(one.query_ids)}
-        numbers |= {"only_human": one.only_human, "only_judge": one.only_judge}
-        key, heading = ("documents", "documents") if len(found.judges) == 1 else (f"of_{judge}", judge)
-        yield Fact(key, numbers, heading, f"{text}; left out {left}" if left else text)
+        heading = "documents" if len(found.judges) == 1 else judge
+        yield said(heading, f"{text}; left out {left}" if left else text)
     if found.together:
         alphas = {
             name: {"value": finite(one.value), "low": finite(one.low), "high": finite(one.high)}
