@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PAGES = (HERE.parents[1] / "README.md", *sorted(HERE.parent.glob("*.md")))
+PAGES = (HERE.parents[1] / "README.md", *sorted(HERE.parent.glob("*.md")), *sorted(HERE.parent.glob("guide/*.md")))
 BLOCK = re.compile(
     r"(?P<start><!-- figures: (?P<name>\w+), to (?P<error>[\d.]+) -->\n)(?P<shown>.*?)(?P<end><!-- end of figures -->)",
     re.DOTALL,

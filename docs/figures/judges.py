@@ -48,11 +48,13 @@ def values_of(judge: str) -> dict[str, list[tuple[FloatArray, FloatArray]]]:
     """Return values by people's labels and by a judge's, of the means of the other systems and of their differences."""
     labels = RUNS[judge].to_dict()
     systems = [one for name, one in RUNS.items() if name != judge]
-    means = [
+    means: list[tuple[FloatArray, FloatArray]] = [
         (dh.evaluate(HUMAN, one, MEASURE)[MEASURE].values, dh.evaluate(labels, one, MEASURE)[MEASURE].values)
         for one in systems
     ]
-    apart = [(one[0] - other[0], one[1] - other[1]) for one, other in combinations(means, 2)]
+    apart: list[tuple[FloatArray, FloatArray]] = [
+        (one[0] - other[0], one[1] - other[1]) for one, other in combinations(means, 2)
+    ]
     return {"means": means, "differences": apart}
 
 

@@ -34,11 +34,10 @@ def as_qrels(judge: Source) -> Qrels:
 
 
 class Grade(NamedTuple):
-    """A grade (None: there is none), the scale that the answer names, if it does, and how many of several are none."""
+    """A grade, and the scale that the answer names; None where it names none, or is no grade."""
 
     value: float | None
     scale: float | None = None
-    n_failed: int = 0
 
 
 def read_grade(answer: object, grades: Mapping[str, float] | None = None) -> Grade:
@@ -153,7 +152,8 @@ def read_judgments(
     path = path_of(source)
     where = str(path) if path else name or "judgments"
     rows = list(_rows(source, path, grade, where))
-    read = [_read(answer, grades, scale) for *_, answer in rows]
+    each = [_read(answer, grades, scale) for *_, answer in rows]
+    read = [one for one, _ in each]
     scales = sorted({one.scale for one in read if one.scale is not None})
     if len(scales) > 1 or (scale is not None and scales not in ([], [scale])):
         held = " and ".join(f"{one:g}" for one in scales)
@@ -174,7 +174,7 @@ def read_judgments(
     failures = found.filter(pl.col("grade").is_null()).select("query_id", "doc_id", "answer")
     table = _table(found, failures, kind, failed, where)
     table.name = name or (label_of(path) if path else kind)
-    if partial := [one.n_failed for one in read if one.n_failed]:
+    if partial := [n_failed for _, n_failed in each if n_failed]:
         of = f"{counted(len(partial), 'document')} with several answers of which {sum(partial):,} hold no grade"
         table.notes = (*table.notes, f"{of}: the mean of the others is taken")
     if failed == "bounds" and isinstance(table, Qrels):
@@ -278,14 +278,14 @@ def _parsed(answer: object, opening: str) -> object:
     return answer
 
 
-def _read(answer: object, grades: Mapping[str, float] | None, scale: float | None) -> Grade:
-    """Return the grade of an answer, of several their mean; one that is none makes no difference to the others."""
+def _read(answer: object, grades: Mapping[str, float] | None, scale: float | None) -> tuple[Grade, int]:
+    """Return the grade of an answer, of several the mean of those that are one, and how many of these are none."""
     held = _parsed(answer, "[")
     several = held if isinstance(held, list | tuple) else [held]
     read = [read_grade(one, grades) for one in several]
     values = [one.value for one in read if one.value is not None and (scale is None or 0 <= one.value <= scale)]
     scales = {one.scale for one in read if one.scale is not None}
     if len(scales) > 1:
-        return Grade(None)
+        return Grade(None), 0
     n_failed = len(several) - len(values) if values else 0
-    return Grade(float(np.mean(values)) if values else None, scales.pop() if scales else None, n_failed)
+    return Grade(float(np.mean(values)) if values else None, scales.pop() if scales else None), n_failed
