@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import MeasureError, ParameterError
+from deadheat.errors import DataError, MeasureError, ParameterError
 from oracle.orders import all_orders
 
 Value = Callable[[list[int], dict[int, int], int], float]
@@ -142,6 +142,20 @@ def test_many_users_and_what_is_said() -> None:
     assert few["RR"].n_queries == sum(map(bool, relevant))
     assert few["RR"].mean > full["RR"].mean
     assert "among 9 others" in str(few)
+
+
+def test_systems_are_compared() -> None:
+    rng = np.random.default_rng(1)
+    relevant = [[int(rng.integers(60))] for _ in range(30)]
+    evs = [
+        dh.evaluate_dense(rng.integers(0, 9, (30, 60)), relevant, ["nDCG@10"], sampled=9, name=name) for name in "ab"
+    ]
+    assert evs[0][dh.nDCG @ 10] is evs[0]["nDCG@10"]
+    (pair,) = dh.compare_evaluations(evs)["nDCG@10"]
+    assert abs(pair.difference) == pytest.approx(abs(evs[0]["nDCG@10"].mean - evs[1]["nDCG@10"].mean))
+    full = dh.evaluate_dense(rng.random((30, 60)), relevant, ["nDCG@10"], name="full")
+    with pytest.raises(DataError, match="were evaluated with different measures"):
+        dh.compare_evaluations([evs[0], full])
 
 
 def test_saved_as_values(tmp_path: Path) -> None:

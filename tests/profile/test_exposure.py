@@ -291,3 +291,19 @@ def test_matrices_give_what_dicts_of_the_same_scores_give(seed: int) -> None:
             assert found.to_flat() == pytest.approx(wanted.to_flat())
             shown = dict(wanted.to_polars().select("doc_id", "exposure").rows())
             assert dict(found.to_polars().select("doc_id", "exposure").rows()) == pytest.approx(shown)
+
+
+def test_the_weights_of_lenskit() -> None:
+    """ExposureGini of LensKit: the Gini coefficient of the sums of geometric weights, patience 0.85, over all items."""
+    rng = np.random.default_rng(4)
+    lists = np.array([rng.permutation(12)[:8] for _ in range(20)])
+    totals = np.zeros(12)
+    np.add.at(totals, lists, 0.85 ** np.arange(8))
+    wanted = np.abs(totals[:, None] - totals).sum() / (2 * 12 * totals.sum())
+    run = {f"u{n}": {str(item): -place for place, item in enumerate(own.tolist())} for n, own in enumerate(lists)}
+    found = dh.exposure(run, discount=lambda rank: 0.85 ** (rank - 1))
+    items = dict(found.to_polars().select("doc_id", "exposure").rows())
+    assert {item: value * 20 for item, value in items.items()} == pytest.approx(
+        {str(n): t for n, t in enumerate(totals)}
+    )
+    assert found.gini == pytest.approx(wanted)

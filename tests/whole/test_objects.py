@@ -117,6 +117,9 @@ MAKE: dict[str, Callable[[Data], Shown]] = {
     "ItemProfile": lambda given: dh.item_profile(
         dh.Run(next(iter(given.runs.values())), name=EVIL[0] if given is WILD else "one"), given.qrels, cutoff=3
     ),
+    "Exposure": lambda given: dh.exposure(
+        dh.Run(next(iter(given.runs.values())), name=EVIL[0] if given is WILD else "one"), given.qrels
+    ),
     "Agreement": lambda given: dh.agree(*(dh.Run(run, name=name) for name, run in list(given.runs.items())[:2])),
     "JudgeAgreement": lambda given: dh.judge_agreement(
         given.qrels, dh.Qrels(given.qrels, name=EVIL[0]), runs=given.runs

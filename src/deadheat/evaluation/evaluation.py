@@ -140,8 +140,9 @@ class Evaluation(Plottable, Shown):
 
     def __getitem__(self, measure: MeasureLike) -> Scores:
         held: dict[str, Measure] = {own.label: own for own in self.measures}
+        named = {str(own): own for own in self.measures} | held
         # looked up first, as a custom measure's name cannot be parsed
-        wanted = held[measure] if isinstance(measure, str) and measure in held else parse_measure(measure)
+        wanted = named[measure] if isinstance(measure, str) and measure in named else parse_measure(measure)
         wanted = held.get(wanted.label, wanted)  # R of spans is another measure than R
         scores = self._scores.get(wanted)
         if scores is None:

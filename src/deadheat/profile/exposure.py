@@ -26,6 +26,7 @@ from deadheat.measures import DCG
 from deadheat.placements.dense import NOTHING, count_dense
 from deadheat.placements.libraries import is_array
 from deadheat.placements.lists import Lists, codes_of
+from deadheat.profile.items import gini
 from deadheat.stats.intervals import interval_bounds, jackknife_bounds
 from deadheat.wording import Plain, counted, three
 
@@ -95,6 +96,12 @@ class Exposure(Shown):
         """Return the means over queries of `queries`, by name."""
         return {name: float(np.nanmean(self.queries[name].to_numpy())) for name in self.queries.columns[1:]}
 
+    @property
+    def gini(self) -> float:
+        """Gini coefficient of the exposure of the items: 0 if all have the same, near 1 if few have it all."""
+        exposure = self.items["exposure"].to_numpy()
+        return gini(exposure, len(exposure))
+
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each item, the most exposed first: doc_id, exposure, and target and group if known."""
         check_threads()
@@ -106,6 +113,7 @@ class Exposure(Shown):
             yield (name,), number
         for name, number in self.amortised.items():
             yield ("amortised", name), number
+        yield ("gini",), self.gini
         for frame, labels in ((self.groups, ("group",)), (self.pairs, ("group", "other"))):
             for row in () if frame is None else frame.iter_rows(named=True):
                 own = tuple(row.pop(one) for one in labels)

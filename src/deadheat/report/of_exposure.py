@@ -91,6 +91,7 @@ def _facts(found: Exposure, n_shown: int, n_items: int) -> tuple[Fact, ...]:
                 f"target: ideal rankings, in {counted(found.n_judged, 'query', 'queries')} with a relevant item",
             )
         )
+    facts.append(Fact("exposure_gini", found.gini, "gini", f"{found.gini:.4f}, of exposure over these items"))
     facts.append(said("amortised", "EE of the mean exposure over queries"))
     if found.groups is not None:
         facts.append(
