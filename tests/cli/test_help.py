@@ -60,7 +60,7 @@ def test_no_option_is_lost_and_each_is_in_its_group(name: str) -> None:
 def test_groups_name_options_that_exist() -> None:
     known = {one.name for name in COMMANDS for one in options_of(name)}
     grouped = [name for names in GROUPS.values() for name in names]
-    assert set(grouped) <= known | {"rng"}  # a setting, whose option is "seed"
+    assert set(grouped) <= known
     assert len(grouped) == len(set(grouped))
     assert set(MOST_USED) <= known
 

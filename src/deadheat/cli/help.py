@@ -27,7 +27,8 @@ GROUPS: dict[str, tuple[str, ...]] = {  # names of parameters; what no group has
     "measures": ("notations", *(one.name for one in fields(Conventions) if one.name not in OF_TIES)),
     "ties": OF_TIES,
     "statistics": (
-        *("ci", "quantiles", *(one.name for one in (*fields(Design), *fields(Rejudging)))),
+        *("ci", "quantiles", "baseline"),
+        *(one.name for one in (*fields(Design), *fields(Rejudging)) if one.metadata.get("help")),
         *("cluster", "seed", "margin", "by", "weights", "pool_languages"),
     ),
     "output": (
