@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -82,9 +83,7 @@ class Spans:
         name: str | None = None,
     ) -> None:
         check_choice("overlap_of", overlap_of, OVERLAP_OF)
-        self.overlap, self.overlap_of = positive("overlap", overlap), overlap_of
-        if self.overlap > 1:
-            raise ParameterError(argument="overlap", given=overlap, allowed="a share above 0 and up to 1")
+        self.overlap, self.overlap_of = _share(overlap), overlap_of
         self.path = path_of(source)
         self.name = name or (label_of(self.path) if self.path else "spans")
         self._texts = None if documents is None else texts_of(documents)
@@ -107,13 +106,11 @@ class Spans:
         """Where the rows come from, for messages."""
         return str(self.path) if self.path else self.name
 
-    def with_overlap(self, overlap: float, overlap_of: str | None = None) -> Spans:
+    def with_overlap(self, overlap: float) -> Spans:
         """Return the same spans with another share that a chunk has to cover."""
-        found = Spans.__new__(Spans)
-        vars(found).update(vars(self))
-        fresh = Spans([("q", "d", 0, 1)], overlap=overlap, overlap_of=overlap_of or self.overlap_of)  # checks both
-        found.overlap, found.overlap_of = fresh.overlap, fresh.overlap_of
+        found = copy(self)
         vars(found).pop("fingerprint", None)
+        found.overlap = _share(overlap)
         return found
 
     def _checked(self, read: pl.DataFrame) -> pl.DataFrame:
@@ -239,6 +236,13 @@ class Spans:
             return pairs
         start, end = OFFSETS if self.overlap_of == "chunk" else (f"{one}_span" for one in OFFSETS)
         return pairs.filter(pl.col("common") / (pl.col(end) - pl.col(start)) >= self.overlap)
+
+
+def _share(overlap: float) -> float:
+    """Return an overlap, checked."""
+    if positive("overlap", overlap) > 1:
+        raise ParameterError(argument="overlap", given=overlap, allowed="a share above 0 and up to 1")
+    return float(overlap)
 
 
 def _found(quoted: str | None, doc: str, text: str, where: str) -> tuple[int, int]:
