@@ -287,6 +287,22 @@ def test_a_thousand_systems() -> None:
     assert "1000 systems by RR" in page
 
 
+def test_the_baseline_is_held_however_many_are_better() -> None:
+    runs = {f"s{n:02d}": {f"q{m}": {"a": 1.0, "b": 2.0 * (m > n)} for m in range(45)} for n in range(45)}
+    comparison = dh.compare({f"q{m}": {"a": 1} for m in range(45)}, runs, ["RR"], baseline="s00", test="t", method="t")
+    data = data_of(Subject(evaluations=comparison.evaluations, comparison=comparison))
+    assert len(data["systems"]) == 40
+    assert data["left"] == 5
+    assert [data["systems"][n] for n in data["duel"]] == ["s44", "s00"]
+    assert data["systems"][data["baseline"]] == "s00"
+    # mean RR: 1 where the document is not behind another one, else 1/2
+    board = {name: one["mean"] for name, one in zip(data["systems"], data["board"][0], strict=True)}
+    assert board == pytest.approx({name: (45 + min(int(name[1:]) + 1, 45)) / 90 for name in data["systems"]})
+    pairs = {(data["systems"][one], data["systems"][other]): size for _, one, other, size, *_ in data["pairs"]}
+    assert pairs["s44", "s00"] == pytest.approx(44 / 90, abs=1e-7)
+    assert len(pairs) == 39
+
+
 @pytest.mark.slow
 def test_objects_make_pages(subject: Subject) -> None:
     assert subject.comparison is not None

@@ -147,7 +147,8 @@ def page_of(
     data, script = encoded({"subjects": [data_of(one) for one in subjects], "charts": drawn}), _own("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = POLICY.format(f"'sha256-{digest}'")
-    title = title or (PurePath(first.qrels).name if first.runs else first.first.qrels_name)
+    is_named = not first.qrels.startswith("the qrels")
+    title = title or (PurePath(first.qrels).name if is_named else first.first.qrels_name)
     return str(made.page((title, about_it), sections, (data, script), _own("page.css"), policy, GLOSSARY))
 
 

@@ -35,6 +35,7 @@ N_STEPS = 25  # judged documents of each ranking, of which it is shown what they
 STEPPED = 5  # systems, the best first, of whose rankings it is shown
 MOST_VALUES = 50_000  # that are kept with all digits; more are rounded
 ROUNDED = 7  # decimals
+MOST_EXACT, ROUNDED_MORE = 400_000, 5  # of still more values, of which a page shows four decimals
 MOST_SYSTEMS = 40  # whose values by query, and rankings, a page holds
 FEW_ORDERS = 24  # of the ties of a query, which are listed one by one
 MOST_LISTED = 12  # different values over the orders of ties that are listed; more are gathered in as many bins
@@ -49,9 +50,11 @@ def encoded(data: object) -> str:
 
 def data_of(subject: Subject) -> dict[str, Any]:
     """Return what the script shows of a subject."""
-    systems = subject.ranked[:MOST_SYSTEMS]
+    # the best, and those that are looked at first
+    systems = tuple(dict.fromkeys((*subject.ranked[: MOST_SYSTEMS - 1], *(subject.duel or ()), *subject.ranked)))
+    systems = systems[:MOST_SYSTEMS]
     n_values = 3 * len(systems) * len(subject.query_ids) * len(subject.measures)
-    digits = ROUNDED if n_values > MOST_VALUES else None
+    digits = None if n_values <= MOST_VALUES else ROUNDED if n_values <= MOST_EXACT else ROUNDED_MORE
     shown = [one for one in subject.measures if not one.only_total]
     return {
         "systems": list(map(printable, systems)),

@@ -578,7 +578,6 @@
       }
       this.board = this.place("board");
       this.figures = [...document.querySelectorAll(`figure[data-live^="${number}:"]`)];
-      for (const figure of this.figures) figure.still = figure.querySelector(".canvas").innerHTML;
       this.makeToolbar();
       this.read();
       let width = innerWidth;
@@ -797,15 +796,11 @@
       const one = data.measures[this.measure];
       const order = [...this.shown].sort((a, b) => compared(this.numbers(a).mean, this.numbers(b).mean, one.up)).slice(0, MOST_ROWS);
       const rows = order.map((n) => ({ n, name: data.systems[n], ...this.numbers(n) }));
-      for (const figure of this.figures) {
+      const made = (figure, width) => (rows.length ? DRAWINGS[figure.dataset.live.split(":")[1]](this, rows, one, width) : null);
+      for (const figure of this.figures) figure.hidden = !made(figure, 300); // how many there are decides how wide they are
+      for (const figure of this.figures.filter((own) => !own.hidden)) {
         const canvas = figure.querySelector(".canvas");
-        figure.hidden = false; // what is hidden has no width
-        const width = Math.max(240, Math.floor(canvas.clientWidth));
-        const kind = figure.dataset.live.split(":")[1];
-        const made = rows.length ? DRAWINGS[kind](this, rows, one, width) : null;
-        figure.hidden = !made;
-        if (!made) continue;
-        const [title, note, drawing, held] = made;
+        const [title, note, drawing, held] = made(figure, Math.max(240, Math.floor(canvas.clientWidth)));
         figure.querySelector("figcaption").replaceChildren(make("strong", { text: title }), make("span", { text: note }));
         canvas.replaceChildren(drawing);
         figure.rows = held;
