@@ -147,7 +147,7 @@ def test_batches_are_equal_to_the_bit(tmp_path: Path, *, with_ids: bool) -> None
 def test_states_with_items_and_without_do_not_mix(tmp_path: Path) -> None:
     path, case = tmp_path / "state.json", random_case(6)
     in_batches(case, [0, 7], with_ids=False).save(path)
-    with pytest.raises(DataError, match="was made with items=True, and this accumulator has False"):
+    with pytest.raises(DataError, match="was made with items=20, and this accumulator has None"):
         dh.Accumulator(MEASURES).resume(path)
     accumulator = in_batches(case, [0, 7], with_ids=False)
     with pytest.raises(DataError, match="the batch has other documents than the batches before"):
@@ -192,7 +192,7 @@ def test_an_evaluation_of_a_run_has_its_items_too() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda ev, _: ev.item_profile(101), "cutoff must be 100 or less, got 101"),
+        (lambda ev, _: ev.item_profile(21), "cutoff must be 20 or less, got 21; items=21 keeps as many"),
         (lambda ev, _: ev.item_profile(0), "cutoff must be a whole number from 1 on"),
         (
             lambda ev, _: ev.item_profile(3, np.ones(3), n_users=9),
@@ -206,5 +206,6 @@ def test_an_evaluation_of_a_run_has_its_items_too() -> None:
 def test_what_makes_no_sense_is_refused(call: Any, message: str) -> None:  # noqa: ANN401 - a function
     scores, relevant, _, _ = random_case(8)
     both = [dh.evaluate_dense(scores, relevant, "RR@3", items=items) for items in (True, False)]
+    assert dh.evaluate_dense(scores, relevant, "RR@3", items=30).item_profile(30).cutoff == 30
     with pytest.raises(ParameterError, match=message):
         call(*both)

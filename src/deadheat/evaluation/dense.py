@@ -39,7 +39,7 @@ TABLES: dict[str, dict[str, type[pl.DataType]]] = {
     "judged": RETRIEVED,  # those that were not have tied 0
 }
 SAID = {"together": "together", "each": "each in a list of its own"}
-DEPTH = 100  # ranks of each list that are kept for items
+DEPTH = 20  # ranks of each list that are kept for items
 PLACES: dict[str, type[pl.DataType]] = dict.fromkeys(("query", "document", "above", "tied"), pl.Int32)
 SUMMARY = ("mean", "mean_tie_std", "mean_tie_min", "mean_tie_max", "n_queries")
 
@@ -56,7 +56,7 @@ def evaluate_dense(
     ties: str = "expected",
     rng: Rng = None,
     no_relevant: str = "zero",
-    items: bool = False,
+    items: bool | int = False,
     sampled: int | None = None,
     positives: str = "together",
     name: str = "scores",
@@ -92,9 +92,9 @@ def evaluate_dense(
         For ``ties="random"``.
     no_relevant : {"zero", "skip"}, default "zero"
         Every row is a query: one without a relevant document scores 0, or is left out of the mean.
-    items : bool, default False
-        Whether to keep the first documents of each list in the same pass, for :meth:`Evaluation.item_profile`: 100
-        ranks, or as many as the deepest measure looks at, with the whole tie at the end.
+    items : bool or int, default False
+        Whether to keep the first documents of each list in the same pass, for :meth:`Evaluation.item_profile`: 20
+        ranks, or as many as the deepest measure looks at, or this number, with the whole tie at the end.
     sampled : int, optional
         Rank the relevant documents among so many others alone, drawn without replacement from those that are neither
         relevant nor excluded (all of them if there are fewer): values are exact means over all samples, and the spread
@@ -258,8 +258,10 @@ def evaluate_embeddings(
     return evaluation_of(counted, chosen, conventions, rng, name)
 
 
-def _depth(measures: Sequence[Measure], *, items: bool) -> int | None:
+def _depth(measures: Sequence[Measure], *, items: bool | int) -> int | None:
     """Return how many ranks of each list are kept, whole; None: none."""
+    if not isinstance(items, bool):
+        return as_count("items", items)
     return max(DEPTH, *(one.deepest or 0 for one in measures)) if items else None
 
 
@@ -317,7 +319,7 @@ class Accumulator:
     repeated : {"error", "once"}, default "error"
         What to do about a query that comes again: refuse it; or count it once if it has the same judgments and ranks,
         as where a distributed sampler fills up its last batch, and refuse it otherwise.
-    items : bool, default False
+    items : bool or int, default False
         As for :func:`evaluate_dense`; every batch has the same documents then.
     name : str, default "scores"
         Label of the evaluation.
@@ -346,7 +348,7 @@ class Accumulator:
         rng: int | None = None,
         no_relevant: str = "zero",
         repeated: str = "error",
-        items: bool = False,
+        items: bool | int = False,
         name: str = "scores",
     ) -> None:
         check_choice("ties", ties, TIES)
@@ -507,8 +509,8 @@ class Accumulator:
 
     def _refuse_other(self, measures: Sequence[str], conventions: Conventions, depth: int | None, where: str) -> None:
         """Raise `DataError` for a state that was made with other measures or conventions."""
-        own = {"measures": sorted(map(str, self.measures)), "items": bool(self._depth), **asdict(self.conventions)}
-        for name, given in {"measures": sorted(measures), "items": bool(depth), **asdict(conventions)}.items():
+        own = {"measures": sorted(map(str, self.measures)), "items": self._depth, **asdict(self.conventions)}
+        for name, given in {"measures": sorted(measures), "items": depth, **asdict(conventions)}.items():
             if given != own[name]:
                 made = f"{where} was made with {name}={as_given(given)}"
                 raise DataError(f"{made}, and this accumulator has {as_given(own[name])}")

@@ -213,7 +213,7 @@ def profile_of(
     """
     cutoff = as_count("cutoff", cutoff)
     if lists.depth is not None and cutoff > lists.depth:
-        hint = f"ask for a measure at {cutoff} too: as much is kept of each list as the deepest measure looks at"
+        hint = f"items={cutoff} keeps as many ranks of each list"
         raise ParameterError(argument="cutoff", given=cutoff, allowed=f"{lists.depth} or less", hint=hint)
     n_items = None if n_items is None else as_count("n_items", n_items)
     n_users = None if n_users is None else positive("n_users", n_users)
