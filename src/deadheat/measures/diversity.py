@@ -84,7 +84,7 @@ def find_topics(placements: Placements, rel: float) -> Topics:
         codes = (placements.relevance >= rel).astype(np.int64)
         alike = [np.ones(number, np.int64) for number in n_relevant.tolist()]
         return Topics(codes, np.array([[False], [True]]), n_relevant[:, None], alike)
-    if any(doc is None for doc in placements.doc_ids.tolist()):
+    if None in placements.doc_ids.tolist():
         raise MeasureError("judgments by subtopic need the ids of the documents, which are not at hand here")
     own = placements.subtopics
     kept = own.relevance >= rel

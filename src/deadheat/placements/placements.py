@@ -337,7 +337,8 @@ def sort_rows(
     if not np.diff(place[order]).all():  # some tie: the most relevant first
         keys = [-relevance, place]
         if subtopics is not None:  # equally relevant ones differ: rules that break ties need one order in every engine
-            keys.insert(0, np.unique(np.array([*doc_ids], str), return_inverse=True)[1].reshape(-1))
+            ids = doc_ids if isinstance(doc_ids, pl.Series) else pl.Series(doc_ids.tolist(), dtype=pl.String)
+            keys.insert(0, ids.rank("dense").to_numpy())
         order = np.lexsort(keys)
     ideal = np.lexsort((_narrowest(-judged_relevance), judged_query))
     return Placements(
