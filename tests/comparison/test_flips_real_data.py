@@ -22,7 +22,7 @@ from support.shared_data import (
     run_dict,
 )
 
-N_TIE_BREAKS = 10_000
+N_TIE_BREAKS = 4_000
 ALLOWED = {"nDCG@10": 0.002, "AP": 0.003, "RR": 0.0, "nDCG@3": 0.0, "P@10": 0.0, "RR@3": 0.0, "P@3": 0.0}
 """How far the probability may be off: for the normal approximation, the largest gap to a million simulated differences.
 
@@ -60,7 +60,7 @@ def values_of(ranked: np.ndarray, judged: np.ndarray) -> list[np.ndarray]:
 
 @pytest.fixture(scope="module")
 def simulated() -> dict[str, np.ndarray]:
-    """Mean over queries in 10,000 random orders, of shape (n_measures, n_tie_breaks), by run."""
+    """Mean over queries in 4,000 random orders, of shape (n_measures, n_tie_breaks), by run."""
     rng = np.random.default_rng(2026)
     found = {}
     for name in LLM_RUNS:

@@ -89,7 +89,7 @@ def test_one_query_of_skewed_values() -> None:
 def test_real_runs_in_parts_of_few_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every pair by six measures, over all queries and over random parts of them: `docs/figures/flips.py` has all."""
     shuffles = figures()
-    monkeypatch.setattr(shuffles, "N_ORDERS", 2_000)
+    monkeypatch.setattr(shuffles, "N_ORDERS", 1_000)
     monkeypatch.setattr(shuffles, "MEASURES", shuffles.MEASURES[:4])
     runs = {name: run_dict(llm_run(name)) for name in LLM_RUNS[:3]}
     qrels, parts = qrels_dict(llm_qrels()), shuffles.partitions(25)
