@@ -3,8 +3,6 @@
 A command is imported when it is asked for, and imports NumPy and Polars when it runs.
 """
 
-from __future__ import annotations
-
 import locale
 import os
 import sys

@@ -1,7 +1,5 @@
 """deadheat agree."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import combinations
 from typing import Any

@@ -1,7 +1,5 @@
 """What every command shares: errors as one message, exit codes, and --debug before or after the command."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -1,7 +1,5 @@
 """deadheat diff."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

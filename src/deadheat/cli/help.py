@@ -1,7 +1,5 @@
 """Help in two sizes: the options most used on one screen, and with --help-all every option, in groups."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """deadheat leaderboard."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """deadheat measures."""
 
-from __future__ import annotations
-
 import click
 
 from deadheat.cli.options import complete_from, examples, takes

@@ -1,7 +1,5 @@
 """deadheat rescore."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

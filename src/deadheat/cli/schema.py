@@ -1,7 +1,5 @@
 """deadheat schema."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 
 import click

@@ -1,7 +1,5 @@
 """agree(): how far the rankings of two runs agree, query by query, where scores tie."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """compare() and what it returns: pairs of systems, how sure their difference is, and what ties do to it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -413,7 +411,7 @@ class Comparison(Plottable, Shown):
 
     def by(
         self, columns: str | Sequence[str], queries: Source, *, pool_languages: bool = False
-    ) -> dict[Stratum, Comparison]:
+    ) -> "dict[Stratum, Comparison]":
         """Compare within each stratum of queries; p values are corrected over all rows of a measure, in all strata.
 
         Those of Tukey's test are within each stratum only. A pair of which one has no query in a stratum has a row
@@ -447,7 +445,7 @@ class Comparison(Plottable, Shown):
             )
         return _corrected_together(found, self.design)
 
-    def with_judge(self, judge: Mapping[str, Evaluation]) -> Comparison:
+    def with_judge(self, judge: Mapping[str, Evaluation]) -> "Comparison":
         """Return the comparison with the help of a judge's labels, as :func:`compare` makes it.
 
         Parameters

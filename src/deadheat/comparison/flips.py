@@ -6,8 +6,6 @@ else it is computed on a grid. Where a query has too many orders, the mean over 
 proved to be close; else orders are drawn.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -346,13 +344,13 @@ class Side:
     by_doc_id: FloatArray
     is_exact: bool
     rng: Rng
-    parts: tuple[Side, ...] = ()
+    parts: "tuple[Side, ...]" = ()
     weights: FloatArray | None = None
     repeats: FloatArray | None = None
     share: float = 1.0
 
     @property
-    def ranked_by_doc_id(self) -> Side:
+    def ranked_by_doc_id(self) -> "Side":
         """The same with ties broken by document id, as trec_eval does: nothing ties."""
         values = self.by_doc_id
         none = np.where(np.isnan(values), np.nan, 0.0)

@@ -1,7 +1,5 @@
 """Headline: a verdict in at most fifteen plain words (names of systems count as one), never stronger than it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """history(): saved evaluations in order of time, on judgments that make them comparable where that can be."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace

@@ -1,7 +1,5 @@
 """holes(): which unjudged documents to judge first, for one system's value or for the difference of two."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Differences that are known for few queries, with the help of a judge's labels for these and many more."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any

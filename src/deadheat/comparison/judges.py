@@ -1,7 +1,5 @@
 """judge_agreement(): how far a judge's labels agree with human ones, and what it does to the conclusions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -180,7 +178,7 @@ class LabelAgreement:
         """Krippendorff's alpha with grades as ranks ("ordinal")."""
         return self.estimates["alpha"]
 
-    def of_queries(self, query_ids: TextArray) -> LabelAgreement:
+    def of_queries(self, query_ids: TextArray) -> "LabelAgreement":
         """Return the agreement on some of the queries."""
         own = members(self.query_ids, query_ids)
         return replace(self, query_ids=self.query_ids[own], counts=self.counts[own], only_human=0, only_judge=0)
@@ -324,7 +322,7 @@ class JudgeAgreement(Plottable, Shown):
         """Documents by human grade (rows) and grade of the only judge (columns), of `self.only.grades`."""
         return self.only.confusion
 
-    def by(self, columns: str | Sequence[str], queries: Source) -> dict[Any, JudgeAgreement]:
+    def by(self, columns: str | Sequence[str], queries: Source) -> "dict[Any, JudgeAgreement]":
         """Return the agreement by strata of queries, without conclusions.
 
         Parameters

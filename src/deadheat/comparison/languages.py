@@ -1,7 +1,5 @@
 """compare_languages() and what it returns: the same queries in several languages, one by one; and its verdict."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace

@@ -1,7 +1,5 @@
 """leaderboard(): models over many tasks, with ranks as intervals and tiers instead of 1 to N."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -9,8 +9,6 @@ of the drawn sums are off is therefore known too, which removes most of the samp
 ten thousand would without.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -242,7 +240,7 @@ class DrawnSums:
     mean: float
     deviation: float
 
-    def minus(self, other: DrawnSums, rng: np.random.Generator) -> DrawnSums:
+    def minus(self, other: "DrawnSums", rng: np.random.Generator) -> "DrawnSums":
         """Return the difference of two sums, which are independent of each other: their draws are paired at random."""
         n = max(len(self.sums), len(other.sums))
         one, second = (rng.permutation(np.resize(sums, n)) for sums in (self.sums, other.sums))

@@ -1,7 +1,5 @@
 """Pair: one row of a comparison; all rows at once, as columns of one matrix."""
 
-from __future__ import annotations
-
 import math
 import operator
 import os
@@ -309,7 +307,7 @@ class Pairs(Sequence[Pair]):
             return np.array([getattr(pair, name) for pair in self], object)
         return np.asarray(self._columns[name])
 
-    def changed(self, **columns: Sequence[Any] | AnyArray) -> Pairs:
+    def changed(self, **columns: Sequence[Any] | AnyArray) -> "Pairs":
         """Return the pairs with other columns in place of some."""
         return Pairs({**self._columns, **columns})
 
@@ -342,7 +340,7 @@ class Stack:
     is_weighted: BoolArray
 
     @classmethod
-    def of(cls, measures: Sequence[Mapping[K, Side]]) -> Stack:
+    def of(cls, measures: Sequence[Mapping[K, Side]]) -> "Stack":
         """Return the sides of measures, each with the same keys."""
         sides = tuple(side for of_measure in measures for side in of_measure.values())
         names = ("values", "mean", "variance", "low", "high", "by_doc_id")

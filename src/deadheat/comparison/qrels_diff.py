@@ -1,7 +1,5 @@
 """diff_qrels(): what differs between two sets of judgments, and what that does to systems and their order."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How sure the ranks of systems are: by a bootstrap over queries and, in each drawn query, over the orders of ties."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

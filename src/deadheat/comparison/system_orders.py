@@ -1,7 +1,5 @@
 """How far two orders of the same systems agree: under two tie rules, measures, judges, or sets of queries."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass

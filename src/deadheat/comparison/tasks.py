@@ -1,7 +1,5 @@
 """The results of models on tasks, from any of the forms in which they come: runs, evaluations, tables, MTEB's files."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence

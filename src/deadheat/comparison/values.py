@@ -1,7 +1,5 @@
 """Intervals and paired tests of bare lists of values, computed as those of evaluations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from math import nan
 from typing import Any

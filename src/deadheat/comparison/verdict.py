@@ -1,7 +1,5 @@
 """Verdict: who leads a comparison, whether by more than chance, and whether the order of ties can reverse it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """A provider for ir_measures: its measures by those of deadheat."""
 
-from __future__ import annotations
-
 import ast
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -173,7 +171,7 @@ class DeadheatProvider(ir_measures.providers.Provider):
         measure.validate_params()
         return (is_chosen() or not self._is_first) and _is_ours(measure)
 
-    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> DeadheatEvaluator:  # noqa: ANN401 - as above
+    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> "DeadheatEvaluator":  # noqa: ANN401 - as above
         return DeadheatEvaluator(list(measures), qrels, self._ties)
 
 

@@ -1,7 +1,5 @@
 """Groups of items, such as producers or genres: a table with a row for each item, or for each of its groups."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 

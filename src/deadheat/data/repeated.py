@@ -1,7 +1,5 @@
 """Tables with several runs of one system, which a column tells apart."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast

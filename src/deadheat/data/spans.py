@@ -1,7 +1,5 @@
 """Spans: judged passages of documents, which the chunks of a run are held against, however documents are cut."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from copy import copy
@@ -106,7 +104,7 @@ class Spans:
         """Where the rows come from, for messages."""
         return str(self.path) if self.path else self.name
 
-    def with_overlap(self, overlap: float) -> Spans:
+    def with_overlap(self, overlap: float) -> "Spans":
         """Return the same spans with another share that a chunk has to cover."""
         found = copy(self)
         vars(found).pop("fingerprint", None)

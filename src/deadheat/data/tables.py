@@ -1,7 +1,5 @@
 """Qrels and runs: checked tables of (query, document, number), lazy where the source allows it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -611,7 +609,7 @@ class Run(DocumentTable):
         found.rows, found.by_keys = MemoryRows(frame), (score_precision,)
         return found.noted(notes)
 
-    def _key(self, other: Source) -> Run:
+    def _key(self, other: Source) -> "Run":
         """Return a run to order ties by: read, or another column of the file of this one."""
         if isinstance(other, str) and self.path is not None and not Path(other).exists():
             try:

@@ -1,7 +1,5 @@
 """Judgments in a table that says which queries no document answers, in a column ``answerable``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """What a threshold of scores makes of a system that may keep silent: a curve over all thresholds that differ."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

@@ -1,7 +1,5 @@
 """evaluate_columns(): many scorings of one collection, such as features, each evaluated as a run of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace

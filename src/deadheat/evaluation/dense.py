@@ -1,7 +1,5 @@
 """Matrices of scores, or the vectors that give them, evaluated without a ranking: whole, or batch by batch."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields, replace
@@ -410,7 +408,7 @@ class Accumulator:
         found = count_dense(scores, relevant, depth=self._depth, **options)
         self._take(found, "the batch", is_numbered=query_ids is None)
 
-    def merge(self, *others: Accumulator) -> None:
+    def merge(self, *others: "Accumulator") -> None:
         """Take what others have counted, such as those of other processes; they remain as they are.
 
         Parameters

@@ -3,8 +3,6 @@
 And evaluate_beside(): the same beside a rule that breaks ties, to see what one reading of the scores makes of them.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

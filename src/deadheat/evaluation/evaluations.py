@@ -1,7 +1,5 @@
 """Evaluations: those of several systems by name, which show themselves as one table."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from deadheat.data.flat import Numbers

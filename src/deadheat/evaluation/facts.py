@@ -1,7 +1,5 @@
 """What a run lacks, as far as an evaluation can see: queries, judgments, and documents below a cut."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from deadheat.measures import Judged

@@ -1,7 +1,5 @@
 """Holes of human labels, filled with what a judge's labels mean: several times, as that is known with an error."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -80,7 +78,7 @@ class Filling:
         gone = self.documents.filter(pl.col("tied") == 0)["query"].to_numpy()
         return np.bincount(gone, minlength=self.placements.n_queries).astype(np.int64)
 
-    def of(self, measures: Sequence[Measure]) -> Iterator[Filled]:
+    def of(self, measures: Sequence[Measure]) -> "Iterator[Filled]":
         """Give what the fillings make of each measure."""
         draws = np.array([[measure.mean(one) for measure in measures] for one in self])
         for n, measure in enumerate(measures):
@@ -122,7 +120,7 @@ class Filled:
     by_judge: FloatArray
     shares: FloatArray
 
-    def select(self, keep: BoolArray | IntArray) -> Filled:
+    def select(self, keep: BoolArray | IntArray) -> "Filled":
         """Return those of some queries."""
         return Filled(self.draws[:, keep], self.by_judge[keep], self.shares[keep])
 

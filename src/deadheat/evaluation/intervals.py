@@ -1,7 +1,5 @@
 """Confidence intervals of means over queries, and how much of the error comes from the order of ties."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import hypot, isfinite, isinf
@@ -20,7 +18,7 @@ from deadheat.measures import Measure
 from deadheat.settings import BOUNDED, PROPORTION, Estimation
 from deadheat.wording import Advice, Plain, counted, rounded
 
-Cluster: TypeAlias = "str | Mapping[str, object] | Iterable[object] | None"
+Cluster: TypeAlias = str | Mapping[str, object] | Iterable[object] | None
 """A column of the queries table, a dict of query_id to cluster, or one label for each query in the order of the ids."""
 FEWEST = 5  # queries or clusters: fewer do not show how much others would differ
 FEWEST_UNBOUNDED = 20  # of values without a highest one, of which auto takes the bootstrap-t: see docs/simulations.md
@@ -126,7 +124,7 @@ class Interval(InNotebooks):
     open_ends: tuple[str, ...] = ()
     n_effective: float | None = None
     judge_weight: float | None = None
-    alone: Interval | None = None
+    alone: "Interval | None" = None
 
     @property
     def value(self) -> float:

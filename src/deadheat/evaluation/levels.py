@@ -1,7 +1,5 @@
 """The lowest relevant level of an evaluation, for the measures that name none."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from deadheat.errors import ParameterError

@@ -1,7 +1,5 @@
 """Where a saved evaluation comes from: its time, a label, and the commit of what was evaluated."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from dataclasses import dataclass
@@ -35,7 +33,7 @@ class Origin:
     commit: str = ""
 
     @classmethod
-    def here(cls) -> Origin:
+    def here(cls) -> "Origin":
         """Return the time, and branch and commit as the environment of a CI system says, or git of this folder."""
         branch, commit = (next(filter(None, map(os.environ.get, names)), "") for names in (BRANCHES, COMMITS))
         if not commit:

@@ -1,7 +1,5 @@
 """compare_overlaps(): what the share of a span that a chunk has to cover makes of the order of systems."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 

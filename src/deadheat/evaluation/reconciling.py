@@ -1,7 +1,5 @@
 """Evaluations under different judgments, brought under the same ones, or to the queries whose judgments are equal."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias

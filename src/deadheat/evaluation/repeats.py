@@ -1,7 +1,5 @@
 """Repeats: several runs of one system, and the scores of their queries over all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

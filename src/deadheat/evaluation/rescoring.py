@@ -1,7 +1,5 @@
 """The same ranking under other judgments, measures or conventions: what a saved evaluation keeps is scored again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace

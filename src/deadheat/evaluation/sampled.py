@@ -1,7 +1,5 @@
 """Evaluation with sampled negatives: the relevant documents among a few others, exactly over all samples."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ Each is one JSON document, with a head that people and programs read, the tables
 finds damage; what is read is trusted beyond that.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

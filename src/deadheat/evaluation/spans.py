@@ -1,7 +1,5 @@
 """Runs of chunks held against spans: which measures are of spans, and what they are here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

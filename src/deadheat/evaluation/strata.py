@@ -1,7 +1,5 @@
 """Which queries are in which stratum, by the columns of a table of queries, and how strata are sorted."""
 
-from __future__ import annotations
-
 import json
 import re
 import warnings
@@ -20,7 +18,7 @@ from deadheat.errors import ColumnError, DeadheatWarning, ParameterError, Unlabe
 from deadheat.evaluation.intervals import KNOWN
 from deadheat.wording import counted, three
 
-Stratum: TypeAlias = "str | tuple[str, ...]"
+Stratum: TypeAlias = str | tuple[str, ...]
 """The value of one column, or a tuple of the values of several."""
 
 SMALLEST = 10  # queries: strata with fewer are marked as small

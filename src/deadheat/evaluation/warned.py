@@ -1,7 +1,5 @@
 """What usually means wrong data, as a warning: ids that do not match, missing queries, levels that nothing reaches."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """How much each query counts in means: weights such as how often it is asked, from a mapping or a table of queries."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import TypeAlias
@@ -15,7 +13,7 @@ from deadheat.errors import DataError, ParameterError
 from deadheat.kernels.weighting import are_equal
 from deadheat.wording import Advice, Plain, counted, three
 
-Weights: TypeAlias = "str | Mapping[str, float]"
+Weights: TypeAlias = str | Mapping[str, float]
 """A column of the queries table, or a dict of query_id to a number from 0 on."""
 HEAVY = 0.1  # share of the weight that one query may have unsaid
 

@@ -3,8 +3,6 @@
 Each setting is one choice for one question; a measure is another one under other settings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -127,7 +125,7 @@ class ToolSettings:
     r_norm: str = "R"
     max_rel: float | None = None
 
-    def differences(self, other: ToolSettings) -> dict[str, Any]:
+    def differences(self, other: "ToolSettings") -> dict[str, Any]:
         """Return what is set otherwise than in other settings."""
         pairs = ((one.name, getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
         return {name: own for name, own, its in pairs if own != its}

@@ -1,7 +1,5 @@
 """What a figure is: one function in one file draw_*.py, which registers it; and which figures an object has."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar
@@ -61,7 +59,7 @@ SEVERAL = {"systems", "strata", "ties"}  # kinds of objects of which a figure ta
 
 Draw = TypeVar("Draw", bound=Callable[..., Chart])
 
-REGISTRY: dict[str, Figure] = {}
+REGISTRY: "dict[str, Figure]" = {}
 
 
 @dataclass(frozen=True, kw_only=True)

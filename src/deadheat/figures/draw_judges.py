@@ -1,7 +1,5 @@
 """Judges: the grades of one against those of humans, and what it does to the means of systems."""
 
-from __future__ import annotations
-
 import altair as alt
 
 from deadheat.comparison.judges import Conclusions, JudgeAgreement

@@ -1,7 +1,5 @@
 """Models over tasks: ranks as intervals, tiers, the values by task, and the order without each task."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import altair as alt

@@ -1,7 +1,5 @@
 """Lines: a measure against its cutoff or over time, precision and recall, languages, runs as scores get coarser."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from math import isnan

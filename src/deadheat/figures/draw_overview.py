@@ -1,7 +1,5 @@
 """Several figures of ties as one page."""
 
-from __future__ import annotations
-
 import altair as alt
 
 from deadheat.figures.base import figure

@@ -1,7 +1,5 @@
 """Pairs of systems: differences query by query, one against the other, power, and all pairs in one matrix."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from itertools import combinations

@@ -57,7 +57,7 @@ from deadheat.wording import BY_DOC_ID, NOISE, counted, percentage
 MOST, MOST_RULED = 60, 40  # systems that a page has room for, with one row each and with two bars
 MOST_COMPARED, MOST_STRATA = 6, 40
 
-StrataOf: TypeAlias = "Strata | Mapping[str, Strata] | Sequence[Strata]"
+StrataOf: TypeAlias = Strata | Mapping[str, Strata] | Sequence[Strata]
 """The strata of one system, or of several."""
 
 

@@ -1,7 +1,5 @@
 """What a rule that breaks ties changes in each query: against its ties, as a histogram, and by two measures."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """Charts as files: SVG, PNG, PDF, HTML in one piece, Vega-Lite JSON, by the ending of the name."""
 
-from __future__ import annotations
-
 import html
 import json
 import os

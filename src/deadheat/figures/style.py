@@ -1,7 +1,5 @@
 """How all figures look: sizes, colours, titles, channels that several share, and numbers as text."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """The systems that a figure shows: their scores, intervals, tie ranges, and values by document id, as trec_eval."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
@@ -18,7 +16,7 @@ from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.wording import BROKEN_BY, NOISE, Plain, counted, three
 
-Systems: TypeAlias = "Evaluation | Comparison | Mapping[str, Evaluation] | Sequence[Evaluation]"
+Systems: TypeAlias = Evaluation | Comparison | Mapping[str, Evaluation] | Sequence[Evaluation]
 """One evaluation, several, or a comparison."""
 
 T = TypeVar("T")

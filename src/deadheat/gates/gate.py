@@ -1,7 +1,5 @@
 """gate(): does an evaluation reach its thresholds, and is it no worse than a baseline; each check, and why it fails."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -252,7 +250,7 @@ def _asked(
 def _thresholds(
     own: Evaluation,
     thresholds: Sequence[Threshold],
-    family_of: Callable[[Sequence[str]], Sequence[Subset]],
+    family_of: "Callable[[Sequence[str]], Sequence[Subset]]",
     options: GateOptions,
     cluster: IntArray | None,
     *,
@@ -281,7 +279,7 @@ def _in_order(found: Sequence[Check], gates: Sequence[str]) -> list[Check]:
 
 def _subsets(
     by: Sequence[str], table: Queries | None, query_ids: list[str], *, pool_languages: bool
-) -> tuple[Subset, ...]:
+) -> "tuple[Subset, ...]":
     """Return the strata of some columns as one family, in each language if there are several; else all queries.
 
     Raises
@@ -579,7 +577,7 @@ class Pairs:
         """Whether all values are equal, or enough for a test, of shape (n_measures,)."""
         return self.is_same | ((self.n_units >= FEWEST) | options.allow_unknown) & (self.n_queries > 0)
 
-    def select(self, keep: BoolArray) -> Pairs:
+    def select(self, keep: BoolArray) -> "Pairs":
         """Return the pairs of some queries."""
         columns = (self.values, self.before, self.is_lost, self.cluster, self.query_ids, self.weights)
         return Pairs(self.measures, *(None if column is None else column[keep] for column in columns))  # type: ignore[arg-type]

@@ -110,7 +110,7 @@ class Threshold:
         return value > self.bound if self.operator[0] == ">" else value < self.bound
 
 
-Gates: TypeAlias = "str | Threshold | Iterable[str | Threshold]"
+Gates: TypeAlias = str | Threshold | Iterable[str | Threshold]
 """Gates as users give them: strings, or parsed thresholds."""
 
 

@@ -11,8 +11,6 @@ when, is the parent's; only the numbers are computed here.
 # pyright is run where PyTorch is not installed
 # pyright: reportMissingImports=false, reportAttributeAccessIssue=false
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
@@ -91,7 +89,7 @@ class InformationRetrievalEvaluator(WithTies, of_embeddings.InformationRetrieval
     """
 
     score_functions: dict[str, ScoreFunction]
-    _counted: Iterator[Best] = iter(())
+    _counted: "Iterator[Best]" = iter(())
 
     def compute_all_metrics(self, *args: Any, **kwargs: Any) -> dict[str, Any]:  # noqa: ANN401 - of the parent
         """Compute all metrics as the parent does, and count ties in the scores that pass.
@@ -135,7 +133,7 @@ class InformationRetrievalEvaluator(WithTies, of_embeddings.InformationRetrieval
             for name, (cutoffs, measure) in OF_RETRIEVAL.items()
         }
 
-    def _best(self) -> Best:
+    def _best(self) -> "Best":
         """Return an empty record of the documents that can count, for the largest of all cutoffs."""
         size = max(k for cutoffs, _ in OF_RETRIEVAL.values() for k in getattr(self, cutoffs))
         relevant = [set(self.relevant_docs[query]) for query in self.queries_ids]

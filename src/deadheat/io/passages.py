@@ -1,7 +1,5 @@
 """Passages of documents: rows of a query, a document, and where the passage starts and ends in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Only the tie that the cutoff cuts is random: it puts `inside` of its `tied` documents into the top k.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -32,10 +30,10 @@ class Relevant:
     count: IntArray
     before: IntArray
 
-    def __getitem__(self, index: IntArray | BoolArray) -> Relevant:
+    def __getitem__(self, index: IntArray | BoolArray) -> "Relevant":
         return Relevant(self.query[index], self.above[index], self.tied[index], self.count[index], self.before[index])
 
-    def numbered(self) -> Relevant:
+    def numbered(self) -> "Relevant":
         """Return the ties with the queries that are left numbered from 0 on."""
         return replace(self, query=np.unique(self.query, return_inverse=True)[1])
 

@@ -5,8 +5,6 @@ makes of them: intervals that are in the top k in every order, and for each quer
 cutoff goes through, of which it takes some.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -45,7 +43,7 @@ class Pieces:
     upto: Measured = of_points
 
     @classmethod
-    def of(cls, low: IntArray, high: IntArray, upto: Measured = of_points) -> tuple[Pieces, IntArray]:
+    def of(cls, low: IntArray, high: IntArray, upto: Measured = of_points) -> "tuple[Pieces, IntArray]":
         """Return the union of intervals in order of their `low`, and which of them begins each piece."""
         before = np.maximum.accumulate(np.append(low[:1], high))[:-1]
         begin = np.maximum(low, before[: len(low)])

@@ -4,8 +4,6 @@ If the sample of s of n others is drawn without replacement, and a of them are a
 sampled ones above it is hypergeometric.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray

@@ -1,7 +1,5 @@
 """Questions without an answer: whether a system keeps silent, and whether it is right to."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadheat.arrays import FloatArray

@@ -1,7 +1,5 @@
 """Averages over the relevant documents of precision and of recall: AP and AR."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable
 

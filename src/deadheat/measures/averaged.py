@@ -1,7 +1,5 @@
 """nDCG averaged over several ranks of one list: RnDCG where the ideal gain changes, nDCGRel at gaining documents."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a measure is: one class that says everything about it, found by its name in the registry."""
 
-from __future__ import annotations
-
 import copy
 from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -21,7 +19,7 @@ from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 from deadheat.wording import Plain, as_given, did_you_mean
 
-REGISTRY: dict[str, type[Measure]] = {}
+REGISTRY: "dict[str, type[Measure]]" = {}
 ALIASES: dict[str, str] = {}
 PRESETS: dict[str, Mapping[str, Any]] = {}
 EQUAL = 1e-12  # relative: values closer than this are equal in theory
@@ -68,7 +66,7 @@ class MeasureType(ABCMeta):
         ]
         return Signature(sorted(own, key=lambda one: one.kind))
 
-    def __matmul__(cls, cutoff: float) -> Measure:
+    def __matmul__(cls, cutoff: float) -> "Measure":
         return cls() @ cutoff
 
     def __repr__(cls) -> str:

@@ -1,7 +1,5 @@
 """Measures of a user who stops at a document with a probability that its relevance sets: ERR and nERR."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How much a ranking overlaps with the ideal one that is nearest to it: Compat."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Counts and what follows from them alone, as trec_eval prints them: no order of ties changes them."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

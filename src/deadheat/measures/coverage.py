@@ -4,8 +4,6 @@ Chunks may overlap, and each character counts once. A run of chunks held against
 without spans every document is one character, and a relevant one is a span.
 """
 
-from __future__ import annotations
-
 import math
 import zlib
 from abc import abstractmethod

@@ -1,7 +1,5 @@
 """A measure of one's own, given as a function of the relevance values in rank order."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Iterator

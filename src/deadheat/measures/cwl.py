@@ -5,8 +5,6 @@ plans are fixed (INSQ, SDCG), it is a weighted sum. Where they depend on what wa
 only BPM has moments in closed form: the others are ratios of two sums that both depend on the order.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 

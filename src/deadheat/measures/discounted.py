@@ -1,7 +1,5 @@
 """Sums of gains, each weighted by its rank: DCG, nDCG, RBP and its residual."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import ClassVar
 

@@ -5,8 +5,6 @@ the same subtopic above it say. So the mean over tie orders is a sum over subtop
 document is needed for, and is always exact. Variance and extremes need the documents of each set of subtopics.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

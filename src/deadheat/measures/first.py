@@ -1,7 +1,5 @@
 """Measures of the first relevant documents: RR, Hit, FRP, the two of the G-RAG paper, and ESL."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Gains of documents, weights of ranks, and the ideal ranking that they are compared with."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Logarithms of averages: GMAP and GMbpref, of which the geometric mean over queries is reported, and yaap."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Averages over graded relevance: GAP and the Q-measure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -33,7 +31,7 @@ class Sums:
     @classmethod
     def of(
         cls, placements: Placements, rows: IntArray, starts: IntArray, values: FloatArray, patterns: pairwise.Patterns
-    ) -> Sums:
+    ) -> "Sums":
         """Return the sums of patterns that were made from the values of some rows, whose ties start at `starts`."""
         query, above, tied = (column[rows][starts] for column in (placements.query, placements.above, placements.tied))
         sizes = np.diff(np.append(starts, len(rows)))

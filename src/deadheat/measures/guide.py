@@ -4,8 +4,6 @@ From the project's sources 3 (choice of k), 4 (scenarios) and 5 (uses, readings,
 wrong, as the notes say. Targets are what those authors aim at in retrieval for question answering, not laws.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Interpolated precision at levels of recall: IPrec, and AP11, its average over eleven."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """The measure of the best document in the top k: MaxRel."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray

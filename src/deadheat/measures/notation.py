@@ -1,7 +1,5 @@
 """Reading the notation: ``nDCG@10``, ``P(rel=2)@5``, and the names that trec_eval gives."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

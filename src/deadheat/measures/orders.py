@@ -1,7 +1,5 @@
 """Measures without a closed form: what they fall back on, the orders of a query's ties themselves."""
 
-from __future__ import annotations
-
 import math
 import warnings
 import zlib
@@ -47,7 +45,7 @@ class Plan:
     is_listed: bool
 
     @classmethod
-    def of(cls, ranking: FloatArray, ties: list[tuple[int, FloatArray]], *, fewest: int, most: int | None) -> Plan:
+    def of(cls, ranking: FloatArray, ties: list[tuple[int, FloatArray]], *, fewest: int, most: int | None) -> "Plan":
         """List orders if they are at most `most` (None: however many), else draw as many, or down to `fewest`."""
         if most is None or all(len(codes) <= most for _, codes in ties):
             n_orders = math.prod(orders.n_arrangements(codes) for _, codes in ties)

@@ -1,7 +1,5 @@
 """Parameters of measures: each field of a measure names its default, what it may be, and what it means."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

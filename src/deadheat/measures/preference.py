@@ -1,7 +1,5 @@
 """Relevant and other documents in the right order: bpref, binG, AUC, GAUC and Accuracy."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Measures whose value at a rank depends on how many documents of each kind are above it: infAP, G, AUPRC."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,7 +55,7 @@ class GainTies(KindTies):
     before: FloatArray
 
     @classmethod
-    def of(cls, placements: Placements, gains: FloatArray) -> GainTies:
+    def of(cls, placements: Placements, gains: FloatArray) -> "GainTies":
         """Find the ties of which some document has a gain; `gains` is that of each row."""
         order = np.lexsort((-gains, placements.above, placements.query))
         rows = order[gains[order] > 0]

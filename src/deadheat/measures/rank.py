@@ -1,7 +1,5 @@
 """The mean rank of the relevant documents, and what it shares with other functions of their ranks."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray

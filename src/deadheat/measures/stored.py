@@ -1,7 +1,5 @@
 """A measure that is known by its saved values alone."""
 
-from __future__ import annotations
-
 import math
 from typing import ClassVar, NoReturn
 

@@ -1,7 +1,5 @@
 """Measures of how many documents are in the top k: P, R, F, R-precision, Judged, Hole."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import ClassVar
 

@@ -8,8 +8,6 @@ relevance 0, and greatest if all have the top. R, F, R-precision, AP and nDCG di
 arguments are with the kernels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

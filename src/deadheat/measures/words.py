@@ -1,7 +1,5 @@
 """Other tools' words for measures and parameters, and names that mean two things."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -3,8 +3,6 @@
 The results are those of the relational engine, in a fraction of its time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -46,7 +44,7 @@ class Contiguous:
         The judged documents among the rows, if they are known.
     """
 
-    def __init__(self, qrels: Qrels, run: Run, blocks: Blocks, found: JudgedRows | None = None) -> None:
+    def __init__(self, qrels: Qrels, run: Run, blocks: Blocks, found: "JudgedRows | None" = None) -> None:
         self._qrels, self._run, self._blocks, self._found = qrels, run, blocks, found
 
     def place(self) -> Placements:
@@ -74,7 +72,7 @@ class Contiguous:
 
 
 def count(
-    blocks: Blocks, judgments: pl.DataFrame, found: JudgedRows | None = None
+    blocks: Blocks, judgments: pl.DataFrame, found: "JudgedRows | None" = None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return how many documents each query has, and where the judged ones among them are.
 
@@ -105,7 +103,7 @@ def count(
     return pl.concat(counts), pl.concat(placed)
 
 
-def _count(blocks: Blocks, found: JudgedRows) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _count(blocks: Blocks, found: "JudgedRows") -> tuple[pl.DataFrame, pl.DataFrame]:
     above, tied, ends_in_tie, top_score = map(np.concatenate, zip(*_in_pieces(blocks, found), strict=True))
     counts = {
         "query_id": blocks.query_ids,
@@ -116,7 +114,7 @@ def _count(blocks: Blocks, found: JudgedRows) -> tuple[pl.DataFrame, pl.DataFram
     return pl.DataFrame(counts), found.judgments.with_columns(above=above, tied=tied, block=found.block)
 
 
-def _in_pieces(blocks: Blocks, found: JudgedRows) -> Iterator[tuple[IntArray, IntArray, BoolArray, FloatArray]]:
+def _in_pieces(blocks: Blocks, found: "JudgedRows") -> Iterator[tuple[IntArray, IntArray, BoolArray, FloatArray]]:
     """Yield what :func:`count_above_and_tied` and :func:`highest` find in some blocks after the other.
 
     Few scores stay in the cache.

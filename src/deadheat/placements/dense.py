@@ -1,7 +1,5 @@
 """Placements of a matrix of scores, queries by documents: judged documents are compared with their row."""
 
-from __future__ import annotations
-
 import warnings
 from collections import Counter
 from collections.abc import Sequence
@@ -48,7 +46,7 @@ class Entries:
         first, last = np.searchsorted(self.query, (rows.start, rows.stop))
         return slice(int(first), int(last))
 
-    def select(self, keep: BoolArray) -> Entries:
+    def select(self, keep: BoolArray) -> "Entries":
         """Return some of them.
 
         Parameters
@@ -90,7 +88,7 @@ class Counted:
     lists: Lists | None = None
 
     @classmethod
-    def joined(cls, parts: Sequence[Counted]) -> Counted:
+    def joined(cls, parts: "Sequence[Counted]") -> "Counted":
         """Return several, of different queries, as one."""
         starts = np.cumsum([0] + [len(one.query_ids) for one in parts])
         lists = [one.lists for one in parts if one.lists is not None]
@@ -105,7 +103,7 @@ class Counted:
             Lists.joined(lists) if lists else None,
         )
 
-    def select(self, keep: BoolArray) -> Counted:
+    def select(self, keep: BoolArray) -> "Counted":
         """Return some queries.
 
         Parameters

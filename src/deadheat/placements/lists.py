@@ -1,7 +1,5 @@
 """Lists: the documents of several lists, judged or not, each with its place among equal scores."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
@@ -56,7 +54,7 @@ class Lists:
         return cls(queries, documents, query, document, above, tied)
 
     @classmethod
-    def joined(cls, parts: Sequence[Lists]) -> Lists:
+    def joined(cls, parts: "Sequence[Lists]") -> "Lists":
         """Return several, of different queries and of the same documents, as one."""
         starts = np.cumsum([0] + [len(one.query_ids) for one in parts])
         return cls(
@@ -69,7 +67,7 @@ class Lists:
             parts[0].depth,
         )
 
-    def select(self, queries: BoolArray | IntArray) -> Lists:
+    def select(self, queries: BoolArray | IntArray) -> "Lists":
         """Return those of some queries.
 
         Parameters

@@ -1,7 +1,5 @@
 """Placements: all that a measure needs to know about a run, one row per judged document that was retrieved."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -44,7 +42,7 @@ class Subtopics:
     topic: IntArray
     relevance: FloatArray
 
-    def select(self, queries: IntArray) -> Subtopics:
+    def select(self, queries: IntArray) -> "Subtopics":
         """Return those of some queries, as :meth:`Placements.select` does."""
         rows, query = rows_of(self.query, queries)
         return Subtopics(query, self.doc_ids[rows], self.topic[rows], self.relevance[rows])
@@ -74,7 +72,7 @@ class Passages:
     end: IntArray
     relevance: FloatArray
 
-    def select(self, queries: IntArray) -> Passages:
+    def select(self, queries: IntArray) -> "Passages":
         """Return those of some queries, as :meth:`Placements.select` does."""
         rows, query = rows_of(self.query, queries)
         return Passages(
@@ -132,7 +130,7 @@ class Placements(Shown):
     judged_relevance: FloatArray
     max_relevance: float
     unjudged_queries: tuple[str, ...] = ()
-    before: Placements | None = field(default=None, repr=False)
+    before: "Placements | None" = field(default=None, repr=False)
     ends_in_tie: BoolArray | None = field(default=None, repr=False)
     subtopics: Subtopics | None = field(default=None, repr=False)
     top_score: FloatArray | None = field(default=None, repr=False)
@@ -217,7 +215,7 @@ class Placements(Shown):
         """Sum `values` by query code, of shape (n_queries,)."""
         return np.bincount(query, weights=values, minlength=self.n_queries).astype(np.float64, copy=False)
 
-    def rows(self, rows: IntArray | BoolArray) -> Placements:
+    def rows(self, rows: IntArray | BoolArray) -> "Placements":
         """Return the placements with some of their rows, or with all in another order."""
         return replace(
             self,
@@ -228,14 +226,14 @@ class Placements(Shown):
             tied=self.tied[rows],
         )
 
-    def moved(self, above: IntArray) -> Placements:
+    def moved(self, above: IntArray) -> "Placements":
         """Return the placements after a tie policy: the same documents at other ranks, and no ties."""
         order = np.lexsort((-self.relevance, above, self.query))
         # A copy without the cache, which may hold the new placements: reference cycles are not freed at once.
         before = self.before or replace(self)
         return replace(self.rows(order), above=above[order], tied=np.ones_like(above), before=before)
 
-    def select(self, keep: BoolArray | IntArray) -> Placements:
+    def select(self, keep: BoolArray | IntArray) -> "Placements":
         """Return the placements of some queries; `max_relevance` remains that of all the qrels.
 
         Parameters
@@ -260,7 +258,7 @@ class Placements(Shown):
             top_score=None if self.top_score is None else self.top_score[queries],
         )
 
-    def part(self, first: int, last: int) -> Placements:
+    def part(self, first: int, last: int) -> "Placements":
         """Return the placements of the queries from one to before another, without a copy of any column."""
         queries = slice(first, last)
         rows, judged = (slice(*np.searchsorted(of, [first, last]).tolist()) for of in (self.query, self.judged_query))

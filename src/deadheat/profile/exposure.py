@@ -31,7 +31,7 @@ from deadheat.stats.intervals import interval_bounds, jackknife_bounds
 from deadheat.wording import Plain, counted, three
 
 TARGETS = ("all", "relevant")
-Discount: TypeAlias = "str | Callable[[FloatArray], FloatArray]"
+Discount: TypeAlias = str | Callable[[FloatArray], FloatArray]
 ALONE = ("EE-D",)
 BESIDE = ("EE-D", "EE-R", "EE-L")  # with judgments
 

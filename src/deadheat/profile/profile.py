@@ -3,8 +3,6 @@
 With qrels also how stable values are: a rule that breaks ties beside the exact values, and whether it matters.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -117,7 +115,7 @@ class Decided:
     n_queries: int
     share_of_queries: float = field(repr=False)
     share_of_error: float = field(repr=False)
-    worst: tuple[WorstQuery, ...] = field(repr=False)
+    worst: "tuple[WorstQuery, ...]" = field(repr=False)
     scores: Scores = field(repr=False, compare=False)
 
     __repr__ = short_repr

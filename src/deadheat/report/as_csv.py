@@ -1,7 +1,5 @@
 """Tables as CSV in long form: a row of the file for each group and row of the table."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Reports as JSON: every fact by its key, every table as nested objects by its labels."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reports as JSON Lines: the rows of the first table, one object a line, for dashboards."""
 
-from __future__ import annotations
-
 import json
 
 from deadheat.report.formats import ReportFormat, register

@@ -1,7 +1,5 @@
 """Reports as LaTeX, for the package booktabs."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

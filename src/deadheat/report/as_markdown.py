@@ -1,7 +1,5 @@
 """Reports as GitHub-flavoured Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What a report is before it has a format: tables of numbers, and the facts beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
@@ -228,7 +226,7 @@ class Table:
         groups = [group for row in self.rows for group in row.cells]
         return [all(isinstance(group[n], str | tuple) for group in groups) for n in range(len(self.columns))]
 
-    def with_groups_as_rows(self) -> Table:
+    def with_groups_as_rows(self) -> "Table":
         """Return the table with the name of the group as the last label, and a row for each; without groups, itself."""
         if not self.is_grouped:
             return self
@@ -243,7 +241,7 @@ class Table:
         """Whether a column holds spans, or bars."""
         return any(isinstance(cell, kind) for cell in self.cells_of(place))
 
-    def select(self, places: Sequence[int]) -> Table:
+    def select(self, places: Sequence[int]) -> "Table":
         """Return the table with some of its columns, in another order if the places are."""
         if list(places) == list(range(len(self.columns))):
             return self
@@ -253,14 +251,14 @@ class Table:
         main = list(places).index(self.main) if self.main in places else 0
         return replace(self, columns=tuple(self.columns[n] for n in places), rows=rows, main=main)
 
-    def with_names(self, shortened: Callable[[Sequence[str]], Sequence[str]]) -> Table:
+    def with_names(self, shortened: Callable[[Sequence[str]], Sequence[str]]) -> "Table":
         """Return the table with the names of systems in its columns of such shortened."""
         columns, rows = (*self.labels, *self.columns), [(*row.labels, *row.cells[0]) for row in self.rows]
         names = list(dict.fromkeys(str(row[n]) for n, column in enumerate(columns) if column.is_name for row in rows))
         short = dict(zip(names, shortened(names), strict=True))
         return replace(self, rows=_changed(self.rows, lambda text: short.get(text, text)))
 
-    def with_pairs(self) -> Table:
+    def with_pairs(self) -> "Table":
         """Return the table with system and baseline as one label, if both are labels."""
         keys = [column.key for column in self.labels]
         if not {"system", "baseline"} <= {*keys}:
@@ -276,12 +274,12 @@ class Table:
             self, labels=(*own, pair), rows=tuple(replace(row, labels=tuple(merged(row.labels))) for row in self.rows)
         )
 
-    def for_people(self, *, drawn: bool = False) -> Table:
+    def for_people(self, *, drawn: bool = False) -> "Table":
         """Return the table without what is data only, and without drawings unless they are wanted."""
         shown = [n for n, column in enumerate(self.columns) if not (column.is_data or column.is_detail)]
         return self.select([n for n in shown if drawn or not self.holds(n, Bar)])
 
-    def for_data(self) -> Table:
+    def for_data(self) -> "Table":
         """Return the table without drawings, each span as two numbers."""
         table = self.select([n for n in range(len(self.columns)) if not self.holds(n, Bar)])
         spans = [table.holds(n, Span) for n in range(len(table.columns))]
@@ -456,7 +454,7 @@ class Report:
                     if isinstance(cell, str | tuple):
                         yield from (cell,) if isinstance(cell, str) else cell
 
-    def with_texts(self, change: Callable[[str], str]) -> Report:
+    def with_texts(self, change: Callable[[str], str]) -> "Report":
         """Return the report with every text that people read changed; lines of the closing stay lines."""
         closing = "\n".join(map(change, self.closing.split("\n")))
         tables, facts = _changed((self.tables, self.facts), change)

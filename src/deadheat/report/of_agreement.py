@@ -1,7 +1,5 @@
 """The report of how far runs agree."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Tables of what a choice makes of evaluations: a threshold of scores, or the share of a span that a chunk covers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import polars as pl

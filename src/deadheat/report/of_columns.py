@@ -1,7 +1,5 @@
 """The report of many scorings of one collection: which column ranks best, and what that is worth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Against a baseline these are daggers; without one the letters of the systems that are beaten, of more than 26 tiers.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

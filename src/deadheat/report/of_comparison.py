@@ -1,7 +1,5 @@
 """The report of a comparison: the systems with their intervals, their differences, and what ties could make of them."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

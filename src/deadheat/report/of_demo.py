@@ -1,7 +1,5 @@
 """The report of the demonstration: one run file, as many scores as there are ways to break its ties."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from deadheat.evaluation.evaluation import Evaluation

@@ -1,7 +1,5 @@
 """The report of what differs between two sets of judgments."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

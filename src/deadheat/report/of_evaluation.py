@@ -1,7 +1,5 @@
 """The report of evaluations: scores by measure and run, how they were made, and what looks wrong."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The report of how exposure is shared between items and groups."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from deadheat.profile.exposure import Exposure

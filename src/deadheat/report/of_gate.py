@@ -1,7 +1,5 @@
 """The report of gates: what was checked, against what, and the result."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The report of a history: a row for each evaluation, and what its last step changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import isnan
 from operator import itemgetter

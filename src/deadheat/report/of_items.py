@@ -1,7 +1,5 @@
 """The report of which items a run recommends."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadheat.profile.items import OF_RUN, ItemProfile

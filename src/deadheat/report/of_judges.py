@@ -1,7 +1,5 @@
 """The report of judges: how far their labels agree with human ones, and what follows from either."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from operator import itemgetter

@@ -1,7 +1,5 @@
 """The report of the same queries in several languages: systems by languages, differences, and gaps against gaps."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The report of a leaderboard: models with ranks as intervals and tiers, and what is behind them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reports on measures: the catalogue, the page of one, and which to use when."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import math

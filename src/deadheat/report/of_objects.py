@@ -1,7 +1,5 @@
 """The reports of small objects, which notebooks show: scores, an interval, a pair, qrels and runs."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from deadheat.comparison.pairs import Pair

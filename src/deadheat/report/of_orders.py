@@ -1,7 +1,5 @@
 """The report of orders of systems."""
 
-from __future__ import annotations
-
 from math import isnan
 
 from deadheat.comparison.system_orders import OrderAgreement, SystemOrders

@@ -1,7 +1,5 @@
 """What a comparison says on request: about margins, sample sizes, deciding queries, and how sure its ranks are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby

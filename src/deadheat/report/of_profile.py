@@ -1,7 +1,5 @@
 """The report of a tie profile."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 

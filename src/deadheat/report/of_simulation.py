@@ -1,7 +1,5 @@
 """The reports of simulations: what coarser scores cost, and what ties do to rerankers that were made up."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The report of the steps by which a value comes about."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from deadheat.evaluation.steps import Steps

@@ -1,7 +1,5 @@
 """The tables of evaluations: means by measure and run, of all queries or of each stratum, and the scores of queries."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

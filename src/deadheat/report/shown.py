@@ -1,7 +1,5 @@
 """How objects show themselves in Python: the report and the page of each class, as the commands make them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

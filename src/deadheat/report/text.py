@@ -1,7 +1,5 @@
 """Reports for a terminal or a pipe: columns that line up, and groups as rows where they do not fit side by side."""
 
-from __future__ import annotations
-
 import re
 import sys
 import textwrap
@@ -75,7 +73,7 @@ class Grid:
         """Whether its last column can be broken into lines."""
         return len(self.groups) == 1 and self.is_left[-1]
 
-    def broken(self, widths: Mapping[int, int]) -> Grid:
+    def broken(self, widths: Mapping[int, int]) -> "Grid":
         """Return it with the texts of some columns broken between words, as far as that makes them narrow enough."""
         rows = [
             list(

@@ -1,7 +1,5 @@
 """evaluate_with_confidence(): ties ordered by a second score that is uncertain itself, in drawn orders."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -256,7 +254,7 @@ class _JudgedTies:
     row: IntArray
 
     @classmethod
-    def of(cls, placements: Placements, run: pl.DataFrame, other: pl.DataFrame) -> _JudgedTies:
+    def of(cls, placements: Placements, run: pl.DataFrame, other: pl.DataFrame) -> "_JudgedTies":
         """Find the ties of a run, and the second score of each of their documents."""
         pair = ("query_id", "doc_id")
         tied = np.flatnonzero(placements.tied > 1)

@@ -1,7 +1,5 @@
 """What a judge's grades mean in human ones, and human grades drawn for documents that the judge alone has labelled."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray

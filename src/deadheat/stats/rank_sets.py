@@ -1,7 +1,5 @@
 """Which means differ for sure, all pairs at once, and what that says about ranks: intervals and tiers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

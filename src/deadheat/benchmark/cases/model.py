@@ -1,7 +1,5 @@
 """Labelled cases: texts with the ids that a search for them should find."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
@@ -179,7 +177,7 @@ class Cases:
         """The languages of the cases, sorted; those without one add none."""
         return tuple(sorted({case.language for case in self if case.language is not None}))
 
-    def split(self, known: Collection[str]) -> tuple[Cases, list[str]]:
+    def split(self, known: Collection[str]) -> "tuple[Cases, list[str]]":
         """Return the cases with cells such as ``D1;D2`` as several ids, where each is a document, and these cells.
 
         Raises
@@ -222,7 +220,7 @@ class Cases:
                 path=self.path,
             )
 
-    def labelled(self, ontology: Ontology) -> Cases:
+    def labelled(self, ontology: Ontology) -> "Cases":
         """Return the cases with a domain and a category, where they have none and the ontology says one.
 
         The domain is the branch of the first expected id (:meth:`Ontology.branch_of`), the category what the text is to
@@ -255,7 +253,7 @@ class Cases:
         """Return the text of each case."""
         return [case.text for case in self]
 
-    def by_language(self) -> dict[str | None, Cases]:
+    def by_language(self) -> "dict[str | None, Cases]":
         """Return the cases of each language, in order of appearance; None for those without one."""
         languages = dict.fromkeys(case.language for case in self)
         return {
@@ -263,7 +261,7 @@ class Cases:
             for language in languages
         }
 
-    def limit(self, n: int) -> Cases:
+    def limit(self, n: int) -> "Cases":
         """Return the first `n` cases, for a quick look."""
         return replace(self, cases=self.cases[: as_count("a limit of cases", n)])
 

@@ -1,7 +1,5 @@
 """Ontology: terms and how similar they are, judgments made from that, and the score of random rankings."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -508,7 +506,7 @@ class Ontology:
             len(values),
         )
 
-    def _expected(self, qrels: Qrels, kind: str, aggregate: str) -> Expected:
+    def _expected(self, qrels: Qrels, kind: str, aggregate: str) -> "Expected":
         """Return what each query expects, for a method that a user calls; warn of ids that are not terms."""
         similarities = partial(KINDS[kind], self.graph, self.information_content)
         found = Expected(self.ids, qrels, similarities, ontology=repr(self), aggregate=aggregate)

@@ -3,8 +3,6 @@
 With what counts as a word in a language: stop words, stems, and accents.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -170,7 +168,7 @@ class BM25:
         stemmer = {"PyStemmer": _stemming() and metadata.version("PyStemmer")} if self.stem else {}
         return {"retriever": "bm25", **self.options, **of_language, "bm25s": metadata.version("bm25s"), **stemmer}
 
-    def in_language(self, language: str | None) -> BM25:
+    def in_language(self, language: str | None) -> "BM25":
         """Return the retriever for cases in a language: itself, unless its words are those of the cases' language."""
         if self.language != CASES:
             return self

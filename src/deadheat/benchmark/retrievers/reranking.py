@@ -1,7 +1,5 @@
 """Rerankers: the first documents of a retriever, graded anew by a function, a cross-encoder or a language model."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
@@ -67,7 +65,7 @@ class Reranked:
             return None
         return {"first": keys[0], "grade": keys[1], "depth": self.depth, "then_by_first": self.then_by_first}
 
-    def in_language(self, language: str | None) -> Reranked:
+    def in_language(self, language: str | None) -> "Reranked":
         """Return the reranker of what the retriever finds in a language: itself, if that is the same in all."""
         first = self.first.in_language(language) if isinstance(self.first, BM25) else self.first
         if first is self.first:

@@ -1,7 +1,5 @@
 """What a file format is: one file that says how it is read and written, found by its name in the registry."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +14,7 @@ from deadheat.io.results import ASSUMED
 from deadheat.io.writing import Compression
 from deadheat.wording import counted, three
 
-FORMATS: dict[str, Format] = {}
+FORMATS: "dict[str, Format]" = {}
 SAMPLE = 200  # rows of a text in which columns of numbers are looked for
 ROWS = 20_000  # of a run, in which ranks are compared with scores
 

@@ -8,8 +8,6 @@ On any doubt the file is read again in blocks, each one with its blanks made reg
 doubt line by line, which names the line that is wrong.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -152,7 +150,7 @@ def note_of_comments(n_comments: int, path: Path) -> tuple[str, ...]:
     return (f"{counted(n_comments, 'comment line')} skipped in {path}",) if n_comments else ()
 
 
-def read_blocks(path: Path, kind: Kind, marked: Marked, size: int = BLOCK) -> Iterator[pl.DataFrame]:
+def read_blocks(path: Path, kind: Kind, marked: "Marked", size: int = BLOCK) -> Iterator[pl.DataFrame]:
     """Read a file block by block, of about `size` bytes each; `marked` receives its comments."""
     first_line = 1
     for given in blocks(path, size):

@@ -1,7 +1,5 @@
 """The page as a whole: its parts in their order, and what its script reads."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import math

@@ -1,7 +1,5 @@
 """What the first screen of a page says: the headline, three numbers with a line each, and what all of it is about."""
 
-from __future__ import annotations
-
 import math
 from pathlib import PurePath
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Two evaluations of one system, before and after a change: queries that fell and rose, judgments that changed."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from deadheat.comparison.comparison import Comparison

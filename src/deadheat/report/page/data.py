@@ -1,7 +1,5 @@
 """What the script of a page reads: values by query in columns, rankings of some queries, and figures, once each."""
 
-from __future__ import annotations
-
 import base64
 import json
 import math

@@ -1,7 +1,5 @@
 """The figures of a page: drawn as SVG, which needs no script, and described once for the script that redraws them."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence

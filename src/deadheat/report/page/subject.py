@@ -1,7 +1,5 @@
 """What a page is about: runs on one set of qrels, and the files that they are from."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
