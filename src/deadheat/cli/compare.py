@@ -101,7 +101,7 @@ OF_MANY = ("queries_worst", "ranks")  # those whose tables have other rows than 
 @click.option(
     "--orders",
     is_flag=True,
-    help="Also say how far orders of the systems agree: by two measures, and with ties broken as trec_eval does.",
+    help="Also say how far orders of the systems agree: by two measures, and by document id, as trec_eval.",
 )
 @click.option("--ranks", is_flag=True, help="Also give the rank of each system as a range, and P(best).")
 @takes(*INTERVALS, "cluster", "seed", *STRATA, "ties", *FIGURES)

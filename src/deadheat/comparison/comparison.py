@@ -626,7 +626,7 @@ class Comparison(Plottable, Shown):
         return pl.DataFrame(rows, schema=RANKS, orient="row")
 
     def orders(self, *, p: float = 0.9) -> SystemOrders:
-        """Return how far orders of the systems agree: by each two measures, and with ties broken as trec_eval does.
+        """Return how far orders of the systems agree: by each two measures, and by document id, as trec_eval.
 
         Parameters
         ----------
@@ -642,8 +642,8 @@ class Comparison(Plottable, Shown):
         Returns
         -------
         polars.DataFrame
-            measure, system, baseline, rule ("doc_id", as trec_eval breaks ties, or the tie policy: under which the pair
-            is significant), difference and p_adjusted, and the same by document id. Empty where the runs are not at
+            measure, system, baseline, rule ("doc_id": by document id, as trec_eval, or the tie policy: under which
+            the pair is significant), difference and p_adjusted, and the same by document id. Empty where the runs are not at
             hand, and with a judge.
         """
         rows: list[tuple[str | float, ...]] = []

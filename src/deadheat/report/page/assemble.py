@@ -57,7 +57,7 @@ GLOSSARY = {
     "drawn": "The dot is the mean, the line its interval, the band what the order of equal scores alone can make of"
     " it; all rows have one scale.",
     "tie orders": "The least and the most that the mean can be when equal scores are put into any order.",
-    BY_DOC_ID: "The mean if equal scores are ordered by document id, from the last to the first, as trec_eval does.",
+    BY_DOC_ID: "The mean if equal scores are ordered by document id, from the last to the first.",
     "not told apart": "The difference from the baseline is not significant after the correction, or in doubt; that"
     " does not show that there is none. Better and worse are significant.",
     "smallest difference shown": "A true difference of this size would be found with a probability of 80%; a smaller"
