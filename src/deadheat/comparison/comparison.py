@@ -643,8 +643,8 @@ class Comparison(Plottable, Shown):
         -------
         polars.DataFrame
             measure, system, baseline, rule ("doc_id": by document id, as trec_eval, or the tie policy: under which
-            the pair is significant), difference and p_adjusted, and the same by document id. Empty where the runs are not at
-            hand, and with a judge.
+            the pair is significant), difference and p_adjusted, and the same by document id. Empty where the runs are
+            not at hand, and with a judge.
         """
         rows: list[tuple[str | float, ...]] = []
         if self.by_doc_id and not self.by_judge:
