@@ -17,7 +17,6 @@ from deadheat.evaluation.scores import Scores
 from deadheat.kernels import agreement
 from deadheat.measures import Measure
 from deadheat.stats import ranks
-from deadheat.wording import BY_DOC_ID
 
 
 @dataclass(frozen=True)
@@ -71,11 +70,11 @@ class SystemOrders(Shown):
     left_out: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<SystemOrders: {', '.join(f'{one.first} / {one.second} {one.tau_b:.4f}' for one in self.pairs)}>"
+        return f"<SystemOrders by {', '.join(f'{one.first} / {one.second} {one.tau_b:.4f}' for one in self.pairs)}>"
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each two orders, with the attributes of :class:`OrderAgreement`; null without a value."""
-        rows = [asdict(one) | {"swapped": [list(pair) for pair in one.swapped]} for one in self.pairs]
+        rows = [asdict(one) | {"swapped": ", ".join(f"{a} / {b}" for a, b in one.swapped)} for one in self.pairs]
         return frame_of(rows)
 
     def named_numbers(self) -> Numbers:
@@ -107,7 +106,7 @@ def orders_of(
     systems, found = list(evaluations), []
     for one in measures if by_doc_id else ():
         ruled = totals_of(one, [by_doc_id(name, one) for name in evaluations])  # type: ignore[misc]  # not None
-        names = one.label, f"{one.label}, ties {BY_DOC_ID}"
+        names = one.label, f"{one.label}, by document id"
         found.append(order_agreement(names, systems, (totals[one], ruled), own[one], p))
     for one, other in combinations(measures, 2):
         both = totals[one], totals[other]

@@ -23,9 +23,9 @@ def list_orders(found: SystemOrders) -> Table:
         Column("rbo", "rbo", spare=1),
         Column("tie_tau", "by ties", spare=2),
         Column("ties", "range", _over_ties, ("tie_tau_low", "tie_tau_high"), spare=2),
-        Column("swapped", "swapped", lambda one: three([f"{a} / {b}" for a, b in one.swapped])),
+        Column("swapped", "swapped", lambda one: three([f"{a} / {b}" for a, b in one.swapped]), spare=4),
     )
-    labels = (Column("first", "order by"), Column("second", "against"))
+    labels = (Column("first", "order by", is_name=True), Column("second", "against", is_name=True))
     return tabulate("orders", labels, columns, found.pairs, title="Orders of the systems")
 
 
