@@ -351,7 +351,7 @@ class Side:
 
     @property
     def ranked_by_doc_id(self) -> "Side":
-        """The same with ties broken by document id, as trec_eval does: nothing ties."""
+        """The same with ties broken by document id, as trec_eval: nothing ties."""
         values = self.by_doc_id
         none = np.where(np.isnan(values), np.nan, 0.0)
         return replace(self, values=values, mean=values, low=values, high=values, variance=none)
