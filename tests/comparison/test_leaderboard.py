@@ -170,6 +170,20 @@ def test_models_without_all_tasks_are_apart() -> None:
     assert bounds["mean"] is None
 
 
+def test_the_headline_names_all_that_share_the_best_mean(tmp_path: Path) -> None:
+    given = pl.DataFrame({"task": ["x", "x", "y", "y"], "model": ["a", "b", "a", "b"], "value": [0.5, 0.6, 0.7, 0.6]})
+    assert str(dh.leaderboard(given)).startswith("a, b share the best mean value; which differences are sure is not")
+    assert str(dh.leaderboard(given[:2])).startswith("b has the best mean value; which differences are sure is not")
+    lacks = pl.concat([given, pl.DataFrame({"task": ["x"], "model": ["c"], "value": [0.55]})])
+    assert str(dh.leaderboard(lacks, missing="bounds")).startswith("It is open which model has the best mean value;")
+    assert str(dh.leaderboard(given[:1])).startswith("a is the only model on all tasks.")
+    query = {"r": 0.5, "d": 0.5}
+    folder = runs(tmp_path, {"t": {"a": query, "b": query}, "u": {"a": query}})
+    text = " ".join(str(dh.leaderboard(folder, measure="RR", missing="bounds")).split())
+    assert "not told where values are missing" in text
+    assert "not known of these values" not in text
+
+
 def test_bounds_are_separated_only_if_any_value_would_be() -> None:
     values = drawn(2, 30, 3)
     values[:, :, 0] = 0.7 - values[:, :, 0] / 100

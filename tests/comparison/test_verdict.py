@@ -456,6 +456,22 @@ def test_systems_are_held_against_the_baseline() -> None:
     )
 
 
+def test_of_several_baselines_the_best_is_the_rival() -> None:
+    own = (
+        pair(system="good", baseline="poor", mean=0.7, baseline_mean=0.5),
+        pair(system="fair", baseline="poor", mean=0.6, baseline_mean=0.5),
+        pair(system="good", baseline="fair", mean=0.7, baseline_mean=0.6, **NOT_SHOWN),
+    )
+    levels = {"nDCG@10": {"poor": 0.5, "fair": 0.6, "good": 0.7, "next": 0.65}}
+    found = judged(*own, baselines=("poor", "fair"), levels=levels)
+    assert (found.leader, found.runner_up, found.is_better) == ("good", "fair", False)
+    assert "but is not shown better than the best baseline fair: difference" in str(found)
+    assert "good is better than 1 of the 2 baselines by more than chance" in str(found)
+    led = judged(*own, baselines=("good", "fair"), levels=levels | {"nDCG@10": {"poor": 0.5, "fair": 0.6, "good": 0.7}})
+    assert led.runner_up == "fair"
+    assert "the runner-up fair" in str(led)
+
+
 def test_means_that_print_alike_are_printed_once() -> None:
     found = judged(pair(mean=0.70002, baseline_mean=0.7, difference=2e-5))
     assert "new leads by nDCG@10 (both 0.7000), and is better than old by more than chance: difference +2e-05," in str(

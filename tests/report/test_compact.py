@@ -283,3 +283,10 @@ def test_python_gives_it_in_each_format() -> None:
     said = json.loads(as_json(report_compact(comparison, qrels="q")))["verdict"]
     assert (said["measure"], said["asked"]) == ("AP", "MAP")
     assert said["text"].startswith("good is first of 3 systems by MAP")
+
+
+def test_several_baselines_say_which_differences_were_tested() -> None:
+    (table,) = report_compact(compared(baseline=["weak", "fair"]), qrels="q").tables
+    assert "Only differences from weak and fair were tested." in table.caption
+    (table,) = report_compact(compared(), qrels="q").tables
+    assert "Only differences" not in table.caption

@@ -87,7 +87,7 @@ class Verdict:
     leader : str or None
         None where the best mean is shared, or there is no value.
     runner_up : str or None
-        The rival: the baseline; the best of the others if the leader is the baseline, or there is none.
+        The rival: the best baseline; the best of the others if the leader is a baseline, or there is none.
     system, baseline : str or None
         The same two as the pair has them.
     is_better : bool
@@ -314,12 +314,13 @@ class Judge:
         return (best[0] if len(best) == 1 else None), best
 
     def _rival(self, measure: Measure, leader: str) -> str:
-        baseline = next(iter(self.design.against), None)
-        if baseline is not None and baseline != leader:
-            return baseline
-        sign = 1 if measure.higher_is_better else -1
-        others = {name: sign * level for name, level in self.levels[measure.label].items() if name != leader}
-        return max(others, key=lambda name: (not math.isnan(others[name]), others[name]))
+        levels, sign = self.levels[measure.label], 1 if measure.higher_is_better else -1
+        others = [name for name in self._rivals(leader) or levels if name != leader]
+        return max(others, key=lambda name: (not math.isnan(levels[name]), sign * levels[name]))
+
+    def _rivals(self, leader: str | None) -> tuple[str, ...]:
+        """Return the baselines, which alone a leader is compared with that is none of them; else empty."""
+        return () if leader in self.design.against else self.design.against
 
     def _of_pair(
         self, measure: Measure, pair: Pair, leader: str | None, rival: str | None, own: Sequence[Pair]
@@ -427,6 +428,7 @@ class Judge:
         by_weight = " by weight" * (pair.n_effective is not None)
         units += "" if pair.n_effective is None else f" worth {pair.n_effective:.1f} of equal weight"
         levels, leader, rival = self.levels[measure.label], found.leader or pair.baseline, found.runner_up
+        baselines = self._rivals(found.leader)
         if len(levels) == 2:  # over the queries that both have
             levels = {
                 name: math.exp(mean) if measure.geometric else abs(sign) * mean
@@ -437,7 +439,8 @@ class Judge:
         if found.n_systems > 2:
             leads = f"is first of {found.n_systems:,} systems"
             name = f"{leader}, the baseline," if leader == design.baseline else leader
-            against = f"the {'baseline' if rival == design.baseline else 'runner-up'} {rival}"
+            role = "baseline" if rival == design.baseline else "best baseline" if baselines else "runner-up"
+            against = f"the {role} {rival}"
         held = f"{level} to {other}" if level != other else f"both {level}"
         lower = "" if measure.higher_is_better else ", lower is better"
         p = "adjusted p" if len(own) > 1 and design.correction != "none" and design.test != TUKEY else "p"
@@ -446,7 +449,8 @@ class Judge:
         ends = f", {level_of_ci} [{number(found.low)}, {number(found.high)}]" if pair.is_known else ""
         logarithms = " in logarithms" if measure.geometric else ""
         won = "each" if found.n_better == found.n_compared else found.n_better or "none"
-        of_others = f"; {leader} is better than {won} of the {found.n_compared} others by more than chance"
+        who = "baselines" if baselines else "others"
+        of_others = f"; {leader} is better than {won} of the {found.n_compared} {who} by more than chance"
         wins = (pair.wins, pair.losses) if leader == pair.system else (pair.losses, pair.wins)
         only = f" (one-sided test, for {pair.system} {design.alternative} than {pair.baseline})"
         is_sided = pair.is_known and pair.low * pair.high > 0

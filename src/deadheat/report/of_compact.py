@@ -31,7 +31,7 @@ from deadheat.report.of_comparison import (
     size_of,
 )
 from deadheat.stats.rank_sets import tiers_of
-from deadheat.wording import counted
+from deadheat.wording import counted, three
 
 BASELINE = "(baseline)"  # behind its name
 BETTER, WORSE, DOUBT = "†", "‡", "?"
@@ -191,6 +191,8 @@ def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Seque
         yield "Letters behind a number: the systems that it is significantly better than."
     else:
         yield "No difference between two systems is significant."
+    if design.baselines:
+        yield f"Only differences from {three(design.baselines, ' and ')} were tested."
     if DOUBT in marks:
         yield "A question mark: p is in doubt, as the queries are few or the differences skewed."
     test = TESTS[design.test] if TESTS[design.test][0].isupper() else f"a {TESTS[design.test]}"

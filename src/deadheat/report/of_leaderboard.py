@@ -82,11 +82,13 @@ def letter(tier: int | None) -> str:
 def headline(found: Leaderboard) -> str:
     """Return who cannot be told from the best, and what ties and single tasks can change."""
     best = found.models[0]
-    if found.tiers is None:
-        return f"{best} has the best mean {found.measure}; which differences are sure is not known: {found.unknown}."
-    first = [name for name, tier in zip(found.models, found.tiers, strict=True) if tier == 1]
     if len(found.models) == 1:
         return f"{best} is the only model on all tasks."
+    if found.tiers is None:
+        first = [name for name, rank in zip(found.models, found.ranks, strict=True) if rank == 1]
+        who = f"{three(first)} {'share' if len(first) > 1 else 'has'}" if first else "It is open which model has"
+        return f"{who} the best mean {found.measure}; which differences are sure is not known: {found.unknown}."
+    first = [name for name, tier in zip(found.models, found.tiers, strict=True) if tier == 1]
     told = (
         f"{best} is above all others by more than chance"
         if len(first) == 1
@@ -197,11 +199,12 @@ def _facts(found: Leaderboard) -> Iterator[Fact]:
             pairs = [f"{one} over {other}" for one, other in found.reversible]
             text = f"tie order alone can reverse {counted(n, 'pair')} of models: {three(pairs)}"
             if found.tie_share is not None:
-                text += f"; {format_cell(share(found.tie_share))} of the pairs whose order may change at all"
+                what = "queries" if found.sampling == "fixed" else "tasks"
+                text += f", {format_cell(share(found.tie_share))} of those that {what} or tie order may reverse"
         yield Fact("reversible", [list(one) for one in found.reversible], "ties", text)
         yield Fact("tie_share", found.tie_share)
     else:
-        yield said("ties", "not known of these values")
+        yield said("ties", "not known of these values" if found.tie_min is None else "not told where values are missing")
     if found.incomplete:
         of = {name: sorted(set(found.tasks) - set(own)) for name, own in found.incomplete.items()}
         text = f"{counted(len(of), 'model')} without all tasks, not ranked: {three(list(of))}"
