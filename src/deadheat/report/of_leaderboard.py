@@ -204,7 +204,8 @@ def _facts(found: Leaderboard) -> Iterator[Fact]:
         yield Fact("reversible", [list(one) for one in found.reversible], "ties", text)
         yield Fact("tie_share", found.tie_share)
     else:
-        yield said("ties", "not known of these values" if found.tie_min is None else "not told where values are missing")
+        is_known = found.tie_min is not None
+        yield said("ties", "not told where values are missing" if is_known else "not known of these values")
     if found.incomplete:
         of = {name: sorted(set(found.tasks) - set(own)) for name, own in found.incomplete.items()}
         text = f"{counted(len(of), 'model')} without all tasks, not ranked: {three(list(of))}"
