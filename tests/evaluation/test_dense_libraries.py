@@ -139,8 +139,8 @@ def test_nan_counts_only_where_it_is_retrieved(kind: str, monkeypatch: pytest.Mo
 def test_shapes_that_do_not_fit(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     take_for_a_gpu(kind, monkeypatch)
     scores = array_of(kind, np.zeros((2, 3), np.float32))
-    with pytest.raises(ParameterError, match=r"scores must be numbers of shape.*got shape \(2,\)"):
-        dh.evaluate_dense(array_of(kind, np.zeros(2, np.float32)), [[0], [1]], ["RR"])
+    with pytest.raises(ParameterError, match=r"scores must be numbers of shape.*got shape \(2, 3, 1\)"):
+        dh.evaluate_dense(array_of(kind, np.zeros((2, 3, 1), np.float32)), [[0], [1]], ["RR"])
     with pytest.raises(ParameterError, match=r"relevant must be .*got an array of shape \(3, 2\)"):
         dh.evaluate_dense(scores, array_of(kind, np.ones((3, 2), np.int64)), ["RR"])
     with pytest.raises(ParameterError, match=r"mask must be .*of shape \(2, 3\).*got shape \(3, 2\)"):

@@ -107,7 +107,6 @@ def test_the_same_seed_gives_the_same_and_intervals_have_both_errors() -> None:
     ("options", "message"),
     [
         ({"judge": None}, "needs a judge's labels"),
-        ({"unjudged": "zero"}, "judge"),
         ({"ties": "doc_id"}, "ties must be 'expected'"),
         ({"depth": 3}, "depth must be"),
         ({"judged_only": True}, "judged_only"),

@@ -298,7 +298,7 @@ def test_the_weights_of_lenskit() -> None:
     rng = np.random.default_rng(4)
     lists = np.array([rng.permutation(12)[:8] for _ in range(20)])
     totals = np.zeros(12)
-    np.add.at(totals, lists, 0.85 ** np.arange(8))
+    np.add.at(totals, lists, np.broadcast_to(0.85 ** np.arange(8), lists.shape))
     wanted = np.abs(totals[:, None] - totals).sum() / (2 * 12 * totals.sum())
     run = {f"u{n}": {str(item): -place for place, item in enumerate(own.tolist())} for n, own in enumerate(lists)}
     found = dh.exposure(run, discount=lambda rank: 0.85 ** (rank - 1))

@@ -218,7 +218,7 @@ def test_a_file_that_ends_in_html_is_html(folder: Path) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_numbers_are_those_of_json() -> None:
-    command = ["evaluate", "qrels.txt", "a.run", "b.run"]
+    command = ["evaluate", "qrels.txt", "a.run", "b.run", "--sort", "given"]
     document = json.loads(ok(*command, "--format", "json"))["scores"]
     (found,) = read_html(ok(*command, "--format", "html")).all("table")
     _, _, *rows = found.rows()

@@ -53,6 +53,7 @@ compare old.json saved.json
 compare Q.txt A.run E.run -m RR --unjudged bounds --score-precision 2
 compare Q.txt A.run B.run --ties best --no-relevant skip --missing skip --score-precision float16
 compare Q.txt A.run B.run --ties random --judged-only --depth 5 --rel 2
+compare Q.txt A.run B.run E.run -m RR --baseline A --baseline B
 compare Q.txt A.run B.run E.run -m 'nDCG@2 RR P@1' --orders --test t --correction none --confidence-level 0.7
 agree A.run B.run
 agree O1 O2
@@ -214,6 +215,8 @@ class Node:
         if types <= {"null"}:
             return {}
         found: dict[str, Any] = {"type": next(iter(types)) if len(types) == 1 else sorted(types)}
+        if "number" in types and "string" not in types:  # JSON has no infinity
+            found = {"type": sorted(types | {"string"}), "pattern": "^-?inf$"}
         if self.values is not None:  # perhaps seen as a record before
             for one in self.keys.values():
                 self.values.merge(one)

@@ -50,9 +50,9 @@ FORMAT = 1
 PACKAGES = ("deadheat", "numpy", "polars", "scipy", "bm25s", "sentence-transformers", "torch")
 HEAD = 1 << 16  # bytes that are enough to see whose file it is
 RUN, BENCH = (re.compile(rf'\s*\{{\s*"kind"\s*:\s*"{kind}"'.encode()) for kind in (RUN_KIND, KIND))
-# the heading, the verdict if several retrievers are compared, and the title of the first table
+# the heading, headline and verdict if several retrievers are compared, and the title of the first table
 REPORT = re.compile(
-    rb"\*\*[^\n]+ on [^\n]+\*\*\n\n(\*\*[^\n]+\*\*\n\n)?### ([^\n]+: [0-9,]+ cases?|Which retriever is best)\n"
+    rb"\*\*[^\n]+ on [^\n]+\*\*\n\n(\*\*[^\n]+\*\*\n\n([^\n]+\n\n)?)?### ([^\n]+: [0-9,]+ cases?|Which retriever is best)\n"
 )
 
 

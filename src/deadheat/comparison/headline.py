@@ -62,8 +62,8 @@ def size_of(difference: float, measure: Measure) -> str:
     Examples
     --------
     >>> from deadheat import MR, nDCG
-    >>> size_of(0.0412, nDCG @ 10), size_of(0.0098, nDCG @ 10), size_of(-1.25, MR)
-    (' by about 4.1 points of nDCG@10', ' by about 1 point of nDCG@10', ' by about 1.2 in MR')
+    >>> size_of(0.0412, nDCG @ 10), size_of(0.0098, nDCG @ 10), size_of(-1.25, MR())
+    (' by about 4.1 points of nDCG@10', ' by about 0.98 points of nDCG@10', ' by about 1.2 in MR')
     """
     if measure.geometric:
         return f" by {measure.label}"  # its differences are those of logarithms

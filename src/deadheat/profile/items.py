@@ -287,7 +287,7 @@ def popularity(train: object, n_items: int | None = None) -> FloatArray:
     >>> popularity(train, n_items=4).tolist()
     [3.0, 1.0, 1.0, 0.0]
     >>> evaluate_dense(popularity(train, n_items=4), test, "RR", exclude=train).means()
-    {'RR': 0.8333333333333334}
+    {'RR': 0.9166666666666666}
     """
     given = cast("Any", train)
     if hasattr(train, "shape"):
