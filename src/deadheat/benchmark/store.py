@@ -52,7 +52,8 @@ HEAD = 1 << 16  # bytes that are enough to see whose file it is
 RUN, BENCH = (re.compile(rf'\s*\{{\s*"kind"\s*:\s*"{kind}"'.encode()) for kind in (RUN_KIND, KIND))
 # the heading, headline and verdict if several retrievers are compared, and the title of the first table
 REPORT = re.compile(
-    rb"\*\*[^\n]+ on [^\n]+\*\*\n\n(\*\*[^\n]+\*\*\n\n([^\n]+\n\n)?)?### ([^\n]+: [0-9,]+ cases?|Which retriever is best)\n"
+    rb"\*\*[^\n]+ on [^\n]+\*\*\n\n(\*\*[^\n]+\*\*\n\n([^\n]+\n\n)?)?"
+    rb"### ([^\n]+: [0-9,]+ cases?|Which retriever is best)\n"
 )
 
 
