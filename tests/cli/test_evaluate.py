@@ -294,6 +294,9 @@ def test_fill_takes_the_labels_of_a_judge_where_humans_left_holes(folder: Path) 
     assert told == pytest.approx(wanted)
     out = ok("evaluate", "few.txt", "one.run", "--fill", "llm.txt", "-m", "P@1")
     assert "2 documents that the judge alone has labelled, of which the run lacks 0" in " ".join(out.split())
+    (folder / "llm.csv").write_text("query_id,doc_id,answer\nq1,a,2\nq1,c,2\nq1,b,no idea\n", encoding="utf-8")
+    out = ok("evaluate", "few.txt", "one.run", "--fill", "llm.csv", "--grades", "drop", "-m", "P@1")
+    assert "1 of 3 answers is no grade ('no idea'), left out" in " ".join(out.split())
     for more in (["--unjudged", "bounds"], ["--save", "x.json"], ["--beside", "doc_id"]):
         assert "--fill" in call("evaluate", "few.txt", "one.run", "--fill", "llm.txt", *more).stderr
     assert "--fill" in call("evaluate", "few.txt", "one.run", "--unjudged", "judge").stderr

@@ -38,6 +38,23 @@ def test_the_numbers_have_their_intervals() -> None:
     assert math.isnan(one_query.kappa.low)
 
 
+def test_intervals_stay_within_what_a_statistic_can_be() -> None:
+    found = dh.judge_agreement(
+        {"a": {"x": 2, "y": 3}, "b": {"x": 2, "y": 0}, "c": {"x": 1, "y": 0}},
+        {"a": {"x": 2, "y": 3}, "b": {"x": 2, "y": 1}, "c": {"x": 1, "y": 0}},
+    ).only
+    shares = np.array([4 / 4, 3 / 4, 3 / 4])  # equal grades, without each query in turn
+    half = scipy_stats.t.ppf(0.975, 2) * math.sqrt(2 / 3 * ((shares - shares.mean()) ** 2).sum())
+    assert 5 / 6 + half > 1
+    agreement = found.estimates["agreement"]
+    assert (agreement.low, agreement.high) == pytest.approx((5 / 6 - half, 1.0))
+    for name, one in found.estimates.items():
+        assert (0 if name in {"agreement", "precision", "recall"} else -1) <= one.low <= one <= one.high <= 1
+    for name, limits in (("precision", (0, 1)), ("recall", (0, 1)), ("inflation", (-3, 3))):
+        for one in found.by_grade[name]:
+            assert math.isnan(one.low) or limits[0] <= one.low <= one <= one.high <= limits[1]
+
+
 def test_frames_for_people_and_programs() -> None:
     found = dh.judge_agreement(HUMAN, [dh.Qrels(JUDGE, name="one"), dh.Qrels(HUMAN, name="two")])
     frame = found.to_polars()

@@ -144,6 +144,14 @@ def test_many_users_and_what_is_said() -> None:
     assert "among 9 others" in str(few)
 
 
+def test_how_many_queries_have_fewer_others_is_said() -> None:
+    scores = np.arange(10.0).reshape(2, 5)
+    for positives in ("together", "each"):
+        for n, told in ((3, ""), (4, "; 1 of 2 queries have fewer, which all count")):
+            ev = dh.evaluate_dense(scores, [[0], [1]], "RR", exclude=[[4], []], sampled=n, positives=positives)
+            assert ev.notes[0].endswith(f"among {n} others; exact means over all samples{told}")
+
+
 def test_systems_are_compared() -> None:
     rng = np.random.default_rng(1)
     relevant = [[int(rng.integers(60))] for _ in range(30)]

@@ -195,3 +195,13 @@ def test_what_makes_no_sense_is_refused(options: dict[str, object], message: str
 def test_a_pair_that_comes_twice_is_an_error() -> None:
     with pytest.raises(DuplicateError):
         dh.item_profile([("u", "a", 1.0), ("u", "a", 2.0)])
+
+
+def test_popularity_of_an_array_that_is_no_matrix_of_users_by_items() -> None:
+    items = np.array([[0, 3], [1, 2]])  # numbers of items, two of each user
+    for kwargs in ({"n_items": 5}, {"n_items": 1}):
+        with pytest.raises(ParameterError, match=r"an array of shape \(2, 2\)"):
+            dh.popularity(items, **kwargs)
+    with pytest.raises(ParameterError, match=r"of shape \(n_users, n_items\)"):
+        dh.popularity(items[0])
+    assert dh.popularity(items.tolist(), 5).tolist() == [1, 1, 1, 1, 0]

@@ -79,3 +79,11 @@ def test_sentences_in_a_table_are_wrapped_in_a_pipe(tmp_path: Path) -> None:
     assert result.exit_code == 0
     own = [line for line in result.stdout.splitlines() if str(tmp_path) not in line]
     assert 60 < max(map(len, own)) <= 80
+
+
+def test_columns_that_are_left_out_are_named_once(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(files)
+    monkeypatch.setenv("COLUMNS", "60")
+    out = " ".join(ok("judges", "q.txt", "q.txt", "one.run").split())
+    assert "95% CI" in out.split("not shown at this width: ")[1]
+    assert "95% CI, 95% CI" not in out

@@ -78,7 +78,7 @@ def labels_of_judge(path: str | None) -> Qrels | None:
     """Read the labels of the one judge that an option names, if it names one."""
     from deadheat.data.judgments import as_qrels
 
-    return None if path is None else as_qrels(labels(path, "judge"))
+    return None if path is None else as_qrels(labels(path, next(iter(named_runs([path])))))
 
 
 def labels(path: str, name: str) -> Any:  # noqa: ANN401 - qrels or a run

@@ -37,7 +37,7 @@ from deadheat.evaluation.reconciling import Reconciled, reconciled
 from deadheat.evaluation.repeats import Repeats
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import Stratum, groups
-from deadheat.evaluation.under import evaluate_many, evaluate_under
+from deadheat.evaluation.under import evaluate_many, evaluate_under, labelled_by_none
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.evaluation.weights import Weights
 from deadheat.io.forking import check_threads
@@ -454,7 +454,11 @@ class Comparison(Plottable, Shown):
             Of each system under the judge's labels, for the queries that humans labelled and others.
         """
         pairs = judged_pairs(self.pairs, self.differences, self.query_ids, judge, self.design)
-        found = replace(self, pairs=pairs, by_judge=judge)
+        evaluations = {
+            name: Evaluation([*one], **one.parts() | {"unjudged_queries": labelled_by_none(one, judge[name])})
+            for name, one in self.evaluations.items()
+        }
+        found = replace(self, evaluations=evaluations, pairs=pairs, by_judge=judge)
         return _corrected_together({(): found}, self.design)[()]
 
     def equivalence(self, margin: float) -> pl.DataFrame:

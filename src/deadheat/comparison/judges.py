@@ -47,6 +47,7 @@ STATISTICS = {
     "recall": "of what is relevant, the share that the judge finds",
     "inflation": "share of relevant, judge - human",
 }
+SHARES = ("agreement", "precision", "recall")  # from 0 to 1; all others from -1 to 1, but inflation by grade
 OF_GRADES = ("precision", "recall", "inflation")
 OF_QUERIES = ("agreement", "kappa", "quadratic_kappa", "tau_b")
 
@@ -134,7 +135,7 @@ class LabelAgreement:
         return {
             name: _mean_of(labels.tau_b(self.counts), self.confidence_level)
             if name == "tau_b"
-            else _estimate(self.statistic(name, tables), self.confidence_level)
+            else _estimate(self.statistic(name, tables), self.confidence_level, lowest=-(name not in SHARES))
             for name in STATISTICS
         }
 
@@ -142,7 +143,12 @@ class LabelAgreement:
     def by_grade(self) -> dict[str, list[Estimate]]:
         """Precision, recall and inflation of the judge at each grade, each of length n_grades."""
         found = labels.by_grade(_leaving_out(self.counts), self.grades)
-        return {name: [_estimate(column, self.confidence_level) for column in found[name].T] for name in OF_GRADES}
+        reach = float(np.ptp(self.grades))
+        limits = {name: (0.0, 1.0) if name in SHARES else (-reach, reach) for name in OF_GRADES}
+        return {
+            name: [_estimate(column, self.confidence_level, *limits[name]) for column in found[name].T]
+            for name in OF_GRADES
+        }
 
     def statistic(self, name: str, tables: FloatArray) -> FloatArray:
         """Return a statistic of `STATISTICS` of each of some tables, of shape (..., n_grades, n_grades)."""
@@ -551,10 +557,11 @@ def _leaving_out(counts: FloatArray) -> FloatArray:
     return np.concatenate([whole[None], whole - counts])
 
 
-def _estimate(values: FloatArray, confidence: float) -> Estimate:
-    """Return a statistic with its interval, from its values for all queries and without each."""
+def _estimate(values: FloatArray, confidence: float, lowest: float = -1, highest: float = 1) -> Estimate:
+    """Return a statistic with its interval, cut to its limits, from its values for all queries and without each."""
     value = float(values[0])
-    return Estimate(value, *jackknife_bounds(value, values[1:], confidence), len(values) - 1)
+    ends = np.clip(jackknife_bounds(value, values[1:], confidence), lowest, highest)
+    return Estimate(value, *ends, len(values) - 1)
 
 
 def _mean_of(values: FloatArray, confidence: float) -> Estimate:

@@ -29,7 +29,9 @@ GRADES = ("grade", "rating", "relevance", "judgment", "judgement", "label", "sco
 def as_qrels(judge: Source) -> Qrels:
     """Return a judge's labels as qrels; of a run the scores are the grades."""
     if isinstance(judge, Run):
-        judge = Qrels.of_checked(judge.to_polars().rename({"score": "relevance"}), judge.name)
+        run = judge
+        judge = Qrels.of_checked(run.to_polars().rename({"score": "relevance"}), run.name)
+        judge.notes = (f"{run.name} is a run: its scores are taken as grades", *run.notes)
     return Qrels.of(judge)
 
 

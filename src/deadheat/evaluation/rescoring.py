@@ -155,7 +155,7 @@ def rescore(
     if run is None:
         raise DataError(
             f"{evaluation.name} was saved without its ranking, and cannot be scored again",
-            hint="evaluate the run again; to save keeps its ranking unless the depth is 0",
+            hint="evaluate the run again, and save it with a depth above 0",
         )
     if conventions.ties == "random":
         raise ParameterError(

@@ -160,8 +160,8 @@ def evaluate_under(
             bounds = _bounds(conventions, qrels, run, placements, ranked, holes=holes)
             scores = [replace(one, unjudged=bounds(one.measure)) for one in scores]
     found = evaluation_of(conventions, qrels, run, placements, scores, lacking)
-    if holes is not None:
-        found.notes = (*found.notes, holes.told())
+    if holes is not None and judge is not None:
+        found.notes = (*dict.fromkeys((*found.notes, *judge.notes)), holes.told())
     return found
 
 
@@ -183,7 +183,13 @@ def helped_by(human: Evaluation, judge: Evaluation) -> Evaluation:
             raise DataError(f"{judge.qrels_name} gives no {own.measure.label} for {of} with human labels")
         is_mean = not (own.measure.total or own.measure.geometric)
         scores.append(replace(own, predicted=(same, rest) if is_mean else None))
-    return Evaluation(scores, **human.parts() | {"judge": judge})
+    return Evaluation(scores, **human.parts() | {"judge": judge, "unjudged_queries": labelled_by_none(human, judge)})
+
+
+def labelled_by_none(human: Evaluation, judge: Evaluation) -> tuple[str, ...]:
+    """Return the queries of a run that neither humans nor a judge labelled."""
+    known = {*judge.query_ids.tolist()}
+    return tuple(query for query in human.unjudged_queries if query not in known)
 
 
 def lacking_of(conventions: Conventions, run: Run, placements: Placements, missing: BoolArray) -> tuple[str, ...]:

@@ -278,7 +278,7 @@ def popularity(train: object, n_items: int | None = None) -> FloatArray:
     Raises
     ------
     ParameterError
-        Lists come without `n_items`, or name an item beyond.
+        Lists come without `n_items`, or name an item beyond; or an array has another number of columns.
 
     Examples
     --------
@@ -291,7 +291,16 @@ def popularity(train: object, n_items: int | None = None) -> FloatArray:
     """
     given = cast("Any", train)
     if hasattr(train, "shape"):
-        n_users, n_items = given.shape
+        shape = tuple(given.shape)
+        if len(shape) != 2 or (n_items is not None and shape[1] != n_items):
+            size = "n_items" if n_items is None else n_items
+            raise ParameterError(
+                argument="train",
+                given=Plain(f"an array of shape {shape}"),
+                allowed=f"of shape (n_users, {size})",
+                hint="if it holds numbers of items, give train.tolist()",
+            )
+        n_users, n_items = shape
     elif n_items is None:
         raise ParameterError(argument="n_items", given=None, allowed="the number of items, as lists do not say it")
     else:

@@ -179,7 +179,7 @@ def made_under(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     if depth is not None:
         yield Fact("depth", depth, "lists", f"cut after {counted(depth, 'document')}", is_note=True)
     yield from _weighted(evaluations[0])
-    yield from _helped(evaluations)
+    yield from helped(evaluations)
     yield from _components(evaluations)
     for one in evaluations:
         yield from _repeated(one)
@@ -205,13 +205,17 @@ def made_under(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         )
 
 
-def of_judge(name: str, n_others: int, n_queries: int, what: str) -> Fact:
-    """Return what was assumed of a judge's labels that help to estimate something."""
+def of_judge(judge: Evaluation, human: Evaluation, n_others: int, n_queries: int, what: str) -> Iterator[Fact]:
+    """Say what was assumed of a judge's labels that help to estimate something, and to read them."""
+    name = judge.qrels_name
     text = (
         f"{name} labelled {counted(n_others, 'query', 'queries')} beside {n_queries} with human labels, which must be a"
         f" random sample of all; {what} by prediction-powered inference"
     )
-    return Fact("judge", name, "judge", text)
+    yield Fact("judge", name, "judge", text)
+    for note in judge.notes:
+        if note not in {*human.notes, *judge.alike}:
+            yield said("judge", note)
 
 
 def not_a_sample(measure: str, p: float, what: str) -> Fact:
@@ -220,7 +224,7 @@ def not_a_sample(measure: str, p: float, what: str) -> Fact:
     return warning("sample", f"{text} a random sample? If not, the {what} are off")
 
 
-def _helped(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
+def helped(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     """Say what was assumed of a judge's labels, and where they add nothing."""
     if (judge := evaluations[0].judge) is None:
         return
@@ -228,7 +232,7 @@ def _helped(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
 
     scores = [one for evaluation in evaluations for one in evaluation if one.powered is not None]
     n_others = len({*judge.query_ids.tolist()}.difference(evaluations[0].query_ids.tolist()))
-    yield of_judge(judge.qrels_name, n_others, len(evaluations[0].query_ids), "means and their intervals")
+    yield from of_judge(judge, evaluations[0], n_others, len(evaluations[0].query_ids), "means and their intervals")
     if useless := sum(one.powered is not None and not one.powered.weight for one in scores):
         text = f"the judge adds nothing to {useless} of {counted(len(scores), 'mean')}: human labels alone make these"
         yield said("weight 0", text)

@@ -375,9 +375,10 @@ def _of_judge(comparison: Comparison) -> Iterator[Fact]:
         return
     pairs = [(pair, pair.judged) for pair in comparison.pairs if pair.judged is not None]
     n_others = max(one.n_others for _, one in pairs)
-    name = next(iter(comparison.by_judge.values())).qrels_name
+    name, judge = next(iter(comparison.by_judge.items()))
     n = max(pair.n_queries for pair, _ in pairs)
-    yield of_judge(name, n_others, n, "differences, and p by Student's t and not by the test above,")
+    of = "differences, and p by Student's t and not by the test above,"
+    yield from of_judge(judge, comparison.evaluations[name], n_others, n, of)
     useless = sum(not one.weight for _, one in pairs)
     if useless:
         text = f"adds nothing to {useless} of {counted(len(pairs), 'difference')}: these are of the human labels alone"

@@ -36,8 +36,9 @@ def of_exposure(found: Exposure, *, for_people: bool = True) -> Report:
     ]
     if found.groups is not None:
         names = found.groups.columns[2:]
-        numbers = [Column(name, name.replace("_", " ")) for name in names if name != "share"]
-        own = (Column("n_items", "items"), Column("share", "share", lambda row: share(row["share"])), *numbers)
+        numbers = [Column(name, name.replace("_", " ")) for name in names]
+        numbers[names.index("share")] = Column("share", "share", lambda row: share(row["share"]))  # of all exposure
+        own = (Column("n_items", "items"), *numbers)
         tables.insert(0, tabulate("groups", (GROUP,), own, found.groups.to_dicts(), title="Groups"))
     if found.pairs is not None:
         between = [

@@ -144,7 +144,7 @@ def _table(table: Table, width: int, digits: int | None) -> Text:
     shown = {column.key for column in grid.table.columns}
     left_out = [column.heading for column in table.columns if column.heading and column.key not in shown]
     if left_out:
-        lines.append(Text(_filled(f"not shown at this width: {', '.join(left_out)}", width), DIM))
+        lines.append(Text(_filled(f"not shown at this width: {', '.join(dict.fromkeys(left_out))}", width), DIM))
     if table.caption:
         lines += [Text(""), Text(_filled(table.caption, min(width, MOST_READABLE)))]
     return Text("\n").join(lines)
