@@ -151,7 +151,8 @@ def test_what_is_assumed_of_a_judge_that_is_a_run_is_told_where_it_helps(folder:
     (folder / "people.txt").write_text("q1 0 d1 1\nq2 0 d1 0\nq2 0 d3 1\n", encoding="utf-8")
     judged = "".join(f"q{n} Q0 d{n % 3} 1 {n % 2} llm\n" for n in range(1, 8))
     (folder / "llm.run").write_text(judged, encoding="utf-8")
-    (folder / "c.run").write_text("".join(f"q{n} Q0 d1 1 3 c\nq{n} Q0 d3 2 2 c\n" for n in range(1, 9)), encoding="utf-8")
+    found = "".join(f"q{n} Q0 d1 1 3 c\nq{n} Q0 d3 2 2 c\n" for n in range(1, 9))
+    (folder / "c.run").write_text(found, encoding="utf-8")
     for command, *more in (("evaluate", "-m", "P@1"), ("compare", "a.run", "-m", "P@1"), ("gate", "-c", "P@1 >= 0")):
         out = " ".join(call(command, "people.txt", "c.run", *more, "--judge", "llm.run").stdout.split())
         assert "judge llm labelled 5 queries beside 2 with human labels" in out

@@ -178,7 +178,7 @@ def made_under(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         yield Fact("rel", rel, "relevant", f"from relevance {rel:g} on, where a measure names no other", is_note=True)
     if depth is not None:
         yield Fact("depth", depth, "lists", f"cut after {counted(depth, 'document')}", is_note=True)
-    yield from _weighted(evaluations[0])
+    yield from weighted(evaluations[0])
     yield from helped(evaluations)
     yield from _components(evaluations)
     for one in evaluations:
@@ -213,9 +213,8 @@ def of_judge(judge: Evaluation, human: Evaluation, n_others: int, n_queries: int
         f" random sample of all; {what} by prediction-powered inference"
     )
     yield Fact("judge", name, "judge", text)
-    for note in judge.notes:
-        if note not in {*human.notes, *judge.alike}:
-            yield said("judge", note)
+    known = {*human.notes, *judge.alike}
+    yield from (said("judge", text) for text in judge.notes if text not in known)
 
 
 def not_a_sample(measure: str, p: float, what: str) -> Fact:
@@ -241,7 +240,7 @@ def helped(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
             yield not_a_sample(one.measure.label, p, "means")
 
 
-def _weighted(evaluation: Evaluation) -> Iterator[Fact]:
+def weighted(evaluation: Evaluation) -> Iterator[Fact]:
     """Say that means are weighted, what the queries are worth, and which of them have much of the weight."""
     scores = next((one for one in evaluation if one.weights is not None), None)
     if scores is None or scores.weights is None:

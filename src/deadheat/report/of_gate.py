@@ -7,7 +7,7 @@ from dataclasses import replace
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.gates import Check, GateResult
-from deadheat.report.conventions import EXPLAINED, brought_together, estimated_by, gathered, helped, tell_unshared
+from deadheat.report.conventions import EXPLAINED, brought_together, estimated_by, gathered, helped, tell_unshared, weighted
 from deadheat.report.model import (
     BEYOND,
     MEASURE,
@@ -184,6 +184,7 @@ def _facts(
         Fact("n_queries", result.n_queries, "queries", f"{result.n_queries:,}"),
         Fact("notes", list(evaluation.notes), "data", "; ".join(evaluation.notes)),
         *tell_unshared([evaluation], evaluation.conventions.missing, is_alone=True, is_note=False),
+        *weighted(evaluation),
         *helped([evaluation]),
         *_sizes(result),
         Fact("ties", evaluation.ties, "ties", EXPLAINED[evaluation.ties], is_warning=evaluation.ties == "random"),
