@@ -7,7 +7,15 @@ from dataclasses import replace
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.gates import Check, GateResult
-from deadheat.report.conventions import EXPLAINED, brought_together, estimated_by, gathered, helped, tell_unshared, weighted
+from deadheat.report.conventions import (
+    EXPLAINED,
+    brought_together,
+    estimated_by,
+    gathered,
+    helped,
+    tell_unshared,
+    weighted,
+)
 from deadheat.report.model import (
     BEYOND,
     MEASURE,
