@@ -490,3 +490,11 @@ def test_real_runs_fit_a_screen(folder: Path) -> None:
     out = failed(llm_qrels(), llm_run("TREMA-CoT"), "--preset", "rag", "--baseline", "base.json")
     assert max(map(len, out.splitlines())) <= 80
     assert re.search(r"^nDCG@10 +0\.6701 +0\.5006 +-0\.1696 .* failed$", out, re.MULTILINE)
+
+
+def test_what_weights_are_worth_is_told(folder: Path) -> None:
+    rows = "".join(f"q{n},{60 if n == 3 else 1}\n" for n in range(12))
+    (folder / "traffic.csv").write_text(f"query_id,searches\n{rows}", encoding="utf-8")
+    more = ("--queries", "traffic.csv", "--weights", "searches")
+    out = " ".join(ok("gate", "qrels.txt", "tied.run", "-c", "RR > 0.5", *more).split())
+    assert f"12 queries are worth {(60 + 11) ** 2 / (60**2 + 11):.1f} of equal weight" in out

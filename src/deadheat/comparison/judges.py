@@ -560,8 +560,8 @@ def _leaving_out(counts: FloatArray) -> FloatArray:
 def _estimate(values: FloatArray, confidence: float, lowest: float = -1, highest: float = 1) -> Estimate:
     """Return a statistic with its interval, cut to its limits, from its values for all queries and without each."""
     value = float(values[0])
-    ends = np.clip(jackknife_bounds(value, values[1:], confidence), lowest, highest)
-    return Estimate(value, *ends, len(values) - 1)
+    low, high = np.clip(jackknife_bounds(value, values[1:], confidence), lowest, highest)
+    return Estimate(value, low, high, len(values) - 1)
 
 
 def _mean_of(values: FloatArray, confidence: float) -> Estimate:

@@ -105,7 +105,7 @@ def together(name: str, evaluations: Sequence[Evaluation], missing: str) -> Eval
     lacks = np.column_stack([members(one.query_ids, np.array(one.missing_queries, object)) for one in evaluations])
     left_out: BoolArray = lacks if missing == "skip" else np.zeros_like(lacks)
     scores = [_of_measure([one[own.measure] for one in evaluations], left_out) for own in first]
-    n_lacking = int(left_out.any(axis=1).sum())
+    n_lacking = int((lacks.any(axis=1) & ~lacks.all(axis=1)).sum())
     lacking = f"; {counted(n_lacking, 'query lacks', 'queries lack')} some of them" if n_lacking else ""
     note = f"means over {n} repeats{lacking}; documents are counted in the first"
     found = Evaluation(
