@@ -65,3 +65,15 @@ def test_ties_by_document_id_have_one_name() -> None:
         if not match.string[match.end() :].startswith((" with", ". `nDCG(gain"))  # of other conventions
     }
     assert not found
+
+
+def test_one_word_for_one_thing() -> None:
+    """No page has a word that the glossary refuses, but in code."""
+    rows = re.findall(r"^\| (.*) \|$", (ROOT / "docs/glossary.md").read_text("utf-8"), re.MULTILINE)[2:]
+    refused = [word for row in rows for word in row.rsplit("| ", 1)[1].split(", ")]
+    assert len(refused) > 20
+    words = re.compile(rf"\b({'|'.join(map(re.escape, refused))})s?\b", re.IGNORECASE)
+    pages = [ROOT / "README.md", *(path for path in (ROOT / "docs").rglob("*.md") if "made" not in path.parts)]
+    for path in pages:
+        text = re.sub(r"^```.*?^```|`[^`]*`", "", path.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+        assert path.name == "glossary.md" or not words.findall(text), path
