@@ -81,6 +81,18 @@ def test_errors(table: Path, tmp_path: Path) -> None:
     assert "model good appears twice on task a, query q0" in refused("leaderboard", table)
 
 
+def test_queries_that_a_model_lacks_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "faq").mkdir()
+    (tmp_path / "faq" / "qrels").write_text("q0 0 r 1\nq1 0 r 1\nq2 0 r 1\n", encoding="utf-8")
+    for name, n in (("whole", 3), ("part", 1)):
+        lines = [f"q{one} Q0 r 1 1 t\n" for one in range(n)]
+        (tmp_path / "faq" / f"{name}.run").write_text("".join(lines), encoding="utf-8")
+    found = call("leaderboard", tmp_path, "-m", "RR")
+    assert "that lack a ranking count as empty ones: part 2" in " ".join(found.stdout.split())
+    assert not found.stderr
+    assert "no saved evaluation and no result file" in refused("leaderboard", tmp_path / "faq", tmp_path)
+
+
 def test_orders_of_systems(tmp_path: Path) -> None:
     qrels = {f"q{n}": {"r": 1} for n in range(3)}
     runs = {

@@ -130,6 +130,11 @@ def test_rankings_have_the_texts_of_documents(files: Path) -> None:
             text = one["text"] if len(one["text"]) <= 200 else f"{one['text'][:200]}..."
             assert named[one["doc_id"]] == text
     assert "Texts are cut after 200 characters." in page
+    (files / "others.csv").write_text("doc_id,text\nelsewhere,other\n")
+    told = call("report", "judged.json", "good.json", "-m", "RR", "--texts", "others.csv", "-o", "no.html")
+    assert told.exit_code == 3
+    assert "others.csv: no document of the runs, such as" in told.output
+    assert not (files / "no.html").exists()
 
 
 @pytest.mark.parametrize("form", ["markdown", "html"])

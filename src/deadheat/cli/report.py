@@ -36,6 +36,7 @@ from deadheat.cli.options import (
     takes,
 )
 from deadheat.cli.output import emit
+from deadheat.errors import DataError
 
 if TYPE_CHECKING:
     from deadheat.comparison.languages import Languages
@@ -218,7 +219,10 @@ def _names(path: str | None, runs: Iterable[Run]) -> dict[str, str]:
 
     known = set[str]().union(*(run.to_polars()["doc_id"].unique() for run in runs))
     found = read_collection(path)
-    return {doc: text for doc, text in zip(found.ids, found.texts, strict=True) if doc in known}
+    named = {doc: text for doc, text in zip(found.ids, found.texts, strict=True) if doc in known}
+    if known and not named:
+        raise DataError(f"no document of the runs, such as {min(known)!r}", given=found.ids[0], path=path)
+    return named
 
 
 def _alone(

@@ -184,7 +184,7 @@ def _evaluated(folder: Path, measures: Sequence[Any]) -> dict[str, Evaluation]:
     if len(named) < len(paths):
         twice = next(path for path in paths if named[label_of(path)] != path)
         raise DuplicateError(f"two runs of {label_of(twice)} in task {folder.name}", hint="leave one out", path=twice)
-    return dict(evaluate(qrels, named, measures))
+    return dict(evaluate(qrels, named, measures, missing="empty"))  # which a note says
 
 
 def _of_several(
@@ -277,6 +277,10 @@ def _of_evaluations(named: Mapping[str, Mapping[str, Evaluation]], measure: Meas
             scores = {name: one[wanted] for name, one in own.items()}
         except MeasureError as error:
             raise DataError(f"task {task}: {error}") from error
+        empty = {name: len(one.missing_queries) for name, one in own.items() if one.conventions.missing == "empty"}
+        lacking = [f"{name} {n:,}" for name, n in empty.items() if n]
+        if lacking:
+            notes.append(f"queries of {task} that lack a ranking count as empty ones: {three(lacking)}")
         ids: TextArray = np.array(sorted(set().union(*(one.query_ids.tolist() for one in scores.values()))), object)
         columns = {
             name: np.column_stack([aligned(getattr(one, name), one.query_ids, ids) for one in scores.values()])
@@ -437,7 +441,12 @@ def _of_mteb(paths: Sequence[Path], folder: Path | None) -> TaskResults:
     rows: dict[tuple[str, str], float] = {}
     averaged: dict[str, int] = {}
     for path in paths:
-        for named, result in _mteb_in(path):
+        held = _mteb_in(path)
+        if not held:
+            raise DataError(
+                "is no saved evaluation and no result file of MTEB", hint="give a table or folder alone", path=path
+            )
+        for named, result in held:
             model, task = named or _model_of(path, folder), str(result["task_name"])
             if (task, model) in rows:
                 raise DuplicateError(
