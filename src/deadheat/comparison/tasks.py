@@ -278,9 +278,9 @@ def _of_evaluations(named: Mapping[str, Mapping[str, Evaluation]], measure: Meas
         except MeasureError as error:
             raise DataError(f"task {task}: {error}") from error
         empty = {name: len(one.missing_queries) for name, one in own.items() if one.conventions.missing == "empty"}
-        lacking = [f"{name} {n:,}" for name, n in empty.items() if n]
-        if lacking:
-            notes.append(f"queries of {task} that lack a ranking count as empty ones: {three(lacking)}")
+        counts = [f"{name} {n:,}" for name, n in empty.items() if n]
+        if counts:
+            notes.append(f"queries of {task} that lack a ranking count as empty ones: {three(counts)}")
         ids: TextArray = np.array(sorted(set().union(*(one.query_ids.tolist() for one in scores.values()))), object)
         columns = {
             name: np.column_stack([aligned(getattr(one, name), one.query_ids, ids) for one in scores.values()])
