@@ -78,7 +78,8 @@ def test_exposure_of_items_and_groups() -> None:
     ("arguments", "code", "message"),
     [
         (("bm25.run", "-k", "0"), 2, "a whole number from 1 on"),
-        (("bm25.run", "--n-items", "1"), 2, "is less than the"),
+        (("bm25.run", "--n-items", "1"), 2, "--n-items must be 5 or more, the items that the run"),
+        (("bm25.run", "--discount", "linear"), 2, "--discount is of exposure: give --groups or --qrels too"),
         (("bm25.run", "--groups", "no.csv"), 3, "no such file"),
         (("bm25.run", "--qrels", "qrels.txt", "--discount", "log"), 2, "discount"),
         (("no.run",), 3, "no such file"),
@@ -87,3 +88,12 @@ def test_exposure_of_items_and_groups() -> None:
 def test_bad_input_is_named(arguments: tuple[str, ...], code: int, message: str) -> None:
     result = call("items", *arguments)
     assert (result.exit_code, message in result.output) == (code, True), result.output
+
+
+def test_pairs_of_groups_fit_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    docs = dh.Run("bm25.run").to_polars()["doc_id"].unique().sort().to_list()
+    Path("groups.csv").write_text("item_id,producer\n" + "".join(f"{doc},{n % 2}\n" for n, doc in enumerate(docs)))
+    out = ok("items", "bm25.run", "--groups", "groups.csv", "--qrels", "qrels.txt")
+    assert max(map(len, out.splitlines())) <= 80
+    assert "ratio of target" in out

@@ -57,6 +57,8 @@ def test_what_becomes_of_failures() -> None:
     assert run.to_dict()["q1"] == {"a": 2, "b": 0, "d": 3}
     with pytest.raises(ParameterError, match="failed"):
         dh.read_judgments(RAW, kind="run", failed="bounds")
+    with pytest.raises(DataError, match="there is no answer"):
+        dh.read_judgments({})
     with pytest.raises(DataError, match="no answer is a grade"):
         dh.read_judgments({"q": {"a": "no"}}, failed="drop")
 

@@ -97,7 +97,7 @@ def test_the_catalogue_is_what_the_run_and_the_popularity_have(k: int) -> None:
     assert (found.n_items, found.coverage) == (3, k / 3)
     known = dh.item_profile(run, {"a": 2, "c": 1, "z": 5}, cutoff=k, n_users=10)
     assert (known.n_items, known.coverage) == (4, k / 4)
-    with pytest.raises(ParameterError, match="n_items=2 is less than the 3 items that the run"):
+    with pytest.raises(ParameterError, match="n_items must be 3 or more, the items that the run"):
         dh.item_profile(run, cutoff=k, n_items=2)
 
 
@@ -177,7 +177,7 @@ def test_the_tail_is_all_but_the_head() -> None:
     ("options", "message"),
     [
         ({"cutoff": 0}, "cutoff must be a whole number from 1 on"),
-        ({"n_items": 1}, "n_items=1 is less than the 2 items"),
+        ({"n_items": 1}, "n_items must be 2 or more"),
         ({"head": 2}, "head must be a number from 0 to 1"),
         ({"n_users": 0}, "n_users must be a number above 0"),
         ({"popularity": {"a": -1}}, "popularity must be numbers from 0 on, got -1 for 'a'"),
@@ -205,3 +205,11 @@ def test_popularity_of_an_array_that_is_no_matrix_of_users_by_items() -> None:
     with pytest.raises(ParameterError, match=r"of shape \(n_users, n_items\)"):
         dh.popularity(items[0])
     assert dh.popularity(items.tolist(), 5).tolist() == [1, 1, 1, 1, 0]
+
+
+def test_items_that_tie_at_the_border_of_the_tail_are_told() -> None:
+    run = {"u": {"a": 3.0, "b": 2.0, "c": 1.0, "d": 0.5, "e": 0.1}}
+    tied = str(dh.item_profile(run, {"v": {"a": 1, "b": 1}}, head=0.2))
+    assert "5 of 5 items: all but the 20% most popular ones; 1 of those counted as tail" in " ".join(tied.split())
+    clear = str(dh.item_profile(run, {"v": {"a": 1, "b": 1}, "w": {"a": 1}}, head=0.2))
+    assert "4 of 5 items: all but the 20% most popular ones\n" in clear

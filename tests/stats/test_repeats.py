@@ -26,6 +26,14 @@ def drawn(rng: np.random.Generator, n_queries: int, n_repeats: int, shared: floa
     return np.asarray(effects + NOISE * rng.standard_normal((n_queries, n_repeats)))
 
 
+def test_what_rounding_leaves_of_equal_mean_squares_is_none() -> None:
+    values = np.array([[1.0, 1.0], [1.0, 1.0], [0.0, 1.0]])  # each mean square is 1/6
+    found = variance_components(values, np.zeros((3, 2)))
+    assert (found.queries, found.shared) == (0, 0)
+    assert found.repeats == pytest.approx(1 / 6)
+    assert shared_of(values).variance == 0
+
+
 def test_components_of_a_whole_design_are_those_of_two_way_anova() -> None:
     values = drawn(np.random.default_rng(1), 7, 4, 0.2)
     n, k, mean = 7, 4, values.mean()

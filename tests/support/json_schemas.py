@@ -65,6 +65,8 @@ gate saved.json --baseline old.json --no-worse-than 0.2
 gate Q.txt A.run --preset rag --allow-unknown
 rescore saved.json Q.txt
 rescore saved.json labels.txt -m 'RR AP' --save saved3.json
+evaluate Q.txt A.run -m P@1 --depth 9 --save cut.json
+rescore cut.json Q.txt
 diff Q.txt labels.txt
 diff Q.txt labels.txt A.run B.run -m 'RR AP' --collection documents.csv
 ties A.run

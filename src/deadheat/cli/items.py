@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from deadheat.cli.app import refuse
 from deadheat.cli.files import INPUT, open_qrels, open_run
 from deadheat.cli.options import FILE, LAST, READING, examples, takes
 from deadheat.cli.output import Output, output_options
@@ -55,6 +56,8 @@ def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 
     from deadheat.report.of_items import of_items
 
     qrels, groups = options["qrels"], options["groups"]
+    if not (qrels or groups):
+        refuse(("discount",), "is of exposure: give --groups or --qrels too")
     output = Output(options, [run, train, qrels, groups])
     popularity = None if train is None else open_qrels(train, is_checked=False)
     own = {name: options[name] for name in ("n_items", "n_users", "head")}

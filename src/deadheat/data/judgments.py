@@ -191,6 +191,8 @@ def _table(found: pl.DataFrame, failures: pl.DataFrame, kind: str, failed: str, 
     said = f"{len(failures):,} of {counted(len(found), 'answer')} {are} ({three(raw)})"
     if len(failures) and failed == "error":
         raise DataError(said, hint='failed="drop", "lowest" or "bounds" goes on without them', path=where)
+    if found.is_empty():
+        raise DataError("there is no answer", path=where)
     kept = found.drop_nulls("grade")
     if kept.is_empty():
         raise DataError(f"no answer is a grade: {said}", path=where)

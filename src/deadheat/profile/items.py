@@ -224,8 +224,9 @@ def profile_of(
     size = len(catalogue) if n_items is None else n_items
     if size < len(catalogue):
         raise ParameterError(
-            f"n_items={n_items} is less than the {len(catalogue)} items that the run or the popularity has",
             argument="n_items",
+            given=n_items,
+            allowed=f"{len(catalogue)} or more, the items that the run or the popularity has",
         )
     top = _Top.of(lists, cutoff)
     exposure, missed = sums_of(top.document, top.share, len(catalogue)), np.ones(len(catalogue))

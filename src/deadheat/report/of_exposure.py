@@ -64,7 +64,11 @@ def _with_ends(found: Exposure, name: str) -> list[Column]:
     def ends(row: dict[str, Any]) -> Span | None:
         return None if row[low] is None else Span(row[low], row[high], not found.unknown)
 
-    return [Column(name, name.replace("_", " ")), Column(f"{name}_ends", "interval", ends, (low, high))]
+    spare = int(name == "disparity")  # what narrow screens leave out first
+    return [
+        Column(name, name.replace("_", " "), spare=spare),
+        Column(f"{name}_ends", "interval", ends, (low, high), spare=2 * spare),
+    ]
 
 
 def _facts(found: Exposure, n_shown: int, n_items: int) -> tuple[Fact, ...]:

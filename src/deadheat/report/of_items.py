@@ -1,5 +1,7 @@
 """The report of which items a run recommends."""
 
+import math
+
 import numpy as np
 
 from deadheat.profile.items import OF_RUN, ItemProfile
@@ -56,9 +58,11 @@ def _facts(profile: ItemProfile) -> tuple[Fact, ...]:
     if profile.n_users is None:
         return (*facts, said("popularity", "not given: no popularity, tail and novelty"))
     tail = f"{profile.n_items - profile.n_head:,} of {counted(profile.n_items, 'item')}"
+    n_tied = math.floor(profile.head * profile.n_items + 1e-9) - profile.n_head
+    among = f"; {n_tied:,} of those counted as tail, tied at its border" if n_tied else ""
     return (
         *facts,
-        Fact("head", profile.head, "tail", f"{tail}: all but the {profile.head:.0%} most popular ones"),
+        Fact("head", profile.head, "tail", f"{tail}: all but the {profile.head:.0%} most popular ones{among}"),
         Fact("n_head", profile.n_head),
         Fact(
             "n_users",

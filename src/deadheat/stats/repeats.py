@@ -8,6 +8,7 @@ import numpy as np
 
 from deadheat.arrays import FloatArray
 from deadheat.stats.checks import Alternative
+from deadheat.wording import NOISE
 
 HALVINGS = 60  # of the range in which a p value lies
 
@@ -106,12 +107,12 @@ def variance_components(values: FloatArray, tie_variances: FloatArray) -> Varian
         from scipy import special
 
         n_whole, n_repeats = whole.shape
-        shared = (of_repeats - left) / n_whole
+        shared = _excess(of_repeats, left) / n_whole
         degrees = (n_repeats - 1, (n_whole - 1) * (n_repeats - 1))
         p_value = float(special.fdtrc(*degrees, of_repeats / left)) if left > 0 else float(of_repeats <= 0)
     error = left if len(whole) == n and not math.isnan(left) else within
     ties = float(np.nanmean(np.where(np.isnan(values), np.nan, tie_variances)))
-    return VarianceComponents((between - error) / n0, within, ties, shared, p_value, n, n0)
+    return VarianceComponents(_excess(between, error) / n0, within, ties, shared, p_value, n, n0)
 
 
 def shared_of(values: FloatArray) -> Shared:
@@ -119,7 +120,12 @@ def shared_of(values: FloatArray) -> Shared:
     of_repeats, left, whole = _mean_squares(values)
     if math.isnan(of_repeats):
         return Shared(0.0, 0.0, 0)
-    return Shared(max(0.0, of_repeats - left) / whole.size, of_repeats / len(whole), whole.shape[1] - 1)
+    return Shared(max(0.0, _excess(of_repeats, left)) / whole.size, of_repeats / len(whole), whole.shape[1] - 1)
+
+
+def _excess(square: float, other: float) -> float:
+    """Return how much more one mean square is than another; 0 where rounding alone tells them apart."""
+    return 0.0 if abs(square - other) <= NOISE * max(square, other) else square - other
 
 
 def _mean_squares(values: FloatArray) -> tuple[float, float, FloatArray]:
