@@ -106,9 +106,12 @@ def test_orders_of_systems(tmp_path: Path) -> None:
             dh.evaluate(qrels, dh.Run(run, name=name), "RR", ties=rule).save(tmp_path / rule / f"{name}.json")
     found = json.loads(ok("agree", tmp_path / "expected", tmp_path / "worst", "--format", "json"))
     assert found["orders"]["RR, expected"]["RR, worst"]["tau_b"] == pytest.approx((2 / 3) ** 0.5)
+    assert "give two folders" in refused("agree", *[tmp_path / "expected"] * 3)
+    assert "systems 3 " in " ".join(ok("agree", tmp_path / "expected", tmp_path / "worst").split())
     assert "--cutoff" in refused("agree", tmp_path / "expected", tmp_path / "worst", "-k", 3)
     saved = [tmp_path / "expected" / f"{name}.json" for name in runs]
     assert "Orders of the systems" not in ok("compare", *saved)
+    assert "one order alone: give two measures" in " ".join(ok("compare", *saved, "--orders").split())
     (tmp_path / "qrels").write_text("".join(f"{query} 0 r 1\n" for query in qrels), encoding="utf-8")
     for name, run in runs.items():
         lines = [f"{q} Q0 {doc} 1 {score} t\n" for q, own in run.items() for doc, score in own.items()]

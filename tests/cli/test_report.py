@@ -109,6 +109,9 @@ def test_two_evaluations_before_and_after(files: Path) -> None:
     values = {name: dh.evaluate(changed, RUNS[name], "RR")["RR"] for name in ("weak", "good")}
     apart = values["good"].values - values["weak"].values
     moved = dict(zip(values["good"].query_ids.tolist(), apart.tolist(), strict=True))
+    n_fell, n_rose = sum(one < -1e-12 for one in moved.values()), sum(one > 1e-12 for one in moved.values())
+    cut = f"; the first 10 of {n_fell} loss{'es' * (n_fell != 1)} and of {n_rose} win{'s' * (n_rose != 1)}"
+    assert (cut in part) == (max(n_fell, n_rose) > 10)
     expected = [("fell", one) for one in sorted(moved.values()) if one < -1e-12][:10]
     expected += [("rose", one) for one in sorted(moved.values(), reverse=True) if one > 1e-12][:10]
     assert [(kind, shown) for kind, _, shown in rows] == [(kind, format_cell(one)) for kind, one in expected]

@@ -176,6 +176,8 @@ def test_the_headline_names_all_that_share_the_best_mean(tmp_path: Path) -> None
     assert str(dh.leaderboard(given[:2])).startswith("b has the best mean value; which differences are sure is not")
     lacks = pl.concat([given, pl.DataFrame({"task": ["x"], "model": ["c"], "value": [0.55]})])
     assert str(dh.leaderboard(lacks, missing="bounds")).startswith("It is open which model has the best mean value;")
+    sure = dh.leaderboard(table(drawn(2, 30, 3, effect=0.4)))
+    assert str(sure).startswith("m0 is above all others by more than chance. All neighbours are told apart.")
     assert str(dh.leaderboard(given[:1])).startswith("a is the only model on all tasks.")
     query = {"r": 0.5, "d": 0.5}
     folder = runs(tmp_path, {"t": {"a": query, "b": query}, "u": {"a": query}})

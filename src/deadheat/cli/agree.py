@@ -49,9 +49,11 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
     if len(runs) < 2:
         raise click.UsageError("give two runs: deadheat agree RUN RUN")
     if all(Path(one).is_dir() and any(map(is_saved, Path(one).glob("*.json"))) for one in runs):
+        if len(runs) > 2:
+            raise click.UsageError("give two folders of saved evaluations: deadheat agree FOLDER FOLDER")
         refuse(("per_query", "cutoff"), "is for rankings, and folders of saved evaluations have orders of systems")
         output = Output(options)
-        output.print(report_orders(agree_systems(*runs[:2], p=options["p"])))
+        output.print(report_orders(agree_systems(*runs, p=options["p"])))
         return
     output = Output(options, runs)
     opened = [open_run(path, name) for name, path in named_runs(runs).items()]

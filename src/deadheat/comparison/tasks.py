@@ -196,7 +196,7 @@ def _of_several(
         raise DataError(f"{of_mteb[0]} is no saved evaluation, and others are", hint="give one kind of results")
     if of_mteb:
         if measure is not None:
-            raise ParameterError(argument="measure", given=str(measure), allowed="None for MTEB's files: main scores")
+            raise ParameterError(argument="measure", given=str(measure), allowed="left out for MTEB's files: main scores count")
         return _of_mteb(of_mteb, folder)
     by_hash: dict[str, list[tuple[Path | None, Evaluation]]] = {}
     for one in sources:

@@ -115,7 +115,7 @@ def _facts(found: Sequence[Agreement]) -> Iterator[Fact]:
             text = f"{counted(len(queries), 'query', 'queries')} that only {run} has"
             text += f", not {other}" * (len(found) > 1) + f": {three([*map(repr, queries)])}"
             yield note("left out", text if queries else "")
-        text = f"{counted(few, 'query', 'queries')} of {pair_of(one)} with fewer than two documents in both has no tau"
+        text = f"{counted(few, 'query', 'queries')} of {pair_of(one)}, with fewer than two documents in both"
         yield note("no tau", text if few else "")
 
 

@@ -35,8 +35,12 @@ def _over_ties(one: OrderAgreement) -> Span | None:
 
 def tell_orders(found: SystemOrders) -> list[Fact]:
     """Say what the numbers of orders are."""
+    if not found.pairs:
+        return [note("orders", "one order alone: give two measures, or qrels and runs, whose ties can be broken by id")]
+    counts = [f"{one:g}" for one in sorted({pair.n_systems for pair in found.pairs})]
     left = [note("left out", f"on one side only: {three(list(found.left_out))}")] if found.left_out else []
-    return [*left, *(said(heading, text) for heading, text in TEXTS.items()), said("rbo", f"persistence {found.p:g}")]
+    texts = {"systems": " to ".join(counts[:: len(counts) - 1 or 1])} | TEXTS
+    return [*left, *(said(heading, text) for heading, text in texts.items()), said("rbo", f"persistence {found.p:g}")]
 
 
 def report_orders(found: SystemOrders) -> Report:
