@@ -96,8 +96,8 @@ def headline(found: Leaderboard) -> str:
     )
     neighbours = sum(not found.uncertainty.better[n, n + 1] for n in range(len(found.models) - 1) if found.uncertainty)
     pairs = counted(len(found.models) - 1, "pair")
-    apart = f"Of {pairs} of neighbours {neighbours} cannot be told apart" if neighbours else "All neighbours are told apart"
-    text = f"{told}. {apart}."
+    apart = f"Of {pairs} of neighbours {neighbours} cannot be told apart."
+    text = f"{told}. {apart if neighbours else 'All neighbours are told apart.'}"
     if found.deciding_task:
         leader = found.leave_one_out().filter(task=found.deciding_task)["leader"][0]
         text += f" Without {found.deciding_task}, {leader} leads."
