@@ -274,6 +274,11 @@ def test_equal_models_are_rarely_separated(sampling: str) -> None:
             "no measure in common",
         ),
         ({"task": [], "model": [], "value": []}, DataError, "has no value"),
+        (
+            {"task": ["t"] * 3, "model": ["a", "b", "b"], "query_id": ["p", "q", "r"], "value": [0.1, 0.2, 0.3]},
+            DataError,
+            "task t has no query with a value of every model: a lacks most",
+        ),
         ({"task": ["t"], "model": ["a"], "query_id": ["q"]}, ColumnError, "no column 'value'"),
         ({"t": {}}, DataError, "task t has no results"),
     ],

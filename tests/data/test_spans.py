@@ -110,6 +110,9 @@ def test_files_and_the_commands(tmp_path: Path) -> None:
         "1.0": {"mean": 0.0, "place": 2},
     }
     assert "expected shares" in call("evaluate", "--spans", spans, small, "--overlaps", "2").output
+    quoted = spans.with_name("quoted.jsonl")
+    quoted.write_text('{"query_id": "q", "doc_id": "d", "text": "some words"}\n', encoding="utf-8")
+    assert "to look quoted text up, give --documents" in call("evaluate", "--spans", quoted, small).output
     kept = tmp_path / "kept.json"
     ok("evaluate", "--spans", spans, large, "-m", "R@1", "--save", kept)
     assert dh.load_evaluation(kept)["R@1"].values.tolist() == [0.5, 0.0]

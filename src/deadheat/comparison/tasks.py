@@ -196,7 +196,7 @@ def _of_several(
         raise DataError(f"{of_mteb[0]} is no saved evaluation, and others are", hint="give one kind of results")
     if of_mteb:
         if measure is not None:
-            raise ParameterError(argument="measure", given=str(measure), allowed="left out for MTEB's files: main scores count")
+            raise ParameterError(argument="measure", given=str(measure), allowed="left out for MTEB's main scores")
         return _of_mteb(of_mteb, folder)
     by_hash: dict[str, list[tuple[Path | None, Evaluation]]] = {}
     for one in sources:
@@ -305,7 +305,7 @@ def _kept(task: str, models: Sequence[str], values: FloatArray, notes: list[str]
     kept: BoolArray = np.asarray(~lacks.any(axis=1))
     if not kept.any():
         name = models[int(lacks.sum(axis=0).argmax())]
-        raise DataError(f"task {task} has no query with a value of every model", given=Plain(f"most lack {name}"))
+        raise DataError(f"task {task} has no query with a value of every model: {name} lacks most")
     if not kept.all():
         of = [name for name, n in zip(models, lacks.sum(axis=0).tolist(), strict=True) if n]
         n = counted(int((~kept).sum()), "query", "queries")

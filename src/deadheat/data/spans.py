@@ -15,7 +15,7 @@ from deadheat.data.tables import LOWER_FIRST, Qrels, Run, Source, hash_of_ids, l
 from deadheat.errors import DataError, DuplicateError, NothingJudgedWarning, ParameterError
 from deadheat.io.passages import ANSWERABLE, OFFSETS, TEXT, read_passages
 from deadheat.io.records import Wanted, as_text, read_records
-from deadheat.wording import counted, shown, three
+from deadheat.wording import Advice, counted, shown, three
 
 OVERLAP_OF = ("span", "chunk", "any")
 KEY = ("query_id", "doc_id")
@@ -117,7 +117,8 @@ class Spans:
             lacking = read.filter(pl.col(column).is_null())
             if len(lacking):
                 query, text = lacking.select("query_id", TEXT).row(0)
-                hint = "give documents=, to look quoted text up" if text is not None and column != "doc_id" else ""
+                is_quoted = text is not None and column != "doc_id"
+                hint = Advice("documents", when="to look quoted text up, ") if is_quoted else None
                 raise DataError(f"a span of query {query!r} has no {column}", hint=hint, path=self.where)
         rows = self._located(read) if self._texts is not None else read
         rows = rows.with_columns(pl.col("relevance").fill_null(1.0), span=PLACE)
