@@ -210,3 +210,12 @@ def test_wilcoxon_says_whether_it_is_exact() -> None:
     comparison = dh.compare(qrels, many, "RR", test="wilcoxon", n_resamples=200)
     assert not comparison.pairs[0].exact_p_value
     assert "two-sided, by the normal distribution for 1 of 1 difference; corrected" in facts_of(comparison)
+
+
+def test_a_difference_of_0_that_ties_move_is_said() -> None:
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
+    tied, alone = {"a": 1, "b": 1}, {"a": 1}
+    text = dh.compare(qrels, {"one": {"q1": tied, "q2": alone}, "two": {"q1": alone, "q2": tied}}, "RR").to_markdown()
+    assert "reverses any of 1 difference; orders of equal scores move 1 difference of 0 either way" in text
+    still = dh.compare(qrels, {"one": {"q1": alone, "q2": alone}, "two": {"q1": alone, "q2": alone}}, "RR")
+    assert "either way" not in still.to_markdown()

@@ -60,6 +60,7 @@ from deadheat.report.numbers import (
 )
 from deadheat.report.score_tables import inside, level_heading, unexplained
 from deadheat.settings import TUKEY, Design
+from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.version import __version__
 from deadheat.wording import BY_DOC_ID, counted, in_brackets, joined, three
 
@@ -584,7 +585,10 @@ def _of_ties(parts: Parts) -> Iterator[Fact]:
     placed = [(label(stratum), pair) for stratum, part in parts.items() for pair in part.pairs]
     open_, total = [pair for _, pair in placed if pair.can_flip], counted(len(placed), "difference")
     if not open_:
-        yield said("reversed", f"none: no order of equal scores reverses any of {total}")
+        # a difference of 0 has no sign to reverse
+        moved = sum(abs(pair.difference) <= NEGLIGIBLE_DIFFERENCE and pair.tie_standard_error > 0 for _, pair in placed)
+        also = f"; orders of equal scores move {counted(moved, 'difference')} of 0 either way" if moved else ""
+        yield said("reversed", f"none: no order of equal scores reverses any of {total}{also}")
         return
     likely = sum(pair.flip_probability >= LIKELY for _, pair in placed)
     errors = {name: [one.flip_standard_error for one in open_ if one.flip_method == name] for name in FLIP_METHODS}
