@@ -160,7 +160,7 @@ def test_a_fragment_has_headline_three_figures_and_ten_systems(files: Path, form
     assert verdict.detectable > row["detectable_difference"]  # which is not corrected
     said = [f"lead: +{verdict.difference:.4f} RR, {verdict.leader} over {verdict.runner_up}; 95% interval"]
     said += [
-        f"smallest difference shown: {verdict.detectable:.4f} with 30 queries (power 80%, level 0.05/66, corrected"
+        f"difference that would be found: {verdict.detectable:.4f} with 30 queries (power 80%, level 0.05/66, corrected"
     ]
     assert all(any(text in line for line in lines) for text in said)
     assert sum(any(f"{mark}{name}" in line for line in lines) for name in names for mark in ("| ", ">")) == 10

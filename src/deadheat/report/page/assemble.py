@@ -60,7 +60,7 @@ GLOSSARY = {
     BY_DOC_ID: "The mean if equal scores are ordered by document id, from the last to the first.",
     "not told apart": "The difference from the baseline is not significant after the correction, or in doubt; that"
     " does not show that there is none. Better and worse are significant.",
-    "smallest difference shown": "A true difference of this size would be found with a probability of 80%; a smaller"
+    "difference that would be found": "A true difference of this size would be found with a probability of 80%; a smaller"
     " one less often.",
     "reversed by ties": "How often the two would change places if equal scores were ordered at random.",
 }
@@ -119,7 +119,7 @@ def page_of(
     of = three(names) if len(names) <= MOST_NAMED else f"{len(names)} systems"
     first, today = subjects[0], datetime.now(UTC).date()
     n_queries = counted(len(first.query_ids), "query", "queries")
-    made_of = [title and PurePath(first.qrels).name, n_queries, f"ties {first.first.ties}", str(today)]
+    made_of = [title and PurePath(first.qrels).name, n_queries, f"ties: {first.first.ties}", str(today)]
     about_it = " · ".join(filter(None, [f"{of} by {first.main.label}", *made_of, f"deadheat {__version__}"]))
     missing = are_missing()
     most = None if len(subjects) <= FEW_SUBJECTS else MOST_FIGURES

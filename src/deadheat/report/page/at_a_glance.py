@@ -41,7 +41,7 @@ def headline_of(subject: Subject, measure: Measure | None = None) -> str:
 def about(subject: Subject) -> str:
     """Return what it is about in one line: qrels, queries, how ties were broken."""
     n, first = counted(len(subject.query_ids), "query", "queries"), subject.first
-    return f"{PurePath(subject.qrels).name}: {n}, {counted(len(subject.ranked), 'system')}, ties {first.ties}"
+    return f"{PurePath(subject.qrels).name}: {n}, {counted(len(subject.ranked), 'system')}, ties: {first.ties}"
 
 
 def glance(subject: Subject, measure: Measure | None = None) -> list[Glance]:
@@ -90,7 +90,7 @@ def _ties(pair: Pair | None) -> Glance:
 
 
 def _smallest(found: Verdict, design: Design) -> Glance:
-    heading = "smallest difference shown"
+    heading = "difference that would be found"
     if found.detectable is None:
         return Glance(heading, "-", "not known for these data")
     level = f"{1 - design.confidence_level:.3g}"

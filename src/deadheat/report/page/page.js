@@ -743,11 +743,11 @@
         { key: "system", name: "system", text: name, sort: name },
         { key: "mean", name: one.name + (one.total ? " (total)" : "") + (one.up ? "" : " (less is better)"), isNumber: true, text: (n) => shown(this.numbers(n).mean), sort: (n) => this.numbers(n).mean },
         { key: "ci", name: data.level, help: "interval", isNumber: true, text: (n) => (known(this.numbers(n).low) ? span(this.numbers(n).low, this.numbers(n).high) : "-"), sort: (n) => this.numbers(n).low },
-        { key: "drawn", name: ends.length ? `${least.toFixed(2)} to ${most.toFixed(2)}` : "", help: "drawn", draw: (n) => inlineOf(this.numbers(n), at) },
+        { key: "drawn", name: ends.length ? `scale ${least.toFixed(2)} to ${most.toFixed(2)}` : "", help: "drawn", draw: (n) => inlineOf(this.numbers(n), at) },
         { key: "ties", name: "tie orders", help: "tie orders", isNumber: true, text: (n) => span(this.numbers(n).least, this.numbers(n).most), sort: (n) => minus(this.numbers(n).most, this.numbers(n).least) },
       ];
       if (all.some((own) => known(own.id))) found.push({ key: "id", name: "by document id, as trec_eval", help: "by document id, as trec_eval", isNumber: true, text: (n) => shown(this.numbers(n).id), sort: (n) => this.numbers(n).id });
-      if (this.baseline !== null && this.stratum < 0) found.push({ key: "told", name: `than ${name(this.baseline)}`, help: "not told apart", text: (n) => this.told(n), sort: (n) => this.told(n) });
+      if (this.baseline !== null && this.stratum < 0) found.push({ key: "told", name: `against ${name(this.baseline)}`, help: "not told apart", text: (n) => this.told(n), sort: (n) => this.told(n) });
       data.measures.forEach((other, place) => {
         if (place === this.measure) return;
         found.push({ key: `m${place}`, name: other.name + (other.total ? " (total)" : "") + (other.up ? "" : " (less is better)"), isNumber: true, text: (n) => shown(this.numbers(n, place).mean), sort: (n) => this.numbers(n, place).mean });
