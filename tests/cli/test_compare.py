@@ -247,7 +247,7 @@ def test_every_format_begins_with_the_verdict(form: str) -> None:
         text = ok("-m", "nDCG@10", "--format", form, *options)
         shown = "\n".join(text.splitlines()[form == "latex" :])  # the first line names the packages
         words = " ".join(re.sub(r"[\\*%]", "", shown).split())
-        assert words.startswith(str(found).replace("%", ""))
+        assert words.startswith(f"{found.headline} {found}".replace("%", ""))
 
 
 @pytest.mark.slow

@@ -60,8 +60,8 @@ GLOSSARY = {
     BY_DOC_ID: "The mean if equal scores are ordered by document id, from the last to the first.",
     "not told apart": "The difference from the baseline is not significant after the correction, or in doubt; that"
     " does not show that there is none. Better and worse are significant.",
-    "difference that would be found": "A true difference of this size would be found with a probability of 80%; a smaller"
-    " one less often.",
+    "difference that would be found": "A true difference of this size would be found with a probability of 80%, a"
+    " smaller one less often.",
     "reversed by ties": "How often the two would change places if equal scores were ordered at random.",
 }
 N_OPEN = 2  # tables of languages that are not folded: systems by languages, and differences
