@@ -294,6 +294,11 @@ def test_fill_takes_the_labels_of_a_judge_where_humans_left_holes(folder: Path) 
     assert told == pytest.approx(wanted)
     out = ok("evaluate", "few.txt", "one.run", "--fill", "llm.txt", "-m", "P@1")
     assert "2 documents that the judge alone has labelled, of which the run lacks 0" in " ".join(out.split())
+    queries = json.loads(
+        ok("evaluate", "few.txt", "one.run", "--fill", "llm.txt", "-m", "P@1", "--per-query", "--format", "json")
+    )["per_query"]
+    assert [(one["P@1"]["unjudged_min"], one["P@1"]["unjudged_max"]) for one in queries["one"].values()] == [(0, 1)] * 2
+    assert "if judged" in ok("evaluate", "few.txt", "one.run", "--fill", "llm.txt", "-m", "P@1", "--per-query")
     (folder / "llm.csv").write_text("query_id,doc_id,answer\nq1,a,2\nq1,c,2\nq1,b,no idea\n", encoding="utf-8")
     out = ok("evaluate", "few.txt", "one.run", "--fill", "llm.csv", "--grades", "drop", "-m", "P@1")
     assert "1 of 3 answers is no grade ('no idea'), left out" in " ".join(out.split())
