@@ -94,7 +94,7 @@ class Grid:
             return [text]
         # a name is broken at its hyphens only where it must be
         is_wide = max(map(cell_len, text.split()), default=0) > width
-        return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=is_wide) or [""]
+        return textwrap.wrap(text, max(width, 1), break_long_words=False, break_on_hyphens=is_wide) or [""]
 
 
 def as_text(report: Report, *, width: int | None = 80, digits: int | None = None) -> Text:
