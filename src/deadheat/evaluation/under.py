@@ -64,7 +64,8 @@ def evaluate_many(
     by_rule : list of ndarray of float, shape (n_queries,)
         The values of each measure under the rule, NaN for queries that do not count; empty without a rule.
     """
-    is_plain = conventions.depth is None and not conventions.judged_only and conventions.unjudged == "zero"
+    is_plain = judge is None and not conventions.judged_only
+    is_plain = is_plain and conventions.depth is None and conventions.unjudged == "zero"
     is_drawn = conventions.ties == "random" or any(isinstance(one, OrdersMeasure) for one in measures)
     are_of_queries = not any(one.only_total for one in measures)  # others look at all queries at once
     if is_plain and not is_drawn and are_of_queries and qrels.open_to is None and can_be_together(qrels, runs):

@@ -128,7 +128,7 @@ class CharRecall(CoverageMeasure):
     with the characters S of all relevant spans; each counts once, also where spans or chunks overlap. Offsets may
     count tokens. Without spans a document is one character, and it is R. Over the orders of a tie of t chunks, of which
     j are in the top k, a character that c of them cover is missed with probability
-    :math:`\binom{t - c}{j} / \binom{t}{j}`: mean and variance are exact. So are the extremes, by dynamic programming
+    C(t - c, j) / C(t, j): mean and variance are exact. So are the extremes, by dynamic programming
     over the chunks in order of their start; ``ties="best"`` and ``"worst"`` order chunks by relevance, which need not
     give them.
 

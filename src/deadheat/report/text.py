@@ -90,7 +90,7 @@ class Grid:
     @staticmethod
     def parts(text: str, width: int | None) -> list[str]:
         """Return the lines of a text in a column of this width; None: one line."""
-        if width is None:
+        if width is None or cell_len(text) <= width:
             return [text]
         # a name is broken at its hyphens only where it must be
         is_wide = max(map(cell_len, text.split()), default=0) > width
