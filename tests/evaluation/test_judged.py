@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -47,6 +47,26 @@ def test_the_mean_is_that_of_prediction_powered_inference() -> None:
     assert interval.high - interval.low < human.high - human.low
     assert found["NumRel"].powered is None  # a total is of these queries
     assert found["NumRel"].total == sum(grade > 0 for own in HUMAN.values() for grade in own.values())
+
+
+@pytest.mark.parametrize("form", ["dicts", "files"])
+def test_the_judge_counts_for_each_of_several_runs(form: str, tmp_path: Path) -> None:
+    """Runs in files are placed together where nothing but the judgments is asked about."""
+    runs: dict[str, Any] = {
+        "a": RUN,
+        "b": {query: {doc: -1.0 * score for doc, score in own.items()} for query, own in RUN.items()},
+    }
+    if form == "files":
+        for name, run in runs.items():
+            rows = (f"{query} Q0 {doc} 1 {score} x\n" for query, own in run.items() for doc, score in own.items())
+            (tmp_path / f"{name}.run").write_text("".join(rows))
+        runs = {name: tmp_path / f"{name}.run" for name in runs}
+    found = dh.evaluate(HUMAN, runs, "nDCG@5", judge=JUDGE)
+    for name, run in runs.items():
+        alone = dh.evaluate(HUMAN, run, "nDCG@5", judge=JUDGE)["nDCG@5"]
+        assert found[name]["nDCG@5"].mean == alone.mean
+        assert found[name]["nDCG@5"].interval("t") == alone.interval("t")
+        assert alone.powered is not None
 
 
 def test_a_judge_that_adds_nothing_leaves_all_as_it_was() -> None:
