@@ -58,7 +58,12 @@ def test_no_list_is_better_than_what_the_judgments_allow(judged: dict[str, float
         if np.isnan(values).all() or isinstance(scores.measure, dh.GAUC):  # which weighs each list by all others
             assert np.isnan(found[0])
             continue
+        if str(scores.measure).startswith("Abstain(of='precision'"):  # an answer takes the query out of the mean
+            assert found[0] == 1
+            continue
         best = float(np.nanmax(values))
+        if getattr(scores.measure, "floor", "") == "worst" and scores.measure.ideal == "retrieved":
+            continue  # both ends depend on which documents are in the list
         if np.isnan(found[0]):
             assert str(scores.measure).startswith(UNLIMITED)
             assert np.nanmax(values[is_judged]) < best

@@ -55,6 +55,11 @@ def confusion(found: JudgeAgreement, *, judge: str | None = None) -> alt.LayerCh
     -------
     altair.LayerChart
         A row for each human grade; numbers are documents.
+
+    Raises
+    ------
+    ParameterError
+        There is no such judge.
     """
     own = found[_judge_of(found, judge)]
     grades = [f"{grade:g}" for grade in own.grades]
