@@ -97,7 +97,7 @@ def test_the_bar_goes_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         (["evaluate", "qrels.txt", "a.run", "--ci"], ["reading a.run", "placing a", "evaluating a", "estimating"]),
         (
             ["compare", "qrels.txt", "a.run", "b.run"],
-            ["reading qrels.txt", "reading b.run", "placing b", "estimating intervals", "testing", "flips of"],
+            ["reading qrels.txt", "reading b.run", "placing runs", "estimating intervals", "testing", "flips"],
         ),
         (["ties", "a.run", "qrels.txt"], ["reading a.run", "placing a"]),
         (["gate", "qrels.txt", "a.run", "-c", "RR > 0"], ["reading a.run", "placing a"]),
