@@ -353,6 +353,8 @@ def _choices(  # noqa: PLR0917 - what evaluations are made of
     options: Mapping[str, Any],
 ) -> Iterator[Table]:
     """Yield the tables of what a threshold and the overlap make of the runs, if they were asked for."""
+    if not options["abstention"] and not options["overlaps"]:
+        return
     from deadheat.evaluation.overlaps import table_of_overlaps
     from deadheat.evaluation.under import evaluate_under
     from deadheat.report.of_choices import tabulate_abstention, tabulate_overlaps

@@ -242,10 +242,10 @@ class Scores(InNotebooks):
     @cached_property
     def powered(self) -> Powered | None:
         """What the labels of a judge add to the mean (prediction-powered inference); None without a judge."""
-        from deadheat.stats.prediction import powered_mean  # few evaluations have a judge
-
         if self.predicted is None or not self.n_queries:
             return None
+        from deadheat.stats.prediction import powered_mean  # few evaluations have a judge
+
         own, others = self.predicted
         kept = self.kept & ~np.isnan(own)
         return powered_mean(self.values[kept], own[kept], others[~np.isnan(others)])

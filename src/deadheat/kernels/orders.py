@@ -67,7 +67,7 @@ def listed(ranking: FloatArray, ties: Sequence[tuple[int, FloatArray]]) -> Itera
 
 
 def drawn(
-    ranking: FloatArray, ties: Sequence[tuple[int, FloatArray]], size: int, rng: np.random.Generator
+    ranking: FloatArray, ties: Sequence[tuple[int, FloatArray]], size: int, rng: "np.random.Generator"
 ) -> Iterator[FloatArray]:
     """Yield `size` random rankings; parameters as for :func:`listed`."""
     block = max(1, MOST_CELLS // max(1, len(ranking)))

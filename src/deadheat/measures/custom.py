@@ -28,7 +28,7 @@ def _is_seed(value: Any) -> bool:  # noqa: ANN401 - as above
     return isinstance(value, np.random.Generator) or (is_number and value >= 0)
 
 
-def _seed(given: int | np.random.Generator) -> int:
+def _seed(given: "int | np.random.Generator") -> int:
     return int(given.integers(2**63) if isinstance(given, np.random.Generator) else given)
 
 
@@ -78,7 +78,7 @@ class Custom(OrdersMeasure, CutMeasure):
     max_orders: int | None = parameter(
         10_000, Cutoff(), "most orders that are enumerated, and number drawn beyond that; None: no limit"
     )
-    rng: int | np.random.Generator = parameter(0, SEED, "seed of the sampling")
+    rng: "int | np.random.Generator" = parameter(0, SEED, "seed of the sampling")
 
     def __repr__(self) -> str:
         return self.name + (f"@{self.cutoff}" if self.cutoff else "")
