@@ -112,6 +112,7 @@ ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
     "compare pool_languages": (dh.Comparison.by, "pool_languages"),
     "compare queries_worst": (dh.Comparison.queries, "n"),
     "compare ranks": (dh.Comparison.rank_intervals, "confidence_level"),
+    "compare orders": (dh.Comparison.orders, "p"),
     "agree runs": (dh.agree, "other"),
     "history saved": (dh.history, "source"),
     "judges by": (dh.JudgeAgreement.by, "columns"),
