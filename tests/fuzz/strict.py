@@ -21,7 +21,7 @@ Row = tuple[str, str, str]
 NUMBER = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf|infinity))")
 CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 QUERY = ("query_id", "query-id", "qid", "q_id", "query")  # those that the files have, and what damage can make of them
-DOC = ("doc_id", "doc-id", "docno", "docid", "doc", "pid", "corpus-id", "doc_ids")
+DOC = ("doc_id", "doc-id", "docno", "docid", "doc", "pid", "corpus-id")
 SCORE = ("score", "scores")
 
 
@@ -274,7 +274,7 @@ def json_lines(data: bytes) -> list[Row]:
             raise Refused("no object", {n})
         keys = [key for key, _ in pairs]
         if not names:
-            names = [next((name for name in known if name in keys), "") for known in (QUERY, DOC, SCORE)]
+            names = [next((name for name in known if name in keys), "") for known in (QUERY, (*DOC, "doc_ids"), SCORE)]
             if not all(names):
                 raise Refused("a column is missing")
         if any(keys.count(name) != 1 for name in names):
