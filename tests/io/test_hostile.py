@@ -304,6 +304,33 @@ def test_what_is_unpacked_has_a_limit(tmp_path: Path, name: str, packing: str) -
         scan(path, "run")
 
 
+@pytest.mark.parametrize(("name", "row"), [("x.run", "q 0 d 1 1 t"), ("x.letor", "1 qid:q 1:1 # d"), ("x.jsonl", "{}")])
+@pytest.mark.parametrize("member", [0, 1])
+def test_reserved_flags_of_gzip_are_refused(name: str, row: str, member: int, tmp_path: Path) -> None:
+    """RFC 1952, 2.3.1.2: a decompressor "must give an error indication", though the content is whole."""
+    members = [bytearray(gzip.compress(f"{row}\n".encode())) for _ in range(2)]
+    members[member][3] |= 0x40
+    path = tmp_path / f"{name}.gz"
+    path.write_bytes(b"".join(members))
+    with pytest.raises(FileFormatError, match=r"the gzip file is damaged or truncated .*flags"):
+        scan(path, "run")
+
+
+def test_members_of_gzip_in_pieces(tmp_path: Path) -> None:
+    """Members of any size, zeros behind them, cut at each byte: as Python's gzip."""
+    texts = [b"a\n" * 5, b"", bytes(range(256)) * 9]
+    data = b"\0\0".join(gzip.compress(text, mtime=0) for text in texts) + b"\0" * 7
+    path = tmp_path / "x.gz"
+    for size in (1, 2, 7, 100, 10_000):
+        path.write_bytes(data)
+        with path.open("rb") as file:
+            assert b"".join(source._gunzipped(file, size)) == gzip.decompress(data) == b"".join(texts)
+    for end in range(18, len(gzip.compress(texts[0]))):
+        path.write_bytes(data[:end])
+        with path.open("rb") as file, pytest.raises(EOFError):
+            b"".join(source._gunzipped(file, 7))
+
+
 @pytest.mark.parametrize("packing", [".gz", ".zst"])
 def test_what_is_streamed_has_none(tmp_path: Path, packing: str) -> None:
     path = written(tmp_path, "q Q0 d 1 2 t\n", "x.run", packing)

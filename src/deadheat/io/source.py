@@ -8,9 +8,9 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, cast
 
 from deadheat.errors import DataError, FileFormatError
 from deadheat.io import limits
@@ -246,9 +246,9 @@ def whole_lines(pieces: Iterable[bytes], bounded: Path | None = None) -> Iterato
 def _unpacked(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
     """Yield the bytes of an open file, decompressed byte for byte, in pieces of about `size` bytes."""
     kind, n_bytes = compression(file.peek(HEAD)), 0
-    stream, errors = _decompressor(file, kind) if kind else (file, ())
+    pieces, errors = _decompressed(file, kind, size)
     try:
-        while piece := stream.read(size):
+        for piece in pieces:
             n_bytes += len(piece)
             yield piece
     except errors as error:
@@ -259,14 +259,32 @@ def _unpacked(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
         ) from error
 
 
-def _decompressor(file: BufferedReader, kind: str) -> tuple[BinaryIO, tuple[type[Exception], ...]]:
-    """Return an open compressed file as its content, and what is raised where it is damaged."""
+def _decompressed(
+    file: BufferedReader, kind: str | None, size: int
+) -> tuple[Iterator[bytes], tuple[type[Exception], ...]]:
+    """Return the content of an open file in pieces, and what is raised where it is damaged."""
     if kind == "gzip":
-        import gzip  # few files are compressed
-
-        return cast("BinaryIO", gzip.GzipFile(fileobj=file)), (EOFError, zlib.error, gzip.BadGzipFile)
+        return _gunzipped(file, size), (EOFError, zlib.error)
+    if kind is None:
+        return iter(partial(file.read, size), b""), ()
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
         from backports import zstd
-    return cast("BinaryIO", zstd.ZstdFile(file)), (EOFError, zstd.ZstdError)
+    return iter(partial(zstd.ZstdFile(file).read, size), b""), (EOFError, zstd.ZstdError)
+
+
+def _gunzipped(file: BufferedReader, size: int) -> Iterator[bytes]:
+    """Yield the content of gzip's members; zlib refuses flags that RFC 1952 reserves, Python's gzip does not."""
+    member, rest = None, b""
+    while data := rest or file.read(size):
+        data = data if member else data.lstrip(b"\0")  # members may have padding behind them
+        rest = b""
+        if data:
+            member = member or zlib.decompressobj(wbits=31)
+            if piece := member.decompress(data, size):
+                yield piece
+            rest = member.unused_data or member.unconsumed_tail
+            member = None if member.eof else member
+    if member:
+        raise EOFError("it ends before its end-of-stream marker was reached")
