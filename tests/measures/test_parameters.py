@@ -61,13 +61,13 @@ def test_the_signature_is_that_of_the_parameters() -> None:
 
 @pytest.mark.usefixtures("own_measures")
 def test_a_measure_of_ones_own_has_parameters_with_and_without_the_head_of_a_dataclass() -> None:
-    @register
+    @register("without")
     class Plain(RR):
         """Without."""
 
         weight: float = parameter(2, Number(low=0), "how much it counts")
 
-    @register
+    @register("with")
     @dataclass(frozen=True, kw_only=True, repr=False)
     class Headed(RR):
         """With."""

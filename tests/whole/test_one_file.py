@@ -17,15 +17,12 @@ from deadheat.measures.base import register
 from deadheat.measures.first import RR
 
 
-@register
+@register("mine", trec_eval=("mine_cut_{}",))
 class Mine(RR):
     """Mine.
 
     .. math:: 1
     """
-
-    title = "mine"
-    trec_eval = ("mine_cut_{}",)
 '''
 
 FILES = """

@@ -10,7 +10,7 @@ from deadheat.measures.top import REL
 from deadheat.placements.placements import Placements
 
 
-@register
+@register("abstention", "Abstain = share of queries with no score above the threshold; of: rate, precision or recall")
 class Abstain(Measure):
     r"""How often a system abstains: it retrieves nothing, or nothing with a score above a threshold.
 
@@ -37,8 +37,6 @@ class Abstain(Measure):
     {'Abstain': 0.0, 'Abstain@0.3': 0.5, "Abstain(of='recall')@0.3": 1.0}
     """
 
-    title = "abstention"
-    formula = "Abstain = share of queries with no score above the threshold; of: rate, precision or recall"
     at = "threshold"
 
     of: str = parameter(

@@ -126,7 +126,12 @@ class CountConditional(RelevanceMeasure, CutMeasure, JointMeasure):
         return value, np.where(size > 0, slope, 0.0)
 
 
-@register
+@register(
+    "average precision",
+    "AP@k = 1/N ∑ C_i / i over the ranks i ≤ k of relevant documents",
+    aliases=("MAP",),
+    trec_eval=("map", "map_cut_{}"),
+)
 class AP(SumMeasure, CountConditional):
     r"""Average precision.
 
@@ -146,11 +151,6 @@ class AP(SumMeasure, CountConditional):
     >>> evaluate({"q": {"a": 1, "z": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["AP", "AP(norm='min')@1"]).means()
     {'AP': 0.375, "AP(norm='min')@1": 0.5}
     """
-
-    title = "average precision"
-    formula = "AP@k = 1/N ∑ C_i / i over the ranks i ≤ k of relevant documents"
-    aliases = ("MAP",)
-    trec_eval = ("map", "map_cut_{}")
 
     norm: str = parameter("R", NORM, NORM_MEANING)
 
@@ -224,7 +224,11 @@ class AP(SumMeasure, CountConditional):
         return pairwise.rank_sums(inside, lambda rows, j: 1 / (above[rows, None] + j), squares=squares)
 
 
-@register
+@register(
+    "average recall",
+    "AR@k = 1/N ∑ C_i / R over the ranks i ≤ k of relevant documents, or C_k (C_k + 1) / (2 R N)",
+    aliases=("MAR",),
+)
 class AR(CountConditional):
     r"""Average recall.
 
@@ -243,10 +247,6 @@ class AR(CountConditional):
     >>> evaluate({"q": {"a": 1, "z": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["AR", "AR@1"]).means()
     {'AR': 0.25, 'AR@1': 0.125}
     """
-
-    title = "average recall"
-    formula = "AR@k = 1/N ∑ C_i / R over the ranks i ≤ k of relevant documents, or C_k (C_k + 1) / (2 R N)"
-    aliases = ("MAR",)
 
     norm: str = parameter("R", NORM, NORM_MEANING)
 

@@ -56,7 +56,11 @@ class AveragedMeasure(GainMeasure, JointMeasure):
         return placements.cached(("ideal of averages", self.gain), find)
 
 
-@register
+@register(
+    "nDCG at the ends of levels",
+    "RnDCG = 1/|K| ∑ DCG_k / IDCG_k over the ranks k ∈ K at which a level ends in the ideal ranking",
+    trec_eval=("Rndcg",),
+)
 class RnDCG(AveragedMeasure):
     r"""Average of nDCG over the ranks where the gain of the ideal ranking changes.
 
@@ -78,10 +82,6 @@ class RnDCG(AveragedMeasure):
     >>> round(evaluate({"q": {"a": 1, "b": 2}}, run, ["RnDCG"]).means()["RnDCG"], 4)
     0.6433
     """
-
-    title = "nDCG at the ends of levels"
-    formula = "RnDCG = 1/|K| ∑ DCG_k / IDCG_k over the ranks k ∈ K at which a level ends in the ideal ranking"
-    trec_eval = ("Rndcg",)
 
     rel: float = parameter(1, Number(), "lowest relevance that a judgment must reach for a value above 0")
 
@@ -122,7 +122,11 @@ class RnDCG(AveragedMeasure):
         return query * span + rank, from_end, np.where(is_longer, last, 0.0)
 
 
-@register
+@register(
+    "nDCG at documents with a gain",
+    "nDCGRel = 1/G (∑ DCG_i / IDCG_i over ranks i of the G_n found + (G - G_n) DCG_n / IDCG_G)",
+    trec_eval=("ndcg_rel",),
+)
 class nDCGRel(AveragedMeasure):
     r"""Average of nDCG over the ranks of the documents with a gain.
 
@@ -145,10 +149,6 @@ class nDCGRel(AveragedMeasure):
     >>> round(evaluate({"q": {"a": 1, "c": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["nDCGRel"]).means()["nDCGRel"], 4)
     0.5967
     """
-
-    title = "nDCG at documents with a gain"
-    formula = "nDCGRel = 1/G (∑ DCG_i / IDCG_i over ranks i of the G_n found + (G - G_n) DCG_n / IDCG_G)"
-    trec_eval = ("ndcg_rel",)
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Compute mean and variance over all tie orders."""

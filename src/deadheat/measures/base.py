@@ -2,10 +2,11 @@
 
 import copy
 from abc import ABC, ABCMeta, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass, replace
 from functools import cache, cached_property
 from inspect import Parameter, Signature
+from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
@@ -84,7 +85,7 @@ class Measure(ABC, metaclass=MeasureType):
     title : str
         Its name in words.
     formula : str
-        What it computes, as one line of plain text; a subclass has its own or none.
+        What it computes, as one line of plain text; empty if there is none.
     range : tuple of float
         Lowest and highest possible value.
     higher_is_better : bool
@@ -396,14 +397,33 @@ def _names(measure: type[Measure]) -> tuple[str, ...]:
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
-def register(measure: M) -> M:
-    """Make a measure known by its class name and its aliases, and its fields its parameters."""
-    if "__dataclass_fields__" not in vars(measure):
-        parameters(measure)
-    REGISTRY[measure.__name__] = measure
-    ALIASES.update(dict.fromkeys(other_names(measure), measure.__name__))
-    PRESETS.update(measure.presets)
-    return measure
+def register(
+    title: str,
+    formula: str = "",
+    *,
+    aliases: tuple[str, ...] = (),
+    trec_eval: tuple[str, ...] = (),
+    presets: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+) -> Callable[[M], M]:
+    """Make a measure known by its class name and its other names, and its fields its parameters.
+
+    Parameters
+    ----------
+    title, formula, aliases, trec_eval, presets
+        As `Measure` has them; those of the class that it is made from are not its own.
+    """
+
+    def registered(measure: M) -> M:
+        measure.title, measure.formula = title, formula
+        measure.aliases, measure.trec_eval, measure.presets = aliases, trec_eval, presets
+        if "__dataclass_fields__" not in vars(measure):
+            parameters(measure)
+        REGISTRY[measure.__name__] = measure
+        ALIASES.update(dict.fromkeys(other_names(measure), measure.__name__))
+        PRESETS.update(presets)
+        return measure
+
+    return registered
 
 
 def also_called(measure: M, name: str) -> M:

@@ -18,7 +18,11 @@ from deadheat.wording import Plain
 STOP = Call({"exp": (), "sigmoid": (Number(low=0, open_low=True), Number()), "identity": ()})
 
 
-@register
+@register(
+    "expected reciprocal rank",
+    "ERR@k = ∑ 1/i · stop(d_i) · ∏[j<i] (1 - stop(d_j)) over the ranks i = 1..k",
+    aliases=("MERR",),
+)
 class ERR(SumMeasure, CutMeasure):
     r"""Expected reciprocal rank of the document at which the user stops.
 
@@ -38,10 +42,6 @@ class ERR(SumMeasure, CutMeasure):
     >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["ERR", "ERR(stop='identity')"]).means()
     {'ERR': 0.375, "ERR(stop='identity')": 0.75}
     """
-
-    title = "expected reciprocal rank"
-    formula = "ERR@k = ∑ 1/i · stop(d_i) · ∏[j<i] (1 - stop(d_j)) over the ranks i = 1..k"
-    aliases: ClassVar[tuple[str, ...]] = ("MERR",)
 
     stop: str = parameter("exp", STOP, "probability of stopping at a document, by its relevance")
     max_rel: float | None = parameter(
@@ -142,7 +142,7 @@ def _with_gaps(placements: Placements, columns: list[IntArray]) -> list[IntArray
     return [column[order] for column in merged]
 
 
-@register
+@register("normalised expected reciprocal rank", "nERR@k = ERR@k / ERR@k of the ideal ranking")
 class nERR(ERR):
     r"""Expected reciprocal rank as a share of the ideal one.
 
@@ -162,10 +162,7 @@ class nERR(ERR):
     {'nERR': 0.75}
     """
 
-    title = "normalised expected reciprocal rank"
-    formula = "nERR@k = ERR@k / ERR@k of the ideal ranking"
     range: ClassVar[tuple[float, float]] = (0.0, np.inf)
-    aliases: ClassVar[tuple[str, ...]] = ()
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return the ERR of the ideal ranking, by query."""

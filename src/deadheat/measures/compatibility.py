@@ -14,7 +14,9 @@ from deadheat.measures.prefix import GainTies, KindTies, MeanMeasure, along
 from deadheat.placements.placements import Placements
 
 
-@register
+@register(
+    "compatibility", "Compat = 1/Z ∑ p^(i - 1) X_i / i, X_i the documents that the top i shares with the ideal one"
+)
 class Compat(MeanMeasure):
     r"""Compatibility: rank-biased overlap with the ideal ranking that is nearest to the list.
 
@@ -47,9 +49,6 @@ class Compat(MeanMeasure):
     >>> {name: round(mean, 4) for name, mean in short.means().items()}
     {'Compat': 0.3254, 'Compat(depth=1000)': 0.2345}
     """
-
-    title = "compatibility"
-    formula = "Compat = 1/Z ∑ p^(i - 1) X_i / i, X_i the documents that the top i shares with the ideal one"
 
     p: float = parameter(0.95, Number(low=0, high=1, open_low=True, open_high=True), "persistence")
     normalize: bool = parameter(True, FLAG, "whether the ideal ranking has 1")  # noqa: FBT003 - a default

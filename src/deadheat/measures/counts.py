@@ -35,7 +35,7 @@ class Count(Measure):
         return np.zeros(placements.n_queries)
 
 
-@register
+@register("queries", "NumQ = 1 for each query", trec_eval=("num_q",))
 class NumQ(Count):
     """Number of queries: 1 for each.
 
@@ -46,10 +46,7 @@ class NumQ(Count):
     1.0
     """
 
-    title = "queries"
     looks_inside = False
-    formula = "NumQ = 1 for each query"
-    trec_eval = ("num_q",)
     only_total = True
 
     def mean(self, placements: Placements) -> FloatArray:
@@ -57,7 +54,7 @@ class NumQ(Count):
         return np.ones(placements.n_queries)
 
 
-@register
+@register("documents retrieved", "NumRet = documents retrieved", trec_eval=("num_ret",))
 class NumRet(Count):
     """Number of documents retrieved.
 
@@ -68,17 +65,14 @@ class NumRet(Count):
     2.0
     """
 
-    title = "documents retrieved"
     looks_inside = False
-    formula = "NumRet = documents retrieved"
-    trec_eval = ("num_ret",)
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the number of rows of the run."""
         return placements.n_retrieved.astype(np.float64)
 
 
-@register
+@register("relevant documents", "NumRel = documents of relevance rel or more in the qrels", trec_eval=("num_rel",))
 class NumRel(Count, RelevanceMeasure):
     """Number of relevant documents in the qrels.
 
@@ -89,17 +83,18 @@ class NumRel(Count, RelevanceMeasure):
     {'NumRel': 2.0, 'NumRel(rel=2)': 1.0}
     """
 
-    title = "relevant documents"
     looks_inside = False
-    formula = "NumRel = documents of relevance rel or more in the qrels"
-    trec_eval = ("num_rel",)
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the number of judgments of relevance `rel` or more."""
         return placements.n_relevant(self.rel).astype(np.float64)
 
 
-@register
+@register(
+    "non-relevant documents retrieved",
+    "NumNonrelJudgedRet = retrieved documents of a relevance from 0 on and below rel",
+    trec_eval=("num_nonrel_judged_ret",),
+)
 class NumNonrelJudgedRet(Count, RelevanceMeasure):
     """Number of documents retrieved that are judged and not relevant; negative relevance counts as unjudged.
 
@@ -111,9 +106,6 @@ class NumNonrelJudgedRet(Count, RelevanceMeasure):
     {'NumNonrelJudgedRet': 1.0}
     """
 
-    title = "non-relevant documents retrieved"
-    formula = "NumNonrelJudgedRet = retrieved documents of a relevance from 0 on and below rel"
-    trec_eval = ("num_nonrel_judged_ret",)
     higher_is_better = False
 
     def mean(self, placements: Placements) -> FloatArray:
@@ -122,7 +114,7 @@ class NumNonrelJudgedRet(Count, RelevanceMeasure):
         return placements.by_query(is_counted, placements.query)
 
 
-@register
+@register("average precision of a set", "SetAP = C / n · C / R", trec_eval=("set_map",))
 class SetAP(Count, RelevanceMeasure):
     r"""Average precision of a set: precision times recall of all that is retrieved.
 
@@ -142,9 +134,6 @@ class SetAP(Count, RelevanceMeasure):
     {'SetAP': 0.25}
     """
 
-    title = "average precision of a set"
-    formula = "SetAP = C / n · C / R"
-    trec_eval = ("set_map",)
     range = (0.0, 1.0)
     total = False
 
@@ -154,7 +143,7 @@ class SetAP(Count, RelevanceMeasure):
         return ratio(found**2, placements.n_retrieved * placements.n_relevant(self.rel).astype(np.float64))
 
 
-@register
+@register("utility of a set", "Utility = a C + b (n - C) + c (R - C) + d (N - n - R + C)", trec_eval=("utility",))
 class Utility(Count, RelevanceMeasure):
     r"""Weighted sum of the documents that are retrieved or not, and relevant or not.
 
@@ -176,11 +165,8 @@ class Utility(Count, RelevanceMeasure):
     {'Utility': -1.0, 'Utility(b=-0.5)': 0.0}
     """
 
-    title = "utility of a set"
-    formula = "Utility = a C + b (n - C) + c (R - C) + d (N - n - R + C)"
     range = (-np.inf, np.inf)
     total = False
-    trec_eval = ("utility",)
 
     a: float = parameter(1, Number(), "worth of a relevant document retrieved")
     b: float = parameter(-1, Number(), "worth of another document retrieved")

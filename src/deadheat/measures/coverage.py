@@ -8,7 +8,6 @@ import math
 import zlib
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -119,7 +118,11 @@ class CoverageMeasure(CutMeasure):
         return np.full(placements.n_queries, np.nan)
 
 
-@register
+@register(
+    "character recall",
+    "CharRecall@k = |characters of the top k in spans| / |characters of the spans|",
+    aliases=("TokenRecall",),
+)
 class CharRecall(CoverageMeasure):
     r"""Share of the characters of the spans that the top k covers.
 
@@ -144,10 +147,6 @@ class CharRecall(CoverageMeasure):
     >>> dh.evaluate(dh.Spans([("q", "d", 10, 40)]), chunks, ["CharRecall@1"]).means()
     {'CharRecall@1': 0.5}
     """
-
-    title = "character recall"
-    formula = "CharRecall@k = |characters of the top k in spans| / |characters of the spans|"
-    aliases: ClassVar[tuple[str, ...]] = ("TokenRecall",)
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the exact mean over all tie orders."""
@@ -229,7 +228,11 @@ class ShareMeasure(CoverageMeasure, JointMeasure):
         return self.moments(placements)[2]
 
 
-@register
+@register(
+    "character precision",
+    "CharPrecision@k = |characters of the top k in spans| / |characters of the top k|",
+    aliases=("TokenPrecision",),
+)
 class CharPrecision(ShareMeasure):
     r"""Share of the characters of the top k that are in spans.
 
@@ -253,16 +256,16 @@ class CharPrecision(ShareMeasure):
     {'CharPrecision@1': 0.5, 'CharPrecision@2': 0.75}
     """
 
-    title = "character precision"
-    formula = "CharPrecision@k = |characters of the top k in spans| / |characters of the top k|"
-    aliases: ClassVar[tuple[str, ...]] = ("TokenPrecision",)
-
     def share(self, relevant: FloatArray, length: FloatArray, sizes: FloatArray, total: FloatArray) -> FloatArray:  # noqa: ARG002 - of others
         """Return relevant characters over all."""
         return ratio(relevant, length)
 
 
-@register
+@register(
+    "intersection over union of characters",
+    "CharIoU@k = |characters of the top k in spans| / |characters of the top k or of spans|",
+    aliases=("TokenIoU",),
+)
 class CharIoU(ShareMeasure):
     r"""Characters of the top k in spans, over those in either: intersection over union.
 
@@ -281,16 +284,16 @@ class CharIoU(ShareMeasure):
     {'CharIoU@1': 0.25}
     """
 
-    title = "intersection over union of characters"
-    formula = "CharIoU@k = |characters of the top k in spans| / |characters of the top k or of spans|"
-    aliases: ClassVar[tuple[str, ...]] = ("TokenIoU",)
-
     def share(self, relevant: FloatArray, length: FloatArray, sizes: FloatArray, total: FloatArray) -> FloatArray:  # noqa: ARG002 - of others
         """Return relevant characters over those of either."""
         return ratio(relevant, length + total - relevant)
 
 
-@register
+@register(
+    "density of relevant characters",
+    "CharDensity@k = |characters of the top k in spans| / ∑ |d_i| over i ≤ k",
+    aliases=("TokenDensity",),
+)
 class CharDensity(ShareMeasure):
     r"""Characters of spans, each once, over the lengths of the chunks in the top k.
 
@@ -310,10 +313,6 @@ class CharDensity(ShareMeasure):
     >>> dh.evaluate(dh.Spans([("q", "d", 10, 40)]), chunks, ["CharDensity@2"]).means()
     {'CharDensity@2': 0.6}
     """
-
-    title = "density of relevant characters"
-    formula = "CharDensity@k = |characters of the top k in spans| / ∑ |d_i| over i ≤ k"
-    aliases: ClassVar[tuple[str, ...]] = ("TokenDensity",)
 
     def share(self, relevant: FloatArray, length: FloatArray, sizes: FloatArray, total: FloatArray) -> FloatArray:  # noqa: ARG002 - of others
         """Return relevant characters over the lengths."""

@@ -72,7 +72,7 @@ def _inverse_squares(start: FloatArray | float, n_ranks: FloatArray | float | No
     return np.asarray(total if n_ranks is None else total - special.zeta(2, start + n_ranks), np.float64)
 
 
-@register
+@register("inverse squares", "INSQ = 1/S ∑ gain(d_i) / (i + 2T - 1)^2 over all ranks i, with S = ∑ (i + 2T - 1)^-2")
 class INSQ(ScaledMeasure, WeightedMeasure):
     r"""Inverse squares: the gain per document of a user who hopes for a gain of T.
 
@@ -91,9 +91,6 @@ class INSQ(ScaledMeasure, WeightedMeasure):
     0.28
     """
 
-    title = "inverse squares"
-    formula = "INSQ = 1/S ∑ gain(d_i) / (i + 2T - 1)^2 over all ranks i, with S = ∑ (i + 2T - 1)^-2"
-
     T: float = parameter(1, Number(low=0, open_low=True), WANTED)
     ranks: int | None = RANKS
 
@@ -104,7 +101,10 @@ class INSQ(ScaledMeasure, WeightedMeasure):
         return np.where(rank < (self.ranks or n_ranks), (rank + 2.0 * self.T) ** -2 / total, 0.0)
 
 
-@register
+@register(
+    "scaled discounted cumulative gain",
+    "SDCG@k = ∑ gain(d_i) / log2(i + 1) over the ranks i = 1..k, divided by ∑ 1 / log2(i + 1)",
+)
 class SDCG(ScaledMeasure, WeightedMeasure):
     r"""Scaled DCG: discounted gain over what k documents of gain 1 would have.
 
@@ -125,9 +125,6 @@ class SDCG(ScaledMeasure, WeightedMeasure):
     0.2766
     """
 
-    title = "scaled discounted cumulative gain"
-    formula = "SDCG@k = ∑ gain(d_i) / log2(i + 1) over the ranks i = 1..k, divided by ∑ 1 / log2(i + 1)"
-
     def weights(self, n_ranks: int) -> FloatArray:
         """Return the discounts."""
         return 1 / np.log2(np.arange(n_ranks) + 2.0)
@@ -138,7 +135,7 @@ class SDCG(ScaledMeasure, WeightedMeasure):
         return np.append(0.0, np.cumsum(self.weights(int(k.max(initial=0)))))[k]
 
 
-@register
+@register("bejeweled player model", "BPM@k = 1/s ∑ gain(d_i) over the ranks i ≤ s, s the first of gain T in all, or k")
 class BPM(ScaledMeasure, PrefixMeasure, CutMeasure):
     r"""Bejeweled player model: the gain per document of a user who stops at a gain of T, or after k documents.
 
@@ -159,9 +156,6 @@ class BPM(ScaledMeasure, PrefixMeasure, CutMeasure):
     >>> evaluate({"q": {"a": 2, "c": 1}}, {"q": {"a": 0.5, "b": 0.5, "c": 0.1}}, ["BPM@10"]).means()
     {'BPM@10': 0.75}
     """
-
-    title = "bejeweled player model"
-    formula = "BPM@k = 1/s ∑ gain(d_i) over the ranks i ≤ s, s the first of gain T in all, or k"
 
     T: float = parameter(1, Number(low=0, open_low=True), WANTED)
 
@@ -253,7 +247,9 @@ class AdaptiveMeasure(ScaledMeasure, OrdersMeasure):
         """
 
 
-@register
+@register(
+    "adaptive inverse squares", "INST = ∑ V_i gain(d_i) / ∑ V_i, V_i = ∏[j<i] ((j + 2T - cg_j - 1) / (j + 2T - cg_j))^2"
+)
 class INST(AdaptiveMeasure):
     r"""Gain per document of a user who hopes for a gain of T, and adapts to what was gained.
 
@@ -274,9 +270,6 @@ class INST(AdaptiveMeasure):
     0.4075
     """
 
-    title = "adaptive inverse squares"
-    formula = "INST = ∑ V_i gain(d_i) / ∑ V_i, V_i = ∏[j<i] ((j + 2T - cg_j - 1) / (j + 2T - cg_j))^2"
-
     T: float = parameter(1, Number(low=0.5), WANTED)
     ranks: int | None = RANKS
 
@@ -291,7 +284,7 @@ class INST(AdaptiveMeasure):
         return left**2 * _inverse_squares(left, n_ranks)
 
 
-@register
+@register("nearly ERR, equation 8", "NERR8@k = ∑ V_i gain(d_i) / ∑ V_i over i ≤ k, with V_i = ∏[j<i] (1 - gain(d_j))")
 class NERR8(AdaptiveMeasure, CutMeasure):
     r"""Not, but nearly, ERR: gain per document of a user who stops at a document with its gain as probability.
 
@@ -313,9 +306,6 @@ class NERR8(AdaptiveMeasure, CutMeasure):
     {'NERR8@10': 0.75}
     """
 
-    title = "nearly ERR, equation 8"
-    formula = "NERR8@k = ∑ V_i gain(d_i) / ∑ V_i over i ≤ k, with V_i = ∏[j<i] (1 - gain(d_j))"
-
     def horizon(self, n_retrieved: int) -> int:
         """Return k."""
         return n_retrieved if self.cutoff is None else self.cutoff
@@ -329,7 +319,9 @@ class NERR8(AdaptiveMeasure, CutMeasure):
         return float(n_ranks or 0)
 
 
-@register
+@register(
+    "nearly ERR, equation 9", "NERR9@k = ∑ V_i gain(d_i) / ∑ V_i over i ≤ k, with V_i = 1/i ∏[j<i] (1 - gain(d_j))"
+)
 class NERR9(NERR8):
     r"""Not, but nearly, ERR: as `NERR8`, with a user who also tires as the reciprocal rank does.
 
@@ -348,9 +340,6 @@ class NERR9(NERR8):
     0.6667
     """
 
-    title = "nearly ERR, equation 9"
-    formula = "NERR9@k = ∑ V_i gain(d_i) / ∑ V_i over i ≤ k, with V_i = 1/i ∏[j<i] (1 - gain(d_j))"
-
     def goes_on(self, rank: FloatArray, gains: FloatArray, gained: FloatArray) -> FloatArray:  # noqa: ARG002 - of others
         """Return the probability of going on from each rank."""
         return rank / (rank + 1) * (1 - gains)
@@ -360,7 +349,7 @@ class NERR9(NERR8):
         return float((n_read + 1) * (1 / np.arange(n_read + 1.0, n_read + (n_ranks or 0) + 1)).sum())
 
 
-@register
+@register("nearly ERR, equation 10", "NERR10 = ∑ V_i gain(d_i) / ∑ V_i, with V_i = ∏[j<i] p (1 - gain(d_j))")
 class NERR10(AdaptiveMeasure):
     r"""Not, but nearly, ERR: a user who stops at a document with its gain as probability, else goes on with p.
 
@@ -380,9 +369,6 @@ class NERR10(AdaptiveMeasure):
     0.7368
     """
 
-    title = "nearly ERR, equation 10"
-    formula = "NERR10 = ∑ V_i gain(d_i) / ∑ V_i, with V_i = ∏[j<i] p (1 - gain(d_j))"
-
     p: float = parameter(0.9, Number(low=0, high=1, open_high=True), "probability of going on where there is no gain")
     ranks: int | None = RANKS
 
@@ -395,7 +381,10 @@ class NERR10(AdaptiveMeasure):
         return (1.0 if n_ranks is None else 1 - float(self.p) ** n_ranks) / (1 - self.p)
 
 
-@register
+@register(
+    "nearly ERR, equation 11",
+    "NERR11 = ∑ V_i gain(d_i) / ∑ V_i, with V_i = (2T / (i + 2T - 1))^2 ∏[j<i] (1 - gain(d_j))",
+)
 class NERR11(AdaptiveMeasure):
     r"""Not, but nearly, ERR: a user who stops at a document with its gain as probability, else goes on as for `INSQ`.
 
@@ -413,9 +402,6 @@ class NERR11(AdaptiveMeasure):
     >>> round(evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["NERR11"]).means()["NERR11"], 4)
     0.6538
     """
-
-    title = "nearly ERR, equation 11"
-    formula = "NERR11 = ∑ V_i gain(d_i) / ∑ V_i, with V_i = (2T / (i + 2T - 1))^2 ∏[j<i] (1 - gain(d_j))"
 
     T: float = parameter(1, Number(low=0, open_low=True), WANTED)
     ranks: int | None = RANKS

@@ -1,7 +1,6 @@
 """Sums of gains, each weighted by its rank: DCG, nDCG, RBP and its residual."""
 
 from abc import abstractmethod
-from typing import ClassVar
 
 import numpy as np
 
@@ -72,7 +71,7 @@ class WeightedMeasure(SumMeasure, CutMeasure):
         return weighted_sum(self, placements, self.gains(placements), weights, squares=squares)
 
 
-@register
+@register("discounted cumulative gain", "DCG@k = ∑ gain(d_i) · D(i) over the ranks i = 1..k", aliases=("dcg",))
 class DCG(GainMeasure, WeightedMeasure):
     r"""Discounted cumulative gain.
 
@@ -101,10 +100,7 @@ class DCG(GainMeasure, WeightedMeasure):
     {"DCG(negative='gain')@1": -1.0}
     """
 
-    title = "discounted cumulative gain"
-    formula = "DCG@k = ∑ gain(d_i) · D(i) over the ranks i = 1..k"
     range = (0.0, np.inf)
-    aliases: ClassVar[tuple[str, ...]] = ("dcg",)
 
     discount: str = parameter("log(2)", DISCOUNT, "weight of a rank")
     negative: str = parameter("zero", Choice(("zero", "gain")), "gain of negative relevance: 0, or that of the formula")
@@ -145,7 +141,12 @@ class DCG(GainMeasure, WeightedMeasure):
         return np.ones(n_ranks)
 
 
-@register
+@register(
+    "normalised discounted cumulative gain",
+    "nDCG@k = ∑ gain(d_i) · D(i) over the ranks i = 1..k, divided by that sum of the ideal ranking",
+    aliases=("NDCG",),
+    trec_eval=("ndcg", "ndcg_cut_{}"),
+)
 class nDCG(DCG):
     r"""Discounted cumulative gain as a share of the ideal one.
 
@@ -173,11 +174,7 @@ class nDCG(DCG):
     {'nDCG@10': 0.8154648767857288}
     """
 
-    title = "normalised discounted cumulative gain"
-    formula = "nDCG@k = ∑ gain(d_i) · D(i) over the ranks i = 1..k, divided by that sum of the ideal ranking"
     range = (0.0, 1.0)
-    aliases: ClassVar[tuple[str, ...]] = ("NDCG",)
-    trec_eval = ("ndcg", "ndcg_cut_{}")
 
     @property
     def deepest(self) -> int | None:
@@ -240,7 +237,11 @@ def _ranks_within(query: IntArray) -> IntArray:
     return np.arange(len(query)) - np.searchsorted(query, query)
 
 
-@register
+@register(
+    "ideal discounted cumulative gain",
+    "IDCG@k = ∑ gain(d_i) · D(i) over the ranks i = 1..k of the ideal ranking",
+    aliases=("iDCG", "ideal_DCG"),
+)
 class IDCG(GainMeasure, CutMeasure):
     r"""Discounted cumulative gain of the ideal ranking, which nDCG divides by.
 
@@ -260,11 +261,8 @@ class IDCG(GainMeasure, CutMeasure):
     {"IDCG(discount='linear')": 4.0}
     """
 
-    title = "ideal discounted cumulative gain"
-    formula = "IDCG@k = ∑ gain(d_i) · D(i) over the ranks i = 1..k of the ideal ranking"
     range = (0.0, np.inf)
     is_quality = False
-    aliases = ("iDCG", "ideal_DCG")
 
     discount: str = parameter("log(2)", DISCOUNT, "weight of a rank")
     ideal: str = parameter("judged", Choice(("judged", "retrieved")), "documents of the ideal ranking")
@@ -309,7 +307,11 @@ class RankBiased(WeightedMeasure):
         return (1 - self.p) * float(self.p) ** np.arange(n_ranks)
 
 
-@register
+@register(
+    "rank-biased precision",
+    "RBP@k = (1 - p) ∑ gain(d_i) · p^(i - 1) over the ranks i = 1..k",
+    presets={"rbp": {"p": 0.9, "graded": True, "top": "query"}},
+)
 class RBP(RankBiased):
     r"""Rank-biased precision: the gain of a user who goes on to the next document with probability p.
 
@@ -330,10 +332,6 @@ class RBP(RankBiased):
     >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["RBP(p=0.5)"]).means()
     {'RBP(p=0.5)': 0.375}
     """
-
-    title = "rank-biased precision"
-    formula = "RBP@k = (1 - p) ∑ gain(d_i) · p^(i - 1) over the ranks i = 1..k"
-    presets: ClassVar = {"rbp": {"p": 0.9, "graded": True, "top": "query"}}
 
     rel: float = parameter(1, Number(), REL + " (graded=False)")
     graded: bool = parameter(False, FLAG, "whether the gain is relevance / max_rel instead of 0 or 1")  # noqa: FBT003 - a default
@@ -364,7 +362,11 @@ class RBP(RankBiased):
         return placements.n_relevant(LOWEST_POSITIVE if self.graded else self.rel) > 0
 
 
-@register
+@register(
+    "residual of rank-biased precision",
+    "RBPResidual@k = p^n + (1 - p) ∑ p^(i - 1) over the ranks i ≤ n of unjudged documents",
+    presets={"rbp_resid": {"p": 0.9, "tail": "unjudged"}},
+)
 class RBPResidual(RankBiased):
     r"""How much RBP could grow if every unjudged document, and every one not retrieved, were relevant.
 
@@ -386,10 +388,7 @@ class RBPResidual(RankBiased):
     {'RBPResidual(p=0.5)': 0.5}
     """
 
-    title = "residual of rank-biased precision"
-    formula = "RBPResidual@k = p^n + (1 - p) ∑ p^(i - 1) over the ranks i ≤ n of unjudged documents"
     higher_is_better = False
-    presets: ClassVar = {"rbp_resid": {"p": 0.9, "tail": "unjudged"}}
 
     tail: str = parameter(
         "always", Choice(("always", "unjudged")), "when the ranks below the list count: always, or if one is unjudged"

@@ -239,7 +239,10 @@ class IdealShare(NoveltyMeasure):
         return np.array([(gains * self.weights(np.arange(1, len(gains) + 1)))[:cutoff].sum() for gains in ideals])
 
 
-@register
+@register(
+    "discounted gain of novelty",
+    "alpha_DCG@k = 1/Z ∑ 1 / log2(i + 1) ∑ (1 - a)^c_s over i ≤ k and the subtopics s of d_i",
+)
 class alpha_DCG(NoveltyMeasure, CutMeasure):
     r"""Discounted cumulative gain of novelty, as a share of documents that are relevant to all subtopics.
 
@@ -267,9 +270,6 @@ class alpha_DCG(NoveltyMeasure, CutMeasure):
     0.81
     """
 
-    title = "discounted gain of novelty"
-    formula = "alpha_DCG@k = 1/Z ∑ 1 / log2(i + 1) ∑ (1 - a)^c_s over i ≤ k and the subtopics s of d_i"
-
     def weights(self, rank: IntArray) -> FloatArray:
         """Return the discounts."""
         return 1 / np.log2(rank + 1.0)
@@ -282,7 +282,7 @@ class alpha_DCG(NoveltyMeasure, CutMeasure):
         return self.topics(placements).n_topics * sums[k]
 
 
-@register
+@register("normalised discounted gain of novelty", "alpha_nDCG@k = alpha_DCG@k / alpha_DCG@k of an ideal list")
 class alpha_nDCG(IdealShare, alpha_DCG):
     r"""Discounted cumulative gain of novelty, as a share of that of an ideal list.
 
@@ -304,11 +304,10 @@ class alpha_nDCG(IdealShare, alpha_DCG):
     0.8155
     """
 
-    title = "normalised discounted gain of novelty"
-    formula = "alpha_nDCG@k = alpha_DCG@k / alpha_DCG@k of an ideal list"
 
-
-@register
+@register(
+    "intent-aware expected reciprocal rank", "ERR_IA@k = 1/Z ∑ 1/i ∑ (1 - a)^c_s over i ≤ k and the subtopics s of d_i"
+)
 class ERR_IA(alpha_DCG):
     r"""Intent-aware expected reciprocal rank, as a share of documents that are relevant to all subtopics.
 
@@ -329,15 +328,12 @@ class ERR_IA(alpha_DCG):
     0.5446
     """
 
-    title = "intent-aware expected reciprocal rank"
-    formula = "ERR_IA@k = 1/Z ∑ 1/i ∑ (1 - a)^c_s over i ≤ k and the subtopics s of d_i"
-
     def weights(self, rank: IntArray) -> FloatArray:
         """Return 1 / rank."""
         return 1.0 / rank
 
 
-@register
+@register("normalised intent-aware expected reciprocal rank", "nERR_IA@k = ERR_IA@k / ERR_IA@k of an ideal list")
 class nERR_IA(IdealShare, ERR_IA):
     r"""Intent-aware expected reciprocal rank, as a share of that of an ideal list.
 
@@ -357,11 +353,11 @@ class nERR_IA(IdealShare, ERR_IA):
     {'nERR_IA@5': 0.75}
     """
 
-    title = "normalised intent-aware expected reciprocal rank"
-    formula = "nERR_IA@k = ERR_IA@k / ERR_IA@k of an ideal list"
 
-
-@register
+@register(
+    "novelty- and rank-biased precision",
+    "NRBP = (1 - (1 - a) β) / S ∑ β^(i - 1) ∑ (1 - a)^c_s over i and the subtopics s of d_i",
+)
 class NRBP(NoveltyMeasure):
     r"""Novelty- and rank-biased precision.
 
@@ -381,9 +377,6 @@ class NRBP(NoveltyMeasure):
     {'NRBP': 0.5625}
     """
 
-    title = "novelty- and rank-biased precision"
-    formula = "NRBP = (1 - (1 - a) β) / S ∑ β^(i - 1) ∑ (1 - a)^c_s over i and the subtopics s of d_i"
-
     beta: float = parameter(0.5, Number(low=0, high=1, open_high=True), "probability of going on to the next document")
 
     def weights(self, rank: IntArray) -> FloatArray:
@@ -395,7 +388,7 @@ class NRBP(NoveltyMeasure):
         return self.topics(placements).n_topics / (1 - (1 - self.alpha) * self.beta)
 
 
-@register
+@register("normalised novelty- and rank-biased precision", "nNRBP = NRBP / NRBP of an ideal list")
 class nNRBP(IdealShare, NRBP):
     r"""Novelty- and rank-biased precision, as a share of that of an ideal list.
 
@@ -414,11 +407,8 @@ class nNRBP(IdealShare, NRBP):
     {'nNRBP': 0.75}
     """
 
-    title = "normalised novelty- and rank-biased precision"
-    formula = "nNRBP = NRBP / NRBP of an ideal list"
 
-
-@register
+@register("intent-aware average precision", "AP_IA = 1/S ∑ AP_s over the subtopics s", aliases=("MAP_IA",))
 class AP_IA(TopicMeasure):
     r"""Intent-aware average precision: the mean over the subtopics.
 
@@ -438,16 +428,12 @@ class AP_IA(TopicMeasure):
     {'AP_IA': 0.75}
     """
 
-    title = "intent-aware average precision"
-    formula = "AP_IA = 1/S ∑ AP_s over the subtopics s"
-    aliases = ("MAP_IA",)
-
     def worth(self, rank: IntArray, above: IntArray | FloatArray, n_relevant: IntArray) -> FloatArray:
         """Return the precision at the rank over the relevant documents."""
         return (above + 1.0) / rank / np.maximum(n_relevant, 1)
 
 
-@register
+@register("intent-aware precision", "P_IA@k = 1/S ∑ P_s@k over the subtopics s")
 class P_IA(TopicMeasure, CutMeasure):
     r"""Intent-aware precision: the mean over the subtopics.
 
@@ -467,9 +453,6 @@ class P_IA(TopicMeasure, CutMeasure):
     {'P_IA@1': 0.5}
     """
 
-    title = "intent-aware precision"
-    formula = "P_IA@k = 1/S ∑ P_s@k over the subtopics s"
-
     def worth(self, rank: IntArray, above: IntArray | FloatArray, n_relevant: IntArray) -> FloatArray:  # noqa: ARG002 - of others
         """Return 1 in the top k."""
         return np.where(rank <= self.last_rank(), 1.0, 0.0)
@@ -479,7 +462,7 @@ class P_IA(TopicMeasure, CutMeasure):
         return super().divisor(placements) * self.k(placements)
 
 
-@register
+@register("subtopic recall", "StRecall@k = 1/S ∑ [c_(s,k) > 0] over the subtopics s", aliases=("strec",))
 class StRecall(TopicMeasure, CutMeasure):
     r"""Subtopic recall: share of the subtopics that the top k has a relevant document for.
 
@@ -498,10 +481,6 @@ class StRecall(TopicMeasure, CutMeasure):
     >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["StRecall@1"]).means()
     {'StRecall@1': 0.5}
     """
-
-    title = "subtopic recall"
-    formula = "StRecall@k = 1/S ∑ [c_(s,k) > 0] over the subtopics s"
-    aliases = ("strec",)
 
     def worth(self, rank: IntArray, above: IntArray | FloatArray, n_relevant: IntArray) -> FloatArray:  # noqa: ARG002 - of others
         """Return 1 for the first document of the subtopic, in the top k."""

@@ -62,7 +62,12 @@ class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):
         return [found.get(code, (missed[[code]], np.ones(1))) for code in queries.tolist()]
 
 
-@register
+@register(
+    "reciprocal rank",
+    "RR@k = 1 / rank of the first relevant document",
+    aliases=("MRR", "mrr"),
+    trec_eval=("recip_rank",),
+)
 class RR(FirstMeasure):
     r"""Reciprocal of the rank of the first relevant document.
 
@@ -82,11 +87,6 @@ class RR(FirstMeasure):
     {'RR': 0.75}
     """
 
-    title = "reciprocal rank"
-    formula = "RR@k = 1 / rank of the first relevant document"
-    aliases = ("MRR", "mrr")
-    trec_eval = ("recip_rank",)
-
     @property
     def is_zero_or_one(self) -> bool:
         """Whether only the first rank is looked at."""
@@ -97,7 +97,12 @@ class RR(FirstMeasure):
         return 1 / rank
 
 
-@register
+@register(
+    "hit",
+    "Hit@k = 1 if C_k > 0, else 0",
+    aliases=("Success", "HR", "hit_rate", "HitRate", "Hits", "accuracy"),
+    trec_eval=("success_{}",),
+)
 class Hit(FirstMeasure):
     r"""Whether a relevant document is in the top k.
 
@@ -116,11 +121,6 @@ class Hit(FirstMeasure):
     {'Hit@2': 0.6666666666666666}
     """
 
-    title = "hit"
-    formula = "Hit@k = 1 if C_k > 0, else 0"
-    aliases = ("Success", "HR", "hit_rate", "HitRate", "Hits", "accuracy")
-    trec_eval = ("success_{}",)
-
     @property
     def is_zero_or_one(self) -> bool:
         """Whether the value is 0 or 1: always."""
@@ -131,7 +131,7 @@ class Hit(FirstMeasure):
         return np.ones(rank.shape)
 
 
-@register
+@register("first relevant position", "FRP@k = min(rank of the first relevant document, k + 1)")
 class FRP(FirstMeasure):
     r"""Rank of the first relevant document.
 
@@ -152,8 +152,6 @@ class FRP(FirstMeasure):
     {'FRP': 1.5, 'FRP@1': 1.5}
     """
 
-    title = "first relevant position"
-    formula = "FRP@k = min(rank of the first relevant document, k + 1)"
     range = (1.0, np.inf)
     higher_is_better = False
 
@@ -215,7 +213,7 @@ class PaperMeasure(FirstMeasure):
         return value, value
 
 
-@register
+@register("mean tied reciprocal rank", "MTRR@k = mean over all orders of the ties of RR@k")
 class MTRR(PaperMeasure):
     r"""Tied reciprocal rank of the G-RAG paper.
 
@@ -237,9 +235,6 @@ class MTRR(PaperMeasure):
     {'MTRR': 0.75, "MTRR(definition='mid_rank')": 0.6666666666666666}
     """
 
-    title = "mean tied reciprocal rank"
-    formula = "MTRR@k = mean over all orders of the ties of RR@k"
-
     @property
     def is_zero_or_one(self) -> bool:
         """Whether only the first rank is looked at; the paper's formula takes other values there too."""
@@ -260,7 +255,7 @@ class MTRR(PaperMeasure):
         return 2 / (2 * above + tied + 1)
 
 
-@register
+@register("tied mean hits", "TMHits@k = mean over all orders of the ties of Hit@k")
 class TMHits(PaperMeasure):
     r"""Tied Hits@k of the G-RAG paper.
 
@@ -282,9 +277,6 @@ class TMHits(PaperMeasure):
     {"TMHits(definition='mid_rank')@1": 0.5}
     """
 
-    title = "tied mean hits"
-    formula = "TMHits@k = mean over all orders of the ties of Hit@k"
-
     @property
     def is_zero_or_one(self) -> bool:
         """Whether the value is 0 or 1: but for the paper's formula."""
@@ -299,7 +291,7 @@ class TMHits(PaperMeasure):
         return self.inside(above, tied) / tied
 
 
-@register
+@register("expected search length", "ESL = documents that are not relevant above the s-th relevant one (s = wanted)")
 class ESL(JointMeasure, RelevanceMeasure):
     r"""Expected search length: documents that are not relevant above the s-th relevant one.
 
@@ -323,8 +315,6 @@ class ESL(JointMeasure, RelevanceMeasure):
     {'ESL': 1.0, 'ESL(wanted=2)': 2.0}
     """
 
-    title = "expected search length"
-    formula = "ESL = documents that are not relevant above the s-th relevant one (s = wanted)"
     range = (0.0, np.inf)
     higher_is_better = False
 

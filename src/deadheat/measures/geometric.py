@@ -186,7 +186,11 @@ class PrecisionSum(LogarithmMeasure):
         return Parts(found.query, found.tied, found.count, value)
 
 
-@register
+@register(
+    "geometric mean average precision",
+    "GMAP = exp of the mean over queries of log max(AP, 0.00001)",
+    trec_eval=("gm_map",),
+)
 class GMAP(GeometricMeasure, PrecisionSum):
     r"""Geometric mean of average precision over the queries.
 
@@ -212,16 +216,16 @@ class GMAP(GeometricMeasure, PrecisionSum):
     (0.5, [0.0, -1.3863])
     """
 
-    title = "geometric mean average precision"
-    formula = "GMAP = exp of the mean over queries of log max(AP, 0.00001)"
-    trec_eval = ("gm_map",)
-
     def least(self, placements: Placements) -> FloatArray:
         """Return the smallest sum of precisions."""
         return self.average.extremes(placements)[0] * placements.n_relevant(self.rel)
 
 
-@register
+@register(
+    "geometric mean binary preference",
+    "GMbpref = exp of the mean over queries of log max(bpref, 0.00001)",
+    trec_eval=("gm_bpref",),
+)
 class GMbpref(GeometricMeasure):
     r"""Geometric mean of binary preference over the queries.
 
@@ -240,10 +244,6 @@ class GMbpref(GeometricMeasure):
     >>> round(evaluate(qrels, run, ["GMbpref"])["GMbpref"].mean, 4)
     0.0562
     """
-
-    title = "geometric mean binary preference"
-    formula = "GMbpref = exp of the mean over queries of log max(bpref, 0.00001)"
-    trec_eval = ("gm_bpref",)
 
     @property
     def average(self) -> Measure:
@@ -277,7 +277,7 @@ class GMbpref(GeometricMeasure):
         return Parts(query, relevant + others, relevant, value)
 
 
-@register
+@register("log odds of average precision", "yaap = log((1 + S) / (1 + R - S)), with S = R · AP", trec_eval=("yaap",))
 class yaap(PrecisionSum):
     r"""Yet another average precision: the logarithm of the odds of average precision, smoothed.
 
@@ -298,10 +298,7 @@ class yaap(PrecisionSum):
     0.3466
     """
 
-    title = "log odds of average precision"
-    formula = "yaap = log((1 + S) / (1 + R - S)), with S = R · AP"
     range = (-np.inf, np.inf)
-    trec_eval = ("yaap",)
 
     def of_average(self, average: FloatArray, n_relevant: IntArray) -> FloatArray:
         """Return the logarithm of the odds."""

@@ -58,7 +58,10 @@ def moment(
     return placements.by_query(part, found.query)
 
 
-@register
+@register(
+    "graded average precision",
+    "GAP@k = ∑ g_h C_(i,h) / i over i ≤ k and levels h ≤ r_i, divided by ∑ g_h over judged d and h ≤ r_d",
+)
 class GAP(SumMeasure, CutMeasure):
     r"""Graded average precision.
 
@@ -77,9 +80,6 @@ class GAP(SumMeasure, CutMeasure):
     >>> evaluate({"q": {"a": 1, "b": 2}}, {"q": {"a": 0.5, "b": 0.5}}, ["GAP"]).means()
     {'GAP': 0.9166666666666666}
     """
-
-    title = "graded average precision"
-    formula = "GAP@k = ∑ g_h C_(i,h) / i over i ≤ k and levels h ≤ r_i, divided by ∑ g_h over judged d and h ≤ r_d"
 
     max_rel: float | None = parameter(
         None, Number(low=1, optional=True), "top of the scale; None: highest relevance of the qrels"
@@ -119,7 +119,7 @@ class GAP(SumMeasure, CutMeasure):
         return placements.n_relevant(1) > 0
 
 
-@register
+@register("Q-measure", "Q@k = 1/R ∑ (C_i + β cg_i) / (i + β cg^*_i) over the ranks i ≤ k of relevant documents")
 class Q(SumMeasure, RelevanceMeasure, CutMeasure):
     r"""Q-measure: average precision whose precision is blended with cumulative gain.
 
@@ -140,8 +140,6 @@ class Q(SumMeasure, RelevanceMeasure, CutMeasure):
     {'Q': 0.9166666666666666}
     """
 
-    title = "Q-measure"
-    formula = "Q@k = 1/R ∑ (C_i + β cg_i) / (i + β cg^*_i) over the ranks i ≤ k of relevant documents"
     binary = False
 
     beta: float = parameter(1, Number(low=0, high=LARGEST_BETA), "weight of the gain against the count")

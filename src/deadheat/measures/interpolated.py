@@ -87,7 +87,12 @@ class InterpolatedMeasure(RelevanceMeasure, OrdersMeasure):
         return tuple(moments)
 
 
-@register
+@register(
+    "interpolated precision",
+    "IPrec@l = max c / T_c over the numbers c of relevant documents, l R ≤ c",
+    aliases=("iprec",),
+    trec_eval=("iprec_at_recall_{}",),
+)
 class IPrec(InterpolatedMeasure):
     r"""Interpolated precision: the highest precision at or below the rank where a level of recall is reached.
 
@@ -113,10 +118,6 @@ class IPrec(InterpolatedMeasure):
     {'IPrec@0.1': 0.5, 'IPrec@1': 0.5}
     """
 
-    title = "interpolated precision"
-    formula = "IPrec@l = max c / T_c over the numbers c of relevant documents, l R ≤ c"
-    aliases = ("iprec",)
-    trec_eval = ("iprec_at_recall_{}",)
     at: ClassVar[str] = "recall"
 
     recall: float = parameter(0, Number(low=0, high=1), "level of recall; what @ sets")
@@ -127,7 +128,9 @@ class IPrec(InterpolatedMeasure):
         return np.array([float(self.recall)])
 
 
-@register
+@register(
+    "11-point average precision", "AP11 = 1/11 ∑ IPrec@l over the levels l = 0, 0.1, ..., 1", trec_eval=("11pt_avg",)
+)
 class AP11(InterpolatedMeasure):
     r"""Interpolated precision, averaged over the eleven recall levels 0, 0.1, ..., 1.
 
@@ -146,10 +149,6 @@ class AP11(InterpolatedMeasure):
     >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["AP11"]).means()
     {'AP11': 0.75}
     """
-
-    title = "11-point average precision"
-    formula = "AP11 = 1/11 ∑ IPrec@l over the levels l = 0, 0.1, ..., 1"
-    trec_eval = ("11pt_avg",)
 
     @property
     def levels(self) -> FloatArray:

@@ -9,7 +9,11 @@ from deadheat.measures.gains import LOWEST_POSITIVE
 from deadheat.placements.placements import Placements
 
 
-@register
+@register(
+    "largest relevance",
+    "MaxRel@k = max(0, r_1, ..., r_k), which is ∑ (t_l - t_(l-1)) over the l with C_(k,l) > 0",
+    aliases=("MaxOntSim",),
+)
 class MaxRel(JointMeasure, CutMeasure):
     r"""Largest relevance in the top k.
 
@@ -33,9 +37,6 @@ class MaxRel(JointMeasure, CutMeasure):
     {'MaxRel@1': 0.4666666666666667, 'MaxRel': 1.0}
     """
 
-    title = "largest relevance"
-    formula = "MaxRel@k = max(0, r_1, ..., r_k), which is ∑ (t_l - t_(l-1)) over the l with C_(k,l) > 0"
-    aliases = ("MaxOntSim",)
     range = (0.0, np.inf)
 
     def has_relevant(self, placements: Placements) -> BoolArray:

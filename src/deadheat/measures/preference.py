@@ -14,7 +14,11 @@ from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
 
 
-@register
+@register(
+    "binary preference",
+    "bpref = 1/R ∑ (1 - min(n_d, R) / min(R, N)) over the retrieved relevant documents d",
+    trec_eval=("bpref",),
+)
 class bpref(JointMeasure, RelevanceMeasure):
     r"""Binary preference: how rarely judged non-relevant documents are ranked above relevant ones.
 
@@ -34,10 +38,6 @@ class bpref(JointMeasure, RelevanceMeasure):
     >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 0.5, "b": 0.5, "c": 0.9}}, ["bpref"]).means()
     {'bpref': 0.5}
     """
-
-    title = "binary preference"
-    formula = "bpref = 1/R ∑ (1 - min(n_d, R) / min(R, N)) over the retrieved relevant documents d"
-    trec_eval = ("bpref",)
 
     def judged_ties(self, placements: Placements) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """Return the ties with a relevant document: query, relevant and other judged documents, others above."""
@@ -74,7 +74,7 @@ class bpref(JointMeasure, RelevanceMeasure):
         )
 
 
-@register
+@register("binary gain", "binG = 1/R ∑ 1 / log2(2 + n_d) over the retrieved relevant documents d", trec_eval=("binG",))
 class binG(RelevanceMeasure, JointMeasure):
     r"""Gain of the relevant documents, each discounted by the documents above it that are not relevant.
 
@@ -96,10 +96,6 @@ class binG(RelevanceMeasure, JointMeasure):
     0.8155
     """
 
-    title = "binary gain"
-    formula = "binG = 1/R ∑ 1 / log2(2 + n_d) over the retrieved relevant documents d"
-    trec_eval = ("binG",)
-
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Compute mean and variance over all tie orders."""
         found = placements.relevant(self.rel)
@@ -112,7 +108,10 @@ class binG(RelevanceMeasure, JointMeasure):
         return ratio(mean, n_relevant), ratio(variance, n_relevant**2)
 
 
-@register
+@register(
+    "area under the ROC curve",
+    "AUC = pairs of a relevant and another judged document in order / all such pairs that are retrieved",
+)
 class AUC(JointMeasure, RelevanceMeasure):
     r"""Area under the ROC curve: share of pairs of a relevant and another document that are in the right order.
 
@@ -137,9 +136,6 @@ class AUC(JointMeasure, RelevanceMeasure):
     {'AUC': 0.75}
     """
 
-    title = "area under the ROC curve"
-    formula = "AUC = pairs of a relevant and another judged document in order / all such pairs that are retrieved"
-
     def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Compute mean and variance over all tie orders; then the numbers of relevant and of other documents."""
         query, relevant, others, before = bpref(rel=self.rel).judged_ties(placements)
@@ -152,7 +148,7 @@ class AUC(JointMeasure, RelevanceMeasure):
         return mean / n_pairs, variance / n_pairs**2, n_relevant, n_others
 
 
-@register
+@register("group-weighted area under the ROC curve", "GAUC = ∑ w_q AUC_q / ∑ w_q over the queries q")
 class GAUC(AUC):
     r"""Area under the ROC curve of each query (or user), averaged with weights.
 
@@ -180,8 +176,6 @@ class GAUC(AUC):
     (0.6667, 0.5556)
     """
 
-    title = "group-weighted area under the ROC curve"
-    formula = "GAUC = ∑ w_q AUC_q / ∑ w_q over the queries q"
     range: ClassVar[tuple[float, float]] = (0.0, np.inf)
     only_total: ClassVar[bool] = True
 
@@ -204,7 +198,9 @@ class GAUC(AUC):
         return share * mean, share**2 * variance
 
 
-@register
+@register(
+    "accuracy of pairs", "Accuracy@k = pairs of a relevant and another document of the top k in order / all such pairs"
+)
 class Accuracy(RankSum):
     r"""Share of pairs of a relevant and another document of the top k that are in the right order.
 
@@ -226,9 +222,6 @@ class Accuracy(RankSum):
     >>> evaluate({"q": {"a": 1, "c": 1}}, run, ["Accuracy", "Accuracy@2"]).means()
     {'Accuracy': 0.875, 'Accuracy@2': 1.0}
     """
-
-    title = "accuracy of pairs"
-    formula = "Accuracy@k = pairs of a relevant and another document of the top k in order / all such pairs"
 
     @property
     def is_zero_or_one(self) -> bool:

@@ -127,7 +127,11 @@ def along(values: FloatArray | IntArray, seen: Sequence[IntArray]) -> Any:  # no
     return values.reshape(-1, *(1 for _ in range(seen[0].ndim)))
 
 
-@register
+@register(
+    "inferred average precision",
+    "infAP = 1/R ∑ (1 + (J_i + U_i) (C_i + e) / (J_i + 2 e)) / i over the ranks i of relevant documents",
+    trec_eval=("infAP",),
+)
 class infAP(RelevanceMeasure, PrefixMeasure):
     r"""Inferred average precision, for judgments of a sample of the pool.
 
@@ -153,10 +157,6 @@ class infAP(RelevanceMeasure, PrefixMeasure):
     >>> round(evaluate({"q": {"a": 1, "b": 1, "p": -1}}, run, ["infAP"]).means()["infAP"], 4)
     0.875
     """
-
-    title = "inferred average precision"
-    formula = "infAP = 1/R ∑ (1 + (J_i + U_i) (C_i + e) / (J_i + 2 e)) / i over the ranks i of relevant documents"
-    trec_eval = ("infAP",)
 
     def codes(self, relevance: FloatArray) -> FloatArray:
         """Return 2 for relevant documents, 1 for judged and 3 for pooled others, 0 for all else."""
@@ -198,7 +198,11 @@ def _inferred(rank: IntArray, relevant: IntArray, judged: IntArray, pooled: IntA
     return (1 + (judged + pooled) * (relevant + EPSILON) / (judged + 2 * EPSILON)) / rank
 
 
-@register
+@register(
+    "normalised gain",
+    "G = 1/S ∑ g(d_i) / log2(2 + c_i - ∑ g(d_j)) over the ranks j ≤ i, with c_i = ∑ max(1, g*_j)",
+    trec_eval=("G",),
+)
 class G(PrefixMeasure, GainMeasure):
     r"""Gain of each document, discounted by the gain that was missed down to its rank.
 
@@ -220,10 +224,6 @@ class G(PrefixMeasure, GainMeasure):
     >>> round(evaluate({"q": {"a": 2, "c": 1}}, {"q": {"a": 0.5, "b": 0.5, "c": 0.1}}, ["G"]).means()["G"], 4)
     0.754
     """
-
-    title = "normalised gain"
-    formula = "G = 1/S ∑ g(d_i) / log2(2 + c_i - ∑ g(d_j)) over the ranks j ≤ i, with c_i = ∑ max(1, g*_j)"
-    trec_eval = ("G",)
 
     def codes(self, relevance: FloatArray) -> FloatArray:
         """Return the gains."""
@@ -267,7 +267,11 @@ class G(PrefixMeasure, GainMeasure):
         return rank + more[starts[query] + np.minimum(rank, sizes[query]) - 1]
 
 
-@register
+@register(
+    "area under the precision-recall curve",
+    "AUPRC = 1/R ∑ (C_i / i + C_(i-1) / (i - 1)) / 2 over the ranks i of relevant documents",
+    aliases=("PRAUC", "PR_AUC"),
+)
 class AUPRC(RelevanceMeasure, PrefixMeasure):
     r"""Area under the precision-recall curve, whose points, one for each rank, are joined by straight lines.
 
@@ -293,10 +297,6 @@ class AUPRC(RelevanceMeasure, PrefixMeasure):
     >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["AUPRC"]).means()
     {'AUPRC': 0.625}
     """
-
-    title = "area under the precision-recall curve"
-    formula = "AUPRC = 1/R ∑ (C_i / i + C_(i-1) / (i - 1)) / 2 over the ranks i of relevant documents"
-    aliases = ("PRAUC", "PR_AUC")
 
     def codes(self, relevance: FloatArray) -> FloatArray:
         """Return 1 for relevant documents, else 0."""

@@ -36,7 +36,7 @@ class RankSum(CountConditional):
         return first, first + count * (inside[:, None] - count)
 
 
-@register
+@register("mean rank", "MR = 1/|S| ∑ rank(d) over the documents d ∈ S")
 class MR(RankSum):
     r"""Mean rank of the relevant documents.
 
@@ -61,8 +61,6 @@ class MR(RankSum):
     {'MR': 1.75, 'MR@2': 1.25, "MR(missing='capped')@2": 1.75}
     """
 
-    title = "mean rank"
-    formula = "MR = 1/|S| ∑ rank(d) over the documents d ∈ S"
     range = (1.0, np.inf)
     higher_is_better = False
 

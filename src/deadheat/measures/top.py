@@ -72,7 +72,12 @@ def constant_norm(norm: str, placements: Placements, rel: float, cutoff: int | N
     return retrieved_relevant(placements, rel)
 
 
-@register
+@register(
+    "precision",
+    "P@k = C_k / k",
+    aliases=("precision", "Precision", "SetP", "Pr\N{LATIN SMALL LETTER A WITH DIAERESIS}zision"),
+    trec_eval=("set_P", "P_{}"),
+)
 class P(RelevanceMeasure, CutTopMeasure):
     r"""Share of the top k that is relevant.
 
@@ -92,11 +97,6 @@ class P(RelevanceMeasure, CutTopMeasure):
     {'P@1': 0.5, 'P@5': 0.2, "P(norm='retrieved')@5": 0.5}
     """
 
-    title = "precision"
-    formula = "P@k = C_k / k"
-    aliases = ("precision", "Precision", "SetP", "Pr\N{LATIN SMALL LETTER A WITH DIAERESIS}zision")
-    trec_eval = ("set_P", "P_{}")
-
     norm: str = parameter("k", Choice(("k", "retrieved")), "divisor: k, or min(k, retrieved documents)")
 
     def divisor(self, placements: Placements) -> FloatArray:
@@ -105,7 +105,12 @@ class P(RelevanceMeasure, CutTopMeasure):
         return top.astype(np.float64)
 
 
-@register
+@register(
+    "recall",
+    "R@k = (relevant documents in the top k) / R",
+    aliases=("Recall", "SetR", "MHits"),
+    trec_eval=("recall_{}", "set_recall"),
+)
 class R(RelevanceMeasure, CutTopMeasure):
     r"""Share of the relevant documents that are in the top k.
 
@@ -125,11 +130,6 @@ class R(RelevanceMeasure, CutTopMeasure):
     {'R@1': 0.25}
     """
 
-    title = "recall"
-    formula = "R@k = (relevant documents in the top k) / R"
-    aliases = ("Recall", "SetR", "MHits")
-    trec_eval = ("recall_{}", "set_recall")
-
     norm: str = parameter("R", Choice(("R", "retrieved_all")), "relevant documents of the qrels, or of the whole list")
 
     @property
@@ -142,7 +142,7 @@ class R(RelevanceMeasure, CutTopMeasure):
         return constant_norm(self.norm, placements, self.rel)
 
 
-@register
+@register("F measure", "F@k = (1 + β^2) C_k / (k + β^2 R)", aliases=("F1", "SetF", "F1Score"), trec_eval=("set_F",))
 class F(RelevanceMeasure, CutTopMeasure):
     r"""Weighted harmonic mean of precision and recall.
 
@@ -164,11 +164,6 @@ class F(RelevanceMeasure, CutTopMeasure):
     {'F@1': 0.5, 'F(beta=2)@2': 0.8333333333333334}
     """
 
-    title = "F measure"
-    formula = "F@k = (1 + β^2) C_k / (k + β^2 R)"
-    aliases = ("F1", "SetF", "F1Score")
-    trec_eval = ("set_F",)
-
     beta: float = parameter(1, Number(low=0), "weight of recall against precision")
     norm: str = parameter("R", Choice(("R", "retrieved_all")), "relevant documents of the qrels, or of the whole list")
 
@@ -185,7 +180,7 @@ class F(RelevanceMeasure, CutTopMeasure):
         )
 
 
-@register
+@register("R-precision", "Rprec = (relevant documents in the top R) / R", aliases=("RPrec",), trec_eval=("Rprec",))
 class Rprec(RelevanceMeasure, TopMeasure):
     r"""Precision at R, the number of relevant documents.
 
@@ -202,11 +197,6 @@ class Rprec(RelevanceMeasure, TopMeasure):
     {'Rprec': 0.75}
     """
 
-    title = "R-precision"
-    formula = "Rprec = (relevant documents in the top R) / R"
-    aliases = ("RPrec",)
-    trec_eval = ("Rprec",)
-
     def k(self, placements: Placements) -> IntArray:
         """Return R."""
         return placements.n_relevant(self.rel)
@@ -216,7 +206,7 @@ class Rprec(RelevanceMeasure, TopMeasure):
         return np.minimum(self.k(placements), placements.n_retrieved)
 
 
-@register
+@register("relevant documents retrieved", "NumRelRet@k = relevant documents in the top k", trec_eval=("num_rel_ret",))
 class NumRelRet(RelevanceMeasure, CutTopMeasure):
     """Number of relevant documents retrieved (in the top k, with a cutoff).
 
@@ -227,9 +217,6 @@ class NumRelRet(RelevanceMeasure, CutTopMeasure):
     {'NumRelRet': 1.0, 'NumRelRet@1': 0.5}
     """
 
-    title = "relevant documents retrieved"
-    formula = "NumRelRet@k = relevant documents in the top k"
-    trec_eval = ("num_rel_ret",)
     range = (0.0, np.inf)
     total = True
 
@@ -238,7 +225,7 @@ class NumRelRet(RelevanceMeasure, CutTopMeasure):
         return np.ones(placements.n_queries)
 
 
-@register
+@register("judged documents", "Judged@k = J_k / min(k, n)")
 class Judged(CutTopMeasure):
     r"""Share of the top k that is judged; negative relevance counts as unjudged, in ir_measures as judged.
 
@@ -257,16 +244,19 @@ class Judged(CutTopMeasure):
     {'Judged@2': 0.75}
     """
 
-    title = "judged documents"
     is_quality = False
-    formula = "Judged@k = J_k / min(k, n)"
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return min(k, n)."""
         return self.depth(placements).astype(np.float64)
 
 
-@register
+@register(
+    "relative precision",
+    "RelP@k = C_k / min(k, R)",
+    aliases=("SetRelP", "R_cap"),
+    trec_eval=("set_relative_P", "relative_P_{}"),
+)
 class RelP(RelevanceMeasure, CutTopMeasure):
     r"""Precision as a share of the highest one possible.
 
@@ -287,17 +277,16 @@ class RelP(RelevanceMeasure, CutTopMeasure):
     {'RelP@1': 0.5, 'RelP@3': 0.5, 'RelP': 0.5}
     """
 
-    title = "relative precision"
-    formula = "RelP@k = C_k / min(k, R)"
-    aliases = ("SetRelP", "R_cap")
-    trec_eval = ("set_relative_P", "relative_P_{}")
-
     def divisor(self, placements: Placements) -> FloatArray:
         """Return min(k, R)."""
         return np.minimum(self.k(placements), placements.n_relevant(self.rel)).astype(np.float64)
 
 
-@register
+@register(
+    "precision at a multiple of R",
+    "RprecMult@m = C_k / k, with k = m R + 0.9 rounded down",
+    trec_eval=("Rprec_mult_{}",),
+)
 class RprecMult(RelevanceMeasure, TopMeasure):
     r"""Precision at a multiple of R, the number of relevant documents.
 
@@ -318,9 +307,6 @@ class RprecMult(RelevanceMeasure, TopMeasure):
     {'RprecMult@0.5': 1.0, 'RprecMult@1': 0.75, 'RprecMult@2': 0.5}
     """
 
-    title = "precision at a multiple of R"
-    formula = "RprecMult@m = C_k / k, with k = m R + 0.9 rounded down"
-    trec_eval = ("Rprec_mult_{}",)
     at: ClassVar[str] = "multiple"
 
     multiple: float = parameter(
@@ -336,7 +322,7 @@ class RprecMult(RelevanceMeasure, TopMeasure):
         return np.minimum(self.k(placements), placements.n_retrieved)
 
 
-@register
+@register("unjudged documents", "Hole@k = (min(k, n) - J_k) / k", trec_eval=("unj_{}",))
 class Hole(CutTopMeasure):
     r"""Share of the top k that is not judged; negative relevance counts as unjudged.
 
@@ -358,10 +344,7 @@ class Hole(CutTopMeasure):
     {'Hole@2': 0.25, 'Hole@5': 0.2}
     """
 
-    title = "unjudged documents"
-    formula = "Hole@k = (min(k, n) - J_k) / k"
     higher_is_better = False
-    trec_eval = ("unj_{}",)
 
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         """Return the mean number of unjudged documents, or its variance (`squares`), which is that of the judged."""
