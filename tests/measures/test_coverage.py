@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat.kernels import coverage
 from oracle.passages import Case, Place, covered, drawn, moments
 
 NAMES = ("CharRecall", "CharPrecision", "CharIoU", "CharDensity")
@@ -100,13 +101,46 @@ def test_large_ties_beside_a_sample() -> None:
 
 
 @pytest.mark.slow
-def test_ranges_of_larger_ties_are_those_of_all_subsets() -> None:
-    """14 chunks of which 5 are taken: dynamic programming and 2,002 subsets agree."""
+def test_ranges_of_larger_ties_are_those_of_all_subsets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """14 chunks of which 5 are taken: dynamic programming and 2,002 subsets agree, also where 100 are drawn."""
     case = large(14)
-    values = [covered(some, case.spans)["CharRecall"] for some in itertools.combinations(case.chunks, 5)]
-    scores = evaluated([case], ["CharRecall@5"])["CharRecall@5"]
-    assert (scores.tie_min[0], scores.tie_max[0]) == pytest.approx((min(values), max(values)))
-    assert (scores.values[0], scores.tie_std[0]) == pytest.approx((np.mean(values), np.std(values)))
+    every = [covered(some, case.spans) for some in itertools.combinations(case.chunks, 5)]
+    listed = evaluated([case], [f"{name}@5" for name in NAMES])
+    monkeypatch.setattr(coverage, "MAX_SUBSETS", 100)
+    drawn_ones = evaluated([case], [f"{name}@5" for name in NAMES])
+    for name in NAMES:
+        values = [one[name] for one in every]
+        for scores in (listed[f"{name}@5"], drawn_ones[f"{name}@5"]):
+            assert (scores.tie_min[0], scores.tie_max[0]) == (min(values), max(values))
+        scores = listed[f"{name}@5"]
+        assert (scores.values[0], scores.tie_std[0]) == pytest.approx((np.mean(values), np.std(values)))
+
+
+def test_ranges_are_exact_where_subsets_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two subsets are drawn of each tie that has more: the range is that of all; a mean that may be off says so."""
+    monkeypatch.setattr(coverage, "MAX_SUBSETS", 2)
+    rng = random.Random(7)
+    cases = [drawn(rng, length=8) for _ in range(60)]
+    n_drawn = 0
+    for name in NAMES:
+        scores = evaluated(cases, [f"{name}@2"])[f"{name}@2"]
+        expected = [moments(partial(of_top, name, case, 2), case) for case in cases]
+        assert scores.tie_min.tolist() == [one.minimum for one in expected]
+        assert scores.tie_max.tolist() == [one.maximum for one in expected]
+        is_off = np.abs(scores.values - [one.mean for one in expected]) > 1e-12
+        assert (scores.standard_error[is_off] > 0).all()
+        n_drawn += int((scores.standard_error > 0).sum())
+    assert n_drawn > 30
+
+
+def test_ranges_of_large_ties_with_unjudged_documents() -> None:
+    """Without spans a document is one character: the range is that of precision, with 8 of 30 taken."""
+    qrels = {"q": {f"d{n}": int(n < 3) for n in range(12)}}
+    run = {"q": {"top": 2.0, **{f"d{n}": 1.0 for n in range(30)}}}
+    names = ["P@9", "CharPrecision@9", "CharDensity@9", "CharIoU@9"]
+    exact, *others, iou = [dh.evaluate(qrels, run, name)[name] for name in names]
+    assert all((one.tie_min, one.tie_max) == (exact.tie_min, exact.tie_max) == (0, 3 / 9) for one in others)
+    assert (iou.tie_min, iou.tie_max) == (0, 3 / 9)
 
 
 def test_saved_selected_and_under_policies(tmp_path: Path) -> None:

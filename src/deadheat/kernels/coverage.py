@@ -7,7 +7,8 @@ cutoff goes through, of which it takes some.
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import combinations
 
 import numpy as np
@@ -107,34 +108,54 @@ class Tie:
         alone = self.missed(count)
         return np.maximum(weight @ (self.missed(either) - np.outer(alone, alone)) @ weight, 0.0)
 
-    def extremes(self) -> tuple[float, float]:
-        """Return the least and the most that is relevant and can be covered.
+    def of_relevant(self) -> "Tie":
+        """Return the tie with those of its intervals alone that cover something relevant."""
+        some = (self.covers & (self.relevant > 0)[:, None]).any(axis=0)
+        return replace(self, low=self.low[some], high=self.high[some])
+
+    def best(self, weights: FloatArray) -> FloatArray:
+        """Return the amounts, as :meth:`amounts` does, of a subset whose weighted sum of them is the largest.
 
         Intervals are taken in order of their `low`, so that of those before only their number and their last end
         matter: what the next one adds is to the right of that end.
-        """
-        covers, ends = self.covers, np.unique(self.high)
-        some = np.flatnonzero((covers & (self.relevant > 0)[:, None]).any(axis=0))
-        before = np.append(0.0, np.cumsum(self.relevant))
-        n_others = self.size - len(some)
-        most = min(self.n_taken, len(some))
-        best = np.full((2, most + 1, len(ends) + 1), np.inf)  # of the least, and of minus the most
-        best[:, 0, 0] = 0.0
-        left = np.append(0.0, before[np.searchsorted(self.points, ends)])  # what is left of each end
-        for one in some.tolist():
-            last = int(np.searchsorted(ends, self.high[one])) + 1
-            start = before[np.searchsorted(self.points, self.low[one])]
-            added = left[last] - np.maximum(left[: last + 1], start)
-            taken = (best[:, :-1, : last + 1] + np.multiply.outer((1, -1), added)[:, None]).min(axis=2)
-            beyond = best[:, :-1, last + 1 :].copy()
-            best[:, 1:, last] = np.minimum(best[:, 1:, last], taken)
-            best[:, 1:, last + 1 :] = np.minimum(best[:, 1:, last + 1 :], beyond)
-        fewest = max(0, self.n_taken - n_others)
-        return float(best[0, fewest].min()), float(-best[1, most].min())
 
-    def subsets(self, seed: int) -> tuple[BoolArray, bool]:
-        """Return which documents are taken in each subset, intervals first, and whether these are all subsets."""
-        if math.comb(self.size, self.n_taken) <= MAX_SUBSETS:
+        Parameters
+        ----------
+        weights : ndarray of shape (3,)
+            The first is not 0.
+        """
+        at, to = (np.searchsorted(self.points, of) for of in (self.low, self.high))
+        before = np.zeros((3, len(self.points) + 1))
+        np.cumsum((self.relevant, self.length), axis=1, out=before[:2, 1:])
+        n_own, size = len(self.low), self.high - self.low
+
+        def better(one: FloatArray, other: FloatArray) -> FloatArray:
+            return np.where(weights @ one >= weights @ other, one, other)
+
+        none = np.zeros((3, min(self.n_taken, n_own) + 1))  # by the number of intervals that are taken
+        none[0, 1:] = -math.copysign(np.inf, weights[0])
+        found = {0: none}  # by the last end
+        for one, (low, high) in enumerate(zip(at.tolist(), to.tolist(), strict=True)):
+            past, found = found, {}
+            for last, held in past.items():
+                begin = max(last, low)
+                more = np.concatenate([none[:, -1:], held[:, :-1]], axis=1)
+                more += (before[:, max(begin, high)] - before[:, begin] + (0, 0, size[one]))[:, None]
+                for end, own in ((begin, held), (max(begin, high), more)):
+                    found[end] = better(found[end], own) if end in found else own
+        amounts = reduce(better, found.values())
+        amounts[1:] += self.n_taken - np.arange(amounts.shape[1])  # the others
+        amounts = amounts[:, max(0, self.n_taken - self.size + n_own) :]
+        return amounts[:, int(np.argmax(weights @ amounts))]
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether its subsets are listed, and not drawn."""
+        return math.comb(self.size, self.n_taken) <= MAX_SUBSETS
+
+    def subsets(self, seed: int) -> BoolArray:
+        """Return which documents are taken in each subset, intervals first."""
+        if self.is_listed:
             chosen = np.array(list(combinations(range(self.size), self.n_taken)), np.int64)
         else:
             n_cells = self.size * max(len(self.points), 1)
@@ -143,14 +164,15 @@ class Tie:
             chosen = np.argpartition(order, self.n_taken - 1, axis=1)[:, : self.n_taken]
         found = np.zeros((len(chosen), self.size), np.bool_)
         np.put_along_axis(found, chosen, values=True, axis=1)
-        return found, len(found) == math.comb(self.size, self.n_taken)
+        return found
 
-    def amounts(self, taken: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return of each subset what is relevant, all points that it covers, and the lengths of its documents."""
+    def amounts(self, taken: BoolArray) -> FloatArray:
+        """Return what is relevant in each subset, all points that it covers, and the lengths of its documents."""
         own = taken[:, : len(self.low)]
         covered = (own.astype(np.float32) @ self.covers.T.astype(np.float32)) > 0
         n_others = self.n_taken - own.sum(axis=1)
-        return covered @ self.relevant, covered @ self.length + n_others, own @ (self.high - self.low) + n_others
+        found = covered @ self.relevant, covered @ self.length + n_others, own @ (self.high - self.low) + n_others
+        return np.array(found, np.float64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,17 +6,18 @@ without spans every document is one character, and a relevant one is a span.
 
 import math
 import zlib
-from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.io.forking import check_threads
-from deadheat.kernels.coverage import Pieces, Top, top_of
+from deadheat.kernels.coverage import Pieces, Tie, Top, top_of
 from deadheat.kernels.segments import ratio
 from deadheat.measures.base import CutMeasure, JointMeasure, register
+from deadheat.measures.orders import RULE_OF_THREE
 from deadheat.measures.parameters import Number, parameter, parameters
 from deadheat.measures.top import REL
 from deadheat.placements.placements import Passages, Placements
@@ -164,9 +165,9 @@ class CharRecall(CoverageMeasure):
         top, total = self.top(placements), self.text(placements).total
         low, high = top.relevant.copy(), top.relevant.copy()
         for tie in top.ties():
-            least, most = tie.extremes()
-            low[tie.query] += least
-            high[tie.query] += most
+            own = tie.of_relevant()
+            low[tie.query] += own.best(np.array([-1.0, 0, 0]))[0]
+            high[tie.query] += own.best(np.array([1.0, 0, 0]))[0]
         return ratio(low, total), ratio(high, total)
 
 
@@ -174,38 +175,42 @@ class CharRecall(CoverageMeasure):
 class ShareMeasure(CoverageMeasure, JointMeasure):
     """A ratio of two sums that both depend on which chunks of a tie are in the top k."""
 
-    @abstractmethod
-    def share(self, relevant: FloatArray, length: FloatArray, sizes: FloatArray, total: FloatArray) -> FloatArray:
+    divisor: ClassVar[tuple[int, int, int, int]]
+    """How often what counts below the line: relevant characters, all characters of the top k, the lengths of its chunks
+    added up, and all relevant characters."""
+
+    def share(self, amounts: FloatArray, total: FloatArray | float) -> FloatArray:
         """Return the value of each list.
 
         Parameters
         ----------
-        relevant, length, sizes : ndarray
+        amounts : ndarray of shape (3, n_lists)
             Relevant characters, all characters, and the lengths of its chunks added up.
-        total : ndarray
+        total : ndarray of shape (n_lists,) or float
             All relevant characters.
         """
+        return ratio(amounts[0], self.divisor[:3] @ amounts + self.divisor[3] * total)
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Compute mean, variance, the error of a sample's mean, minimum and maximum."""
-        top, total, others = self.top(placements), self.text(placements).total, self._others(placements)
-        mean = self.share(top.relevant, top.length + others, top.sizes + others, total)
+        sure, total = self._sure(placements), self.text(placements).total
+        mean = self.share(sure, total)
         found = np.stack([mean, np.zeros_like(mean), np.zeros_like(mean), mean, mean])
-        for tie in top.ties():
+        for tie in self.top(placements).ties():
             code = tie.query
-            taken, are_all = tie.subsets(zlib.crc32(placements.query_ids[code].encode()))
-            relevant, length, sizes = tie.amounts(taken)
-            more = others[code]
-            values = self.share(
-                top.relevant[code] + relevant,
-                top.length[code] + length + more,
-                top.sizes[code] + sizes + more,
-                total[code : code + 1],
-            )
-            variance = float(values.var(ddof=0 if are_all else 1))
-            error = 0.0 if are_all else math.sqrt(variance / len(values))
+            taken = tie.subsets(zlib.crc32(placements.query_ids[code].encode()))
+            values = self.share(sure[:, [code]] + tie.amounts(taken), total[code])
+            variance = float(values.var(ddof=0 if tie.is_listed else 1))
+            error = 0.0 if tie.is_listed else math.sqrt(variance / len(values))
+            if not tie.is_listed and values.min() == values.max():
+                error = RULE_OF_THREE / len(values) * float(np.ptp(self._range(tie, sure[:, code], total[code])))
             found[:, code] = values.mean(), variance, error, values.min(), values.max()
         return tuple(found)
+
+    def _sure(self, placements: Placements) -> FloatArray:
+        """Return the amounts of each query that are in the top k in every order, of shape (3, n_queries)."""
+        top = self.top(placements)
+        return np.stack([top.relevant, top.length, top.sizes]) + np.multiply.outer((0, 1, 1), self._others(placements))
 
     def _others(self, placements: Placements) -> FloatArray:
         """Return how many unjudged documents are in the top k in every order; with passages there are none."""
@@ -219,12 +224,36 @@ class ShareMeasure(CoverageMeasure, JointMeasure):
         return (n_sure - np.bincount(placements.query[is_in], minlength=n_queries)).astype(np.float64)
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return the smallest and the largest value; where subsets are drawn, of the sample."""
-        low, high = self.moments(placements)[3:]
+        """Return the smallest and the largest value."""
+        _, _, error, low, high = self.moments(placements)
+        low, high, sure, total = low.copy(), high.copy(), self._sure(placements), self.text(placements).total
+        for tie in self.top(placements).ties() if error.any() else ():
+            code = tie.query
+            if error[code]:
+                low[code], high[code] = self._range(tie, sure[:, code], total[code])
         return low, high
 
+    def _range(self, tie: Tie, sure: FloatArray, total: float) -> tuple[float, float]:
+        """Return the smallest and the largest value that the subsets of a tie give, by Dinkelbach's method.
+
+        A subset has a better value than another one if it is better by what is relevant less that value times the
+        divisor.
+        """
+
+        def beyond(value: float, sign: int) -> float:
+            weights = np.array([1.0, 0, 0]) - value * np.array(self.divisor[:3])
+            return float(self.share(sure + tie.best(sign * weights), total))
+
+        found = []
+        for sign in (-1, 1):
+            value = beyond(0, sign)
+            while sign * ((other := beyond(value, sign)) - value) > 0:
+                value = other
+            found.append(value)
+        return found[0], found[1]
+
     def standard_error(self, placements: Placements) -> FloatArray:
-        """Return the standard error of :meth:`mean`: 0 but for ties with more than 10,000 subsets."""
+        """Return the standard error of :meth:`mean`: 0 but for ties with more than 10,000 subsets that differ."""
         return self.moments(placements)[2]
 
 
@@ -240,13 +269,14 @@ class CharPrecision(ShareMeasure):
 
     Each character counts once; `CharDensity` counts those of overlapping chunks as often as they are retrieved. It is a
     ratio of two sums that both depend on the order of a tie: the subsets of the tie that can be in the top k are listed
-    up to 10,000, so mean, variance and extremes are exact. Of larger ties as many are drawn, ``Scores.standard_error``
-    says how far the mean may be off, and the extremes are those of the sample. Without spans a document is one
-    character.
+    up to 10,000, so mean and variance are exact. Of larger ties as many are drawn, and ``Scores.standard_error`` says
+    how far the mean may be off. The extremes are exact for any tie: dynamic programming as for `CharRecall`, of the
+    numerator less a rate times the denominator, until no list is better than the rate (Dinkelbach's method). Without
+    spans a document is one character.
 
     References
     ----------
-    As for `CharRecall`.
+    As for `CharRecall`. Dinkelbach 1967, On nonlinear fractional programming, https://doi.org/10.1287/mnsc.13.7.492.
 
     Examples
     --------
@@ -256,9 +286,7 @@ class CharPrecision(ShareMeasure):
     {'CharPrecision@1': 0.5, 'CharPrecision@2': 0.75}
     """
 
-    def share(self, relevant: FloatArray, length: FloatArray, sizes: FloatArray, total: FloatArray) -> FloatArray:  # noqa: ARG002 - of others
-        """Return relevant characters over all."""
-        return ratio(relevant, length)
+    divisor = (0, 1, 0, 0)
 
 
 @register(
@@ -284,9 +312,7 @@ class CharIoU(ShareMeasure):
     {'CharIoU@1': 0.25}
     """
 
-    def share(self, relevant: FloatArray, length: FloatArray, sizes: FloatArray, total: FloatArray) -> FloatArray:  # noqa: ARG002 - of others
-        """Return relevant characters over those of either."""
-        return ratio(relevant, length + total - relevant)
+    divisor = (-1, 1, 0, 1)
 
 
 @register(
@@ -314,6 +340,4 @@ class CharDensity(ShareMeasure):
     {'CharDensity@2': 0.6}
     """
 
-    def share(self, relevant: FloatArray, length: FloatArray, sizes: FloatArray, total: FloatArray) -> FloatArray:  # noqa: ARG002 - of others
-        """Return relevant characters over the lengths."""
-        return ratio(relevant, sizes)
+    divisor = (0, 0, 1, 0)
