@@ -132,9 +132,9 @@ class Tie:
         def better(one: FloatArray, other: FloatArray) -> FloatArray:
             return np.where(weights @ one >= weights @ other, one, other)
 
-        none = np.zeros((3, min(self.n_taken, n_own) + 1))  # by the number of intervals that are taken
+        none: FloatArray = np.zeros((3, min(self.n_taken, n_own) + 1))  # by the number of intervals that are taken
         none[0, 1:] = -math.copysign(np.inf, weights[0])
-        found = {0: none}  # by the last end
+        found: dict[int, FloatArray] = {0: none}  # by the last end
         for one, (low, high) in enumerate(zip(at.tolist(), to.tolist(), strict=True)):
             past, found = found, {}
             for last, held in past.items():
