@@ -526,8 +526,10 @@ def _words(retriever: Retriever, parts: Sequence[Part]) -> dict[str, list[str]]:
     """Return how a retriever takes words, with the languages of the cases that it is so for; empty if it says none."""
     if not isinstance(retriever, BM25):
         return {}
-    languages = dict.fromkeys(part.language for part in parts)
-    return collected((retriever.words_in(None if one == NONE else one), one) for one in languages)
+    return collected(
+        (retriever.words_in(None if one == NONE else one), one)
+        for one in dict.fromkeys(part.language for part in parts)
+    )
 
 
 def _chance(

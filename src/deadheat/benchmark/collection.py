@@ -109,8 +109,8 @@ class Collection:
         return len(self.ids)
 
     def __repr__(self) -> str:
-        n_synonyms = sum(map(len, self.synonyms))
-        return f"<Collection {self.name}: {counted(len(self), 'document')}, {counted(n_synonyms, 'synonym')}>"
+        synonyms = counted(sum(map(len, self.synonyms)), "synonym")
+        return f"<Collection {self.name}: {counted(len(self), 'document')}, {synonyms}>"
 
     def labels(self, language: str | None) -> dict[str, str]:
         """Return what each document is called: in the language, where it has a name in it.
@@ -225,8 +225,9 @@ def read_collection(
     called = {term: label for term, label in zip(source.ids, source.labels, strict=True) if label.strip()}
     names = {} if original == "none" else {one.source_language: called for one in read}
     for one in reversed(read):  # the first of a language names a term
-        own_names = {term: rows[0].text for term, rows in one.by_term(candidates=candidates).items()}
-        names[one.language] = names.get(one.language, {}) | own_names
+        names[one.language] = names.get(one.language, {}) | {
+            term: rows[0].text for term, rows in one.by_term(candidates=candidates).items()
+        }
     return replace(found, languages=own or named.languages, names=names, notes=notes)
 
 

@@ -172,8 +172,11 @@ def families_of(parts: Sequence[Part]) -> tuple[tuple[Family, ...], str]:
         shared = {one for one, n in ids.items() if n > 1}
         paired = [part for part in group if any(case.pair_id in shared for case in part.cases)]
         if len(paired) > 1:
-            names = " and ".join(dict.fromkeys(part.name for part in paired))
-            found.append(Family(names, {part.language: part for part in paired}))
+            found.append(
+                Family(
+                    " and ".join(dict.fromkeys(part.name for part in paired)), {part.language: part for part in paired}
+                )
+            )
     inside = {id(part) for family in found for part in family.parts.values()}
     named = [part for part in parts if part.language != NONE]
     alone = ", ".join(str(part) for part in named if id(part) not in inside)
@@ -315,9 +318,11 @@ def _named(cases: object) -> list[tuple[str, Cases]]:
         names = [name_of(one, by_folder=by_folder) for one in sets]
         if len(set(names)) == len(names):
             return list(zip(names, sets, strict=True))
-    hint = "give one another dataset_id, or its file another name"
-    twice = f"two sets of cases are named {next(name for name, n in counts.items() if n > 1)!r}"
-    raise ParameterError(twice, hint=hint, python="or give a dict of name to cases")
+    raise ParameterError(
+        f"two sets of cases are named {next(name for name, n in counts.items() if n > 1)!r}",
+        hint="give one another dataset_id, or its file another name",
+        python="or give a dict of name to cases",
+    )
 
 
 def _read(cases: object) -> Cases:

@@ -123,9 +123,14 @@ def report_bench(result: BenchResult, *, full: bool = True) -> Report:
     ]
     first, opening, verdict = _verdicts(result)
     facts = (Fact("deadheat", __version__), verdict, *tell(result, groupings, shown=shown))
-    heading = f"{', '.join(result.retrievers)} on {', '.join(map(str, result.parts.values()))}" if full else ""
     opening = joined(opening, _language_verdicts(result)[0])
-    return Report(tuple(filter(None, tables)), facts, heading, headline=first, opening=opening)
+    return Report(
+        tuple(filter(None, tables)),
+        facts,
+        f"{', '.join(result.retrievers)} on {', '.join(map(str, result.parts.values()))}" if full else "",
+        headline=first,
+        opening=opening,
+    )
 
 
 def data_of_bench(result: BenchResult) -> Report:
@@ -209,13 +214,12 @@ def list_answers(comparisons: Mapping[str, Comparison], heading: str) -> Iterato
         for measure in headline(comparison.measures):
             one = comparison.judge(measure=measure, unit=CASE)
             n = needed.get((one.measure, one.system, one.baseline))
-            mean = comparison.evaluations[one.leader][measure].reported() if one.leader else None
             found.append(
                 {
                     **vars(one),
                     "cases": name,
                     "best": one.leader or "nobody",
-                    "mean": mean,
+                    "mean": comparison.evaluations[one.leader][measure].reported() if one.leader else None,
                     "next": one.runner_up or "-",
                     "sure": SURE[one.outcome],
                     "more": None if n is None else max(0, n - one.n_queries),
@@ -238,8 +242,10 @@ def tables_of_page(
     part: str, comparison: Comparison | None, n_cases: int, failures: Mapping[str, Sequence[Failure]]
 ) -> tuple[Table, ...]:
     """Return what a page says of a part below its verdict: the answers, and all failures that a file has."""
-    answers = list_answers({} if comparison is None else {part: comparison}, "cases")
-    return (*answers, *list_failures(part, n_cases, failures, full=True))
+    return (
+        *list_answers({} if comparison is None else {part: comparison}, "cases"),
+        *list_failures(part, n_cases, failures, full=True),
+    )
 
 
 def _means(result: BenchResult, part: Part, measures: Sequence[Measure]) -> Table:
@@ -254,8 +260,11 @@ def _means(result: BenchResult, part: Part, measures: Sequence[Measure]) -> Tabl
     )
 
     def cells(scores: Scores, interval: Interval) -> tuple[Cell, ...]:
-        ties = Span(scores.reported("tie_min"), scores.reported("tie_max"))
-        return interval.n_queries, *_mean(scores, interval), ties
+        return (
+            interval.n_queries,
+            *_mean(scores, interval),
+            Span(scores.reported("tie_min"), scores.reported("tie_max")),
+        )
 
     rows = tuple(
         Row((one.label,), tuple(cells(evaluation[one.label], intervals[one.label]) for evaluation, intervals in found))
@@ -334,8 +343,16 @@ def _differences(
     labels = (*_columns(*by), MEASURE, SYSTEM, *(() if baseline else (BASELINE,)))
     title = str(part) + (f" by {' and '.join(by)}" if by else "")
     title = f"{title}: differences" + (f" from {baseline}" if baseline else "")
-    name = "strata_pairs" if by else "pairs"
-    return Table(name, labels, columns, rows, title=title, main=1, has_blocks=bool(by), is_section=True)
+    return Table(
+        "strata_pairs" if by else "pairs",
+        labels,
+        columns,
+        rows,
+        title=title,
+        main=1,
+        has_blocks=bool(by),
+        is_section=True,
+    )
 
 
 def _averages(result: BenchResult, measures: Sequence[Measure]) -> Iterator[Table]:
@@ -394,8 +411,12 @@ def _strata(grouping: PartStrata, measures: Sequence[Measure], level: str) -> Ta
 def _failures(result: BenchResult, *, full: bool) -> Iterator[Table]:
     """Give the cases of each part that a retriever failed, the worst first: few for a screen, many for a file."""
     for key, part in result.parts.items():
-        found = {name: result.failures.get(Key(*key, name), ()) for name in result.retrievers}
-        yield from list_failures(f"{part}", len(part.cases), found, full=full)
+        yield from list_failures(
+            f"{part}",
+            len(part.cases),
+            {name: result.failures.get(Key(*key, name), ()) for name in result.retrievers},
+            full=full,
+        )
 
 
 def list_failures(part: str, n_cases: int, found: Mapping[str, Sequence[Failure]], *, full: bool) -> Iterator[Table]:
@@ -463,8 +484,11 @@ def _verdicts(result: BenchResult) -> tuple[str, str, Fact]:
     said = {"text": joined(*told), "parts": {part: as_data(one) for part, one in first.items()}}
     said |= {"near_misses": {part: as_data(one) for own in near for part, one in own.items()}} if near else {}
     said["headline"] = headline_of_strata(first, parts) if len(first) > 1 else next(iter(first.values())).headline
-    more_text = joined(*more) if len(first) <= SPOKEN else ""
-    return str(said["headline"]), joined(*told), Fact("verdict", said, "verdict", more_text)
+    return (
+        str(said["headline"]),
+        joined(*told),
+        Fact("verdict", said, "verdict", joined(*more) if len(first) <= SPOKEN else ""),
+    )
 
 
 def page_of_bench(result: BenchResult) -> str:
@@ -488,8 +512,12 @@ def page_of_bench(result: BenchResult) -> str:
         )
         for key, part in result.parts.items()
     ]
-    facts = report_bench(result).shown
-    return page_of(subjects, languages=list(result.across.values()), margin=result.settings.margin, facts=facts)
+    return page_of(
+        subjects,
+        languages=list(result.across.values()),
+        margin=result.settings.margin,
+        facts=report_bench(result).shown,
+    )
 
 
 def main_of(measures: Sequence[Measure]) -> tuple[Measure, ...]:
@@ -537,7 +565,6 @@ def tell(
     settings, of_languages = result.settings, ", ".join(result.languages)
     first = f"only the first {counted(settings.limit or 0, 'case')} of each set and language"
     apart = f"{of_languages}: each evaluated by itself; in a mean over languages, each counts the same"
-    systems = "; ".join(f"{name} is {what}" for name, what in settings.systems.items() if what != "BM25")
     found = [
         Fact(
             "",
@@ -549,7 +576,12 @@ def tell(
         Fact("limit", settings.limit),
         Fact("collection", settings.collection, "documents", f"{settings.n_documents:,} in {settings.collection}"),
         Fact("k", settings.k, "searched", f"the best {settings.k:,} of each retriever, and all that tie with the last"),
-        Fact("systems", dict(settings.systems), "retrievers", systems),
+        Fact(
+            "systems",
+            dict(settings.systems),
+            "retrievers",
+            "; ".join(f"{name} is {what}" for name, what in settings.systems.items() if what != "BM25"),
+        ),
         Fact("languages", list(result.languages), "languages", apart if len(result.languages) > 1 else ""),
         Fact("collection_languages", {"languages": list(settings.spoken), "is_guess": settings.is_guess}),
         *_of_searched_languages(result),
@@ -690,8 +722,9 @@ def _of_intervals(result: BenchResult, groupings: Sequence[PartStrata], shown: A
         for pair in comparison.pairs
         if pair.measure in shown
     ]
-    clusters = "" if column is None else f"clusters ({column})"
-    yield from tell_intervals(design, found, differences, clusters=clusters, unit=CASE)
+    yield from tell_intervals(
+        design, found, differences, clusters="" if column is None else f"clusters ({column})", unit=CASE
+    )
     for part in result.parts.values() if column is None else ():
         n_cases, n_groups = len(part.cases), len(set(part.shared()))
         if n_groups < n_cases:
@@ -791,5 +824,4 @@ def _wanted(result: BenchResult) -> Iterator[str]:
 
 def _missing(result: BenchResult, part: Part) -> dict[tuple[str, ...], list[str]]:
     """Return the cases that a retriever found nothing for, with the retrievers that are alike in that."""
-    found = result.of_part(part).items()
-    return collected((one.missing_queries, name) for name, one in found if one.missing_queries)
+    return collected((one.missing_queries, name) for name, one in result.of_part(part).items() if one.missing_queries)

@@ -232,11 +232,13 @@ class PartStrata:
     def select(self, measures: Sequence[Measure]) -> Self:
         """Return it with the intervals of some measures."""
         names = [one.label for one in measures]
-        found = {
-            key: {stratum: {name: own[name] for name in names} for stratum, own in strata.items()}
-            for key, strata in self.intervals.items()
-        }
-        return replace(self, intervals=found)
+        return replace(
+            self,
+            intervals={
+                key: {stratum: {name: own[name] for name in names} for stratum, own in strata.items()}
+                for key, strata in self.intervals.items()
+            },
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -362,8 +364,9 @@ class BenchResult(Shown):
                 numbers = scores.mean, interval.low, interval.high, interval.standard_error
                 ties = scores.mean_tie_std, scores.mean_tie_min, scores.mean_tie_max
                 known = (getattr(interval, attribute) for attribute in KNOWN.values())
-                chance = self.chance.get(key[:2], {}).get(name)
-                rows.append((*key, name, scores.n_queries, *numbers, *ties, chance, *known))
+                rows.append(
+                    (*key, name, scores.n_queries, *numbers, *ties, self.chance.get(key[:2], {}).get(name), *known)
+                )
         schema: dict[str, Any] = {
             **dict.fromkeys(["cases", "language", "retriever", "measure"], pl.String),
             "n_cases": pl.Int64,

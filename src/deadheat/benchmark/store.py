@@ -99,8 +99,11 @@ class Store:
                 hint="choose another output",
                 path=self.folder,
             ) from None
-        advice = "wait until it is done, or choose another output folder"
-        with locked(self.folder / f"bench{self.suffix}.lock", "deadheat bench", advice):
+        with locked(
+            self.folder / f"bench{self.suffix}.lock",
+            "deadheat bench",
+            "wait until it is done, or choose another output folder",
+        ):
             self._old = self._evaluations_of(read_summary(self._summary) or {})
             yield
 

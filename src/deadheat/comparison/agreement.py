@@ -169,8 +169,11 @@ def agree(
     runs = [Run.of(one, ascending=ascending) for one in (run, other)]
     if all(one.path is not None and are_levels(one) for one in runs):
         where = " and ".join(one.where for one in runs)
-        message = f"{where} hold small whole numbers alone: if these are judgments, they are no rankings to be compared"
-        warnings.warn(message, DeadheatWarning, stacklevel=2)
+        warnings.warn(
+            f"{where} hold small whole numbers alone: if these are judgments, they are no rankings to be compared",
+            DeadheatWarning,
+            stacklevel=2,
+        )
     if check_duplicates:
         for one in runs:
             one.check_duplicates()
@@ -271,17 +274,26 @@ def agree_systems(
     given = [_evaluations(one) for one in both]
     shared = [name for name in given[0] if name in given[1]]
     if len(shared) < 2:
-        held = "; ".join(three(list(one)) for one in given)
-        raise DataError("two orders take two systems and more that both sides have", given=Plain(held))
+        raise DataError(
+            "two orders take two systems and more that both sides have",
+            given=Plain("; ".join(three(list(one)) for one in given)),
+        )
     sides = [compare_evaluated(Design(test="t"), {name: one[name] for name in shared}) for one in given]
     found = []
     for measure in sides[0].measures:
         if measure in sides[1].measures:
-            names = f"{measure.label}, {labels[0]}", f"{measure.label}, {labels[1]}"
             first_totals, second_totals = (
                 totals_of(measure, [own[measure] for own in side.evaluations.values()]) for side in sides
             )
-            found.append(order_agreement(names, shared, (first_totals, second_totals), sides[0][measure], p))
+            found.append(
+                order_agreement(
+                    (f"{measure.label}, {labels[0]}", f"{measure.label}, {labels[1]}"),
+                    shared,
+                    (first_totals, second_totals),
+                    sides[0][measure],
+                    p,
+                )
+            )
     if not found:
         raise DataError("the two sides share no measure")
     return SystemOrders(tuple(found), p, tuple(sorted({*given[0]} ^ {*given[1]})))

@@ -179,10 +179,12 @@ class Comparison(Plottable, Shown):
         labels = {str(own): own.label for own in self.measures}  # evaluations may have been asked for other names
         for query_ids, named in alike.items():
             own = members(self.query_ids, np.array(query_ids, dtype=object))
-            options = IntervalOptions.of(
-                vars(self.design), cluster=None if self.cluster is None else self.cluster[own].tolist()
+            of_scores = intervals(
+                [scores for _, scores in named],
+                IntervalOptions.of(
+                    vars(self.design), cluster=None if self.cluster is None else self.cluster[own].tolist()
+                ),
             )
-            of_scores = intervals([scores for _, scores in named], options)
             keys = [(name, labels[str(scores.measure)]) for name, scores in named]
             found.update(zip(keys, of_scores, strict=True))
         return found
@@ -255,10 +257,6 @@ class Comparison(Plottable, Shown):
                 found[members(self.query_ids, one.query_ids), place] = scores.weights
         return found
 
-    @cached_property
-    def _errors(self) -> FloatArray:
-        return stats.standard_errors(self.differences, cluster=self.cluster, weights=self.weights)
-
     def _detectable(self, pair: Pair) -> tuple[float | None, int]:
         """Return the difference that the queries of a pair find with a power of 80%, and for how many tests.
 
@@ -281,8 +279,7 @@ class Comparison(Plottable, Shown):
 
     def _place_of(self, pair: Pair) -> int:
         """Return the place of a pair among all."""
-        names = ("measure", "system", "baseline")
-        is_it = np.logical_and.reduce([self.pairs.column(name) == getattr(pair, name) for name in names])
+        is_it = np.logical_and.reduce([self.pairs.column(name) == getattr(pair, name) for name in KEYS])
         return int(np.flatnonzero(is_it)[0])
 
     def _by_weight(self, pair: Pair) -> tuple[float, dict[str, float]] | None:
@@ -308,9 +305,15 @@ class Comparison(Plottable, Shown):
         """Return what the tests of margins say about some of the pairs."""
         own, pairs = list(places), [self.pairs[place] for place in places]
         self._refuse_repeats("margin")
-        weights = None if self.weights is None else self.weights[:, own]
-        of_pairs: dict[str, Any] = {"design": self.design, "cluster": self.cluster, "weights": weights}
-        return within_margins(pairs, self._differences(own), margins, self.measures, **of_pairs)
+        return within_margins(
+            pairs,
+            self._differences(own),
+            margins,
+            self.measures,
+            design=self.design,
+            cluster=self.cluster,
+            weights=None if self.weights is None else self.weights[:, own],
+        )
 
     def _lacking(self, pair: Pair, rival: str) -> Lacking | None:
         """Return what is not judged of two systems; None where that is little of the rival, or not known.
@@ -326,8 +329,14 @@ class Comparison(Plottable, Shown):
         if other < NOTABLE or (other - own < NOTABLE and not has_nonrelevant):
             return None
         named = (pair.measure, pair.system, pair.baseline)
-        bounds = self.unjudged_outer_bounds
-        ends = next(((one.low, one.high) for one in bounds if (one.measure, one.system, one.baseline) == named), None)
+        ends = next(
+            (
+                (one.low, one.high)
+                for one in self.unjudged_outer_bounds
+                if (one.measure, one.system, one.baseline) == named
+            ),
+            None,
+        )
         if ends is None:
             n_both = np.zeros(len(self.query_ids), np.int64)
             scores, other_scores = (bounded(one, measure) for one in both)
@@ -453,12 +462,16 @@ class Comparison(Plottable, Shown):
         judge : mapping of str to Evaluation
             Of each system under the judge's labels, for the queries that humans labelled and others.
         """
-        pairs = judged_pairs(self.pairs, self.differences, self.query_ids, judge, self.design)
         evaluations = {
             name: Evaluation([*one], **one.parts() | {"unjudged_queries": labelled_by_none(one, judge[name])})
             for name, one in self.evaluations.items()
         }
-        found = replace(self, evaluations=evaluations, pairs=pairs, by_judge=judge)
+        found = replace(
+            self,
+            evaluations=evaluations,
+            pairs=judged_pairs(self.pairs, self.differences, self.query_ids, judge, self.design),
+            by_judge=judge,
+        )
         return _corrected_together({(): found}, self.design)[()]
 
     def equivalence(self, margin: float) -> pl.DataFrame:
@@ -481,13 +494,13 @@ class Comparison(Plottable, Shown):
         ----------
         D. J. Schuirmann 1987, https://doi.org/10.1007/BF01068419
         """
-        margins = np.full(len(self.pairs), positive("margin", margin))
-        found = self._within(range(len(self.pairs)), margins)
-        columns = {
-            **{name: self.pairs.column(name).tolist() for name in (*KEYS, "difference")},
-            **{name: [getattr(row, name) for row in found] for name in OF_MARGIN},
-        }
-        return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
+        found = self._within(range(len(self.pairs)), np.full(len(self.pairs), positive("margin", margin)))
+        return pl.DataFrame(
+            {
+                **{name: self.pairs.column(name).tolist() for name in (*KEYS, "difference")},
+                **{name: [getattr(row, name) for row in found] for name in OF_MARGIN},
+            }
+        ).with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def sample_sizes(self, difference: float | None = None, *, power: float = 0.8) -> pl.DataFrame:
         """Say how many queries it takes to detect a difference, and which difference these queries can detect.
@@ -518,7 +531,7 @@ class Comparison(Plottable, Shown):
         self._refuse_repeats("detect")
         towards = -1.0 if design.alternative == "less" else 1.0
         wanted = None if difference is None else towards * positive("difference", difference)
-        errors = self._errors.tolist()
+        errors = stats.standard_errors(self.differences, cluster=self.cluster, weights=self.weights).tolist()
         targets = [pair.difference if wanted is None else wanted for pair in self.pairs]
         rows = [
             {
@@ -570,8 +583,9 @@ class Comparison(Plottable, Shown):
         n_pairs = len(self.pairs) // len(self.measures)
         for place, pair in enumerate(self.pairs):
             measure = self.measures[place // n_pairs]
-            both = (side_of(self.evaluations[name], measure, own[name]) for name in (pair.system, pair.baseline))
-            gap = gap_of(*both)
+            gap = gap_of(
+                *(side_of(self.evaluations[name], measure, own[name]) for name in (pair.system, pair.baseline))
+            )
             numbers = (gap.values, *(part.values for part in gap.parts), gap.low, gap.high)
             better = gap.values if measure.higher_is_better else -gap.values
             for kind, size in (("best", better), ("worst", -better), ("ties", gap.high - gap.low)):
@@ -660,8 +674,13 @@ class Comparison(Plottable, Shown):
                 }
                 for measure in self.measures
             ]
-            places = pairs_of(self.systems, self.design.against)
-            found = compare_sides(self.measures, ruled, places, design=self.design, cluster=self.cluster)
+            found = compare_sides(
+                self.measures,
+                ruled,
+                pairs_of(self.systems, self.design.against),
+                design=self.design,
+                cluster=self.cluster,
+            )
             differing = np.flatnonzero(self.pairs.column("significant") != found.column("significant")).tolist()
             ties = next(iter(self.evaluations.values())).ties
             rows = [
@@ -698,8 +717,7 @@ def assemble(
         {name: side_of(one, measure, own[name], by_doc_id.get(name), design.rng) for name, one in evaluations.items()}
         for measure in measures
     ]
-    places = pairs_of(list(evaluations), design.against)
-    pairs = compare_sides(measures, sides, places, design=design, cluster=codes)
+    pairs = compare_sides(measures, sides, pairs_of(list(evaluations), design.against), design=design, cluster=codes)
     named = {name: one.called(name) for name, one in evaluations.items()}
     return Comparison(pairs, named, design, ids, codes, by_doc_id)
 
@@ -892,28 +910,34 @@ def compare(
     has_repeats = any(isinstance(one, Repeats) for one in (runs.values() if isinstance(runs, Mapping) else listed))
     if has_repeats or isinstance(qrels, Spans):
         if judge is not None:
-            beside = {"runs": "repeats"} if has_repeats else {"qrels": "spans"}
-            raise ParameterError(argument="judge", given=Plain("some"), allowed="None", beside=beside)
-        of_weights = queries if isinstance(weights, str) else None
+            raise ParameterError(
+                argument="judge",
+                given=Plain("some"),
+                allowed="None",
+                beside={"runs": "repeats"} if has_repeats else {"qrels": "spans"},
+            )
         given_options = {name: one for name, one in locals().items() if name in EvaluationArguments.__annotations__}
-        options: Any = given_options | {"queries": of_weights, "rng": None}
+        options: Any = given_options | {"queries": queries if isinstance(weights, str) else None, "rng": None}
         by = ((one.name if isinstance(one, Repeats) else _name_of(one), one) for one in listed)
         evaluations: Any = evaluate(qrels, runs if isinstance(runs, Mapping) else by_name(by), measures, **options)
         found = compare_evaluated(design, evaluations, cluster, queries if isinstance(cluster, str) else None)
         return replace(found, margin=margin, detect=detect)
-    read = named_runs(runs, ascending=ascending, then_by=then_by, score_precision=conventions.score_precision)
-    named = {name: run.normalized(normalize_ids) for name, run in read.items()}
+    named = {
+        name: run.normalized(normalize_ids)
+        for name, run in named_runs(
+            runs, ascending=ascending, then_by=then_by, score_precision=conventions.score_precision
+        ).items()
+    }
     design.check_systems(list(named), has_clusters=cluster is not None, has_weights=weights is not None)
     if judge is not None:
         check_judge(design, has_clusters=cluster is not None, has_weights=weights is not None)
-    chosen = parse_measures(measures)
     judgments = checked(Qrels.of(qrels).normalized(normalize_ids), collection, rel, strict=strict)
     found = compare_under(
         design,
         conventions,
         judgments,
         named,
-        chosen,
+        parse_measures(measures),
         cluster=cluster,
         queries=queries,
         check_duplicates=check_duplicates,
@@ -1020,8 +1044,9 @@ def compare_evaluations(
     named = by_name((one.name if name is None else name, one) for name, one in read)
     design = Design.of(locals())
     margin, detect = _sizes(margin=margin, detect=detect)
-    found = compare_evaluated(design, named, cluster, queries, judgments, weights=weights)
-    return replace(found, margin=margin, detect=detect)
+    return replace(
+        compare_evaluated(design, named, cluster, queries, judgments, weights=weights), margin=margin, detect=detect
+    )
 
 
 def compare_evaluated(
@@ -1051,8 +1076,9 @@ def compare_evaluated(
                 hint="evaluate both with the same",
             )
     _check_shared(evaluations, design)
-    found = assemble(evaluations, design, cluster, _of_clusters(cluster, queries, weights), {})
-    return replace(found, together=together)
+    return replace(
+        assemble(evaluations, design, cluster, _of_clusters(cluster, queries, weights), {}), together=together
+    )
 
 
 def _of_clusters(cluster: Cluster, queries: Source | None, weights: Weights | None) -> Source | None:

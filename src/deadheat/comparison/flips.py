@@ -104,16 +104,18 @@ def flip(
     >>> flip(-0.25, 0.3125, -1.0, 0.5).method
     'normal'
     """
-    known = (np.array([number]) for number in (difference, tie_variance, lowest, highest, most_off))
-    found = normal_flips(*known)
+    found = normal_flips(*(np.array([number]) for number in (difference, tie_variance, lowest, highest, most_off)))
     if not found.can_flip[0] or distributions is None:
         return found.one(0)
     ahead, behind = distributions if difference > 0 else distributions[::-1]
     if isinstance(ahead, DrawnSums) or isinstance(behind, DrawnSums):
         probability, error = probability_below(ahead, behind)  # type: ignore[arg-type]  # both are
         return Flip(probability, can_flip=True, method="sampled", standard_error=error)
-    method = "grid" if ahead.rounding or behind.rounding else "exact"
-    return Flip(_probability_below(ahead, behind), can_flip=True, method=method)
+    return Flip(
+        _probability_below(ahead, behind),
+        can_flip=True,
+        method="grid" if ahead.rounding or behind.rounding else "exact",
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -411,8 +413,9 @@ class Side:
         for column in (placements.above, placements.tied, placements.relevance):
             content.update(column.astype(np.float64).tobytes())
         rng = generator(self.rng, *content.digest())
-        weights = self._factors_of_own(keep)
-        return draw_sums(self.measure, placements, keep[self.own], moved, rng, weights=weights, share=self.share)
+        return draw_sums(
+            self.measure, placements, keep[self.own], moved, rng, weights=self._factors_of_own(keep), share=self.share
+        )
 
 
 def side_of(

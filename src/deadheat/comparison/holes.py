@@ -251,8 +251,11 @@ def _with_ties(documents: pl.DataFrame, bounds: PlacedBounds) -> pl.DataFrame:
     ties = pl.DataFrame({"code": unjudged.query, "above": unjudged.above, "tie": np.arange(len(unjudged.query))})
     if deepest is not None:  # one tie is as good as another below
         ties = ties.with_columns(pl.col("tie").min().over("code", pl.col("above").clip(upper_bound=deepest)))
-    frame = documents.join(codes, on="query_id").join(ties, on=["code", "above"])
-    return frame.select("query_id", "doc_id", "tie", rank=pl.col("above") + 1)
+    return (
+        documents.join(codes, on="query_id")
+        .join(ties, on=["code", "above"])
+        .select("query_id", "doc_id", "tie", rank=pl.col("above") + 1)
+    )
 
 
 def _weighed(sides: Mapping[str, _RunBounds], every: pl.DataFrame, by: str) -> pl.DataFrame:

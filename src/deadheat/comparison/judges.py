@@ -157,8 +157,7 @@ class LabelAgreement:
         if name == "agreement":
             return labels.share_equal(tables)
         if name.endswith("kappa"):
-            power = {"kappa": 0, "linear_kappa": 1, "quadratic_kappa": 2}[name]
-            return labels.kappa(tables, self.grades, power)
+            return labels.kappa(tables, self.grades, {"kappa": 0, "linear_kappa": 1, "quadratic_kappa": 2}[name])
         if name.startswith("alpha"):
             kind = name.removeprefix("alpha_") if name != "alpha" else "ordinal"
             return labels.alpha(labels.coincidences(tables), self.grades, kind)  # type: ignore[arg-type]  # a level
@@ -351,8 +350,9 @@ class JudgeAgreement(Plottable, Shown):
             for judge, one in self.judges.items()
             for name, own in one.estimates.items()
         ]
-        names = ["judge", "statistic", "value", "low", "high", "n_queries", "n_documents"]
-        return pl.DataFrame(rows, names, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+        return pl.DataFrame(
+            rows, ["judge", "statistic", "value", "low", "high", "n_queries", "n_documents"], orient="row"
+        ).with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def per_query(self) -> pl.DataFrame:
         """Return a row for each judge and query: documents, share of equal grades, kappas and tau-b."""
@@ -465,8 +465,9 @@ def judge_agreement(
         named = named_runs(runs, ascending=ascending)
         design.check_systems(list(named), has_clusters=False)
         notes += [f"{name} is a judge and a system: its own labels rank it highest" for name in named if name in given]
-        chosen = parse_measures(measures)
-        conclusions = tuple(_conclusions(judged, given, found, runs=named, measures=chosen, rel=rel, design=design))
+        conclusions = tuple(
+            _conclusions(judged, given, found, runs=named, measures=parse_measures(measures), rel=rel, design=design)
+        )
     return JudgeAgreement(judged.name, found, together, conclusions, tuple(notes))
 
 

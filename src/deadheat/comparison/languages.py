@@ -366,8 +366,7 @@ class Languages(Plottable, Shown):
         ]
         own = [f"mean_{code}" for code in self.languages]
         schema: dict[str, type[pl.DataType]] = {**SPREADS, **dict.fromkeys(own, pl.Float64)}
-        order = ["measure", "system", "n_queries", *own, *list(SPREADS)[3:]]
-        return frame_of(rows, schema).select(order)
+        return frame_of(rows, schema).select(["measure", "system", "n_queries", *own, *list(SPREADS)[3:]])
 
     def differences_to_polars(self, margin: float | None = None) -> pl.DataFrame:
         """Return a row for each system, pair of languages and measure.
@@ -621,8 +620,11 @@ def split_by_language(
         With the columns language and pair_id.
     """
     if any(not isinstance(one, Evaluation) for one in evaluations.values()):
-        allowed = "a dict of system to Evaluation, where queries have the languages"
-        raise ParameterError(argument="evaluations", given=list(evaluations), allowed=allowed)
+        raise ParameterError(
+            argument="evaluations",
+            given=list(evaluations),
+            allowed="a dict of system to Evaluation, where queries have the languages",
+        )
     column = table.language_column
     if column is None:
         raise ColumnError("no column 'language' in the table of queries", allowed="one", path=table.where)
@@ -726,10 +728,9 @@ def clusters_of_pairs(labels: Mapping[str, Mapping[str, Collection[Hashable]]]) 
         for pair, held in own.items():
             joined.setdefault(pair, set()).update(held)
     codes = dict(zip(joined, joined_groups(list(joined.values())), strict=True))
-    differ = any(
+    return codes, any(
         len(set(joined_groups(list(own.values())))) > len({codes[pair] for pair in own}) for own in labels.values()
     )
-    return codes, differ
 
 
 def _check_systems(evaluations: Mapping[str, Mapping[str, Evaluation]]) -> None:
@@ -737,8 +738,11 @@ def _check_systems(evaluations: Mapping[str, Mapping[str, Evaluation]]) -> None:
     (first, own), *others = evaluations.items()
     for language, systems in others:
         if set(systems) != set(own):
-            held = " and ".join(", ".join(names) for names in (own, systems))
-            raise ParameterError(f"{first} and {language} have different systems", argument="evaluations", given=held)
+            raise ParameterError(
+                f"{first} and {language} have different systems",
+                argument="evaluations",
+                given=" and ".join(", ".join(names) for names in (own, systems)),
+            )
         for name, one in systems.items():
             known = own[name]
             how = "" if one.conventions == known.conventions else "under other conventions"
@@ -790,5 +794,7 @@ def languages_of_queries(comparison: Comparison, table: Queries) -> Languages | 
         for query, language in zip(ids, table.column(table.language_column, ids), strict=True)
         if query not in kept.get(language or "", {})
     )
-    unpaired = ", ".join(f"{counted(n, 'query', 'queries')} of {language}" for language, n in alone.items())
-    return replace(languages, unpaired=unpaired)
+    return replace(
+        languages,
+        unpaired=", ".join(f"{counted(n, 'query', 'queries')} of {language}" for language, n in alone.items()),
+    )

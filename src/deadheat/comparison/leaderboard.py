@@ -164,8 +164,7 @@ class Leaderboard(Plottable, Shown):
         """The first and last rank that orders of equal scores alone give each model; None where they are not known."""
         if self.tie_min is None or self.tie_max is None or self.value_range:
             return None
-        ends = _ranks_within(self.tie_min, self.tie_max, self._sign)
-        return list(zip(*(one.tolist() for one in ends), strict=True))
+        return list(zip(*(one.tolist() for one in _ranks_within(self.tie_min, self.tie_max, self._sign)), strict=True))
 
     @cached_property
     def reversible(self) -> list[tuple[str, str]] | None:
@@ -279,8 +278,7 @@ class Leaderboard(Plottable, Shown):
         found: list[tuple[str, FloatArray]] = []
         for place, name in enumerate(self.tasks):
             kept = np.arange(len(self.tasks)) != place
-            groups = np.array(self.groups)[kept] if self.groups else None
-            weights = _shares(self.shares[kept], groups)
+            weights = _shares(self.shares[kept], np.array(self.groups)[kept] if self.groups else None)
             found.append((name, self.values[:, kept] @ weights))
         return found
 
@@ -297,12 +295,7 @@ class Leaderboard(Plottable, Shown):
             tau_b, _ = agreement.tau(*(_above(one) for one in (whole, own)))
             apart = np.sign(np.round(whole[:, None] - whole, 12)) * np.sign(np.round(own[:, None] - own, 12))
             rows.append((name, self.models[int(own.argmax())], tau_b, int((apart < 0).sum()) // 2))
-        frame = pl.DataFrame(
-            rows, {"task": pl.String, "leader": pl.String, "tau_b": pl.Float64, "n_swapped": pl.Int64}, orient="row"
-        )
-        return frame.with_columns(pl.col("tau_b").fill_nan(None)).sort(
-            "n_swapped", descending=True, maintain_order=True
-        )
+        return frame_of(rows, WITHOUT_TASK).sort("n_swapped", descending=True, maintain_order=True)
 
     @property
     def deciding_task(self) -> str | None:
@@ -454,8 +447,10 @@ def leaderboard(
     )
     if unknown:
         return board
-    chosen = [replace(one, sums=one.sums[:, order]) for one in units]
-    return replace(board, uncertainty=_uncertainty(board, chosen, n_resamples, random))
+    return replace(
+        board,
+        uncertainty=_uncertainty(board, [replace(one, sums=one.sums[:, order]) for one in units], n_resamples, random),
+    )
 
 
 def _complete(results: TaskResults, missing: str, notes: list[str]) -> tuple[TaskResults, dict[str, dict[str, float]]]:

@@ -349,8 +349,7 @@ def _drawn_values(
             _draw_orders(in_row_order[start:stop], start, ties[query], n, rng)
             for query, (start, stop) in zip(queries.tolist(), rows, strict=True)
         ]
-        values = measure.mean(as_queries(placements, queries, orders, measure.deepest))
-        yield values.reshape(len(queries), n)
+        yield measure.mean(as_queries(placements, queries, orders, measure.deepest)).reshape(len(queries), n)
         left -= n
 
 

@@ -682,8 +682,7 @@ def _repeated(  # noqa: PLR0917 - what is compared, and how
             worth = math.inf if own is None else weighting.effective_number(own[keep])
             freedom = min(int(keep.sum()) if cluster is None else len(np.unique(cluster[keep])), worth) - 1
             side = checks.alternative(design.alternative)
-            p_value = shared_p_value(mean, error, freedom, shared, side)
-            columns["p_value"][n] = max(columns["p_value"][n], p_value)
+            columns["p_value"][n] = max(columns["p_value"][n], shared_p_value(mean, error, freedom, shared, side))
         columns["standard_error"][n] = math.hypot(columns["standard_error"][n], spread)
         columns["rerun_probability"][n] = rerun_probability(mean, shared)
 

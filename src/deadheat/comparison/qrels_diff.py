@@ -106,8 +106,7 @@ class QrelsDiff(Shown):
 
     def _scores(self) -> Iterator[tuple[str, dict[str, tuple[Scores, Scores]]]]:
         """Yield each measure with the scores of the systems that have it."""
-        labels = dict.fromkeys(one.label for pair in self.evaluations.values() for one in pair[0].measures)
-        for label in labels:
+        for label in dict.fromkeys(one.label for pair in self.evaluations.values() for one in pair[0].measures):
             yield (
                 label,
                 {name: (old[label], new[label]) for name, (old, new) in self.evaluations.items() if label in old},

@@ -71,8 +71,7 @@ def rank_intervals(
     tail = (1 - confidence_level) / 2
     low = np.quantile(best, tail, axis=0, method="inverted_cdf")
     high = np.quantile(worst, 1 - tail, axis=0, method="inverted_cdf")
-    columns = zip(own.tolist(), low.tolist(), high.tolist(), p_best.tolist(), strict=True)
-    return [(*row, n_queries) for row in columns]
+    return [(*row, n_queries) for row in zip(own.tolist(), low.tolist(), high.tolist(), p_best.tolist(), strict=True)]
 
 
 def _sums(units: IntArray, columns: Sequence[FloatArray]) -> FloatArray:

@@ -94,8 +94,13 @@ class Summands:
         query = np.repeat(np.arange(len(moved)), [len(part) for part, _ in moved])
         order = np.lexsort((values, query))
         starts = _distinct(values[order], query)
-        merged = segment_sums(probabilities[order], starts)
-        return cls(fixed, values[order][starts], merged, run_starts(query[starts]), max_values)
+        return cls(
+            fixed,
+            values[order][starts],
+            segment_sums(probabilities[order], starts),
+            run_starts(query[starts]),
+            max_values,
+        )
 
     def minus(self, other: Summands) -> Summands:
         """Return the summands of the difference of two sums, which are independent of each other."""
@@ -129,8 +134,10 @@ class Summands:
             sums = values[:, None] + total.values  # sorted rows: the stable sort merges them
             order = np.argsort(sums, axis=None, kind="stable")
             starts = _distinct(sums.ravel()[order])
-            merged = segment_sums(np.outer(probabilities, total.probabilities).ravel()[order], starts)
-            total = Distribution(sums.ravel()[order][starts], merged)
+            total = Distribution(
+                sums.ravel()[order][starts],
+                segment_sums(np.outer(probabilities, total.probabilities).ravel()[order], starts),
+            )
             if len(total.values) > self.max_values:
                 return None
         return total

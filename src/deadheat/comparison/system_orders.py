@@ -74,8 +74,9 @@ class SystemOrders(Shown):
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each two orders, with the attributes of :class:`OrderAgreement`; null without a value."""
-        rows = [asdict(one) | {"swapped": ", ".join(f"{a} / {b}" for a, b in one.swapped)} for one in self.pairs]
-        return frame_of(rows)
+        return frame_of(
+            [asdict(one) | {"swapped": ", ".join(f"{a} / {b}" for a, b in one.swapped)} for one in self.pairs]
+        )
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
@@ -109,8 +110,7 @@ def orders_of(
         names = one.label, f"{one.label}, by document id"
         found.append(order_agreement(names, systems, (totals[one], ruled), own[one], p))
     for one, other in combinations(measures, 2):
-        both = totals[one], totals[other]
-        found.append(order_agreement((one.label, other.label), systems, both, own[one], p))
+        found.append(order_agreement((one.label, other.label), systems, (totals[one], totals[other]), own[one], p))
     return SystemOrders(tuple(found), p)
 
 

@@ -261,14 +261,15 @@ def _of_evaluations(named: Mapping[str, Mapping[str, Evaluation]], measure: Meas
     if measure is None and not shared:
         lacking = next(n for n, other in enumerate(lists) if not set(other) & set(lists[0]))
         (task, name, _), held = every[lacking], ", ".join(lists[lacking])
-        given = Plain(f"{', '.join(lists[0])} and {held} of {name} on {task}")
-        raise DataError("the evaluations have no measure in common", given=given)
+        raise DataError(
+            "the evaluations have no measure in common",
+            given=Plain(f"{', '.join(lists[0])} and {held} of {name} on {task}"),
+        )
     wanted = shared[0] if measure is None else measure
     notes: list[str] = []
     tasks = []
     for task, own in named.items():
-        hashes = {one.qrels_hash for one in own.values()}
-        if len(hashes) > 1:
+        if len({one.qrels_hash for one in own.values()}) > 1:
             raise DataError(
                 f"the evaluations of task {task} are under different judgments",
                 hint="evaluate all under the same: deadheat rescore",
@@ -427,10 +428,9 @@ def _mteb_in(path: Path) -> list[tuple[str | None, Mapping[str, Any]]]:
         return []
     if "task_name" in found and isinstance(found.get("scores"), Mapping):
         return [(None, found)]
-    of_models = found.get("model_results", [found])
     return [
         (one["model_name"], result)
-        for one in of_models
+        for one in found.get("model_results", [found])
         if isinstance(one, Mapping) and isinstance(one.get("task_results"), list) and "model_name" in one
         for result in one["task_results"]
     ]

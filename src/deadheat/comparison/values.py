@@ -154,8 +154,7 @@ def _numbers(name: str, values: ArrayLike) -> FloatArray:
 
 
 def _codes(cluster: Iterable[object] | None, values: ArrayLike) -> IntArray | None:
-    ids = np.array([str(n) for n in range(np.size(values))], dtype=object)
-    return cluster_codes(cluster, None, ids)
+    return cluster_codes(cluster, None, np.array([str(n) for n in range(np.size(values))], dtype=object))
 
 
 def side_of_values(measure: Measure, values: FloatArray) -> Side:

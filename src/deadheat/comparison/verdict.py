@@ -452,7 +452,6 @@ class Judge:
         who = "baselines" if baselines else "others"
         of_others = f"; {leader} is better than {won} of the {found.n_compared} {who} by more than chance"
         wins = (pair.wins, pair.losses) if leader == pair.system else (pair.losses, pair.wins)
-        only = f" (one-sided test, for {pair.system} {design.alternative} than {pair.baseline})"
         is_sided = pair.is_known and pair.low * pair.high > 0
         return {
             **vars(found),
@@ -477,7 +476,9 @@ class Judge:
             "test": design.test,
             "wins": wins[0],
             "losses": wins[1],
-            "sided": "" if design.alternative == "two-sided" else only,
+            "sided": ""
+            if design.alternative == "two-sided"
+            else f" (one-sided test, for {pair.system} {design.alternative} than {pair.baseline})",
             "n": len(own),
             "size": size_of(found.difference, measure) + ", though differences are skewed" * pair.doubtful,
         }
@@ -514,9 +515,14 @@ class Judge:
         if found.detectable is None:
             return ""
         level = f"{1 - self.design.confidence_level:.3g}" + (f"/{found.n_tests}" if found.n_tests > 1 else "")
-        uncorrected = f", not corrected for {len(own)} pairs" if found.n_tests == 1 < len(own) else ""
-        held = {"size": number(found.detectable), "level": level, "uncorrected": uncorrected}
-        return POWER.format_map({**words, **held})
+        return POWER.format_map(
+            {
+                **words,
+                "size": number(found.detectable),
+                "level": level,
+                "uncorrected": f", not corrected for {len(own)} pairs" if found.n_tests == 1 < len(own) else "",
+            }
+        )
 
     def _of_margin(self, own: Sequence[Pair], words: Mapping[str, Any]) -> str:
         """Say what a margin shows: that is another statement than that no difference is significant."""

@@ -163,10 +163,11 @@ class Explanation(Shown):
             "settings": pl.String,
             **dict.fromkeys(names, pl.Float64),
         }
-        rows = [
-            (one.tool or None, one.nearest, one.told, *(one.values[name] for name in names)) for one in self.matches
-        ]
-        return pl.DataFrame(rows, schema=schema, orient="row")
+        return pl.DataFrame(
+            [(one.tool or None, one.nearest, one.told, *(one.values[name] for name in names)) for one in self.matches],
+            schema=schema,
+            orient="row",
+        )
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
@@ -399,12 +400,14 @@ class Search:
         changed = replace(settings, **own)
         if changed.judgments == "above 0" and "above 0" not in self.choices["judgments"]:
             changed = replace(changed, judgments="retrieved")
-        usual = {
-            name: values[0]
-            for name, values in self.choices.items()
-            if len(values) == 1 or getattr(changed, name) not in values
-        }
-        return replace(changed, **usual)
+        return replace(
+            changed,
+            **{
+                name: values[0]
+                for name, values in self.choices.items()
+                if len(values) == 1 or getattr(changed, name) not in values
+            },
+        )
 
     def _values(self, settings: Sequence[ToolSettings]) -> tuple[float, ...] | None:
         found = [self._value(one.measure, own) for one, own in zip(self.wanted, settings, strict=True)]

@@ -250,11 +250,10 @@ class Tool:
 
     def computes(self, measure: Measure) -> bool:
         """Tell whether the tool computes a measure in this way."""
-        has_cutoff = getattr(measure, "cutoff", None) is not None
         return (
             (not self.measures or type(measure) in self.measures)
             and all(getattr(measure, name) == value for name, value in self.parameters.items())
-            and self.has_cutoff in {None, has_cutoff}
+            and self.has_cutoff in {None, getattr(measure, "cutoff", None) is not None}
         )
 
 

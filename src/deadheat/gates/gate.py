@@ -169,9 +169,11 @@ def gate(
             hint="write dh.gate(dh.evaluate(qrels, run, ['RR']), ['RR >= 0.8'])",
         )
     thresholds = parse_all(checks)
-    asked = _asked(thresholds, baseline, no_regression, no_worse_than)
     options = GateOptions.of(
-        locals(), no_regression=asked, cluster=cluster_name(cluster), by=tuple(names_of(by)) if by else ()
+        locals(),
+        no_regression=_asked(thresholds, baseline, no_regression, no_worse_than),
+        cluster=cluster_name(cluster),
+        by=tuple(names_of(by)) if by else (),
     )
     own = opened(evaluation)
     if collection is not None and own.qrels is None:
@@ -367,8 +369,14 @@ def check_family(
         of_subset = IntervalOptions.of(vars(raised), cluster=None if cluster is None else cluster[subset.keep])
         ends = dict(zip(names, intervals([own[name] for name in names], of_subset), strict=True)) if names else {}
         for one in thresholds:
-            interval = ends[one.measure] if one.quantity in ENDS else None
-            yield _reached(one, own[one.measure], interval, subset, evaluation=evaluation, options=options)
+            yield _reached(
+                one,
+                own[one.measure],
+                ends[one.measure] if one.quantity in ENDS else None,
+                subset,
+                evaluation=evaluation,
+                options=options,
+            )
 
 
 def _reached(
@@ -415,11 +423,13 @@ def _reached(
             and not threshold.holds(scores.mean * scores.n_queries / (scores.n_queries + n_missing)),
         }
     else:
-        is_unknown = bool(unknown) and not options.allow_unknown
-        holds = {"no query": not scores.n_queries, "unknown": is_unknown, "no interval": math.isnan(value)}
+        holds = {
+            "no query": not scores.n_queries,
+            "unknown": bool(unknown) and not options.allow_unknown,
+            "no interval": math.isnan(value),
+        }
         holds["missed"] = True
     cause = next((key for key, does in holds.items() if does), "")
-    reason = (PASSED if passed else FAILED).get(cause, "") + BEYOND_REACH * is_beyond
     return Check(
         gate=threshold.text,
         measure=threshold.label,
@@ -428,7 +438,7 @@ def _reached(
         operator=threshold.operator,
         threshold=bound,
         passed=passed,
-        reason=reason.format(
+        reason=((PASSED if passed else FAILED).get(cause, "") + BEYOND_REACH * is_beyond).format(
             unknown=unknown,
             value=value,
             digits=digits,
@@ -458,8 +468,9 @@ def _worst(threshold: Threshold, scores: Scores) -> str:
     values: FloatArray = scores.values if threshold.quantity in {"mean", *ENDS} else getattr(scores, threshold.quantity)
     sign = 1 if threshold.operator[0] == ">" else -1
     bound = math.inf if scores.measure.total else sign * threshold.bound  # a total is of all queries together
-    what = "lowest" if sign > 0 else "highest"
-    return lowest(scores.query_ids, sign * values, what, below=bound, weights=scores.weights)
+    return lowest(
+        scores.query_ids, sign * values, "lowest" if sign > 0 else "highest", below=bound, weights=scores.weights
+    )
 
 
 def lowest(
@@ -615,8 +626,7 @@ def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | Non
     values, before = (np.where(lacking, np.nan, each) for each in (values, before))
     alone = [one.measure.label for name, one in {**of_baseline, **own}.items() if name not in shared]
     measures, weights = tuple(own[name].measure for name in shared), weights_beside([own[name] for name in shared])
-    pairs = Pairs(measures, values, before, is_lost, cluster, evaluation.query_ids, weights)
-    return pairs, tuple(sorted(alone))
+    return Pairs(measures, values, before, is_lost, cluster, evaluation.query_ids, weights), tuple(sorted(alone))
 
 
 def regressions(pairs: Pairs, family: Sequence[Subset], options: GateOptions) -> Iterator[Check]:
@@ -630,8 +640,11 @@ def regressions(pairs: Pairs, family: Sequence[Subset], options: GateOptions) ->
         adjusted = np.column_stack([stats.adjust(p_values, "holm") for p_values in of_measures])
         for subset, of_subset, (p_values, bounds), p_adjusted in zip(family, subsets, found, adjusted, strict=True):
             for n, test in enumerate(zip(p_values.tolist(), p_adjusted.tolist(), bounds.tolist(), strict=True)):
-                check = _compared(question, of_subset, n, test, options=options, n_subsets=len(family))
-                yield replace(check, by=subset.by, stratum=subset.stratum)
+                yield replace(
+                    _compared(question, of_subset, n, test, options=options, n_subsets=len(family)),
+                    by=subset.by,
+                    stratum=subset.stratum,
+                )
 
 
 def _tested(question: str, pairs: Pairs, options: GateOptions) -> tuple[FloatArray, FloatArray]:
@@ -642,8 +655,9 @@ def _tested(question: str, pairs: Pairs, options: GateOptions) -> tuple[FloatArr
         p_values = stats.p_values(-better, test="t", alternative="greater", **of_pairs).p_values
         bounds = stats.interval_bounds(better, method="t", confidence_level=2 * level - 1, **of_pairs)[1]
     else:
-        margins = (options.no_worse_than or 0.0) / pairs.scales
-        found = stats.no_worse(better, margins, confidence_level=level, **of_pairs)
+        found = stats.no_worse(
+            better, (options.no_worse_than or 0.0) / pairs.scales, confidence_level=level, **of_pairs
+        )
         p_values, bounds = np.where(pairs.is_same, 0.0, found.p_values), found.low
     return np.where(pairs.is_known(options), p_values, np.nan), pairs.scales * bounds
 
@@ -730,11 +744,9 @@ def _compared(
 
 def _detectable(pairs: Pairs, n: int, alpha: float) -> float | None:
     """Return the smallest loss that the test would find with a power of 80 %; None where nothing varies."""
-    n_units = int(pairs.n_units[n])
-    weights = None if pairs.weights is None else pairs.weights[:, n]
-    found = stats.standard_errors(pairs.better[:, [n]], cluster=pairs.cluster, weights=weights)
-    error = float(found[0]) if n_units > 1 else 0.0
-    if not error > 0:
+    n_units, weights = int(pairs.n_units[n]), None if pairs.weights is None else pairs.weights[:, n]
+    (error,) = stats.standard_errors(pairs.better[:, [n]], cluster=pairs.cluster, weights=weights).tolist()
+    if n_units < 2 or not error > 0:
         return None
     return float(pairs.scales[n]) * stats.detectable_difference(
         error * math.sqrt(n_units), n_units, power=POWER, confidence_level=1 - alpha, alternative="greater"

@@ -290,8 +290,10 @@ def _own_gate(key: str, value: object) -> str:
     try:
         measure = parse_measure(notation)
     except ParameterError as error:
-        hint = did_you_mean(key, KEYS) or f"it is neither a measure ({error}) nor one of {', '.join(KEYS)}"
-        raise ParameterError(f"unknown key {key!r}", hint=hint) from None
+        raise ParameterError(
+            f"unknown key {key!r}",
+            hint=did_you_mean(key, KEYS) or f"it is neither a measure ({error}) nor one of {', '.join(KEYS)}",
+        ) from None
     if isinstance(value, str) and value.strip().startswith(OPERATORS):
         return f"{key} {value}"
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -205,5 +205,4 @@ class GateResult(Shown):
         """Return a row for each check, with the fields of `Check`; null where there is no number."""
         types = {"float": pl.Float64, "bool": pl.Boolean, "int": pl.Int64, "float | None": pl.Float64}
         schema = {one.name: types.get(str(one.type), pl.String) for one in fields(Check) if one.name != "causes"}
-        columns = {name: [getattr(check, name) for check in self.checks] for name in schema}
-        return frame_of(columns, schema)
+        return frame_of({name: [getattr(check, name) for check in self.checks] for name in schema}, schema)

@@ -278,9 +278,10 @@ def _weights(discount: Discount, cutoff: int | None) -> Callable[[int], FloatArr
             return DCG(discount=discount).weights(size)
         found = np.asarray(discount(np.arange(1.0, size + 1)), np.float64)
         if found.shape != (size,) or not (np.isfinite(found) & (found >= 0)).all():
-            given = Plain(f"a function that gives {found.tolist()!r:.60}")
             raise ParameterError(
-                argument="discount", given=given, allowed="one that gives a number from 0 on for each rank"
+                argument="discount",
+                given=Plain(f"a function that gives {found.tolist()!r:.60}"),
+                allowed="one that gives a number from 0 on for each rank",
             )
         return found
 
@@ -344,8 +345,7 @@ def _exposed(
     if judged is not None:
         query, item = [*query, codes_of(judged[0], query_ids)], [*item, codes_of(judged[1], doc_ids)]
         exposure, relevance = [*exposure, np.zeros(len(judged[2]))], [*relevance, np.maximum(judged[2], 0.0)]
-    keys = np.concatenate(query) * len(doc_ids) + np.concatenate(item)
-    found, place = np.unique(keys, return_inverse=True)
+    found, place = np.unique(np.concatenate(query) * len(doc_ids) + np.concatenate(item), return_inverse=True)
     of_query, of_item = np.divmod(found, len(doc_ids))
     own, levels = (sums_of(place, np.concatenate(parts), len(found)) for parts in (exposure, relevance))
     target: FloatArray = np.zeros(len(found))
@@ -414,8 +414,9 @@ def _expected_exposure(found: _Exposed, groups: _Groups | None) -> tuple[dict[st
     means = [found.by_item(one, which) for one in (own, target)]
     amortised = dict(zip(names, _of_vectors(*means), strict=False))
     if groups is not None:
-        grouped = _of_vectors(groups.exposure, groups.target)
-        by_query |= {f"group {name}": one for name, one in zip(names, grouped, strict=False)}
+        by_query |= {
+            f"group {name}": one for name, one in zip(names, _of_vectors(groups.exposure, groups.target), strict=False)
+        }
         averaged = _of_vectors(*(one[which].mean(axis=0) for one in (groups.exposure, groups.target)))
         amortised |= {f"group {name}": one for name, one in zip(names, averaged, strict=False)}
     columns = {name: np.where(which, one, np.nan) for name, one in by_query.items()}
@@ -497,8 +498,7 @@ def _ratio(up: FloatArray, down: FloatArray, confidence_level: float) -> tuple[f
 def _notes(found: _Exposed, lists: Sequence[Lists], groups: Mapping[str, Sequence[str]]) -> list[str]:
     """Return what is to be said of the data; raise if their ids have nothing in common."""
     notes, shown = [], {one for own in lists for one in own.doc_ids}
-    retrieved = {one for own in lists for one in own.query_ids}
-    if n_missing := len(found.query_ids) - len(retrieved):
+    if n_missing := len(found.query_ids) - len({one for own in lists for one in own.query_ids}):
         notes.append(f"not in the run: {counted(n_missing, 'query', 'queries')} of the judgments; empty lists")
     if found.has_target and not found.is_judged.all():
         n = int((~found.is_judged).sum())

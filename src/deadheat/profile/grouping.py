@@ -75,10 +75,9 @@ class Grouped:
             "n_tied": np.bincount(self.query, self.size, n).astype(np.int64),
             "largest_tie": largest,
         }
-        orders = pl.when(pl.Series(log_orders < MOST_DIGITS)).then(pl.Series(n_orders))
         return pl.DataFrame(columns).with_columns(
             tie_ratio=pl.col("n_tied") / pl.col("n_documents"),
-            n_orders=orders,
+            n_orders=pl.when(pl.Series(log_orders < MOST_DIGITS)).then(pl.Series(n_orders)),
             log10_orders=pl.Series(log_orders, dtype=pl.Float64),
         )
 

@@ -179,8 +179,14 @@ def item_profile(
     """
     options: dict[str, Any] = {"n_items": n_items, "n_users": n_users, "head": head}
     if is_array(run):
-        of_matrix = {"exclude": exclude, "mask": mask, "query_ids": query_ids, "doc_ids": doc_ids}
-        lists = lists_of_matrix(run, as_count("cutoff", cutoff), **of_matrix)
+        lists = lists_of_matrix(
+            run,
+            as_count("cutoff", cutoff),
+            exclude=exclude,
+            mask=mask,
+            query_ids=query_ids,
+            doc_ids=doc_ids,
+        )
         return profile_of(lists, popularity, cutoff, name="scores", **options)
     own = Run.of(run, ascending=ascending)
     if check_duplicates:
@@ -213,8 +219,12 @@ def profile_of(
     """
     cutoff = as_count("cutoff", cutoff)
     if lists.depth is not None and cutoff > lists.depth:
-        hint = f"items={cutoff} keeps as many ranks of each list"
-        raise ParameterError(argument="cutoff", given=cutoff, allowed=f"{lists.depth} or less", hint=hint)
+        raise ParameterError(
+            argument="cutoff",
+            given=cutoff,
+            allowed=f"{lists.depth} or less",
+            hint=f"items={cutoff} keeps as many ranks of each list",
+        )
     n_items = None if n_items is None else as_count("n_items", n_items)
     n_users = None if n_users is None else positive("n_users", n_users)
     if not (is_number(head) and 0 <= head <= 1):
@@ -344,8 +354,10 @@ def _of_matrix(source: object, n_users: float | None, doc_ids: TextArray) -> tup
 def _users_of(n_users: float | None, what: str) -> float:
     """Return the number of users; raise if nothing says it."""
     if n_users is None:
-        hint = "give n_users=, 1 if the numbers are shares of them; or the interactions of users as popularity"
-        raise ParameterError(f"a popularity as {what} does not say how many users there are", hint=hint)
+        raise ParameterError(
+            f"a popularity as {what} does not say how many users there are",
+            hint="give n_users=, 1 if the numbers are shares of them; or the interactions of users as popularity",
+        )
     return float(n_users)
 
 

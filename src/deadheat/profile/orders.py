@@ -172,8 +172,7 @@ def tie_complexity(
     ((2, 2), 4, ('doc2', 'doc3'))
     """
     as_count("max_orders", max_orders)
-    documents = _documents(scores, doc_ids)
-    ties = tuple(Tie(score, ids) for score, ids in _groups(documents) if len(ids) > 1)
+    ties = tuple(Tie(score, ids) for score, ids in _groups(_documents(scores, doc_ids)) if len(ids) > 1)
     return TieComplexity(ties, math.prod(math.factorial(tie.size) for tie in ties), max_orders)
 
 
@@ -237,8 +236,9 @@ def tie_orders(
     run = {name: {doc: documents[doc] for doc in order} for name, order in zip(names, orders, strict=True)}
     found = evaluate(dict.fromkeys(names, judged), run, parsed, ties="input")
     ranks = (next((n for n, doc in enumerate(order, 1) if judged.get(doc, 0) >= 1), None) for order in orders)
-    by_measure = {one.label: found[one].values for one in parsed}
-    return TieOrders(parsed[0], orders, found[parsed[0]].values, tuple(ranks), by_measure)
+    return TieOrders(
+        parsed[0], orders, found[parsed[0]].values, tuple(ranks), {one.label: found[one].values for one in parsed}
+    )
 
 
 def _shown(number: int) -> str:

@@ -318,8 +318,9 @@ class TieProfile(Plottable, Shown):
         """
         schema: dict[str, type[pl.DataType]] = {"measure": pl.String}
         schema |= {name: pl.Int64 if name == "n_queries" else pl.Float64 for name in BY_MEASURE}
-        rows = [(one.measure.label, *(getattr(one, name) for name in BY_MEASURE)) for one in self.decided]
-        return frame_of(rows, schema)
+        return frame_of(
+            [(one.measure.label, *(getattr(one, name) for name in BY_MEASURE)) for one in self.decided], schema
+        )
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
@@ -440,8 +441,9 @@ def tie_profile(
     qrels, run = open_pair(qrels, run, check_duplicates=False)  # the run has been checked
     if check_duplicates:
         qrels.check_duplicates()
-    conventions = Conventions(missing=missing, no_relevant=no_relevant)
-    exact, traditional = evaluate_beside(conventions, qrels, run, parse_measures(measures), beside)
+    exact, traditional = evaluate_beside(
+        Conventions(missing=missing, no_relevant=no_relevant), qrels, run, parse_measures(measures), beside
+    )
     warn({run.where: exact}, qrels, {run.where: run})
     ties = ties_of(profile.queries, exact.query_ids.tolist())
     is_judged = len(exact.placements.query) > 0

@@ -174,8 +174,7 @@ class CoarseningProfile(Plottable):
 
 def _frame(rows: Iterable[CoarseScores | CoarsePair], kind: type[CoarseScores | CoarsePair]) -> pl.DataFrame:
     """Return a column for each field; null for no number."""
-    schema = {one.name: COLUMN_TYPES[str(one.type)] for one in fields(kind)}
-    return frame_of(list(map(asdict, rows)), schema)
+    return frame_of(list(map(asdict, rows)), {one.name: COLUMN_TYPES[str(one.type)] for one in fields(kind)})
 
 
 def coarsening_profile(

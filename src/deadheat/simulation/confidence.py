@@ -94,8 +94,9 @@ class ConfidenceEvaluation:
     def __getitem__(self, measure: MeasureLike) -> ConfidenceScores:
         held: dict[Any, ConfidenceScores] = ByMeasure((str(one.measure), one) for one in self.scores)
         if measure not in held:
-            problem = f"{measure} was not evaluated; there are {', '.join(held)}"
-            raise UnknownMeasureError(problem, hint=did_you_mean(measure, held))
+            raise UnknownMeasureError(
+                f"{measure} was not evaluated; there are {', '.join(held)}", hint=did_you_mean(measure, held)
+            )
         return held[measure]
 
     def __iter__(self) -> Iterator[ConfidenceScores]:
@@ -112,13 +113,14 @@ class ConfidenceEvaluation:
     def to_polars(self) -> pl.DataFrame:
         """Return query_id, measure, value and standard_error, a row for each query and measure; null for no value."""
         ids = self.query_ids.tolist()
-        columns = {
-            "query_id": pl.Series(ids * len(self.scores), dtype=pl.String),
-            "measure": [str(one.measure) for one in self.scores for _ in ids],
-            "value": np.concatenate([one.values for one in self.scores]),
-            "standard_error": np.concatenate([one.standard_errors for one in self.scores]),
-        }
-        return frame_of(columns)
+        return frame_of(
+            {
+                "query_id": pl.Series(ids * len(self.scores), dtype=pl.String),
+                "measure": [str(one.measure) for one in self.scores for _ in ids],
+                "value": np.concatenate([one.values for one in self.scores]),
+                "standard_error": np.concatenate([one.standard_errors for one in self.scores]),
+            }
+        )
 
 
 def evaluate_with_confidence(
@@ -203,8 +205,13 @@ def evaluate_with_confidence(
     judged, first, other = Qrels.of(qrels), Run.of(run), Run.of(keys[0])
     if check_duplicates:
         other.check_duplicates()
-    options = EvaluationArguments(missing=missing, no_relevant=no_relevant, check_duplicates=check_duplicates)
-    plain = evaluate(judged, first, chosen, **options | {"then_by": other if scale == 0 else None})
+    plain = evaluate(
+        judged,
+        first,
+        chosen,
+        **EvaluationArguments(missing=missing, no_relevant=no_relevant, check_duplicates=check_duplicates)
+        | {"then_by": other if scale == 0 else None},
+    )
     found = partial(ConfidenceEvaluation, name=first.name, then_by=other.name, query_ids=plain.query_ids)
     if scale in {0, math.inf}:
         plain_ties = "noise of infinite scale: plain ties, exact means"

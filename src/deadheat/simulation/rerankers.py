@@ -350,8 +350,14 @@ def simulate_rerankers(
             one.name,
         )
     queries = pl.DataFrame({"query_id": query_ids, "query_type": [kinds[n].name for n in made.kind.tolist()]})
-    qrels = Qrels.of_checked(frame.with_columns(relevance=relevance), "simulated")
-    return Simulation(qrels, runs, queries, rerankers, kinds, parse_measures(measures))
+    return Simulation(
+        Qrels.of_checked(frame.with_columns(relevance=relevance), "simulated"),
+        runs,
+        queries,
+        rerankers,
+        kinds,
+        parse_measures(measures),
+    )
 
 
 def simulate_scenarios(

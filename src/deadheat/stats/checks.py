@@ -57,8 +57,11 @@ def weights(given: ArrayLike | None, values: FloatArray) -> FloatArray | None:
         return None
     found = array_of("weights", given).astype(np.float64)
     if found.shape not in {values.shape, (len(values),)}:
-        shapes = f"the shape ({len(values)},) or {values.shape}"
-        raise ParameterError(argument="weights", given=Plain(f"the shape {found.shape}"), allowed=shapes)
+        raise ParameterError(
+            argument="weights",
+            given=Plain(f"the shape {found.shape}"),
+            allowed=f"the shape ({len(values)},) or {values.shape}",
+        )
     found = np.broadcast_to(found.reshape(len(values), -1), values.shape)
     wrong = found[~np.isnan(values) & ~((found > 0) & (found < np.inf))]
     if len(wrong):

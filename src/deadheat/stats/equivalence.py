@@ -157,8 +157,7 @@ def _against_margin(
     margins = _margins(margin, values, allow_zero=not both_sides)
     level = arguments.level("confidence_level", confidence_level)
     found, low, high = np.full((3, values.shape[1]), np.nan)
-    own = checks.weights(weights, values)
-    for units in units_of(values, checks.clusters(cluster, len(values)), weights=own):
+    for units in units_of(values, checks.clusters(cluster, len(values)), weights=checks.weights(weights, values)):
         means, errors, freedom = units.means, units.standard_errors, units.freedom
         tails = [t_tail(margins[units.columns] + side * means, errors, freedom) for side in (1, -1)[: 1 + both_sides]]
         found[units.columns] = np.max(tails, axis=0)

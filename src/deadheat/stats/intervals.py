@@ -153,8 +153,7 @@ def standard_errors(
     """
     values = checks.matrix("values", values)
     found = np.full(values.shape[1], np.nan)
-    own = checks.weights(weights, values)
-    for units in units_of(values, checks.clusters(cluster, len(values)), weights=own):
+    for units in units_of(values, checks.clusters(cluster, len(values)), weights=checks.weights(weights, values)):
         found[units.columns] = units.standard_errors
     return found
 
@@ -333,8 +332,7 @@ def _corrected(shares: FloatArray, bias: FloatArray, acceleration: FloatArray) -
     from scipy import special
 
     z = bias + special.ndtri(shares)
-    remaining = np.maximum(1 - acceleration * z, POLE)
-    return special.ndtr(bias + z / remaining)
+    return special.ndtr(bias + z / np.maximum(1 - acceleration * z, POLE))
 
 
 def _quantiles(ordered: FloatArray, shares: FloatArray) -> FloatArray:

@@ -253,8 +253,7 @@ def tukey_p_values(
     units, _ = unit_sums(weighed[complete], None if codes is None else codes[complete])
     ranges = np.sort(_permuted_ranges(units, n_resamples, arguments.generator(rng)))
     sums, tolerance = units.sum(axis=0), ROUNDING * np.abs(units).sum()
-    reached = n_resamples - np.searchsorted(ranges, np.abs(sums[:, None] - sums) - tolerance)
-    return (reached + 1) / (n_resamples + 1)
+    return (1 + n_resamples - np.searchsorted(ranges, np.abs(sums[:, None] - sums) - tolerance)) / (n_resamples + 1)
 
 
 def _permuted_ranges(values: FloatArray, n_resamples: int, rng: np.random.Generator) -> FloatArray:

@@ -60,10 +60,9 @@ def resampled_ranks(
     ([1, 2, 2], [1, 3, 3])
     """
     best, worst = np.empty((2, n_resamples, means.shape[1]), np.int32)
-    has_pools = pools is not None and any(pool is not None for pool in pools)
     drawn = (
         _drawn(means, variances, sizes, list(pools or ()), n_resamples=n_resamples, rng=rng)
-        if has_pools
+        if pools is not None and any(pool is not None for pool in pools)
         else _normal(means, variances, sizes, n_resamples=n_resamples, rng=rng)
     )
     for first, scores in drawn:

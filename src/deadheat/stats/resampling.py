@@ -175,8 +175,9 @@ def resampled_means(
     seed = int(generator(rng).integers(1 << 63))  # one for all: a column's resamples do not depend on the others
     means = np.full((n_resamples, values.shape[1]), np.nan)
     for units in units_of(values, codes, fewest=1, weights=own):
-        chosen = bootstrap_means(units.sums, units.sizes, n_resamples=n_resamples, rng=np.random.default_rng(seed))
-        means[:, units.columns] = chosen
+        means[:, units.columns] = bootstrap_means(
+            units.sums, units.sizes, n_resamples=n_resamples, rng=np.random.default_rng(seed)
+        )
     return means
 
 

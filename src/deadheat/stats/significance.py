@@ -295,8 +295,9 @@ def skewness(
     """
     given = checks.matrix("values", values)
     found, n_units = np.full(given.shape[1], np.nan), np.zeros(given.shape[1], np.int64)
-    own = checks.weights(weights, given)
-    for units in units_of(given, checks.clusters(cluster, len(given)), fewest=0, weights=own):
+    for units in units_of(
+        given, checks.clusters(cluster, len(given)), fewest=0, weights=checks.weights(weights, given)
+    ):
         n_units[units.columns] = n = units.n_units
         if n < 3:
             continue

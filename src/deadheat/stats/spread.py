@@ -103,9 +103,8 @@ def spread_of_means(
     if units.n_units < 2:
         return Spread(variance, np.nan, np.nan, np.nan, _lowest(units.means[None]), units.n_units)
     if means is None:
-        rows = np.where(whole[:, None], given, np.nan)
         means = resampled_means(
-            rows,
+            np.where(whole[:, None], given, np.nan),
             n_resamples=arguments.resamples("n_resamples", n_resamples),
             cluster=codes,
             rng=rng,

@@ -62,8 +62,7 @@ class Units:
     def residuals(self) -> FloatArray:
         """Sum minus size times mean, shape (n_units, n_columns); exact zeros in a constant column."""
         residuals = self.sums - self.sizes[:, None] * self.means
-        only_rounding = np.abs(residuals).max(axis=0) <= ROUNDING * np.abs(self.sums).max(axis=0)
-        residuals[:, only_rounding] = 0.0
+        residuals[:, np.abs(residuals).max(axis=0) <= ROUNDING * np.abs(self.sums).max(axis=0)] = 0.0
         return residuals
 
     @property

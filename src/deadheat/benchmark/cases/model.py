@@ -255,10 +255,9 @@ class Cases:
 
     def by_language(self) -> "dict[str | None, Cases]":
         """Return the cases of each language, in order of appearance; None for those without one."""
-        languages = dict.fromkeys(case.language for case in self)
         return {
             language: replace(self, cases=tuple(case for case in self if case.language == language))
-            for language in languages
+            for language in dict.fromkeys(case.language for case in self)
         }
 
     def limit(self, n: int) -> "Cases":
@@ -267,8 +266,11 @@ class Cases:
 
     def repeated_texts(self) -> tuple[tuple[Case, ...], ...]:
         """Return the groups of cases with the same text and language, ignoring case and whitespace."""
-        groups = collected(((case.folded_text, case.language), case) for case in self)
-        return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+        return tuple(
+            tuple(group)
+            for group in collected(((case.folded_text, case.language), case) for case in self).values()
+            if len(group) > 1
+        )
 
     def to_json(self, path: str | os.PathLike[str], *, hpo: bool = False) -> None:
         """Write the cases as JSON, which `deadheat.read_cases` reads back.

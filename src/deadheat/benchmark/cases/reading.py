@@ -109,8 +109,9 @@ class Finding:
     @property
     def text(self) -> str:
         """Message and advice as sentences."""
-        parts = filter(None, (self.message, self.advice))
-        return " ".join(part if part.endswith((".", "?")) else f"{part}." for part in parts)
+        return " ".join(
+            part if part.endswith((".", "?")) else f"{part}." for part in filter(None, (self.message, self.advice))
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,8 +173,11 @@ class CaseFile:
         if self.of_folder is None or self.language or label(self.records.metadata.get("language")):
             return ""
         n = sum(label(row.get("language")) is None for row in self.rows)
-        folder = self.path.absolute().parent.name
-        return f"{counted(n, 'case')} of language {self.of_folder}, as the folder {folder} says" if n else ""
+        return (
+            f"{counted(n, 'case')} of language {self.of_folder}, as the folder {self.path.absolute().parent.name} says"
+            if n
+            else ""
+        )
 
     @property
     def is_table(self) -> bool:
@@ -453,7 +457,6 @@ def _examine(reading: CaseFile, place: int, pattern: re.Pattern[str] | None, see
             for kind, keys, what, advice in wrong
         )
         return
-    domain = next(filter(None, (label(row.get(name)) for name in DOMAINS)), None)
     reading.found.append(
         Case(
             case_id,
@@ -462,7 +465,7 @@ def _examine(reading: CaseFile, place: int, pattern: re.Pattern[str] | None, see
             grades,
             as_text(row.get("description")) or "",
             language,
-            domain=domain,
+            domain=next(filter(None, (label(row.get(name)) for name in DOMAINS)), None),
             line=reading.lines[place],
             **labels,
         )
@@ -542,8 +545,12 @@ def _wrong_ids(given: object, name: str, pattern: re.Pattern[str] | None) -> Ite
             if problem:
                 yield "malformed_id", (name, place), f"expected id {quoted(one)}{where} {problem}", advice
             elif given[:place].count(one) == 1:
-                what = f"expected id {one!r} appears {given.count(one)} times"
-                yield "repeated_id", (name, place), what, "Keep it once."
+                yield (
+                    "repeated_id",
+                    (name, place),
+                    f"expected id {one!r} appears {given.count(one)} times",
+                    "Keep it once.",
+                )
 
 
 def _wrong_grades(given: Any, ids: Sequence[str]) -> Iterator[Wrong]:  # noqa: ANN401 - what JSON holds
@@ -598,8 +605,7 @@ def finding(
     level: Level = "warning",
 ) -> Finding:
     """Return a finding about a file, or about a line of it."""
-    place = str(path) if line is None else f"{path}:{line}"
-    return Finding(level, place, case_id, message, advice, kind, line)
+    return Finding(level, str(path) if line is None else f"{path}:{line}", case_id, message, advice, kind, line)
 
 
 def quoted(value: object) -> str:

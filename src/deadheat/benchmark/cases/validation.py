@@ -180,13 +180,12 @@ def half_width(n: int) -> float:
 
 def unread_fields(file: CaseFile) -> Iterator[Finding]:
     """Find the fields that are not read, of cases and beside them."""
-    lines = collected(
+    for name, own in collected(
         (name, line)
         for row, line in zip(file.rows, file.lines, strict=True)
         for name in row
         if name not in FIELDS or (name == "hpo_domain" and label(row.get("domain")) is not None)
-    )
-    for name, own in lines.items():
+    ).items():
         near = "Keep one of domain and hpo_domain." if name in FIELDS else did_you_mean(name, FIELDS)
         yield file.warning("unread_field", f"field {name!r} is not read{_in_cases(own)}", near, about=own[0])
     source, keys = file.records.json, file.records.keys
@@ -219,8 +218,9 @@ def _how_to_name_language(file: CaseFile, cases: Sequence[Case]) -> str:
 def languages_of_folders(file: CaseFile) -> Iterator[Finding]:
     """Tell that a folder's name is all that says the language."""
     if file.said_by_folder:
-        advice = "Write it in the file, so that it is known in other folders too."
-        yield file.warning("language_of_folder", file.said_by_folder, advice)
+        yield file.warning(
+            "language_of_folder", file.said_by_folder, "Write it in the file, so that it is known in other folders too."
+        )
 
 
 def nothing_expected(file: CaseFile) -> Iterator[Finding]:

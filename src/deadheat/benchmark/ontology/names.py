@@ -80,8 +80,9 @@ def listed(what: str, of: str, given: Iterable[T]) -> tuple[T, ...]:
 def in_order(term: str, synonyms: Iterable[Synonym]) -> tuple[Synonym, ...]:
     """Return synonyms of a term sorted by scope, text and kind; their order in files has no meaning."""
     what, fields = f"a synonym of {term!r}", "its text, scope and kind"
-    own = listed(f"the synonyms of {term!r}", "Synonym", synonyms)
-    checked = [Synonym(*listed(what, fields, synonym)) for synonym in own]
+    checked = [
+        Synonym(*listed(what, fields, synonym)) for synonym in listed(f"the synonyms of {term!r}", "Synonym", synonyms)
+    ]
     wrong = next((synonym for synonym in checked if synonym.scope not in SCOPES), None)
     if wrong is not None:
         raise DataError(f"the scope of a synonym must be one of {', '.join(map(repr, SCOPES))}", given=wrong)
@@ -335,9 +336,9 @@ def translated_names(
     for term, label, own in zip(ids, labels, synonyms, strict=True):
         found = [row for table in by_term for row in table.get(term, ())]
         # labels first; a second label is one more name of a term
-        ordered = sorted(found, key=lambda row: row.scope != "LABEL")
         given = [
-            Synonym(row.text, *(("EXACT", LABEL) if row.scope == "LABEL" else (row.scope, row.kind))) for row in ordered
+            Synonym(row.text, *(("EXACT", LABEL) if row.scope == "LABEL" else (row.scope, row.kind)))
+            for row in sorted(found, key=lambda row: row.scope != "LABEL")
         ]
         if original == "also" or (original == "fallback" and not found):
             n_own += bool(label)

@@ -310,8 +310,7 @@ class Ontology:
         """
         if term not in self:
             return ""
-        place = self.index(term)
-        lineages = [self.graph.ancestors(one)[0].tolist() for one in self.graph.ancestors(place)[0].tolist()]
+        lineages = [self.graph.ancestors(one)[0].tolist() for one in self.graph.ancestors(self.index(term))[0].tolist()]
         counts = {branch: sum(branch in one for one in lineages) for branch in self._branches if branch in lineages[0]}
         found = min(counts, key=lambda one: (-counts[one], self._branches[one], one), default=None)
         return "" if found is None else self.labels[found] or self.ids[found]
@@ -508,20 +507,28 @@ class Ontology:
 
     def _expected(self, qrels: Qrels, kind: str, aggregate: str) -> "Expected":
         """Return what each query expects, for a method that a user calls; warn of ids that are not terms."""
-        similarities = partial(KINDS[kind], self.graph, self.information_content)
-        found = Expected(self.ids, qrels, similarities, ontology=repr(self), aggregate=aggregate)
+        found = Expected(
+            self.ids,
+            qrels,
+            partial(KINDS[kind], self.graph, self.information_content),
+            ontology=repr(self),
+            aggregate=aggregate,
+        )
         self._warn_of(found.unknown, "expected", "have similarity 0 to everything", UnknownExpectedWarning, level=4)
         return found
 
     def _warn_of(self, ids: set[str], which: str, effect: str, cause: type[Warning], *, level: int = 3) -> None:
         """Warn of ids that are not terms."""
         if ids:
-            shown = sorted(ids)[:MOST_NAMED]
-            named = [f"{term!r}" + (f" ({status})" if (status := self.status(term)) else "") for term in shown]
+            named = [
+                f"{term!r}" + (f" ({status})" if (status := self.status(term)) else "")
+                for term in sorted(ids)[:MOST_NAMED]
+            ]
             more = f" and {len(ids) - MOST_NAMED:,} more" if len(ids) > MOST_NAMED else ""
             what = f"{which} id is not a term" if len(ids) == 1 else f"{which} ids are not terms"
-            said = f"{len(ids):,} {what} of {self!r}; such ids {effect}: {', '.join(named)}{more}"
-            warnings.warn(said, cause, stacklevel=level)
+            warnings.warn(
+                f"{len(ids):,} {what} of {self!r}; such ids {effect}: {', '.join(named)}{more}", cause, stacklevel=level
+            )
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -626,9 +633,12 @@ class Expected:
 
 def codes_of(ids: Sequence[str], found: pl.Series) -> pl.Series:
     """Return the index of each id in the sorted terms, `UNKNOWN` for one that is not there."""
-    known = pl.DataFrame({"doc_id": ids, "code": np.arange(len(ids))})
     return (
-        found.to_frame("doc_id").join(known, on="doc_id", how="left", maintain_order="left")["code"].fill_null(UNKNOWN)
+        found.to_frame("doc_id")
+        .join(
+            pl.DataFrame({"doc_id": ids, "code": np.arange(len(ids))}), on="doc_id", how="left", maintain_order="left"
+        )["code"]
+        .fill_null(UNKNOWN)
     )
 
 
@@ -668,9 +678,15 @@ def relevance_of(expected: Expected, pairs: pl.DataFrame, codes: IntArray, depth
             others = np.setdiff1d(best, codes[own], assume_unique=True)
             more.append((number, others, relevance[others]))
     repeated = np.repeat([number for number, *_ in more], [len(others) for _, others, _ in more])
-    columns = {
-        "query_id": pl.Series(queries, dtype=pl.String).gather(repeated),
-        "doc_id": pl.Series(expected.ids).gather(np.concatenate([others for _, others, _ in more])),
-        "relevance": np.concatenate([relevance for *_, relevance in more]),
-    }
-    return pl.concat([pairs.with_columns(relevance=pl.Series(values)), pl.DataFrame(columns)])
+    return pl.concat(
+        [
+            pairs.with_columns(relevance=pl.Series(values)),
+            pl.DataFrame(
+                {
+                    "query_id": pl.Series(queries, dtype=pl.String).gather(repeated),
+                    "doc_id": pl.Series(expected.ids).gather(np.concatenate([others for _, others, _ in more])),
+                    "relevance": np.concatenate([relevance for *_, relevance in more]),
+                }
+            ),
+        ]
+    )

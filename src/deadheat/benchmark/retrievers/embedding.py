@@ -145,8 +145,9 @@ class Embedding:
         path = path_of(self._folder, {**key, "collection": documents.fingerprint})
         vectors = read_kept(path, len(distinct))
         if vectors is None:
-            prompt = self._prompt(self.document_prompt, DOCUMENT_PROMPTS)
-            vectors = self._embed(distinct, prompt, f"{self.name}: {documents.name}", path)
+            vectors = self._embed(
+                distinct, self._prompt(self.document_prompt, DOCUMENT_PROMPTS), f"{self.name}: {documents.name}", path
+            )
             keep(path, vectors)
             remove_parts(path)
         self._vectors, self._place, self._strings = rounded(vectors), place, strings
@@ -156,8 +157,9 @@ class Embedding:
         check_search(texts, k)
         strings = check_indexed(self, self._strings)
         distinct, place = _distinct(texts)
-        prompt = self._prompt(self.query_prompt, QUERY_PROMPTS)
-        queries = rounded(self._embed(distinct, prompt, f"{self.name}: searching"))
+        queries = rounded(
+            self._embed(distinct, self._prompt(self.query_prompt, QUERY_PROMPTS), f"{self.name}: searching")
+        )
         size = max(1, MAX_CELLS // max(1, len(self._place)))
         parts = []
         for start in range(0, len(queries), size):
@@ -248,8 +250,7 @@ def rounded(vectors: FloatArray) -> FloatArray:
     >>> rounded(np.array([[0.75, 1e-9]], np.float32)).tolist()
     [[0.75, 0.0]]
     """
-    n_dimensions = vectors.shape[1]
-    bits = min(FLOAT32, (FLOAT64 - max(0, n_dimensions - 1).bit_length()) // 2)
+    bits = min(FLOAT32, (FLOAT64 - max(0, vectors.shape[1] - 1).bit_length()) // 2)
     _, exponent = np.frexp(np.abs(vectors).max(axis=1, initial=0, keepdims=True))
     unit = np.ldexp(1.0, exponent - bits)
     return (np.rint(vectors / unit) * unit).astype(np.float32)

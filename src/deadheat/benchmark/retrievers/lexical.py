@@ -216,8 +216,9 @@ class BM25:
         """Take the documents that are to be searched."""
         self._strings = Strings.of(documents, self.strings)
         # bm25+ has 0 / 0 for a word that is not there if k1 is 0: its limit is 0
-        k1 = max(self.k1, ALMOST_0) if self.method == "bm25+" else self.k1
-        self._index = self._bm25s.BM25(method=self.method, k1=k1, b=self.b)
+        self._index = self._bm25s.BM25(
+            method=self.method, k1=max(self.k1, ALMOST_0) if self.method == "bm25+" else self.k1, b=self.b
+        )
         tokens = self._tokens(self._strings.texts)
         if not any(tokens):
             n_documents = f"{len(self._strings.doc_ids):,}"

@@ -52,9 +52,8 @@ class Hits:
     @classmethod
     def of_parts(cls, documents: TextArray, parts: Sequence[tuple[IntArray, FloatArray]]) -> Self:
         """Put together what each text found: (index into `documents`, score), an array each."""
-        empty = np.zeros(0, np.int64)
         text = np.repeat(np.arange(len(parts)), [len(found) for found, _ in parts])
-        found = np.concatenate([empty, *(found for found, _ in parts)])
+        found = np.concatenate([np.zeros(0, np.int64), *(found for found, _ in parts)])
         score = np.concatenate([np.zeros(0), *(scores.astype(np.float64) for _, scores in parts)])
         return cls(text, documents[found], score)
 
@@ -141,11 +140,9 @@ def retrieve(retriever: Retriever, query_ids: Sequence[str], texts: Sequence[str
 
 def best(found: pl.DataFrame, query_ids: Sequence[str], k: int) -> pl.DataFrame:
     """Return the k best documents of each query, and those that tie with the k-th one, as `retrieve` does."""
-    order = pl.DataFrame({"query_id": query_ids, "place": range(len(query_ids))})
-    score = pl.col("score")
     return (
-        found.filter(score.rank("min", descending=True).over("query_id") <= k)
-        .join(order, on="query_id")
+        found.filter(pl.col("score").rank("min", descending=True).over("query_id") <= k)
+        .join(pl.DataFrame({"query_id": query_ids, "place": range(len(query_ids))}), on="query_id")
         .sort("place", "score", descending=[False, True], maintain_order=True)
         .select(*SCHEMA)
     )
@@ -182,8 +179,10 @@ def _frame(name: str, hits: object, query_ids: Sequence[str]) -> pl.DataFrame:
         raise SourceTypeError(f"{name}: ids are text", given=given, hint="write str(id)")
     if "" in docs:
         raise DataError(f"{name} returned an empty document id", allowed="text")
-    found = {"query_id": [query_ids[place] for place in text.tolist()], "doc_id": docs, "score": scores}
-    frame = pl.DataFrame(found, schema=cast("dict[str, pl.DataType]", SCHEMA))
+    frame = pl.DataFrame(
+        {"query_id": [query_ids[place] for place in text.tolist()], "doc_id": docs, "score": scores},
+        schema=cast("dict[str, pl.DataType]", SCHEMA),
+    )
     for query, doc, _ in frame.filter(pl.col("score").is_nan()).iter_rows():
         raise DataError(f"score of document {doc!r} for case {query!r} by {name} is NaN; expected a number")
     for query, doc, _ in frame.filter(frame.select("query_id", "doc_id").is_duplicated()).iter_rows():

@@ -118,8 +118,9 @@ class Reranked:
         below = lowest - score.rank("dense", descending=True).over("query_id", pl.col("grade").is_null())
         if self.then_by_first:
             keys = pl.struct(pl.col("grade").fill_null(float("-inf")), "score")
-            by_both = -keys.rank("dense", descending=True).over("query_id").cast(pl.Float64)
-            return found.with_columns(score=by_both).select(*SCHEMA)
+            return found.with_columns(
+                score=-keys.rank("dense", descending=True).over("query_id").cast(pl.Float64)
+            ).select(*SCHEMA)
         return found.with_columns(score=pl.coalesce("grade", below)).select(*SCHEMA)
 
     def _tell(self, failed: Sequence[object], n: int) -> None:
@@ -186,8 +187,9 @@ class CrossEncoder:
 
     def __init__(self, model: str) -> None:
         self.key = {"cross-encoder": model}
-        library = package("sentence_transformers", f"cross-encoder:{model} needs sentence-transformers", "embed")
-        self._model = library.CrossEncoder(model)
+        self._model = package(
+            "sentence_transformers", f"cross-encoder:{model} needs sentence-transformers", "embed"
+        ).CrossEncoder(model)
 
     def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Return the score of each pair."""
