@@ -242,7 +242,7 @@ def test_max_rel_stands_on_the_ontology_beside_chance() -> None:
     qrels, run = CASES.by_language()["en"].qrels(), {"e1": {"D1": 1.0}}
     assert evaluation["MaxRel@1"].measure == dh.parse_measure("MaxRel@1")
     assert dh.evaluate(TREE.judge(qrels, run), run, "MaxRel@1", missing="empty").to_dict()["e1"]["MaxRel@1"] == 1.0
-    chance = TREE.chance("lin", qrels=qrels).max_rel
+    chance = TREE.chance(qrels)
     assert result.chance["mine", "en"] == {f"MaxRel@{k}": chance[k] for k in (1, 3, 5, 10)}
     assert "chance: random terms, mine (en): MaxRel@1" in result.report()
     assert {pair.measure for pair in result.comparisons["mine", "en"].pairs} >= {"RR", "MaxRel@10"}

@@ -15,6 +15,7 @@ from deadheat.benchmark.cases import Case, Cases, read_cases
 from deadheat.benchmark.parts import families_of, parts_of
 from deadheat.benchmark.result import Key
 from deadheat.errors import CasesError, ParameterError
+from support.case_files import write_cases
 from support.command import ok
 from support.small_bench import CASES, DOCUMENTS
 
@@ -248,7 +249,7 @@ def test_a_pair_id_is_once_in_a_language() -> None:
 
 def test_pair_ids_are_kept_in_files(tmp_path: Path) -> None:
     path = tmp_path / "set.json"
-    cases_in("en").to_json(path)
+    write_cases(path, cases_in("en"))
     assert read_cases(path).cases == cases_in("en").cases
     assert cases_in("en").queries()["pair_id"].to_list()[:2] == ["p00", "p01"]
     assert "pair_id" not in CASES.queries().columns
@@ -257,7 +258,7 @@ def test_pair_ids_are_kept_in_files(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_command_compares_languages_and_writes_all_numbers(tmp_path: Path) -> None:
     for language in ("en", "fr"):
-        cases_in(language).to_json(tmp_path / f"{language}.json")
+        write_cases(tmp_path / f"{language}.json", cases_in(language))
     rows = [f"{DOC},{text}" for DOC, text in zip(TERMS, ("en 1", "fr 2", "3 en", "fr"), strict=True)]
     (tmp_path / "documents.csv").write_text("\n".join(["doc_id,text", *rows]) + "\n")
     command = [

@@ -9,6 +9,7 @@ import pytest
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases
 from deadheat.errors import ParameterError
+from support.case_files import write_cases
 from support.small_bench import CASES, DOCUMENTS
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> No
 def test_sets_that_call_themselves_the_same_are_told_apart_by_their_files(tmp_path: Path) -> None:
     paths = [tmp_path / "one.json", tmp_path / "two.json"]
     for path in paths:
-        Cases("mine", {}, (Case("a", "fever", ("D1",), (1.0,)),)).to_json(path)
+        write_cases(path, Cases("mine", {}, (Case("a", "fever", ("D1",), (1.0,)),)))
     assert [name for name, _ in dh.bench(paths, DOCUMENTS, "bm25", "RR").parts] == ["mine, one", "mine, two"]
 
 

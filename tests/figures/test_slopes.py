@@ -10,6 +10,7 @@ import deadheat as dh
 from deadheat import figures
 from deadheat.benchmark.cases import Case, Cases
 from deadheat.errors import FigureError, ParameterError
+from support.case_files import write_cases
 from support.command import ok
 from support.figure_data import EVIL, notes_of, rows_of, title_of
 from support.random_runs import QRELS, random_runs
@@ -72,7 +73,7 @@ def test_a_bench_draws_the_languages_of_a_set(tmp_path: Path) -> None:
     assert result.plot("slopes", cases="both").to_dict() == result.across["both"].plot("slopes").to_dict()
     with pytest.raises(ParameterError, match="cases need a pair_id"):
         dh.bench(CASES, DOCUMENTS, "bm25", "RR", n_resamples=99).plot("slopes")
-    cases.to_json(tmp_path / "both.json")
+    write_cases(tmp_path / "both.json", cases)
     (tmp_path / "documents.csv").write_text("doc_id,text\nD1,fever\n")
     command = ["bench", str(tmp_path / "both.json"), "--collection", str(tmp_path / "documents.csv"), "-m", "RR"]
     ok(*command, "--n-resamples", "99", "--figures", str(tmp_path / "out"))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from deadheat.benchmark.cases import Cases
 
 METADATA = {"dataset_id": "neuro de", "version": "1", "language": "de", "description": "a few"}
 FIRST = {
@@ -26,6 +29,12 @@ def written(folder: Path, value: object, name: str = "cases.json") -> Path:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def write_cases(path: Path, cases: Cases) -> None:
+    """Write cases with all their fields."""
+    rows = [{name: value for name, value in asdict(case).items() if name != "line" and value} for case in cases]
+    path.write_text(json.dumps({"metadata": {"dataset_id": cases.name, **cases.metadata}, "cases": rows}))
 
 
 LABELS = {"language": "de", "difficulty": "easy", "category": "synonym", "domain": "d"}

@@ -546,6 +546,6 @@ def _chance(
     for part in parts:
         # `check_expected` has named the missing ids
         with warnings.catch_warnings(action="ignore", category=UnknownExpectedWarning):
-            of_part = ontology.chance(kind, qrels=part.cases.qrels(), cutoffs=list(cut.values()))
-        found |= {part.key: {name: of_part.max_rel[cutoff] for name, cutoff in cut.items()}} if cut else {}
+            of_part = ontology.chance(part.cases.qrels(), kind, cutoffs=list(cut.values()))
+        found |= {part.key: {name: of_part[cutoff] for name, cutoff in cut.items()}} if cut else {}
     return found

@@ -107,10 +107,9 @@ def code_of(name: str) -> str | None:
     >>> code_of("German"), code_of("deutsch"), code_of("allemand"), code_of("DE"), code_of("Latin")
     ('de', 'de', 'de', 'de', None)
     """
-    folded = name.strip().casefold()
     names = {own: code for code, own in NAMES.items()} | {code: code for code in NAMES}
-    others = {own: code for code, words in OTHERS.items() for own in words.split()}
-    return (names | others).get(folded)
+    names |= {own: code for code, words in OTHERS.items() for own in words.split()}
+    return names.get(name.strip().casefold())
 
 
 def near_code(given: object) -> str:

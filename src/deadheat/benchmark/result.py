@@ -149,9 +149,17 @@ class Failure:
         """Return the failure that JSON holds."""
         expected, above = (tuple(LabelledDocument(**one) for one in given[name]) for name in ("expected", "above"))
         best = next((one for one in expected if one.doc_id == given["best"]), None)
-        ranks = given["rank_low"], given["rank_high"]
-        named = given["case_id"], given["text"], given.get("line")
-        return cls(*named, expected, best, *ranks, above, given["n_above"])
+        return cls(
+            given["case_id"],
+            given["text"],
+            given.get("line"),
+            expected,
+            best,
+            given["rank_low"],
+            given["rank_high"],
+            above,
+            given["n_above"],
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON can hold it."""
@@ -446,11 +454,9 @@ class BenchResult(Shown):
 
     def by_strata(self, part: Part) -> dict[Stratum, Comparison]:
         """Compare the retrievers within each stratum of a part, by the columns that were asked for."""
-        comparison = self.comparisons.get(part.key)
-        if comparison is None:
+        if part.key not in self.comparisons:
             return {}
-        found: dict[Stratum, Comparison] = strata_of(comparison, self.settings.by, part.cases.queries())
-        return found
+        return dict(strata_of(self.comparisons[part.key], self.settings.by, part.cases.queries()))
 
     def report(self) -> str:
         """Return everything as Markdown: means with intervals, comparisons, languages and strata."""

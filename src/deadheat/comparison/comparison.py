@@ -40,7 +40,6 @@ from deadheat.evaluation.strata import Stratum, groups
 from deadheat.evaluation.under import evaluate_many, evaluate_under, labelled_by_none
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.evaluation.weights import Weights
-from deadheat.io.forking import check_threads
 from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.settings import TUKEY, Conventions, Design
@@ -354,7 +353,6 @@ class Comparison(Plottable, Shown):
             found, the difference with ties broken by document id, as trec_eval, how skewed the differences are,
             n_clusters, and of the intervals ci_method, known and unknown (why not).
         """
-        check_threads()
         own = [one.name for one in fields(Pair) if one.name not in {*KNOWN.values(), "judged"}]
         names = {name: name for name in own[: None if details else N_COLUMNS]} | (KNOWN if details else {})
         columns = {name: self.pairs.column(own).tolist() for name, own in names.items()}
@@ -365,7 +363,7 @@ class Comparison(Plottable, Shown):
                 ]
                 for name in (one.name for one in fields(JudgeContribution))
             }
-        return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
+        return frame_of(columns)
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
@@ -495,12 +493,12 @@ class Comparison(Plottable, Shown):
         D. J. Schuirmann 1987, https://doi.org/10.1007/BF01068419
         """
         found = self._within(range(len(self.pairs)), np.full(len(self.pairs), positive("margin", margin)))
-        return pl.DataFrame(
+        return frame_of(
             {
                 **{name: self.pairs.column(name).tolist() for name in (*KEYS, "difference")},
                 **{name: [getattr(row, name) for row in found] for name in OF_MARGIN},
             }
-        ).with_columns(pl.col(pl.Float64).fill_nan(None))
+        )
 
     def sample_sizes(self, difference: float | None = None, *, power: float = 0.8) -> pl.DataFrame:
         """Say how many queries it takes to detect a difference, and which difference these queries can detect.
@@ -542,7 +540,7 @@ class Comparison(Plottable, Shown):
             }
             for pair, target, error in zip(self.pairs, targets, errors, strict=True)
         ]
-        return pl.DataFrame(rows, schema=SIZES).with_columns(pl.col(pl.Float64).fill_nan(None))
+        return frame_of(rows, SIZES)
 
     def queries(self, n: int = 10, *, queries: Source | None = None) -> pl.DataFrame:
         """Return the queries that decide each pair: the best and worst of the system, and those that hang on ties.
@@ -566,8 +564,7 @@ class Comparison(Plottable, Shown):
         DataError
             The table has none of the queries.
         """
-        check_threads()
-        frame = pl.DataFrame(list(self._deciding(as_count("n", n))), schema=QUERIES, orient="row")
+        frame = frame_of(list(self._deciding(as_count("n", n))), QUERIES)
         if queries is None:
             return frame
         table = Queries.of(queries)
@@ -627,7 +624,6 @@ class Comparison(Plottable, Shown):
             n_resamples=self.design.n_resamples if n_resamples is None else n_resamples,
             rng=self.design.rng if rng is None else rng,
         )
-        check_threads()
         self._refuse_repeats("ranks")
         rows = []
         for measure in self.measures:
@@ -641,7 +637,7 @@ class Comparison(Plottable, Shown):
                 rng=options.rng,
             )
             rows += [(measure.label, name, *row) for name, row in zip(self.systems, found, strict=True)]
-        return pl.DataFrame(rows, schema=RANKS, orient="row")
+        return frame_of(rows, RANKS)
 
     def orders(self, *, p: float = 0.9) -> SystemOrders:
         """Return how far orders of the systems agree: by each two measures, and by document id, as trec_eval.

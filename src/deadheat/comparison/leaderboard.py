@@ -198,8 +198,7 @@ class Leaderboard(Plottable, Shown):
         if np.isnan(self.values).any():
             return np.full(len(self.models), math.nan)
         first, last = stats.ranks(self._sign * self.values.T)
-        found: FloatArray = self.shares @ (first + last) / 2
-        return found
+        return np.asarray(self.shares @ (first + last) / 2)
 
     @cached_property
     def group_means(self) -> dict[str, FloatArray]:
@@ -423,7 +422,6 @@ def leaderboard(
     order = np.lexsort((np.arange(len(names)), -sign * np.round(low + high, 12)))
     groups_of = tuple(labels[task] for task in of_tasks) if labels else ()
     unknown = _unknown(units, of_tasks, groups_of, sampling, has_queries=has_queries)
-    ties = [sum_of_ties(own, shares, end, order) for end in ("tie_min", "tie_max")]
     board = Leaderboard(
         measure=results.measure,
         higher_is_better=results.higher_is_better,
@@ -434,8 +432,8 @@ def leaderboard(
         groups=groups_of,
         mean_low=low[order],
         mean_high=high[order],
-        tie_min=ties[0],
-        tie_max=ties[1],
+        tie_min=sum_of_ties(own, shares, "tie_min", order),
+        tie_max=sum_of_ties(own, shares, "tie_max", order),
         incomplete=incomplete,
         sampling=sampling,
         has_queries=has_queries,
@@ -548,8 +546,7 @@ def sum_of_ties(tasks: Sequence[Task], shares: FloatArray, end: str, order: IntA
     columns = [getattr(task, end) for task in tasks]
     if any(one is None for one in columns):
         return None
-    found: FloatArray = (np.column_stack(columns) @ shares)[order]
-    return found
+    return np.asarray((np.column_stack(columns) @ shares)[order])
 
 
 def _unknown(

@@ -17,8 +17,7 @@ LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 def _over(above: FloatArray, below: FloatArray) -> FloatArray:
     """Divide; NaN where there is nothing to divide by."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: FloatArray = np.where(below == 0, np.nan, above / below)
-    return found
+        return np.where(below == 0, np.nan, above / below)
 
 
 def share_equal(counts: FloatArray) -> FloatArray:

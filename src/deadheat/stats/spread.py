@@ -122,8 +122,7 @@ def _lowest(means: FloatArray) -> FloatArray:
     """Return the share of rows in which each column is lowest; equal ones share a row."""
     scale = ROUNDING * np.abs(means).max(axis=1, keepdims=True)
     is_lowest = means <= means.min(axis=1, keepdims=True) + scale
-    shares: FloatArray = (is_lowest / is_lowest.sum(axis=1, keepdims=True)).mean(axis=0)
-    return shares
+    return np.asarray((is_lowest / is_lowest.sum(axis=1, keepdims=True)).mean(axis=0))
 
 
 def _low(found: FloatArray, errors: FloatArray, tail: float) -> float:

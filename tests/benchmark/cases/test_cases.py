@@ -12,7 +12,7 @@ import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases, summarise
 from deadheat.data.queries import Queries
 from deadheat.errors import CasesError, ParameterError
-from support.case_files import FIRST, METADATA, SECOND, written
+from support.case_files import FIRST, METADATA, SECOND, write_cases, written
 from support.command import ok
 from support.shared_data import BENCHMARKS, COUNTS, needs_shared_data
 
@@ -153,28 +153,6 @@ def test_a_quick_look(tmp_path: Path) -> None:
             cases.limit(wrong)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("hpo", [False, True])
-@pytest.mark.parametrize("name", ["back.json", "back.json.gz"])
-def test_written_cases_are_read_back(name: str, hpo: bool, tmp_path: Path) -> None:  # noqa: FBT001 - a parameter
-    rows = [FIRST, SECOND, {**SECOND, "case_id": 7, "language": "en", "relevance": None}]
-    cases = dh.read_cases(written(tmp_path, {"metadata": METADATA, "test_cases": rows}))
-    cases.to_json(tmp_path / name, hpo=hpo)
-    back = dh.read_cases(tmp_path / name)
-    assert back.cases == cases.cases
-    assert (back.name, back.metadata) == (cases.name, cases.metadata)
-    data = (tmp_path / name).read_bytes()
-    assert (b"expected_hpo_ids" in (gzip.decompress(data) if name.endswith(".gz") else data)) == hpo
-    with pytest.raises(ParameterError, match=r"cases are written as JSON: name the file .json or .json.gz"):
-        cases.to_json(tmp_path / "cases.csv")
-
-
-def test_a_language_for_all_is_written_once(tmp_path: Path) -> None:
-    dh.read_cases(written(tmp_path, [SECOND]), language="de").to_json(tmp_path / "back.json")
-    document = json.loads((tmp_path / "back.json").read_text())
-    assert document["metadata"] == {"dataset_id": "cases", "language": "de"}
-    assert "language" not in document["cases"][0]
-
-
 def test_a_set_in_numbers(tmp_path: Path) -> None:
     rows = [FIRST, SECOND, {**SECOND, "text": " zittern MIT Kribbeln"}]
     parts = summarise(dh.read_cases(written(tmp_path, rows)), ["difficulty"])
@@ -225,11 +203,10 @@ def test_cases_of_ones_own_have_an_id_each() -> None:
     assert len(Cases("mine", {}, (one,))) == 1
 
 
-@pytest.mark.parametrize("hpo", [False, True])
-def test_what_is_written_is_a_table_of_queries(hpo: bool, tmp_path: Path) -> None:  # noqa: FBT001 - a parameter
+def test_a_file_of_cases_is_a_table_of_queries(tmp_path: Path) -> None:
     labels = {"difficulty": "easy", "category": "synonym", "domain": "d"}
     cases = Cases("mine", {}, (Case("a", "Anfall", ("HP:0001250",), (1.0,), language="de", **labels),))  # type: ignore[arg-type]
-    cases.to_json(tmp_path / "mine.json", hpo=hpo)
+    write_cases(tmp_path / "mine.json", cases)
     queries = Queries(tmp_path / "mine.json")
     assert queries.query_ids == ["a"]
     assert [queries.column(name, ["a"]) for name in ("language", "difficulty")] == [["de"], ["easy"]]

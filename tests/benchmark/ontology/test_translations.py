@@ -162,10 +162,6 @@ def test_arguments_that_cannot_be_are_refused(tmp_path: Path) -> None:
         TERMS.translated()
     with pytest.raises(ParameterError, match=r"original must be one of 'fallback', 'also', 'none'"):
         TERMS.translated(path, original="English")
-    with pytest.raises(ParameterError, match=r"language must be a code .*, got 'German'. Did you mean 'de'\?"):
-        read_translations(path, language="German")
-    with pytest.raises(MalformedRowError, match=r"a table has one language, expected 'de' as asked for, got 'fr'"):
-        read_translations(path, language="de")
     documents = written(tmp_path, "documents.csv", "doc_id,text\nT:0001,Finding\n")
     with pytest.raises(ParameterError, match=r"texts are names of the terms of an ontology"):
         dh.read_collection(documents, texts=path)

@@ -1,8 +1,5 @@
 """Labelled cases: texts with the ids that a search for them should find."""
 
-import gzip
-import json
-import os
 import re
 import sys
 from collections import Counter
@@ -16,9 +13,7 @@ import polars as pl
 from deadheat.arguments import as_count, check_choice, collected, is_number
 from deadheat.benchmark.ontology import LABEL, Ontology
 from deadheat.data.tables import Qrels
-from deadheat.errors import CasesError, DataError, ParameterError
-from deadheat.io.source import path_named
-from deadheat.io.writing import replacing
+from deadheat.errors import CasesError, DataError
 from deadheat.wording import counted
 
 LABELS = ("language", "difficulty", "category", "domain")
@@ -272,32 +267,6 @@ class Cases:
             if len(group) > 1
         )
 
-    def to_json(self, path: str | os.PathLike[str], *, hpo: bool = False) -> None:
-        """Write the cases as JSON, which `deadheat.read_cases` reads back.
-
-        Parameters
-        ----------
-        path : path-like
-            A name that ends in .json, or .json.gz to compress. An existing file is replaced.
-        hpo : bool, default False
-            Whether the fields are called test_cases, expected_hpo_ids and hpo_domain, as in the schema for the Human
-            Phenotype Ontology; their ids are checked when they are read.
-        """
-        path = path_named(path)
-        is_packed = path.name.lower().endswith(".json.gz")
-        if not is_packed and path.suffix.lower() != ".json":
-            raise ParameterError("cases are written as JSON: name the file .json or .json.gz", given=path.name)
-        metadata = {"dataset_id": self.name, **self.metadata}
-        if len(self.languages) == 1 and None not in self.by_language():
-            metadata.setdefault("language", self.languages[0])
-        document = {
-            "metadata": metadata,
-            "test_cases" if hpo else "cases": [_written(case, metadata.get("language"), hpo=hpo) for case in self],
-        }
-        data = (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
-        with replacing(path) as file:
-            file.write(gzip.compress(data, mtime=0) if is_packed else data)
-
 
 @dataclass(frozen=True)
 class Summary:
@@ -373,21 +342,3 @@ def _category(case: Case, ontology: Ontology, place: int) -> str:
     kinds = {one.kind for one in exact if folded(one.text) == case.folded_text}
     named = {LABEL: "exact_match", "abbreviation": "abbreviation", "layperson": "layperson"}
     return next((name for kind, name in named.items() if kind in kinds), "synonym" if kinds else "")
-
-
-def _written(case: Case, common_language: object, *, hpo: bool) -> dict[str, Any]:
-    """Return the fields of a case, without those that are empty or the same for all cases."""
-    graded = any(grade != 1 for grade in case.relevance)
-    fields = {
-        "case_id": case.case_id,
-        "text": case.text,
-        "description": case.description or None,
-        "expected_hpo_ids" if hpo else "expected_ids": list(case.expected_ids),
-        "relevance": [int(grade) if grade.is_integer() else grade for grade in case.relevance] if graded else None,
-        "language": None if case.language == common_language else case.language,
-        "difficulty": case.difficulty,
-        "category": case.category,
-        "hpo_domain" if hpo else "domain": case.domain,
-        "pair_id": case.pair_id,
-    }
-    return {name: value for name, value in fields.items() if value is not None}

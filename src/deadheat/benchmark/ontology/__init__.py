@@ -2,14 +2,13 @@
 
 from deadheat.benchmark.ontology.graph import KINDS
 from deadheat.benchmark.ontology.names import LABEL, ORIGINAL, Synonym, Translation, Translations, read_translations
-from deadheat.benchmark.ontology.ontology import Chance, Ontology
+from deadheat.benchmark.ontology.ontology import Ontology
 from deadheat.benchmark.ontology.reading import read_ontology
 
 __all__ = [
     "KINDS",
     "LABEL",
     "ORIGINAL",
-    "Chance",
     "Ontology",
     "Synonym",
     "Translation",

@@ -172,9 +172,13 @@ def build(ids: Sequence[str], parents: Sequence[tuple[int, ...]], path: Path | N
     for term in parents_first:
         if own := parents[term]:
             depth[term], level[term] = min(depth[one] for one in own) + 1, max(level[one] for one in own) + 1
-    child = np.repeat(np.arange(len(parents)), [len(own) for own in parents])
-    parent = np.array([term for own in parents for term in own], np.int64)
-    return Graph(parents, child, parent, np.array(depth), np.array(level))
+    return Graph(
+        parents,
+        child=np.repeat(np.arange(len(parents)), [len(own) for own in parents]),
+        parent=np.array([term for own in parents for term in own], np.int64),
+        depth=np.array(depth),
+        level=np.array(level),
+    )
 
 
 def intrinsic(graph: Graph) -> FloatArray:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from deadheat.benchmark.languages import ALLOWED, checked_code, is_code, near_code
+from deadheat.benchmark.languages import ALLOWED, is_code, near_code
 from deadheat.errors import ColumnError, DataError, FileFormatError, MalformedRowError, SourceTypeError
 from deadheat.io.records import Wanted, read_records
 from deadheat.io.source import readable
@@ -190,7 +190,7 @@ class Translations:
             raise FileFormatError(f"no id in it is one of the ontology: {ids}", path=self.path)
 
 
-def read_translations(path: str | os.PathLike[str], *, language: str | None = None) -> Translations:
+def read_translations(path: str | os.PathLike[str]) -> Translations:
     """Read a table of translated names.
 
     Parameters
@@ -199,12 +199,12 @@ def read_translations(path: str | os.PathLike[str], *, language: str | None = No
         A babelon table (subject_id, predicate_id, translation_value, translation_language, translation_status, ...), a
         ROBOT template of synonyms (subject_id, translation_value), or a table with hpo_id (or term_id, id), text, and
         perhaps kind (label, synonym or layperson), status, english and language. ``.gz`` is unpacked.
-    language : str, optional
-        By default that of the column, else that of the template, else that of the file's name: ``hp-fr.tsv`` is ``fr``.
 
     Returns
     -------
     Translations
+        Its language is that of the column, else that of the template, else that of the file's name: ``hp-fr.tsv`` is
+        ``fr``.
 
     Raises
     ------
@@ -220,23 +220,21 @@ def read_translations(path: str | os.PathLike[str], *, language: str | None = No
     # of a ROBOT template the first row says language and scope, and whether cells hold several
     mark = _MARK.match(table[0]["text"]) if table and table[0]["term"] == "ID" else None
     scope, split = (mark[1].upper(), bool(mark[3])) if mark else ("EXACT", False)
-    code = None if language is None else checked_code("language", language)
-    allowed = f"{code!r} as asked for"
+    code, first = "", 0
     rows: list[Translation] = []
     for place, fields in list(enumerate(table))[1 if mark else 0 :]:
-        line = records.line(place) or 0
-        own = fields.get("language", code or "")
+        line, own = records.line(place) or 0, fields.get("language", "")
         if "language" in columns and not is_code(own):
             raise MalformedRowError(
                 "no language", given=own, allowed=ALLOWED, hint=near_code(own), path=file, line=line
             )
-        if "language" in columns and code is None:
-            code, allowed = own, f"{own!r} as on line {line}"
-        if own != (code or ""):
+        if not code:
+            code, first = own, line
+        if own != code:
             raise MalformedRowError(
                 "a table has one language",
                 given=own,
-                allowed=allowed,
+                allowed=f"{code!r} as on line {first}",
                 hint="make a table of each language",
                 path=file,
                 line=line,
@@ -370,8 +368,7 @@ def _notes(
     known = set(ids)
     for table, found in zip(tables, by_term, strict=True):
         own = [rows for term, rows in found.items() if term in known]
-        labels = [sum(row.scope == "LABEL" for row in rows) for rows in own]
-        several = sum(n > 1 for n in labels)
+        several = sum(sum(row.scope == "LABEL" for row in rows) > 1 for rows in own)
         n_candidates = sum(row.is_candidate for row in table.rows)
         fate = "among their names" if candidates else "left out (--candidates counts them)"
         n_unknown = len({row.term for row in table.rows} - known)

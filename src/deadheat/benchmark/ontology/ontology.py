@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial, reduce
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import as_count, check_choice, collected, generator, whole
+from deadheat.arguments import as_count, check_choice, collected, whole
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.benchmark.ontology.graph import KINDS, Graph, build, checked, intrinsic
 from deadheat.benchmark.ontology.names import (
@@ -34,28 +34,6 @@ UNKNOWN = -1
 KEYS = ["query_id", "doc_id"]
 LEAST_DEPTH = 100
 MOST_NAMED = 10  # unknown ids, in a warning
-
-
-@dataclass(frozen=True)
-class Chance:
-    """The expected MaxRel of a random ranking of all terms.
-
-    Attributes
-    ----------
-    kind : str
-        The kind of similarity.
-    max_rel : dict of int to float
-        By cutoff, the mean over the queries.
-    standard_error : dict of int to float
-        The error of the mean due to the sample of terms: 0 where nothing was sampled.
-    n_queries : int
-        Queries, or terms that were drawn in their place.
-    """
-
-    kind: str
-    max_rel: dict[int, float]
-    standard_error: dict[int, float]
-    n_queries: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -439,71 +417,35 @@ class Ontology:
         found.bare = tuple(query for query in qrels.bare if query not in set(pairs["query_id"]))
         return found
 
-    def chance(
-        self,
-        kind: str = "lin",
-        *,
-        qrels: Source | None = None,
-        aggregate: str = "best",
-        cutoffs: Sequence[int] = (1, 3, 5, 10),
-        n: int = 1000,
-        rng: np.random.Generator | int | None = 0,
-    ) -> Chance:
+    def chance(self, qrels: Source, kind: str = "lin", *, cutoffs: Sequence[int] = (1, 3, 5, 10)) -> dict[int, float]:
         """Return the MaxRel that random rankings of the ontology would have: random terms do not score 0.
 
-        Exact for each expected term, over all rankings of all terms; only the expected terms are sampled.
+        Exact, over all rankings of all terms.
 
         Parameters
         ----------
+        qrels : path, dict of dict, dataframe or Qrels
+            Documents of positive relevance are the expected ids.
         kind : str, default "lin"
             As for :meth:`similarities`.
-        qrels : path, dict of dict, dataframe or Qrels, optional
-            Take these queries' expected ids; then nothing is random. By default `n` random terms.
-        aggregate : {"best", "mean"}
-            As for :meth:`judge`.
         cutoffs : sequence of int
             Cutoffs of MaxRel; at 1 it is the mean similarity to a random term.
-        n : int, default 1000
-            How many terms are drawn, without replacement; all of them if there are fewer.
-        rng : numpy.random.Generator, int or None, default 0
 
         Returns
         -------
-        Chance
+        dict of int to float
+            By cutoff, the mean over the queries.
 
         Examples
         --------
-        >>> chance = Ontology.from_parents({"A": [], "B": ["A"]}).chance("path", cutoffs=[1, 2])
-        >>> chance.max_rel == {1: (1 + 1 / 2) / 2, 2: 1.0}
-        True
+        >>> Ontology.from_parents({"A": [], "B": ["A"]}).chance({"q": {"A": 1}}, "path", cutoffs=[1, 2])
+        {1: 0.75, 2: 1.0}
         """
         check_choice("kind", kind, KINDS)
-        n, cutoffs = as_count("n", n), [as_count("each of cutoffs", cutoff) for cutoff in cutoffs]
-        n_terms = len(self)
-        share = 0.0
-        if qrels is not None:
-            expected = self._expected(Qrels.of(qrels), kind, aggregate)
-            rows: Iterator[FloatArray] = (expected.relevance(terms) for terms in expected.of_query.values())
-        else:
-            drawn = np.sort(generator(rng).permutation(n_terms)[:n])
-            share = 1 - len(drawn) / n_terms
-            if share and len(drawn) < 2:
-                raise ParameterError(
-                    argument="n",
-                    given=n,
-                    allowed="2 or more",
-                    hint=f"one of {n_terms:,} terms says nothing about the standard error",
-                )
-            rows = (self.similarities(self.ids[term], kind) for term in drawn)
-        probability = best_of_random(n_terms, cutoffs)
-        values = np.array([probability @ np.sort(row)[::-1] for row in rows])
-        error = np.sqrt(share * values.var(axis=0, ddof=1) / len(values)) if share else np.zeros(len(cutoffs))
-        return Chance(
-            kind,
-            dict(zip(cutoffs, values.mean(axis=0).tolist(), strict=True)),
-            dict(zip(cutoffs, error.tolist(), strict=True)),
-            len(values),
-        )
+        cutoffs = [as_count("each of cutoffs", cutoff) for cutoff in cutoffs]
+        expected, probability = self._expected(Qrels.of(qrels), kind, "best"), best_of_random(len(self), cutoffs)
+        values = [probability @ np.sort(expected.relevance(terms))[::-1] for terms in expected.of_query.values()]
+        return dict(zip(cutoffs, np.mean(values, axis=0).tolist(), strict=True))
 
     def _expected(self, qrels: Qrels, kind: str, aggregate: str) -> "Expected":
         """Return what each query expects, for a method that a user calls; warn of ids that are not terms."""

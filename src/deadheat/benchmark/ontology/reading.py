@@ -108,8 +108,7 @@ def _parse(path: Path) -> Parsed:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            parsed: Parsed = pronto.Ontology(path, import_depth=0, encoding="utf-8")
-            return parsed
+            return cast("Parsed", pronto.Ontology(path, import_depth=0, encoding="utf-8"))
     except KeyError as error:
         raise FileFormatError(
             f"a term refers to {error} as its parent, which is not a term of the file", path=path

@@ -112,7 +112,8 @@ class Embedding:
         self.model = str(model)
         self.device, self.normalise, self.strings = device, bool(normalise), strings
         self.query_prompt, self.document_prompt, self.revision = query_prompt, document_prompt, revision
-        self._folder = folder_of(cache)
+        folder = default_folder() if cache is None else cache
+        self._folder = Path(folder) / "embeddings" if folder else None
         self.options = options_of(self, "normalise", "query_prompt", "document_prompt", "strings", "revision")
         self.name = name or written(name_of(self.model), Embedding, self.options)
         self._strings: Strings | None = None
@@ -297,13 +298,6 @@ def _quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def folder_of(cache: str | Path | Literal[False] | None) -> Path | None:
-    """Return the folder of embeddings; None to keep none."""
-    if cache is False:
-        return None
-    return (default_folder() if cache is None else Path(cache)) / "embeddings"
-
-
 def default_folder() -> Path:
     """Return the user's cache folder on this platform, or that of the environment."""
     environ, home = os.environ, Path.home()
@@ -354,8 +348,7 @@ def read_kept(path: Path | None, n_rows: int) -> FloatArray | None:
         found = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError):
         return None
-    is_whole = found.ndim == 2 and len(found) == n_rows and found.dtype == np.float32
-    return found if is_whole else None
+    return found if found.ndim == 2 and len(found) == n_rows and found.dtype == np.float32 else None
 
 
 def _save(path: Path, vectors: FloatArray, attempts: int = 9) -> None:

@@ -134,10 +134,8 @@ def reranked(
 ) -> dict[str, Retriever]:
     """Return the retrievers, and each of them with each reranker."""
     several: Iterable[object] = rerankers if isinstance(rerankers, list | tuple) else [rerankers]
-    named = dict(rerankers) if isinstance(rerankers, Mapping) else {}
-    graders = named or dict(map(_named, several))
     found = dict(retrievers)
-    for name, spec in graders.items():
+    for name, spec in (rerankers if isinstance(rerankers, Mapping) else dict(map(_named, several))).items():
         grade = _grader(spec)
         for first in retrievers.values():
             made = Reranked(first, grade, name, depth=depth, then_by_first=then_by_first)
