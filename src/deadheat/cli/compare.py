@@ -155,8 +155,7 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     reports = {}
     for n, columns in enumerate(groupings):  # what is of all queries comes once
         own = options if not n else {**options, "queries_worst": None}
-        of_queries = None if n else languages
-        reports[":".join(columns)] = _report(comparison, qrels, queries, columns, of_queries, output, own)
+        reports[":".join(columns)] = _report(comparison, qrels, queries, columns, None if n else languages, output, own)
     report = side_by_side(reports)
     subjects = _subjects(comparison, queries, groupings, languages)
     output.print(with_figures(report, subjects, [one.label for one in comparison.measures]))

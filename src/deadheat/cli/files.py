@@ -343,8 +343,7 @@ def _new_in_store(path: str) -> str:
     from deadheat.evaluation.origin import Origin
 
     origin, plain = Origin.here(), Path(path)
-    stamp = re.sub(r"[-:]|\.\d+", "", origin.time)
-    name = "-".join(filter(None, (stamp, origin.commit[:7], plain.stem)))
+    name = "-".join(filter(None, (re.sub(r"[-:]|\.\d+", "", origin.time), origin.commit[:7], plain.stem)))
     found = (plain.with_name(f"{name}{f'-{n}' * (n > 1)}.json") for n in count(1))
     return str(next(one for one in found if not one.exists()))
 

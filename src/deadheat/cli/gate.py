@@ -186,18 +186,16 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         baseline = baseline and baseline.weighted(options["weights"], queries)
     # a file may name the margin of a baseline that only some calls have
     allowed = [name for name in OF_FILES if baseline is not None or name not in OF_BASELINE]
-    own = {name: options[name] for name in allowed if options[name] or name in of_file}
     result = gates.gate(
         evaluation,
         thresholds,
         baseline=baseline,
         judgments=options["judgments"],
-        **own,
+        **{name: options[name] for name in allowed if options[name] or name in of_file},
         **vars(replace(intervals, queries=queries)),
     )
     not_asked = [name for name in OF_BASELINE if of_file.get(name) and result.baseline is None]
-    marks = output.form == "github"
-    output.print(report_gate(result, sources=config or "", marks=marks, not_asked=not_asked))
+    output.print(report_gate(result, sources=config or "", marks=output.form == "github", not_asked=not_asked))
     if output.path not in {None, STDOUT}:
         say(result.summary)
     if not result.passed:

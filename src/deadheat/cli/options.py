@@ -581,10 +581,9 @@ class StratumOptions:
         from deadheat.report.of_evaluation import Grouping
 
         ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
-        strata = [strata_of(one, columns, queries) for one in evaluations if columns]
         return Grouping(
             shown_path(queries.where, "the table of queries"),
-            tuple(strata),
+            tuple(strata_of(one, columns, queries) for one in evaluations if columns),
             asked=columns if self.by else (),
             languages=queries.languages(ids),
             without_language=queries.without_language(ids),

@@ -158,8 +158,7 @@ def _gathered(
     subject = _subject("" if saved else qrels, saved or runs, strata, options)
     if options["diff"] and subject.comparison is not None:
         texts = {} if subject.queries is None else subject.queries.texts(subject.query_ids)
-        tables = before_and_after(subject.comparison, texts)
-        subject = replace(subject, tables=tables, heading="Before and after")
+        subject = replace(subject, tables=before_and_after(subject.comparison, texts), heading="Before and after")
     several = [name for name, own in subject.evaluations.items() if any(one.repeats is not None for one in own)]
     if several:
         raise click.UsageError(f"{several[0]} has repeats, and a page shows the ranking of one run: give one of them")

@@ -123,11 +123,10 @@ def judged_means(
             (("human", own.biases[n].baseline_mean), (own.judge, own.biases[n].mean)),
         )
     ]
-    scale = alt.Scale(domain=["human", own.judge], range=[BLACK, ORANGE])
     base = alt.Chart().encode(
         row_axis(names, grid=True),
         alt.YOffset("labels:N", sort=["human", own.judge]),
-        alt.Color("labels:N", scale=scale, title=None),
+        alt.Color("labels:N", scale=alt.Scale(domain=["human", own.judge], range=[BLACK, ORANGE]), title=None),
         tooltip=["label:N", "labels:N", "mean:Q", "low:Q", "high:Q"],
     )
     x = quantity(alt.X, own.measure.label, zero=False, nice=False, padding=6)
@@ -181,10 +180,9 @@ def judge_bias(
         }
         for name, n in zip(names, placed, strict=True)
     ]
-    scale = alt.Scale(domain=["favoured", "as others"], range=[ORANGE, BLUE])
     base = alt.Chart().encode(
         row_axis(names, grid=True),
-        alt.Color("kind:N", scale=scale, title=None),
+        alt.Color("kind:N", scale=alt.Scale(domain=["favoured", "as others"], range=[ORANGE, BLUE]), title=None),
         tooltip=["label:N", "bias:Q", "low:Q", "high:Q", "kind:N"],
     )
     x = quantity(alt.X, f"{own.measure.label} by {own.judge} - by humans", zero=True, nice=False, padding=6)

@@ -39,10 +39,9 @@ def _of_tiers(found: Leaderboard, title: str, keys: tuple[str, str, str], text: 
         {"label": label, **row, "colour": ["odd", "even"][row["tier"] % 2 == 0]}
         for label, row in zip(labels(row["model"] for row in given), given, strict=True)
     ]
-    scale = alt.Scale(domain=["odd", "even"], range=[BLUE, ORANGE])
     base = alt.Chart().encode(
         row_axis([row["label"] for row in rows], grid=True),
-        alt.Color("colour:N", scale=scale, legend=None),
+        alt.Color("colour:N", scale=alt.Scale(domain=["odd", "even"], range=[BLUE, ORANGE]), legend=None),
         tooltip=["model:N", "tier:Q", f"{low}:Q", f"{middle}:Q", f"{high}:Q"],
     )
     x: Any = quantity(alt.X, title, zero=False, nice=False, padding=6)
@@ -132,11 +131,10 @@ def heat_map(found: Leaderboard) -> alt.LayerChart:
     ]
     largest = float(np.nanmax(np.abs(apart))) or 1.0
     scale = alt.Scale(domain=[-largest, 0, largest], range=[RED, "#f7f7f7", BLUE])
-    x = alt.X("task:N", sort=tasks, title=None, axis=alt.Axis(labelAngle=-60, labelLimit=90, ticks=False))
     cells = (
         alt.Chart()
         .encode(
-            x,
+            alt.X("task:N", sort=tasks, title=None, axis=alt.Axis(labelAngle=-60, labelLimit=90, ticks=False)),
             row_axis(names),
             alt.Color("lead:Q", scale=scale, title="above the mean of models"),
             tooltip=["label:N", "task:N", "value:Q", "lead:Q"],

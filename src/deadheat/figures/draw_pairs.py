@@ -334,8 +334,7 @@ def scatter(
     where = f"{'above' if duel.measure.higher_is_better else 'below'} the dashed line {short(duel.system)} is better"
     if n > MOST_POINTS:
         rows = _cells(duel.queries)
-        most = max(row["n_queries"] for row in rows)
-        scale = alt.Scale(type="sqrt", domain=[0, most], range=[0, 260])
+        scale = alt.Scale(type="sqrt", domain=[0, max(row["n_queries"] for row in rows)], range=[0, 260])
         size = alt.Size("n_queries:Q", title="queries", scale=scale, legend=alt.Legend(format="d", tickCount=3))
         tip = ["n_queries:Q", "system:Q", "baseline:Q", "share_open:Q"]
         layers = [
@@ -346,14 +345,13 @@ def scatter(
     else:
         rows = _points(duel.queries)
         n_boxes = sum(row["has_range"] for row in rows)
-        shape = alt.condition("datum.is_open", alt.value("square"), alt.value("circle"))
         box = _box(n_boxes).encode(x("baseline_min"), y("system_min"), alt.X2("baseline_max"), alt.Y2("system_max"))
         tip = ["label:N", *(f"{name}:Q" for name in RANGES)]
         layers = [
             box,
             diagonal,
             base.mark_point(filled=True, opacity=1, size=34, stroke=BLACK, strokeWidth=0.5).encode(
-                shape=shape, tooltip=tip
+                shape=alt.condition("datum.is_open", alt.value("square"), alt.value("circle")), tooltip=tip
             ),
         ]
         boxes = f"box: range over tie orders ({counted(n_boxes, 'query', 'queries')})"

@@ -202,8 +202,7 @@ def ranks(
     axis = alt.Axis(values=list(range(1, int(last) + 1, max(1, round((last - 1) / 12)))), format="d")
     # with room for the percentages
     x = quantity(alt.X, f"rank by {of} (1 is best)", axis, domain=[1, 1 + 1.13 * (last - 1)], nice=False, padding=8)
-    tip = ["label:N", "rank:Q", "low:Q", "high:Q", "p_best:Q"]
-    base = alt.Chart().encode(row_axis(names, grid=True), tooltip=tip)
+    base = alt.Chart().encode(row_axis(names, grid=True), tooltip=["label:N", "rank:Q", "low:Q", "high:Q", "p_best:Q"])
     point = base.mark_point(filled=True, color=BLUE, opacity=1, size=size * 2.2, stroke="white", strokeWidth=0.6)
     layers = [
         base.mark_bar(color=SKY, opacity=0.6, height=size * 0.45, cornerRadius=2).encode(x("low"), alt.X2("high")),
@@ -389,13 +388,12 @@ def traditional(
         .mark_rule(color=BLACK, strokeWidth=1.2)
         .encode(x("tie_min"), alt.X2("tie_max")),
     ]
-    notes = ["exact: mean over all tie orders; black line: range over tie orders.", left_out(len(kept), len(rows))]
     return finished(
         layers,
         data,
         height=max(24, 2 * row_height(len(kept)) - 8) * len(kept),
         title=_what_changes(rows, of, rule),
-        notes=notes,
+        notes=["exact: mean over all tie orders; black line: range over tie orders.", left_out(len(kept), len(rows))],
     )
 
 

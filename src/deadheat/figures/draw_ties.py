@@ -96,10 +96,9 @@ def largest_tie(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerChar
     """
     table = table_of(ties).filter(pl.col("largest_tie") > 0)
     is_log = bool((table["largest_tie"] > 50).any())
-    title = "documents in the largest tie (1: none tie)" + (", log scale" if is_log else "")
     x = quantity(
         alt.X,
-        title,
+        "documents in the largest tie (1: none tie)" + (", log scale" if is_log else ""),
         alt.Axis(format="d", tickMinStep=1, grid=False),
         type="log" if is_log else "linear",
         zero=False,
@@ -168,13 +167,12 @@ def tie_correlation(ties: Ties, measure: MeasureLike | None = None, other: Measu
     names = (f"the change of {first}", f"the change of {second}")
     points = pairs.select("x", "y").to_numpy()
     found, of_sizes = (correlate(one, two, names) for one, two in (points.T, np.abs(points.T)))
-    title = f"What ties broken {rule_of(table)}, change in {first} and in {second}: {r_text(found)} ({_cases(pairs)})"
     return _points(
         pairs,
         quantity(alt.X, f"difference in {first} from exact", zero=True)("x"),
         quantity(alt.Y, f"difference in {second} from exact", zero=True)("y"),
         height=260,
-        title=title,
+        title=f"What ties broken {rule_of(table)}, change in {first} and {second}: {r_text(found)} ({_cases(pairs)})",
         note=f"Of the sizes of the differences {r_text(of_sizes)}.",
     )
 
@@ -190,18 +188,12 @@ def _points(points: pl.DataFrame, x: alt.X, y: alt.Y, *, height: int, title: str
     by, is_grid = ["run"] if runs else [], points.n_unique() > MOST_POINTS
     rows = gathered(points.select("x", "y", *by), CELLS if is_grid else None, by).to_dicts()
     most = max((row["n_queries"] for row in rows), default=1)
-    legend = None if most == 1 else alt.Legend(values=sorted({1, (most + 1) // 2, most}), format="d")
     size = alt.Size(
         "n_queries:Q",
         title="queries",
         scale=alt.Scale(type="sqrt", domain=[1, max(2, most)], range=[28, 28 if most == 1 else 320]),
-        legend=legend,
+        legend=None if most == 1 else alt.Legend(values=sorted({1, (most + 1) // 2, most}), format="d"),
     )
-    notes = [
-        "point: a query (larger: more of them).",
-        note,
-        f"The points are gathered on a grid, as there are {points.height:,}." if is_grid else "",
-    ]
     return finished(
         [
             zero_line(),
@@ -212,7 +204,11 @@ def _points(points: pl.DataFrame, x: alt.X, y: alt.Y, *, height: int, title: str
         rows,
         height=height,
         title=title,
-        notes=notes,
+        notes=[
+            "point: a query (larger: more of them).",
+            note,
+            f"The points are gathered on a grid, as there are {points.height:,}." if is_grid else "",
+        ],
     )
 
 

@@ -70,8 +70,7 @@ def _sections(table: Table) -> Iterator[Table]:
         yield table
         return
     # the number of queries, which only strata have, comes last
-    places = sorted(range(len(table.columns)), key=lambda place: table.columns[place].key == "n_queries")
-    table = table.select(places)
+    table = table.select(sorted(range(len(table.columns)), key=lambda place: table.columns[place].key == "n_queries"))
     n_shared = len(table.labels) > 1
     shared = dict.fromkeys(row.labels[:n_shared] for row in table.rows)
     for place, group in enumerate(table.groups):

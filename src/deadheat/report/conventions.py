@@ -103,13 +103,12 @@ def tell_unshared(
         yield Fact(key, ids[found[0].name] if is_alone else ids)
         for own, runs in gathered((run, tuple(own)) for run, own in ids.items() if own).items():
             whose = "" if is_alone else f"{', '.join(runs)}: "
-            is_warning = not is_note and missing == "skip" and key == "missing_queries"
             yield Fact(
                 "",
                 None,
                 key.replace("_", " "),
                 f"{whose}{len(own):,} ({three(own)}), {effect}",
-                is_warning=is_warning,
+                is_warning=not is_note and missing == "skip" and key == "missing_queries",
                 is_note=is_note,
             )
 

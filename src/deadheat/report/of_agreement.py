@@ -83,12 +83,10 @@ def _row(found: Agreement, name: str) -> dict[str, Any]:
     row = {"runs": pair_of(found), "agreement": name, "n_queries": len(kept)}
     if not len(kept):
         return row | dict.fromkeys(("mean", "range", "std", "min", "max"))
-    span = Span(float(found.low[name].mean()), float(found.high[name].mean())) if name in BOUNDS else None
-    std = float(np.std(kept, ddof=1)) if len(kept) > 1 else math.nan
     return row | {
         "mean": float(kept.mean()),
-        "range": span,
-        "std": std,
+        "range": Span(float(found.low[name].mean()), float(found.high[name].mean())) if name in BOUNDS else None,
+        "std": float(np.std(kept, ddof=1)) if len(kept) > 1 else math.nan,
         "min": float(kept.min()),
         "max": float(kept.max()),
     }
@@ -122,5 +120,4 @@ def _facts(found: Sequence[Agreement]) -> Iterator[Fact]:
 def _numbers(found: Agreement) -> dict[str, object]:
     """Return what JSON holds of a pair beside the values."""
     left_out = {found.first: list(found.only_first), found.second: list(found.only_second)}
-    n_without_tau = int((found.n_common < 2).sum())
-    return {"n_queries": len(found.query_ids), "left_out": left_out, "n_without_tau": n_without_tau}
+    return {"n_queries": len(found.query_ids), "left_out": left_out, "n_without_tau": int((found.n_common < 2).sum())}

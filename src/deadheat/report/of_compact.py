@@ -86,18 +86,17 @@ def report_compact(
             }
             for name in names
         ]
-    shown = [
-        Column(
-            one.label,
-            one.label if one.higher_is_better else f"{one.label} {LOWER}",
-            lambda row, measure=one.label: row["cells"][measure],
-        )
-        for one in comparison.measures
-    ]
     table = tabulate(
         "comparison",
         (*columns_of_strata(columns), *([LETTER] if letters else []), SYSTEM),
-        shown,
+        [
+            Column(
+                one.label,
+                one.label if one.higher_is_better else f"{one.label} {LOWER}",
+                lambda row, measure=one.label: row["cells"][measure],
+            )
+            for one in comparison.measures
+        ],
         rows,
         caption=" ".join(_caption(comparison, list(parts.values()), columns, marks)),
         main=-1,  # none: the bold ones matter
@@ -178,8 +177,7 @@ def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Seque
     """Give the sentences of the caption: what the numbers are, what is bold and marked, and what ties count."""
     design, n_clusters = comparison.design, clusters_of(comparison)
     over = size_of(pair for part in parts for pair in part.pairs)
-    by = f" in each stratum by {' and '.join(columns)}" if columns else ""
-    yield from _numbers(comparison.measures, over, by)
+    yield from _numbers(comparison.measures, over, f" in each stratum by {' and '.join(columns)}" if columns else "")
     said = [f"{mark} significantly {what}" for mark, what in ((BETTER, "better"), (WORSE, "worse")) if mark in marks]
     if design.baseline is not None:
         than = f"{', '.join(said)} than {design.baseline}."

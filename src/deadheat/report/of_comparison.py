@@ -295,9 +295,8 @@ def _differences(parts: Parts, leading: Iterable[Column], measure: Measure) -> T
     labels = (*leading, *((BASELINE, SYSTEM) if design.baseline is None else (SYSTEM,)))
     of_numbers = " of totals" if measure.total else " of logarithms" if measure.geometric else ""
     of_what = ", system - baseline" if design.baseline is None else f" from {design.baseline}"
-    title = f"{measure.label}: differences{of_numbers}{of_what}"
     shown = [{**row, "bar": bar} for row, bar in zip(rows, drawn, strict=True)]
-    return tabulate("pairs", labels, columns, shown, title=title, main=1)
+    return tabulate("pairs", labels, columns, shown, title=f"{measure.label}: differences{of_numbers}{of_what}", main=1)
 
 
 def adjusted(pair: Pair) -> Cell:

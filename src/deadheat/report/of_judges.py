@@ -221,8 +221,7 @@ def _facts(found: JudgeAgreement) -> Iterator[Fact]:
         text = f"{one.n_documents:,} of {counted(len(one.query_ids), 'query', 'queries')} that both labelled"
         only = {found.human: one.only_human, judge: one.only_judge}
         left = " and ".join(f"{number:,} that only {who} labelled" for who, number in only.items() if number)
-        heading = "documents" if len(found.judges) == 1 else judge
-        yield said(heading, f"{text}; left out {left}" if left else text)
+        yield said("documents" if len(found.judges) == 1 else judge, f"{text}; left out {left}" if left else text)
     if found.together:
         alphas = {
             name: {"value": finite(one.value), "low": finite(one.low), "high": finite(one.high)}

@@ -142,20 +142,19 @@ def _differences(
         f"p within {margin or 0:g}",
         lambda row: p_value(row["equivalent"][0], is_significant=row["equivalent"][1]),
     )
-    columns = (
-        Column("n_queries", unit[1], spare=1, is_data=len(counts) == 1),
-        Column("difference", "difference"),
-        Column("ci", level_heading(found.design.confidence_level, counts), spare=1),
-        _p_column(found),
-        *((within,) if margin else ()),
-        Column("flip_probability", "ties reverse", spare=3),
-        Column("wins", "wins", spare=2),
-        Column("losses", "losses", spare=2),
-    )
     return tabulate(
         "language_differences",
         (MEASURE, system, Column("language", "language"), Column("against", "against")),
-        columns,
+        (
+            Column("n_queries", unit[1], spare=1, is_data=len(counts) == 1),
+            Column("difference", "difference"),
+            Column("ci", level_heading(found.design.confidence_level, counts), spare=1),
+            _p_column(found),
+            *((within,) if margin else ()),
+            Column("flip_probability", "ties reverse", spare=3),
+            Column("wins", "wins", spare=2),
+            Column("losses", "losses", spare=2),
+        ),
         rows,
         title=f"{found.name}: differences between languages",
         main=1,
@@ -169,24 +168,22 @@ def _p_column(found: Languages) -> Column:
 
 def _interactions(found: Languages, measures: Sequence[str], system: Column) -> Table:
     """Return the gaps of systems between languages, each against that of another system."""
-    rows = [
-        {**cells_of(one.pair), "languages": f"{one.language} - {one.baseline}", system.key: one.pair.system}
-        for one in found.interactions
-        if one.pair.measure in measures
-    ]
-    columns = (
-        Column("gap", "gap", lambda row: row["mean"], spare=1),
-        Column("baseline_gap", "other gap", lambda row: row["baseline_mean"], spare=1),
-        Column("difference", "difference"),
-        Column("ci", level_heading(found.design.confidence_level, set()), spare=2),
-        _p_column(found),
-        Column("flip_probability", "ties reverse", spare=3),
-    )
     return tabulate(
         "language_interactions",
         (MEASURE, Column("languages", "languages"), system, Column("baseline", "against")),
-        columns,
-        rows,
+        (
+            Column("gap", "gap", lambda row: row["mean"], spare=1),
+            Column("baseline_gap", "other gap", lambda row: row["baseline_mean"], spare=1),
+            Column("difference", "difference"),
+            Column("ci", level_heading(found.design.confidence_level, set()), spare=2),
+            _p_column(found),
+            Column("flip_probability", "ties reverse", spare=3),
+        ),
+        [
+            {**cells_of(one.pair), "languages": f"{one.language} - {one.baseline}", system.key: one.pair.system}
+            for one in found.interactions
+            if one.pair.measure in measures
+        ],
         title=f"{found.name}: gaps between languages, {system.heading} against {system.heading}",
         main=2,
         is_section=True,

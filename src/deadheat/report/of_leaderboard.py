@@ -144,8 +144,7 @@ def _ranking(found: Leaderboard) -> Table:
         Column("n_tasks", "tasks", is_data=not (found.incomplete or found.value_range)),
         *(Column(f"mean_{name}", name, spare=6) for name in found.group_means),
     ]
-    title = f"Models by mean {found.measure}"
-    return tabulate("leaderboard", (MODEL,), columns, rows, title=title, main=1)
+    return tabulate("leaderboard", (MODEL,), columns, rows, title=f"Models by mean {found.measure}", main=1)
 
 
 def _values(found: Leaderboard) -> Iterator[Table]:

@@ -248,23 +248,22 @@ def _spread(spread: CountRange) -> str:
 def _measures(decided: tuple[Decided, ...]) -> Table:
     total = Column("total", "total", lambda one: as_cell(one.scores) if one.measure.total else None, is_data=True)
     n_queries = {n for one in decided for n in (one.scores.n_queries, len(one.scores.query_ids))}
-    columns = (
-        Column("value", mean_heading([one.measure for one in decided]), lambda one: as_cell(one.scores)),
-        *(
-            replace(one, of=lambda row, key=one.key: as_cell(row.scores, key), spare=int(one.key == "tie_std"))
-            for one in TIES
-        ),
-        Column("range", "range", _range, spare=3),
-        Column("n_queries", "queries", spare=2),
-        Column("share_of_queries", "share", lambda one: share(one.share_of_queries)),
-        Column("share_of_error", "of error", lambda one: share(one.share_of_error)),
-        Column("n_evaluated", "n", lambda one: one.scores.n_queries, is_detail=len(n_queries) < 2),
-        *([total] if any(one.measure.total for one in decided) else []),
-    )
     return tabulate(
         "measures",
         [replace(MEASURE, of=lambda one: one.measure.label)],
-        columns,
+        (
+            Column("value", mean_heading([one.measure for one in decided]), lambda one: as_cell(one.scores)),
+            *(
+                replace(one, of=lambda row, key=one.key: as_cell(row.scores, key), spare=int(one.key == "tie_std"))
+                for one in TIES
+            ),
+            Column("range", "range", _range, spare=3),
+            Column("n_queries", "queries", spare=2),
+            Column("share_of_queries", "share", lambda one: share(one.share_of_queries)),
+            Column("share_of_error", "of error", lambda one: share(one.share_of_error)),
+            Column("n_evaluated", "n", lambda one: one.scores.n_queries, is_detail=len(n_queries) < 2),
+            *([total] if any(one.measure.total for one in decided) else []),
+        ),
         decided,
         title="What the order of ties decides",
     )
@@ -278,39 +277,37 @@ def _range(one: Decided) -> Cell:
 def _stability(profile: TieProfile) -> Table:
     rule = RULES[profile.rule or ""]
     levels = {"exact": "exact", "traditional": rule, "difference": "difference"}  # of counts totals
-    columns = (
-        *(
-            Column(key, heading, lambda one, key=key: cell_of(one.measure, getattr(one, key)))
-            for key, heading in levels.items()
-        ),
-        Column("mean_difference", "mean size", lambda one: one.mean, spare=1),
-        Column("max_difference", "max size", lambda one: one.max, spare=1),
-        Column("std_difference", "std size", lambda one: one.distance_std, spare=2),
-        Column("max_query", "query", lambda one: one.query_id or None, is_data=True),
-        Column("std", "std", spare=3),
-        Column("traditional_std", f"std {rule}", spare=4),
-        Column("n_queries", "n", is_data=True),
-    )
     return tabulate(
         "stability",
         [replace(MEASURE, of=lambda one: one.measure.label)],
-        columns,
+        (
+            *(
+                Column(key, heading, lambda one, key=key: cell_of(one.measure, getattr(one, key)))
+                for key, heading in levels.items()
+            ),
+            Column("mean_difference", "mean size", lambda one: one.mean, spare=1),
+            Column("max_difference", "max size", lambda one: one.max, spare=1),
+            Column("std_difference", "std size", lambda one: one.distance_std, spare=2),
+            Column("max_query", "query", lambda one: one.query_id or None, is_data=True),
+            Column("std", "std", spare=3),
+            Column("traditional_std", f"std {rule}", spare=4),
+            Column("n_queries", "n", is_data=True),
+        ),
         [one.difference for one in profile.stability],
         title=f"Ties broken {BROKEN_BY[profile.rule or '']}, beside the exact values",
     )
 
 
 def _correlations(profile: TieProfile) -> Table:
-    columns = (
-        Column("tie_ratio", "tie ratio", lambda one: one.with_tie_ratio.value),
-        Column("largest_tie", "largest tie", lambda one: one.with_largest_tie.value),
-        Column("n_queries", "n", lambda one: one.with_tie_ratio.n_queries),
-        Column("undefined", "undefined", _undefined, is_detail=True),
-    )
     return tabulate(
         "correlations",
         [replace(MEASURE, of=lambda one: one.difference.measure.label)],
-        columns,
+        (
+            Column("tie_ratio", "tie ratio", lambda one: one.with_tie_ratio.value),
+            Column("largest_tie", "largest tie", lambda one: one.with_largest_tie.value),
+            Column("n_queries", "n", lambda one: one.with_tie_ratio.n_queries),
+            Column("undefined", "undefined", _undefined, is_detail=True),
+        ),
         profile.stability,
         title=CORRELATED,
     )
@@ -377,6 +374,5 @@ def with_second_key(report: Report, profile: TieProfile, keyed: TieProfile, name
         }
         for one, then in zip(profile.decided, keyed.decided, strict=True)
     ]
-    title = f"what {name} decides as a second key"
-    table = tabulate("second_key", [MEASURE], SECOND_KEY, rows, title=title, main=2)
+    table = tabulate("second_key", [MEASURE], SECOND_KEY, rows, title=f"what {name} decides as a second key", main=2)
     return replace(report, tables=(*report.tables, table), facts=(*report.facts, *facts))

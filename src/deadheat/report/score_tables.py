@@ -112,19 +112,15 @@ def tabulate_scores(
         }
         drawn = bars([one["interval"] for one in own.values()], [one["mean"] for one in own.values()])  # on one scale
         cells |= {key: {**one, "bar": bar} for (key, one), bar in zip(own.items(), drawn, strict=True)}
-    shown = _columns(
-        measures, list(cells.values()), level, beside[0].ties if beside else "", is_stratified=bool(columns)
-    )
-    rows = (
-        ((*labels, one.label), [cells.get((labels, run, one.label)) for run in range(len(names))])
-        for labels in dict.fromkeys(labels for labels, *_ in parts)
-        for one in measures
-    )
     return tabulate_groups(
         "strata" if columns else "scores",
         (*(Column(column, column) for column in columns), MEASURE),
-        shown,
-        rows,
+        _columns(measures, list(cells.values()), level, beside[0].ties if beside else "", is_stratified=bool(columns)),
+        (
+            ((*labels, one.label), [cells.get((labels, run, one.label)) for run in range(len(names))])
+            for labels in dict.fromkeys(labels for labels, *_ in parts)
+            for one in measures
+        ),
         names,
         main=1 if columns else 0,
         has_blocks=bool(columns),
@@ -205,16 +201,15 @@ def tabulate_quantiles(found: Quantiles, names: Sequence[str], *, level: float, 
         The stratum columns, if the parts are strata.
     """
     counts = {one.n_queries for one in found.values()}
-    shown = (
-        Column("value", "value"),
-        Column("interval", level_heading(level, counts), span_of),
-        Column("n_queries", "n", is_data=len(counts) < 2),
-        *(Column(key, key, lambda one, name=name: getattr(one, name), is_data=True) for key, name in KNOWN.items()),
-    )
     return tabulate_groups(
         "quantiles",
         (*(Column(column, column) for column in columns), MEASURE, Column("quantile", "quantile")),
-        shown,
+        (
+            Column("value", "value"),
+            Column("interval", level_heading(level, counts), span_of),
+            Column("n_queries", "n", is_data=len(counts) < 2),
+            *(Column(key, key, lambda one, name=name: getattr(one, name), is_data=True) for key, name in KNOWN.items()),
+        ),
         (
             (labels, [found.get((labels, run)) for run in range(len(names))])
             for labels in dict.fromkeys(labels for labels, _ in found)
@@ -336,10 +331,9 @@ def list_queries(
         for query in ids
         for measure in evaluations[0].measures
     ]
-    of_strata = [Column(name, name) for one in strata[:1] for name in one.columns]
     return Table(
         "per_query",
-        (*of_strata, QUERY, MEASURE),
+        (*[Column(name, name) for one in strata[:1] for name in one.columns], QUERY, MEASURE),
         shown,
         tuple(rows),
         tuple(evaluation.name for evaluation in evaluations),

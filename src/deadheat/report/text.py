@@ -83,8 +83,7 @@ class Grid:
         ]
         found = list(self.widths)
         for n, width in widths.items():
-            least = width if n < self.n_labels else 0
-            found[n] = max(least, *(cell_len(line[n]) for row in rows for line in row))
+            found[n] = max(width if n < self.n_labels else 0, *(cell_len(line[n]) for row in rows for line in row))
         return replace(self, rows=rows, widths=found)
 
     @staticmethod
@@ -208,8 +207,7 @@ def _lay_out(table: Table, digits: int | None) -> Grid:
         places = range(n, n_columns * len(groups), n_columns)
         if not is_text[n]:
             _make_room_for_marks(cells, places)
-        texts = (*lines, *(row[place] for row in cells for place in places))
-        widths.append(max(map(cell_len, texts)))
+        widths.append(max(map(cell_len, (*lines, *(row[place] for row in cells for place in places)))))
     widths[0] += max(0, max(map(cell_len, groups)) - sum(widths) - len(GAP) * (n_columns - 1))
     label_widths = [
         max(cell_len(text) for text in (column.heading, *(row[n] for row in shown)))
