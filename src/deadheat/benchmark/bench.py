@@ -61,7 +61,7 @@ from deadheat.evaluation.strata import NONE
 from deadheat.evaluation.under import evaluate_under
 from deadheat.measures import AP, RR, Hit, MaxRel, Measure, P, R, nDCG
 from deadheat.placements.placements import sort_rows
-from deadheat.report.shown import PAGES, REPORTS
+from deadheat.report.model import PAGES, REPORTS
 from deadheat.settings import Conventions, Design
 from deadheat.wording import Plain, counted, three
 

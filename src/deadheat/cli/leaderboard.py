@@ -55,7 +55,7 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
     The interval of a rank follows from intervals of all differences at once, resampling queries within tasks, or tasks.
     """
     from deadheat.comparison.leaderboard import leaderboard as find
-    from deadheat.report.of_leaderboard import report_compact_leaderboard, report_leaderboard
+    from deadheat.report.of_leaderboard import report_leaderboard
     from deadheat.report.page import page_of_leaderboard
 
     output = Output(options, [*(one for one in source if not Path(one).is_dir()), options["weights"]])
@@ -69,6 +69,6 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
     if output.form == "html" and not options["compact"] and options["figures"] is None:
         emit(page_of_leaderboard(found), output.path)
         return
-    whole = report_leaderboard(found, for_people=not output.is_data)
-    report = report_compact_leaderboard(found) if options["compact"] and not output.is_data else whole
+    compact = options["compact"] and not output.is_data
+    report = report_leaderboard(found, for_people=not output.is_data, compact=compact)
     output.print(with_figures(report, [("", found, {})], [found.measure]))

@@ -56,12 +56,17 @@ def register(form: ReportFormat) -> None:
     _registered.append(form)
 
 
+def load(prefix: str) -> None:
+    """Import the files of this package whose names begin so: each registers what it has."""
+    for file in iter_modules(deadheat.report.__path__):
+        if file.name.startswith(prefix):
+            import_module(f"deadheat.report.{file.name}")
+
+
 @cache
 def report_formats() -> dict[str, ReportFormat]:
     """Return every format by its name."""
-    for file in iter_modules(deadheat.report.__path__):
-        if file.name.startswith("as_"):
-            import_module(f"deadheat.report.{file.name}")
+    load("as_")
     return {form.name: form for form in sorted(_registered, key=lambda form: form.place)}
 
 

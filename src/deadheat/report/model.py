@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
 from operator import methodcaller
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from deadheat.wording import joined
 
@@ -460,6 +460,24 @@ class Report:
         tables, facts = _changed((self.tables, self.facts), change)
         above: dict[str, Any] = {name: change(getattr(self, name)) for name in ("heading", "headline", "opening")}
         return replace(self, tables=tables, facts=facts, closing=closing, **above)
+
+
+Made = TypeVar("Made", bound=Callable[..., object])
+
+REPORTS: dict[type, Callable[..., Report]] = {}
+"""What makes the report of an object that shows itself, by its class."""
+PAGES: dict[type, Callable[[Any], str]] = {}
+"""What makes the page of an object, by its class."""
+
+
+def shows(*classes: type, among: Any = REPORTS) -> Callable[[Made], Made]:  # noqa: ANN401 - one of the two above
+    """Return a decorator that registers what makes the report, or the page, of objects of some classes."""
+
+    def register(make: Made) -> Made:
+        among.update(dict.fromkeys(classes, make))
+        return make
+
+    return register
 
 
 def _changed(found: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 - a part of a report

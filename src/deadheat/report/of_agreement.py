@@ -16,6 +16,7 @@ from deadheat.report.model import (
     note,
     said,
     share,
+    shows,
     tabulate,
 )
 from deadheat.report.numbers import format_cell
@@ -70,6 +71,12 @@ def report_agreements(found: Sequence[Agreement], *, per_query: bool = False) ->
         Fact("cutoff", first.cutoff, "overlap", f"of the top {first.cutoff}; of the longer list if that is shorter"),
     )
     return Report(tuple(tables), facts, closing=RANGE)
+
+
+@shows(Agreement)
+def report_agreement(found: Agreement) -> Report:
+    """Return the report of one pair of runs."""
+    return report_agreements([found])
 
 
 def pair_of(found: Agreement) -> str:

@@ -8,7 +8,18 @@ import polars as pl
 
 from deadheat.comparison.qrels_diff import QrelsDiff
 from deadheat.report.conventions import made_under, named, tell_unshared
-from deadheat.report.model import MEASURE, QUERY, SYSTEM, Column, Fact, Report, Table, tabulate, warning
+from deadheat.report.model import (
+    MEASURE,
+    QUERY,
+    SYSTEM,
+    Column,
+    Fact,
+    Report,
+    Table,
+    shows,
+    tabulate,
+    warning,
+)
 from deadheat.report.numbers import count_cell
 from deadheat.wording import counted, three
 
@@ -28,6 +39,7 @@ EFFECT = (
 )
 
 
+@shows(QrelsDiff)
 def report_diff(found: QrelsDiff, *, for_people: bool = True) -> Report:
     """Return the report of two sets of judgments.
 

@@ -1,30 +1,19 @@
 """The report of an explanation: which tools compute so, with what settings, and what ties alone allow."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from deadheat.report.model import (
-    Column,
-    Fact,
-    Report,
-    note,
-    said,
-    tabulate,
-)
+from deadheat.explanation.explain import Explanation, Match
+from deadheat.measures import Measure
+from deadheat.report.model import Column, Fact, Report, note, said, shows, tabulate
 from deadheat.report.numbers import cell_of, format_cell
 from deadheat.wording import counted, three
-
-if TYPE_CHECKING:
-    from deadheat.explanation.explain import Explanation, Match
-    from deadheat.measures import Measure
 
 MOST = 10  # ways that people are shown
 DOUBTFUL = 0.05  # a chance of a match by accident that is mentioned
 NO_TOOL = "no known tool"
 
 
+@shows(Explanation)
 def report_explanation(explanation: Explanation, qrels: str = "", *, for_people: bool = True) -> Report:
     """Return the report of an explanation.
 

@@ -3,13 +3,24 @@
 from typing import Any
 
 from deadheat.profile.exposure import Exposure
-from deadheat.report.model import Column, Fact, Report, Span, note, said, share, tabulate
+from deadheat.report.model import (
+    Column,
+    Fact,
+    Report,
+    Span,
+    note,
+    said,
+    share,
+    shows,
+    tabulate,
+)
 from deadheat.wording import counted
 
 MOST = 10  # items that people are shown
 GROUP = Column("group", "group")
 
 
+@shows(Exposure)
 def of_exposure(found: Exposure, *, for_people: bool = True) -> Report:
     """Return the report of exposure.
 

@@ -26,6 +26,7 @@ from deadheat.report.model import (
     Table,
     p_value,
     said,
+    shows,
     tabulate,
     warning,
 )
@@ -90,6 +91,7 @@ REGRESSIONS = (
 )
 
 
+@shows(GateResult)
 def report_gate(
     result: GateResult,
     *,

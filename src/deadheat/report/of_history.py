@@ -18,6 +18,7 @@ from deadheat.report.model import (
     note,
     p_value,
     said,
+    shows,
     table_of_rows,
     tabulate,
 )
@@ -28,6 +29,7 @@ COMMIT = 7  # characters of a commit
 MINUTE, SECOND = 16, 19  # characters of a time
 
 
+@shows(History)
 def report_history(found: History, *, for_people: bool = True) -> Report:
     """Return the report of a history.
 

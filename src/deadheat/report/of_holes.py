@@ -1,16 +1,10 @@
 """The report of holes: which unjudged documents to judge first."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from deadheat.comparison.holes import Holes
 from deadheat.report.conventions import named
-from deadheat.report.model import QUERY, Column, Fact, Report, tabulate
+from deadheat.report.model import QUERY, Column, Fact, Report, shows, tabulate
 from deadheat.report.numbers import format_cell
 from deadheat.wording import counted
-
-if TYPE_CHECKING:
-    from deadheat.comparison.holes import Holes
 
 MOST = 20  # documents that people are shown
 MEANT = {
@@ -19,6 +13,7 @@ MEANT = {
 }
 
 
+@shows(Holes)
 def report_holes(found: Holes, *, for_people: bool = True) -> Report:
     """Return the report of holes.
 

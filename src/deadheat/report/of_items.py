@@ -13,6 +13,7 @@ from deadheat.report.model import (
     Span,
     note,
     said,
+    shows,
     tabulate,
 )
 from deadheat.wording import counted
@@ -27,6 +28,7 @@ MEANINGS = {
 }
 
 
+@shows(ItemProfile)
 def of_items(profile: ItemProfile) -> Report:
     """Return the report of an item profile."""
     values = profile.means()

@@ -19,6 +19,7 @@ from deadheat.report.model import (
     note,
     p_value,
     said,
+    shows,
     tabulate,
 )
 from deadheat.report.score_tables import level_heading
@@ -28,6 +29,7 @@ JUDGE = Column("judge", "judge")
 MEANT = "; ".join(f"{name} {text}" for name, text in STATISTICS.items())
 
 
+@shows(JudgeAgreement)
 def report_judges(
     found: JudgeAgreement,
     *,

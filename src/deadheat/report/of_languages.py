@@ -20,6 +20,7 @@ from deadheat.report.model import (
     note,
     p_value,
     said,
+    shows,
     table_of_rows,
     tabulate,
 )
@@ -35,6 +36,7 @@ POWER = 0.8
 AMONG = "languages"
 
 
+@shows(Languages)
 def of_languages(found: Languages) -> Report:
     """Return the report of languages that are compared."""
     design = found.design

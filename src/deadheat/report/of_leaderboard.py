@@ -4,7 +4,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from deadheat.comparison.leaderboard import Leaderboard
-from deadheat.report.model import Column, Fact, NumberCell, Report, Span, Table, note, said, share, tabulate, warning
+from deadheat.report.model import (
+    Column,
+    Fact,
+    NumberCell,
+    Report,
+    Span,
+    Table,
+    note,
+    said,
+    share,
+    shows,
+    tabulate,
+    warning,
+)
 from deadheat.report.numbers import format_cell
 from deadheat.wording import counted, three
 
@@ -13,7 +26,8 @@ MOST = 5  # tasks without which the order is shown
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def report_leaderboard(found: Leaderboard, *, for_people: bool = True) -> Report:
+@shows(Leaderboard)
+def report_leaderboard(found: Leaderboard, *, for_people: bool = True, compact: bool = False) -> Report:
     """Return the report of a leaderboard.
 
     Parameters
@@ -21,7 +35,11 @@ def report_leaderboard(found: Leaderboard, *, for_people: bool = True) -> Report
     found : Leaderboard
     for_people : bool, default True
         Whether values by task are left out where there are many, and orders without a task are the first few.
+    compact : bool, default False
+        Whether it is one table, for a paper.
     """
+    if compact:
+        return _compact(found)
     tables = [_ranking(found), *_values(found)]
     without = found.leave_one_out().to_dicts()
     if without:
@@ -33,7 +51,7 @@ def report_leaderboard(found: Leaderboard, *, for_people: bool = True) -> Report
     return Report(tuple(tables), tuple(_facts(found)), opening=headline(found))
 
 
-def report_compact_leaderboard(found: Leaderboard) -> Report:
+def _compact(found: Leaderboard) -> Report:
     """Return the table of a paper: models by groups or tasks, the best bold, and letters for tiers."""
     named = found.group_means if found.groups else {}
     columns = {"mean": found.mean_low, **named} if named else {"mean": found.mean_low}

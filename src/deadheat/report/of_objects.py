@@ -7,7 +7,18 @@ from deadheat.data.rows import MappingRows, MemoryRows
 from deadheat.data.tables import DocumentTable
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.scores import Scores
-from deadheat.report.model import MEASURE, QUERY, SYSTEM, Column, Fact, Report, note, said, tabulate
+from deadheat.report.model import (
+    MEASURE,
+    QUERY,
+    SYSTEM,
+    Column,
+    Fact,
+    Report,
+    note,
+    said,
+    shows,
+    tabulate,
+)
 from deadheat.report.numbers import OF_TIES, as_cell, mean_heading, span_of
 from deadheat.report.of_comparison import BASELINE, cells_of
 from deadheat.report.score_tables import level_heading
@@ -16,6 +27,7 @@ from deadheat.wording import counted
 MOST_ROWS = 10  # of values by query, and of documents: more are no table to read
 
 
+@shows(Scores)
 def of_scores(scores: Scores) -> Report:
     """Return the report of scores: the mean with what ties leave open, and the first queries."""
     of_all = (
@@ -33,6 +45,7 @@ def of_scores(scores: Scores) -> Report:
     )
 
 
+@shows(Interval)
 def of_interval(interval: Interval) -> Report:
     """Return the report of an interval."""
     which = "mean" if interval.quantile is None else f"quantile {interval.quantile:g}"
@@ -46,6 +59,7 @@ def of_interval(interval: Interval) -> Report:
     return Report((table,), (Fact("method", interval.method, "method", interval.method), note("?", interval.unknown)))
 
 
+@shows(Pair)
 def of_pair(pair: Pair) -> Report:
     """Return the report of a pair of systems by one measure."""
     columns = (
@@ -60,6 +74,7 @@ def of_pair(pair: Pair) -> Report:
     return Report((tabulate("pair", (SYSTEM, BASELINE, MEASURE), columns, [cells_of(pair)]),))
 
 
+@shows(DocumentTable)
 def of_documents(table: DocumentTable) -> Report:
     """Return the report of qrels or a run: how many rows, and the first; of what is not in memory its name alone."""
     heading = " ".join(dict.fromkeys((table.kind, table.name)))

@@ -3,7 +3,17 @@
 from math import isnan
 
 from deadheat.comparison.system_orders import OrderAgreement, SystemOrders
-from deadheat.report.model import Column, Fact, Report, Span, Table, note, said, tabulate
+from deadheat.report.model import (
+    Column,
+    Fact,
+    Report,
+    Span,
+    Table,
+    note,
+    said,
+    shows,
+    tabulate,
+)
 from deadheat.wording import three
 
 TEXTS = {
@@ -43,6 +53,7 @@ def tell_orders(found: SystemOrders) -> list[Fact]:
     return [*left, *(said(heading, text) for heading, text in texts.items()), said("rbo", f"persistence {found.p:g}")]
 
 
+@shows(SystemOrders)
 def report_orders(found: SystemOrders) -> Report:
     """Return the report of orders of systems."""
     return Report((list_orders(found),), tuple(tell_orders(found)))

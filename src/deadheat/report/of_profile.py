@@ -16,6 +16,7 @@ from deadheat.report.model import (
     Table,
     said,
     share,
+    shows,
     tabulate,
 )
 from deadheat.report.numbers import (
@@ -69,6 +70,7 @@ def report_orders(listed: TieOrders, query_id: str) -> Report:
     return Report((table,), facts, heading=f"{orders} of the ties of query {query_id}, equally likely")
 
 
+@shows(TieProfile)
 def report_profile(
     profile: TieProfile,
     *,

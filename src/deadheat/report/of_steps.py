@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from deadheat.evaluation.steps import Steps
-from deadheat.report.model import Column, Fact, Report, tabulate
+from deadheat.report.model import Column, Fact, Report, shows, tabulate
 from deadheat.report.numbers import count_cell, format_cell
 from deadheat.wording import counted
 
@@ -21,6 +21,7 @@ MEANINGS = {
 }
 
 
+@shows(Steps)
 def of_steps(steps: Steps) -> Report:
     """Return the report of the steps by which a value comes about."""
     frame = steps.documents

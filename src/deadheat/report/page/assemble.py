@@ -25,7 +25,19 @@ from deadheat.evaluation.strata import SMALLEST, keys_of, strata_of
 from deadheat.measures import Measure
 from deadheat.report.as_html import as_html, parts, templates
 from deadheat.report.as_markdown import as_markdown
-from deadheat.report.model import QUERY, Column, Fact, Report, Span, Table, said, share, tabulate
+from deadheat.report.model import (
+    PAGES,
+    QUERY,
+    Column,
+    Fact,
+    Report,
+    Span,
+    Table,
+    said,
+    share,
+    shows,
+    tabulate,
+)
 from deadheat.report.numbers import OF_TIES, as_cell, format_cell, span_of, span_of_ties
 from deadheat.report.of_comparison import columns_of_strata, list_systems, report_comparison
 from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
@@ -169,12 +181,14 @@ def fragment_of(subjects: Sequence[Subject], form: str) -> str:
     return as_markdown(report) if form == "markdown" else str(parts().short(report)).strip()
 
 
+@shows(Comparison, among=PAGES)
 def page_of_comparison(comparison: Comparison) -> str:
     """Return the page of a comparison; its runs are not at hand, so there are no rankings."""
     first = next(iter(comparison.evaluations.values()))
     return page_of([Subject(evaluations=comparison.evaluations, comparison=comparison, qrels=first.qrels_name)])
 
 
+@shows(Evaluation, among=PAGES)
 def page_of_evaluation(evaluation: Evaluation) -> str:
     """Return the page of an evaluation; its run is not at hand, so there are no rankings."""
     return page_of([Subject(evaluations={evaluation.name: evaluation}, qrels=evaluation.qrels_name)])
@@ -382,16 +396,19 @@ def _strata_tables(subject: Subject) -> list[Table]:
     return tables
 
 
+@shows(History, among=PAGES)
 def page_of_history(found: History) -> str:
     """Return an HTML document with the line of each measure, and the tables."""
     return _page_of(report_history(found), f"History: {', '.join(found.measures)}", found, found.measures)
 
 
+@shows(Leaderboard, among=PAGES)
 def page_of_leaderboard(found: Leaderboard) -> str:
     """Return an HTML document with the figures of a leaderboard, and its tables."""
     return _page_of(report_leaderboard(found), f"Leaderboard: {found.measure}", found, [found.measure])
 
 
+@shows(JudgeAgreement, among=PAGES)
 def page_of_judges(found: JudgeAgreement, report: Report | None = None) -> str:
     """Return an HTML document with the figures of the first judge and measure, and the tables."""
     measures = [one.measure.label for one in found.conclusions[:1]] or [""]
