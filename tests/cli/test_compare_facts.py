@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from deadheat.cli import main
-from support.command import call, ok
-from support.command import command as command_of
+from support.command import call, command as command_of, ok
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,8 +12,7 @@ import pytest
 import deadheat as dh
 from deadheat.cli.app import COMMANDS
 from deadheat.cli.help import Command
-from support.command import call, ok
-from support.command import command as command_of
+from support.command import call, command as command_of, ok
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import deadheat as dh
 from deadheat.errors import (

@@ -8,8 +8,7 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from deadheat.errors import DataError
 from deadheat.io import source, splitting

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from deadheat.errors import DataError, DuplicateError, ParameterError
 from deadheat.io.formats import scan, write

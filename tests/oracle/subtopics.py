@@ -5,8 +5,7 @@ documents by id. The references of `reference` know no subtopics: a query is one
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping, Sequence, Set as AbstractSet
 from typing import TypeAlias
 
 from oracle.binary import Judged, Ranking, is_relevant, ratio

@@ -1,7 +1,6 @@
 """The report of a benchmark: means with intervals, differences, languages, strata, and the facts below them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from itertools import chain
 from typing import Any
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from deadheat.cli.app import refuse
+from deadheat.cli.app import refuse, refuse_if
 from deadheat.cli.files import INPUT, named_runs, open_run
 from deadheat.cli.options import LAST, READING, examples, takes
 from deadheat.cli.output import Output, output_options
@@ -40,17 +40,14 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
     """
     from pathlib import Path
 
-    from deadheat.comparison.agreement import agree as compare
-    from deadheat.comparison.agreement import agree_systems
+    from deadheat.comparison.agreement import agree as compare, agree_systems
     from deadheat.evaluation.saved import is_saved
     from deadheat.report.of_agreement import report_agreements
     from deadheat.report.of_orders import report_orders
 
-    if len(runs) < 2:
-        raise click.UsageError("give two runs: deadheat agree RUN RUN")
+    refuse_if(len(runs) < 2, "give two runs: deadheat agree RUN RUN")
     if all(Path(one).is_dir() and any(map(is_saved, Path(one).glob("*.json"))) for one in runs):
-        if len(runs) > 2:
-            raise click.UsageError("give two folders of saved evaluations: deadheat agree FOLDER FOLDER")
+        refuse_if(len(runs) > 2, "give two folders of saved evaluations: deadheat agree FOLDER FOLDER")
         refuse(("per_query", "cutoff"), "is for rankings, and folders of saved evaluations have orders of systems")
         output = Output(options)
         output.print(report_orders(agree_systems(*runs, p=options["p"])))

@@ -262,6 +262,12 @@ def spelled(name: str) -> str:
     return "-m" if "-m" in words else max(words, key=len)
 
 
+def refuse_if(wrong: object, why: str) -> None:
+    """Refuse what was typed, and say why, if there is something wrong."""
+    if wrong:
+        raise click.UsageError(why)
+
+
 def refuse(names: Iterable[str], why: str) -> None:
     """Refuse the first of some options that was given on the command line, and say why."""
     context = click.get_current_context()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import refuse, say
+from deadheat.cli.app import refuse, refuse_if, say
 from deadheat.cli.files import INPUT, PATH, check_folder
 from deadheat.cli.options import (
     CASES,
@@ -191,10 +191,10 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
     inputs = [*cases, collection, *options["texts"], options["ontology"]]
     output = Output(options | {"output": None}, inputs)  # --output names a folder
     check_folder("output")
-    if options["similarity"] and not options["ontology"]:
-        raise click.UsageError(
-            f"--similarity {options['similarity']} compares terms of an ontology: add --ontology FILE"
-        )
+    refuse_if(
+        options["similarity"] and not options["ontology"],
+        f"--similarity {options['similarity']} compares terms of an ontology: add --ontology FILE",
+    )
     with warnings.catch_warnings(record=True, action="always") as caught:
         result = run_bench(
             [_read(path, options) for path in cases],
@@ -250,8 +250,7 @@ def _rerankers(options: Mapping[str, Any]) -> list[Any]:
 
 def _confirm(what: str) -> bool:
     """Ask whether a language model may be called; who is not there to answer gives --yes."""
-    if not sys.stdin.isatty():
-        raise click.UsageError(f"{what}: add --yes")
+    refuse_if(not sys.stdin.isatty(), f"{what}: add --yes")
     return click.confirm(f"{what}. Go on?", err=True)
 
 

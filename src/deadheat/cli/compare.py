@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import refuse
+from deadheat.cli.app import refuse, refuse_if
 from deadheat.cli.files import (
     INPUT,
     asked,
@@ -137,8 +137,7 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
         ctx = click.get_current_context()
         raise click.MissingParameter(ctx=ctx, param=next(one for one in ctx.command.params if one.name == "runs"))
     saved = saved_evaluations([qrels, *runs])
-    if saved and options["repeats"]:
-        raise click.UsageError(f"--repeats are of QRELS RUN...: {qrels} is already evaluated")
+    refuse_if(saved and options["repeats"], f"--repeats are of QRELS RUN...: {qrels} is already evaluated")
     named = named_runs(saved or runs)
     if not saved:
         refuse(("judgments",), "is for saved evaluations: runs are evaluated under the same judgments")
@@ -166,8 +165,7 @@ def _check_tables(options: Mapping[str, Any], output: Output) -> None:
     if output.form == "csv":
         refuse(OF_MANY, "is for json and text formats: csv has one table, with a row for each pair")
     if options["compact"]:
-        if output.is_data:
-            raise click.UsageError(f"--compact is a table for people: {output.form} has every number without it")
+        refuse_if(output.is_data, f"--compact is a table for people: {output.form} has every number without it")
         refuse(("judge",), "has a table of its own, and --compact is one table: leave out one of them")
         refuse(OWN_TABLES, "has tables of its own, and --compact is one table: leave out one of them")
 
@@ -283,10 +281,10 @@ def saved_evaluations(paths: list[str]) -> list[str]:
     if not is_saved(paths[0]):
         return []
     other = next((path for path in paths if not is_saved(path)), None)
-    if other is not None:
-        raise click.UsageError(
-            f"{paths[0]} is a saved evaluation, and {other} is none: give saved ones only, or QRELS RUN RUN..."
-        )
+    refuse_if(
+        other is not None,
+        f"{paths[0]} is a saved evaluation, and {other} is none: give saved ones only, or QRELS RUN RUN...",
+    )
     refuse(OF_EVALUATING, f"is for QRELS RUN RUN...: {paths[0]} is already evaluated")
     return paths
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from deadheat.cli.app import error_message, say
+from deadheat.cli.app import error_message, refuse_if, say
 from deadheat.cli.files import INPUT, PATH, STDOUT, check_inputs, check_output
 from deadheat.cli.help import Command
 from deadheat.cli.options import LIMITS, complete_from, examples, takes
@@ -94,15 +94,16 @@ def convert(  # noqa: PLR0917 - click passes by name
     order.
     """
     if add is not None:
-        if kind == "run":
-            raise click.UsageError("--add adds judgments to qrels, got --kind run")
+        refuse_if(kind == "run", "--add adds judgments to qrels, got --kind run")
         kind = "qrels"
     # report typos before a large file is read
     written = _format_of(target, to_format)
     _check_tag(tag, kind, written)
     check_output(target, [source, *filter(None, [add])])
-    if target != STDOUT and Path(target).is_file() and not force:
-        raise click.UsageError(f"{target!r} exists already: choose another name, or --force to replace it")
+    refuse_if(
+        target != STDOUT and Path(target).is_file() and not force,
+        f"{target!r} exists already: choose another name, or --force to replace it",
+    )
     check_inputs([source, *filter(None, [add])])
     table = _read(source, kind or _kind_by_names(source, target), from_format)
     table.check_duplicates()
@@ -122,8 +123,9 @@ def _with_judgments(qrels: Qrels | Run, path: str, rows: pl.DataFrame) -> tuple[
     """Return the rows of qrels with the judgments of a file, and how many these are, in words."""
     from deadheat.data.answers import add_judgments
 
-    if "subtopic" in rows.columns:
-        raise click.UsageError(f"the qrels have judgments by subtopic, and {path!r} has none: give --no-subtopics")
+    refuse_if(
+        "subtopic" in rows.columns, f"the qrels have judgments by subtopic, and {path!r} has none: give --no-subtopics"
+    )
     frame, n_added, n_open = add_judgments(cast("Qrels", qrels), Path(path))
     return frame, f", {n_added:,} of them from {path}; not judged there: {n_open:,}"
 
@@ -132,8 +134,7 @@ def _rows_of(table: Qrels | Run, source: str, written: str, *, no_subtopics: boo
     """Return the rows to write, of qrels with their subtopics; refuse a format that has no place for these."""
     from deadheat.io.formats import FORMATS
 
-    if no_subtopics and table.kind == "run":
-        raise click.UsageError(f"--no-subtopics is about qrels, and {source!r} holds a run")
+    refuse_if(no_subtopics and table.kind == "run", f"--no-subtopics is about qrels, and {source!r} holds a run")
     subtopics = None if no_subtopics else getattr(table, "subtopics", None)
     if subtopics is None:
         return table.to_polars()
@@ -203,8 +204,7 @@ def _read(source: str, kind: Kind | None, from_format: str | None) -> Qrels | Ru
     from deadheat.io.formats import FORMATS, chosen_format
 
     doubt = "" if kind else _doubt(Path(source), FORMATS[chosen_format(source, from_format)])
-    if doubt:
-        raise click.UsageError(f"{source!r} {doubt}: give --kind qrels or --kind run")
+    refuse_if(doubt, f"{source!r} {doubt}: give --kind qrels or --kind run")
     if kind is not None:
         return (Qrels if kind == "qrels" else Run)(source, format=from_format)
     try:

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import error_message, refuse, say
+from deadheat.cli.app import error_message, refuse, refuse_if, say
 from deadheat.cli.files import PATH
 from deadheat.cli.options import examples, takes
 from deadheat.cli.output import Output, output_options
@@ -44,8 +44,7 @@ def demo(folder: str | None, *, force: bool, **options: Any) -> None:  # noqa: A
 
     if folder is not None:
         refuse(("form", "output", "digits"), "is for a report, which --copy does not print")
-    if folder is None and force:
-        raise click.UsageError("--force replaces existing files: give --copy FOLDER too")
+    refuse_if(folder is None and force, "--force replaces existing files: give --copy FOLDER too")
     with as_file(files("deadheat") / "demo") as data:
         if folder is not None:
             _copy(data, Path(folder), force=force)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from deadheat.cli.app import refuse
+from deadheat.cli.app import refuse, refuse_if
 from deadheat.cli.compare import evaluate_repeats
 from deadheat.cli.files import (
     INPUT,
@@ -213,8 +213,9 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     strata, has_intervals = StratumOptions(options), bool(options["ci"] or options["save"])
     inputs = [qrels, *runs, *filter(None, [strata.path, options["fill"], options["judge"]])]
     seed, quantiles = _seed(options["seed"], conventions.ties, has_intervals=has_intervals), options["quantiles"]
-    if quantiles and options["cluster"]:
-        raise click.UsageError("the intervals of --quantiles are of independent queries: leave out --cluster")
+    refuse_if(
+        quantiles and options["cluster"], "the intervals of --quantiles are of independent queries: leave out --cluster"
+    )
     intervals = intervals_of(
         options,
         seed,
@@ -407,17 +408,23 @@ def _check_form(form: str, options: Mapping[str, Any]) -> None:
         refuse(("save", "beside", "figures"), "is not for --fill, whose values are means over many labels")
         if options["unjudged"] == "bounds":
             refuse(("unjudged",), "is judge with --fill, which gives the bounds too")
-    if options["beside"] and options["ties"] != "expected":
-        raise click.UsageError(f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}")
+    refuse_if(
+        options["beside"] and options["ties"] != "expected",
+        f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}",
+    )
     for name in ("ci", "by", "beside", "quantiles", "abstention", "overlaps"):
-        if form == "trec" and options[name]:
-            raise click.UsageError(f"--format trec has no place for what --{name} adds: choose another format")
+        refuse_if(
+            form == "trec" and options[name],
+            f"--format trec has no place for what --{name} adds: choose another format",
+        )
 
 
 def _seed(given: int | None, ties: str, *, has_intervals: bool) -> int | None:
     """Return the seed, drawn if one is needed and none was given; refuse one that nothing needs."""
-    if given is not None and ties != "random" and not has_intervals:
-        raise click.UsageError(f"--rng is the seed of --ties random and of --ci, got --ties {ties}")
+    refuse_if(
+        given is not None and ties != "random" and not has_intervals,
+        f"--rng is the seed of --ties random and of --ci, got --ties {ties}",
+    )
     if given is None and ties == "random":
         return random.SystemRandom().randrange(10**6)  # shown below the table, so that the result can be reproduced
     return given
@@ -498,17 +505,16 @@ def _evaluate_columns(
     from deadheat.report.of_columns import numbers_of, report_columns
 
     seed = _seed(options["seed"], conventions.ties, has_intervals=False)
-    if len(runs) > 1:
-        raise click.UsageError(f"--score-columns evaluates one table, got {len(runs)} files")
+    refuse_if(len(runs) > 1, f"--score-columns evaluates one table, got {len(runs)} files")
     refuse(NOT_OF_COLUMNS, "is not for columns: evaluate one as a run, with --columns run.score=NAME")
     table = runs[0] if runs else qrels
     output, formats = Output(options, list(dict.fromkeys([qrels, table])), OF_COLUMNS), formats_of(OF_COLUMNS)
-    if output.form not in formats:
-        raise click.UsageError(f"--format {output.form} has no place for columns: choose {', '.join(formats)}")
+    refuse_if(
+        output.form not in formats, f"--format {output.form} has no place for columns: choose {', '.join(formats)}"
+    )
     wanted = options["score_columns"]
     names = None if wanted in {None, ALL} else [name.strip() for name in wanted.split(",") if name.strip()]
-    if names == []:
-        raise click.UsageError(f"--score-columns takes names with commas between them, or all; got {wanted!r}")
+    refuse_if(names == [], f"--score-columns takes names with commas between them, or all; got {wanted!r}")
     is_ascending = options["ascending"]
     given = {"qrels": named_columns("qrels"), "run": named_columns("run")}
     with phase(f"reading {Path(table).name}"):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 import click
 
-from deadheat.cli.app import error_message, refuse
+from deadheat.cli.app import error_message, refuse, refuse_if
 from deadheat.wording import STDIN, STREAM, printable
 
 if TYPE_CHECKING:
@@ -300,8 +300,10 @@ def check_inputs(paths: Sequence[str]) -> None:
         one = Path(path)
         if in_catalogue(path) or (in_engine and not one.is_file() and (is_remote(path) or parquet_files(path))):
             continue
-        if paths.count(path) > 1 and not in_engine and one.exists() and not one.is_file():
-            raise click.UsageError(f"{shown_path(path, path)} can be read only once, and is named twice")
+        refuse_if(
+            paths.count(path) > 1 and not in_engine and one.exists() and not one.is_file(),
+            f"{shown_path(path, path)} can be read only once, and is named twice",
+        )
         try:
             for file in (responses_in(one) or [file_in(one)[0]]) if one.is_dir() else [path]:
                 readable(file)
@@ -317,20 +319,21 @@ def check_output(target: str | None, inputs: Sequence[str]) -> None:
         return
     path = Path(target)
     for given in inputs:
-        if _is_same_file(path, Path(given)):
-            raise click.UsageError(f"the output {target!r} is the input {given!r}: choose another name")
-    if path.is_dir():
-        raise click.UsageError(f"the output {target!r} is a folder: name a file")
+        refuse_if(
+            _is_same_file(path, Path(given)), f"the output {target!r} is the input {given!r}: choose another name"
+        )
+    refuse_if(path.is_dir(), f"the output {target!r} is a folder: name a file")
     folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
-    if not path.exists() and not folder.is_dir():
-        raise click.UsageError(f"no such folder: {str(folder)!r}")
+    refuse_if(not path.exists() and not folder.is_dir(), f"no such folder: {str(folder)!r}")
 
 
 def check_folder(option: str) -> None:
     """Refuse a folder that cannot be made, before anything is computed."""
     folder = asked().get(option)
-    if folder is not None and Path(folder).exists() and not (Path(folder).is_dir() and os.access(folder, os.W_OK)):
-        raise click.UsageError(f"--{option} {folder!r} is not a writable folder: choose another name")
+    refuse_if(
+        folder is not None and Path(folder).exists() and not (Path(folder).is_dir() and os.access(folder, os.W_OK)),
+        f"--{option} {folder!r} is not a writable folder: choose another name",
+    )
 
 
 def _is_same_file(target: Path, given: Path) -> bool:
@@ -363,21 +366,30 @@ def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str], 
 
     is_folder = Path(target).is_dir() or target.endswith(os.sep)
     is_file = Path(target).suffix.lower() == ".json" and not is_folder
-    if len(names) > 1 and (is_file or Path(target).is_file()):
-        raise click.UsageError(f"--save {target}: {len(names)} runs are saved in a folder, which has no ending")
-    if len(names) == 1 and not is_folder and not is_file:
-        raise click.UsageError(f"--save {target}: name a file that ends in .json, or a folder that is there")
+    refuse_if(
+        len(names) > 1 and (is_file or Path(target).is_file()),
+        f"--save {target}: {len(names)} runs are saved in a folder, which has no ending",
+    )
+    refuse_if(
+        len(names) == 1 and not is_folder and not is_file,
+        f"--save {target}: name a file that ends in .json, or a folder that is there",
+    )
     most = LONGEST - 15  # with room for an ending
     in_store = is_folder and Path(target).name == STORE
     paths = [target] if is_file else [str(Path(target) / f"{file_name(name, most)}.json") for name in names]
     paths = [_new_in_store(path) for path in paths] if in_store else paths
     for path in paths:
-        if output is not None and os.path.realpath(output) == os.path.realpath(path):
-            raise click.UsageError(f"--save and --output both write {output!r}: choose another name for one of them")
-        if paths.count(path) > 1:
-            raise click.UsageError(f"--save {target}: two runs would be saved as {path}; give their files other names")
+        refuse_if(
+            output is not None and os.path.realpath(output) == os.path.realpath(path),
+            f"--save and --output both write {output!r}: choose another name for one of them",
+        )
+        refuse_if(
+            paths.count(path) > 1, f"--save {target}: two runs would be saved as {path}; give their files other names"
+        )
         for given in inputs:
-            if _is_same_file(Path(path), Path(given)):
-                raise click.UsageError(f"--save {target} would replace the input {given!r}: choose another name")
+            refuse_if(
+                _is_same_file(Path(path), Path(given)),
+                f"--save {target} would replace the input {given!r}: choose another name",
+            )
         SAVED.refuse_foreign(path)
     return paths

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import GATE_FAILED, refuse, say
+from deadheat.cli.app import GATE_FAILED, refuse, refuse_if, say
 from deadheat.cli.compare import evaluate_files
 from deadheat.cli.files import INPUT, PATH, STDOUT
 from deadheat.cli.options import (
@@ -206,8 +206,7 @@ def _check_files(files: Sequence[str]) -> None:
     """Refuse other files than a saved evaluation, or qrels and a run."""
     from deadheat.evaluation.saved import is_saved
 
-    if len(files) > 2:
-        raise click.UsageError(f"expected one saved evaluation, or QRELS and one RUN; got {len(files)} files")
+    refuse_if(len(files) > 2, f"expected one saved evaluation, or QRELS and one RUN; got {len(files)} files")
     if len(files) > 1 and (saved := [path for path in files if is_saved(path)]):
         other = next(path for path in files if path != saved[0] or len(set(files)) == 1)
         hint = f"deadheat gate {saved[0]} --baseline {other}" if len(saved) > 1 else f"deadheat gate {saved[0]}"
@@ -219,8 +218,7 @@ def _check_usage(
 ) -> IntervalOptions:
     """Refuse options that nothing uses, but those of a file; return those of intervals."""
     has_baseline, margin = options["baseline"] is not None, options["no_worse_than"]
-    if not thresholds and not has_baseline:
-        raise click.UsageError(NO_GATE)
+    refuse_if(not thresholds and not has_baseline, NO_GATE)
     if not has_baseline:
         refuse((*OF_BASELINE, "alpha", "judgments"), "needs a baseline: give --baseline FILE too")
     if options["queries"] is None:
@@ -234,10 +232,10 @@ def _check_usage(
         "--weights": options["weights"],
     }
     need_queries(options["queries"], needing)
-    if options["queries"] is not None and not any(needing.values()) and options["cluster"] is None:
-        raise click.UsageError(
-            "--queries is the table of --by, each(...), --cluster and --weights: give one of them too"
-        )
+    refuse_if(
+        options["queries"] is not None and not any(needing.values()) and options["cluster"] is None,
+        "--queries is the table of --by, each(...), --cluster and --weights: give one of them too",
+    )
     has_intervals = any(one.quantity in {"low", "high"} for one in thresholds)
     of_tests = {"cluster"} if has_baseline else set()  # the tests against it take clusters too
     return intervals_of(

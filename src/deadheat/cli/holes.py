@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from deadheat.cli.app import say
+from deadheat.cli.app import refuse_if, say
 from deadheat.cli.files import INPUT, PATH, named_runs, open_qrels, open_run
 from deadheat.cli.options import LAST, READING, complete_from, examples, takes
 from deadheat.cli.output import Output, output_options
@@ -71,10 +71,11 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
     output = Output(options, [qrels, *runs])
     Conventions(score_precision=options["score_precision"])  # a typo is reported before files are read
     suffix = "" if judge is None else Path(judge).suffix.lower()
-    if judge is not None and suffix not in SEPARATORS:
-        raise click.UsageError(f"--judge writes .csv or .tsv, got {judge}")
-    if judge is not None and Path(judge).exists():
-        raise click.UsageError(f"{judge!r} exists already, and judgments in it would be lost: choose another name")
+    refuse_if(judge is not None and suffix not in SEPARATORS, f"--judge writes .csv or .tsv, got {judge}")
+    refuse_if(
+        judge is not None and Path(judge).exists(),
+        f"{judge!r} exists already, and judgments in it would be lost: choose another name",
+    )
     judged = open_qrels(qrels)
     opened = {name: open_run(path, name) for name, path in named_runs(runs).items()}
     own = ("by", "n", "depth", "unjudged_max_rel", "score_precision")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.arguments import check_choice
-from deadheat.cli.app import flags, refuse, spelled
+from deadheat.cli.app import flags, refuse, refuse_if, spelled
 from deadheat.cli.files import INPUT, PATH, asked, shown_path
 from deadheat.cli.help import Command
 from deadheat.settings import (
@@ -491,10 +491,10 @@ def intervals_of(
     if for_what and alone:
         raise click.UsageError(f"{spelled(alone[0])} is for intervals: give {for_what} too")
     found = IntervalOptions(**given, rng=seed or 0)
-    if found.method in {"t", PROPORTION} and "n_resamples" in alone:
-        raise click.UsageError(
-            f"--n-resamples is for a bootstrap, got --ci-method {found.method}, which takes no resamples"
-        )
+    refuse_if(
+        found.method in {"t", PROPORTION} and "n_resamples" in alone,
+        f"--n-resamples is for a bootstrap, got --ci-method {found.method}, which takes no resamples",
+    )
     need_queries(has_queries or None, {"--cluster": found.cluster})
     return found
 
@@ -611,8 +611,10 @@ def with_spans(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]
         return qrels, runs
     refuse(NOT_OF_SPANS, "is not for --spans")
     refuse(("engine",), "takes qrels: with --spans leave it out")
-    if asked().get("overlaps") and asked()["overlap_of"] == "any":
-        raise click.UsageError("--overlaps are shares, and --overlap-of any asks for none")
+    refuse_if(
+        asked().get("overlaps") and asked()["overlap_of"] == "any",
+        "--overlaps are shares, and --overlap-of any asks for none",
+    )
     return spans, (qrels, *runs)
 
 

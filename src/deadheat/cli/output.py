@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from deadheat.cli.app import BAD_DATA, CommandError, discard, error_message, reason, say
+from deadheat.cli.app import BAD_DATA, CommandError, discard, error_message, reason, refuse_if, say
 from deadheat.cli.files import PATH, STDOUT, asked, check_folder, check_inputs, check_output
 from deadheat.wording import counted, in_brackets, printable, three
 
@@ -115,8 +115,10 @@ class Output:
             types = (one.type for one in click.get_current_context().command.params)
             parts = next(one.parts for one in types if isinstance(one, FormatChoice))
         self.form: str = options.get("form") or _format_of(self.path, parts)
-        if self.table is not None and self.form != "csv":
-            raise click.UsageError(f"--table {self.table} is for --format csv: {self.form} has every table")
+        refuse_if(
+            self.table is not None and self.form != "csv",
+            f"--table {self.table} is for --format csv: {self.form} has every table",
+        )
         check_folder("figures")
         if asked().get("figures") is not None:
             import deadheat.figures  # noqa: F401 - or the error that says what to install
@@ -129,8 +131,10 @@ class Output:
 
     def check_sets(self, groupings: Sequence[Sequence[str]]) -> None:
         """Refuse several sets of strata where there is room for one table."""
-        if self.form == "csv" and len(groupings) > 1:
-            raise click.UsageError("csv has one table, and each --by another: give one, or combine them as in --by a:b")
+        refuse_if(
+            self.form == "csv" and len(groupings) > 1,
+            "csv has one table, and each --by another: give one, or combine them as in --by a:b",
+        )
 
     def print(self, report: Report) -> None:
         """Write a report."""
@@ -138,8 +142,7 @@ class Output:
 
         if self.table is not None:
             held = {table.key: table for table in report.tables}
-            if self.table not in held:
-                raise click.UsageError(f"--table {self.table}: there is none here. There are {', '.join(held)}")
+            refuse_if(self.table not in held, f"--table {self.table}: there is none here. There are {', '.join(held)}")
             report = replace(report, tables=(held[self.table],))
         chosen, is_stdout = report_formats()[self.form], self.path in {None, STDOUT}
         if chosen.draw is not None and is_stdout:

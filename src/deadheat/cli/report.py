@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import refuse, say
+from deadheat.cli.app import refuse, refuse_if, say
 from deadheat.cli.compare import compare_files, evaluate_files, saved_evaluations
 from deadheat.cli.files import (
     INPUT,
@@ -125,8 +125,7 @@ def _in_page(path: str, role: str) -> str:
 
 def _check_form(output: str, form: str, *, is_fragment: bool) -> None:
     """Refuse a page in Markdown, and a file whose name says another format."""
-    if form != FORMATS[0] and not is_fragment:
-        raise click.UsageError(f"--format {form} is for --fragment: a page is HTML")
+    refuse_if(form != FORMATS[0] and not is_fragment, f"--format {form} is for --fragment: a page is HTML")
     if output != STDOUT and Path(output).suffix.lower() not in SUFFIXES[form]:
         what = "fragment in Markdown" if form != FORMATS[0] else "page"
         raise click.UsageError(f"{output!r} names no {what}: give a name that ends in {SUFFIXES[form][0]}")
@@ -144,12 +143,10 @@ def _gathered(
         kept = {"title", "output", "qrels", "runs", "form", "fragment"}
         names = [str(one.name) for one in click.get_current_context().command.params]
         refuse([name for name in names if name not in kept], f"is for QRELS RUN...: {qrels} is a finished benchmark")
-        if runs:
-            raise click.UsageError(f"{qrels} is the folder of a benchmark: give it alone")
+        refuse_if(runs, f"{qrels} is the folder of a benchmark: give it alone")
         return read_finished(qrels)
     saved = saved_evaluations([qrels, *runs])
-    if not (saved or runs):
-        raise click.UsageError("give QRELS RUN..., saved evaluations, or the folder of a benchmark")
+    refuse_if(not (saved or runs), "give QRELS RUN..., saved evaluations, or the folder of a benchmark")
     others = {path: role for path, role in ((strata.path, "queries"), (options["texts"], "texts")) if path}
     roles = dict.fromkeys(saved, "saved evaluation") or {qrels: "qrels"} | dict.fromkeys(runs, "run")
     check_inputs([qrels, *runs, *others])
@@ -173,8 +170,7 @@ def _of_history(folder: str, qrels: str | None, output: str) -> None:
     from deadheat.comparison.history import history
     from deadheat.report.page import page_of_history
 
-    if qrels is not None:
-        raise click.UsageError("--history FOLDER has its own evaluations: leave out the others")
+    refuse_if(qrels is not None, "--history FOLDER has its own evaluations: leave out the others")
     names = [str(one.name) for one in click.get_current_context().command.params]
     refuse([name for name in names if name not in {"history", "output", "qrels", "runs"}], "is not for --history")
     emit(page_of_history(history(folder)), output)
@@ -205,8 +201,9 @@ def _subject(qrels: str, paths: Sequence[str], strata: StratumOptions, options: 
 
 def _check_diff(saved: Sequence[str], options: dict[str, Any]) -> None:
     """Refuse what is not two saved evaluations; the first becomes the baseline."""
-    if len(saved) != 2 or options["baseline"]:
-        raise click.UsageError("--diff is of two saved evaluations, the first of which is the baseline")
+    refuse_if(
+        len(saved) != 2 or options["baseline"], "--diff is of two saved evaluations, the first of which is the baseline"
+    )
     options["baseline"] = (saved[0],)
 
 
@@ -230,8 +227,7 @@ def _alone(
     """Return the evaluation of a single run, and the run where there are qrels; and the table of queries."""
     from deadheat.evaluation.evaluate import load_evaluation
 
-    if options["baseline"]:
-        raise click.UsageError("--baseline needs another run to compare with it")
+    refuse_if(options["baseline"], "--baseline needs another run to compare with it")
     conventions, measures = conventions_of(options), measures_of(options)
     design_of(options, has_queries=strata.path is not None)  # for its checks
     queries = strata.read()

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from deadheat.cli.app import refuse
+from deadheat.cli.app import refuse, refuse_if
 from deadheat.cli.files import INPUT, PATH, STDOUT, named_runs, open_qrels, open_run
 from deadheat.cli.options import (
     FIGURES,
@@ -117,10 +117,8 @@ def _simulate(files: Sequence[str], options: dict[str, Any]) -> None:
     if files:
         raise click.UsageError(f"files are for --coarsen RUN... QRELS, got {files[0]!r} without it")
     folder: str | None = options["output"]
-    if folder == STDOUT:
-        raise click.UsageError("-o names a folder for several files, which - is not")
-    if folder is None and options["force"]:
-        raise click.UsageError("--force replaces existing files: give -o FOLDER too")
+    refuse_if(folder == STDOUT, "-o names a folder for several files, which - is not")
+    refuse_if(folder is None and options["force"], "--force replaces existing files: give -o FOLDER too")
     output = Output(options | {"output": None})
     own = {"measures": measures_of(options)} if options["notations"] else {}
     if options["n_scenarios"] is not None:
@@ -147,8 +145,7 @@ def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:
     from deadheat.report.of_simulation import report_coarsening
     from deadheat.simulation.coarse_profile import coarsening_profile
 
-    if len(files) < 2:
-        raise click.UsageError("--coarsen needs runs, and the qrels last: --coarsen RUN... QRELS")
+    refuse_if(len(files) < 2, "--coarsen needs runs, and the qrels last: --coarsen RUN... QRELS")
     *paths, qrels = files
     output = Output(options, files)
     measures = measures_of(options)
@@ -158,8 +155,7 @@ def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:
     own = ("levels", "decimals", "dtypes", "per_query", "missing", "no_relevant")
     given = {name: options[name] for name in own} | {"check_duplicates": False}
     baselines: list[Any] = named_baselines(options, named) or [None]
-    if len(baselines) > 1:
-        raise click.UsageError("--coarsen compares with one --baseline")
+    refuse_if(len(baselines) > 1, "--coarsen compares with one --baseline")
     found = coarsening_profile(judged, runs, measures, baseline=baselines[0], rng=options["seed"], **given)
     report = report_coarsening(found, for_people=not output.is_data)
     output.print(with_figures(report, [("", found, {})], list(dict.fromkeys(row.measure for row in found.rows))))

@@ -75,8 +75,7 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     multi-judge measures (-R other than qrels), and -Z.
     """
     from deadheat.compat.evaluating import OF_TREC_EVAL, tie_policy
-    from deadheat.compat.trec_eval import TrecOptions
-    from deadheat.compat.trec_eval import trec_eval as lines_of
+    from deadheat.compat.trec_eval import TrecOptions, trec_eval as lines_of
     from deadheat.compat.trec_names import requested
     from deadheat.io.formats import tag_of
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import BAD_DATA, error_message
+from deadheat.cli.app import BAD_DATA, error_message, refuse_if
 from deadheat.cli.files import INPUT, PATH
 from deadheat.cli.options import CASES, LIMITS, examples, takes
 from deadheat.cli.output import Output, emit, format_option, output_option
@@ -46,12 +46,10 @@ def validate(files: tuple[str, ...], *, ontology: str | None, schema: bool, **op
     Exit codes: 0 usable, warnings or not; 3 a case or a file cannot be used, for example because an expected
     id is malformed or repeated.
     """
-    from deadheat.benchmark.cases import schema_text
-    from deadheat.benchmark.cases import validate as check
+    from deadheat.benchmark.cases import schema_text, validate as check
     from deadheat.benchmark.cases.report import report_validation
 
-    if schema == bool(files):
-        raise click.UsageError("give files to check, or --schema to print the schema")
+    refuse_if(schema == bool(files), "give files to check, or --schema to print the schema")
     output = Output({"form": "table"} | options if schema else options, [*files, ontology])
     if schema:
         emit(schema_text().rstrip("\n"), output.path)

@@ -8,8 +8,7 @@ import numpy as np
 from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.errors import FigureError
 from deadheat.figures.base import figure
-from deadheat.figures.draw_lines import MOST as MOST_LINES
-from deadheat.figures.draw_lines import lines
+from deadheat.figures.draw_lines import MOST as MOST_LINES, lines
 from deadheat.figures.style import (
     BLACK,
     BLUE,

@@ -11,8 +11,7 @@ import numpy as np
 from deadheat.arguments import Rng, generator, resamples
 from deadheat.arrays import ArrayLike, FloatArray, IntArray
 from deadheat.errors import ParameterError
-from deadheat.stats.checks import clusters, matrix
-from deadheat.stats.checks import weights as checked_weights
+from deadheat.stats.checks import clusters, matrix, weights as checked_weights
 from deadheat.stats.units import ROUNDING, Units, units_of
 from deadheat.wording import Plain
 
