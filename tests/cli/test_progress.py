@@ -6,7 +6,6 @@ import io
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,9 +13,6 @@ from deadheat.cli import progress as module
 from deadheat.cli.progress import Watch
 from deadheat.io.phases import phase, watched_by
 from support.command import QRELS, RUN, call
-
-if TYPE_CHECKING:
-    pass
 
 
 class Terminal(io.StringIO):

@@ -13,8 +13,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import RR
-from deadheat.compat.evaluating import Evaluator
-from deadheat.compat.tally import Tally
+from deadheat.compat.evaluating import Evaluator, Tally
 from support.other_tools import why_ir_measures_cannot_read
 
 README = """\

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from deadheat.data.answers import add_judgments
+from deadheat.data.judgments import add_judgments
 from deadheat.errors import ColumnError, DataError, DuplicateError
 from support.command import call, ok
 

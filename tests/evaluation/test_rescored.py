@@ -15,7 +15,7 @@ import pytest
 import deadheat as dh
 from deadheat.errors import DataError, MeasureError, NotKeptError, ParameterError
 from deadheat.evaluation.origin import BRANCHES, COMMITS, Origin
-from deadheat.evaluation.rescoring import rescore
+from deadheat.evaluation.reconciling import rescore
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.settings import Conventions
 from oracle.variants import VARIANTS

@@ -33,9 +33,8 @@ CLASSES = [one for one in vars(errors).values() if inspect.isclass(one) and issu
 READERS = {
     "data/passes.py": "Spark: the module that its workers lack, in the traceback of one of them",
     "io/guarding.py": "PyO3: the first line of a panic of Polars",
-    "io/frames.py": "Polars and Narwhals: their first line, or all lines as one",
+    "io/frames.py": "Polars, Narwhals: their first line, or all as one; DuckDB: whether Ctrl-C was pressed",
     "io/objects.py": "json: whether something follows the first value",
-    "io/reading.py": "DuckDB: whether Ctrl-C was pressed, which it says as any other error",
     "io/rows.py": "csv: which of its two errors it is",
     "io/formats/__init__.py": "Polars: the number of the system's error",
     "benchmark/ontology/graph.py": "graphlib: the cycle, which it documents as the second argument",

@@ -15,8 +15,7 @@ from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.parts import Family, Part, check_by, families_of
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.languages import Languages, languages_of
-from deadheat.data.flat import Numbers, frame_of
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Numbers, Shown, frame_of
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions

@@ -31,9 +31,8 @@ from deadheat.evaluation.intervals import cluster_name
 from deadheat.evaluation.saved import SAVED
 from deadheat.evaluation.strata import NONE
 from deadheat.io.locking import locked
-from deadheat.io.naming import MARK, hashed, is_kept
 from deadheat.io.source import path_named
-from deadheat.io.writing import replacing
+from deadheat.io.writing import MARK, hashed, is_kept, replacing
 from deadheat.report.model import Fact, notation_of
 from deadheat.report.numbers import plain
 from deadheat.report.page import Subject

@@ -362,7 +362,7 @@ def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str], 
     if target is None:
         return []
     from deadheat.evaluation.saved import SAVED
-    from deadheat.io.naming import LONGEST, file_name
+    from deadheat.io.writing import LONGEST, file_name
 
     is_folder = Path(target).is_dir() or target.endswith(os.sep)
     is_file = Path(target).suffix.lower() == ".json" and not is_folder

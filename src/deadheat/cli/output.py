@@ -213,7 +213,7 @@ def with_figures(
     if folder is None:
         return report
     from deadheat.figures import drawings, save
-    from deadheat.io.naming import LONGEST, file_name
+    from deadheat.io.writing import LONGEST, file_name
     from deadheat.report.model import Fact
 
     paths: list[str] = []

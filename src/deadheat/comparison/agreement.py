@@ -12,9 +12,8 @@ from deadheat.arguments import as_count, by_name, level
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.comparison.comparison import compare_evaluated
 from deadheat.comparison.system_orders import SystemOrders, order_agreement, totals_of
-from deadheat.data.flat import Numbers, frame_of
 from deadheat.data.precision import ScorePrecision
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Numbers, Shown, frame_of
 from deadheat.data.tables import Run, Source
 from deadheat.errors import DataError, DeadheatWarning
 from deadheat.evaluation.evaluate import load_evaluation

@@ -21,11 +21,10 @@ from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs, compare_si
 from deadheat.comparison.ranking import rank_intervals
 from deadheat.comparison.system_orders import SystemOrders, orders_of
 from deadheat.comparison.verdict import QUERY, Judge, Lacking, Verdict, Within
-from deadheat.data.flat import Numbers, frame_of
 from deadheat.data.judgments import as_qrels
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.queries import Queries
-from deadheat.data.shown import Plottable, Shown
+from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.spans import Spans
 from deadheat.data.tables import Qrels, Run, Source, label_of, path_of
 from deadheat.errors import DataError, ParameterError

@@ -21,7 +21,7 @@ from deadheat.comparison.sums import MAX_VALUES, ON_GRID, ROUNDING, Distribution
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.kernels.weighting import relative
 from deadheat.measures import Measure
-from deadheat.measures.stored import StoredMeasure
+from deadheat.measures.custom import StoredMeasure
 from deadheat.placements.placements import Placements
 
 T = TypeVar("T")

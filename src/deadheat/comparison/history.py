@@ -16,8 +16,7 @@ from deadheat.comparison.flips import Side
 from deadheat.comparison.pairs import Pair, compare_sides
 from deadheat.comparison.values import side_of_values
 from deadheat.data.changes import changes
-from deadheat.data.flat import Numbers, frame_of
-from deadheat.data.shown import Plottable, Shown
+from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluate import opened
 from deadheat.evaluation.evaluation import Evaluation
@@ -25,7 +24,7 @@ from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.reconciling import check_conventions, reconciled
 from deadheat.evaluation.saved import SavedSummary, is_saved, read_summary, stated
 from deadheat.io.source import path_named
-from deadheat.measures.stored import StoredMeasure
+from deadheat.measures.custom import StoredMeasure
 from deadheat.settings import Design
 from deadheat.wording import Plain, counted, three
 

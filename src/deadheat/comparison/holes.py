@@ -12,9 +12,8 @@ import polars as pl
 from deadheat.arguments import as_count, check_choice
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.comparison.comparison import named_runs
-from deadheat.data.flat import Numbers
 from deadheat.data.precision import ScorePrecision
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import MeasureError, ParameterError
 from deadheat.evaluation.scores import PlacedBounds

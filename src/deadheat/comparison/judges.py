@@ -16,9 +16,8 @@ from deadheat.comparison.comparison import named_runs
 from deadheat.comparison.judged import values_of
 from deadheat.comparison.pairs import Pair, compare_sides, pairs_of
 from deadheat.comparison.values import side_of_values
-from deadheat.data.flat import Numbers
 from deadheat.data.queries import Queries
-from deadheat.data.shown import Plottable, Shown
+from deadheat.data.shown import Numbers, Plottable, Shown
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source
 from deadheat.errors import DataError, SwappedFilesError
 from deadheat.evaluation.evaluate import Measures, parse_measures

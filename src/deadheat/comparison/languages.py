@@ -18,9 +18,8 @@ from deadheat.comparison.comparison import Comparison, planned, within_margins
 from deadheat.comparison.flips import Side, gap_of, side_of
 from deadheat.comparison.pairs import Pair, compare_sides, differences_of, least_p, n_units, pairs_of
 from deadheat.comparison.verdict import QUERY, doubt, favoured, number, probability, signed
-from deadheat.data.flat import Numbers, frame_of
 from deadheat.data.queries import Queries
-from deadheat.data.shown import Plottable, Shown
+from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Source
 from deadheat.errors import ColumnError, DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation

@@ -14,8 +14,7 @@ from deadheat import stats
 from deadheat.arguments import Rng, check_choice, generator, level, positive, resamples
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.comparison.tasks import Task, TaskResults, labels_of_tasks, read_results
-from deadheat.data.flat import Numbers, frame_of
-from deadheat.data.shown import Plottable, Shown
+from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Source
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.intervals import FEWEST

@@ -13,9 +13,8 @@ import polars as pl
 from deadheat.arguments import by_name
 from deadheat.arrays import aligned
 from deadheat.data.changes import Changes, changes
-from deadheat.data.flat import Numbers, frame_of
 from deadheat.data.known_ids import ids_of
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Numbers, Shown, frame_of
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import Measures, opened, parse_measures

@@ -10,8 +10,7 @@ import polars as pl
 
 from deadheat.arrays import FloatArray
 from deadheat.comparison.pairs import Pair
-from deadheat.data.flat import Numbers, frame_of
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Numbers, Shown, frame_of
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Scores
 from deadheat.kernels import agreement

@@ -316,7 +316,7 @@ def _kept(task: str, models: Sequence[str], values: FloatArray, notes: list[str]
 
 def _frame(source: Any) -> pl.DataFrame:  # noqa: ANN401 - any frame
     """Return a table in memory of any library, or records, as a frame."""
-    from deadheat.io.reading import collect
+    from deadheat.io.frames import collect
 
     found = as_narwhals(source, "the table")
     if not hasattr(found, "to_native"):

@@ -1,18 +1,23 @@
-"""What the replacements share: the tie policy, judgments made ready once, runs as dicts, values by query."""
+"""What the replacements share: the tie policy, judgments made ready once, runs as dicts, values by query.
 
+And a tally of how many values the order of ties could change, while other tools compute them by their own rules.
+"""
+
+import atexit
 import os
+import sys
 import warnings
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain, repeat
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import polars as pl
 
 from deadheat.arguments import check_choice
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DeadheatWarning, SourceTypeError
+from deadheat.errors import DeadheatError, DeadheatWarning, SourceTypeError
 from deadheat.io.mappings import all_numbers, check_ids, check_mapping
 from deadheat.measures import Measure
 from deadheat.placements import policies
@@ -20,7 +25,7 @@ from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
 from deadheat.placements.shortened import condense
 from deadheat.settings import TIES
-from deadheat.wording import NOISE, Plain
+from deadheat.wording import NOISE, Plain, counted
 
 VARIABLE = "DEADHEAT_TIES"
 OF_TREC_EVAL = "doc_id"
@@ -144,3 +149,65 @@ def _check_is_mapping(source: object, value: str) -> None:
     if not isinstance(source, Mapping):
         given = Plain(f"{source!r:.80} ({type(source).__name__})")
         raise SourceTypeError(given=given, allowed=f"a dict of dicts {{query: {{document: {value}}}}}")
+
+
+class Tally:
+    """Counts values since the switch, and says in one line how many of them ties could change.
+
+    Examples
+    --------
+    >>> tally = Tally()
+    >>> tally.n_values, tally.n_open, tally.n_unknown = 40, 12, 0
+    >>> tally.sentence()
+    'ties could change 12 of 40 values; DEADHEAT_TIES=expected shows the exact means over their orders'
+    """
+
+    def __init__(self) -> None:
+        self._is_on = False
+        self.n_values = self.n_open = self.n_unknown = 0
+
+    def start(self) -> None:
+        """Count from now on, and say it at the end of the program; in a notebook, after each cell."""
+        if self._is_on:
+            return
+        self._is_on = True
+        shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+        if shell is None:
+            atexit.register(self.say)
+        else:
+            shell.events.register("post_run_cell", lambda _result: self.say())
+
+    def add(self, evaluate: Callable[[], tuple[Iterable[Evaluator[Any]], Nested]]) -> None:
+        """Count the values of a run, if the tally was started.
+
+        Parameters
+        ----------
+        evaluate : callable
+            Returns what evaluates, and the run.
+        """
+        if not self._is_on:
+            return
+        try:
+            with warnings.catch_warnings(action="ignore"):  # the program did not ask deadheat to look at its data
+                evaluators, run = evaluate()
+                counts = [evaluator.count(run) for evaluator in evaluators]
+        except DeadheatError:  # data that the tool takes and deadheat refuses
+            self.n_unknown += 1
+        else:
+            self.n_values += sum(n_values for n_values, _ in counts)
+            self.n_open += sum(n_open for _, n_open in counts)
+
+    def say(self) -> None:
+        """Write the line on standard error, if there is something to say, and count from 0 again."""
+        if self.n_values or self.n_unknown:
+            sys.stderr.write(f"deadheat: {self.sentence()}\n")
+        self.n_values = self.n_open = self.n_unknown = 0
+
+    def sentence(self) -> str:
+        """Say how many values ties could change, and what shows it."""
+        how = f"; {VARIABLE}=expected shows the exact means over their orders" if self.n_open else ""
+        doubt = f"; of {counted(self.n_unknown, 'evaluation')} it is unknown" if self.n_unknown else ""
+        return f"ties could change {self.n_open:,} of {counted(self.n_values, 'value')}{how}{doubt}"
+
+
+TALLY = Tally()

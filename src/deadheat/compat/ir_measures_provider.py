@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.compat.evaluating import OF_TREC_EVAL, Evaluator, Nested, is_chosen, tie_policy
-from deadheat.compat.tally import TALLY
+from deadheat.compat.evaluating import OF_TREC_EVAL, TALLY, Evaluator, Nested, is_chosen, tie_policy
 from deadheat.errors import MeasureError, MissingDependencyError, UnknownMeasureError
 from deadheat.measures import (
     ERR,

@@ -16,8 +16,7 @@ from deadheat.arguments import by_name, check_choice
 from deadheat.arrays import FloatArray
 from deadheat.comparison import comparison as comparing
 from deadheat.comparison.comparison import Comparison
-from deadheat.compat.evaluating import Evaluator, is_chosen, tie_policy
-from deadheat.compat.tally import TALLY
+from deadheat.compat.evaluating import TALLY, Evaluator, is_chosen, tie_policy
 from deadheat.errors import DataError, ParameterError, SourceTypeError, UnknownMeasureError
 from deadheat.explanation.quicksort import order_of
 from deadheat.measures import AP, DCG, RR, F, Hit, Measure, NumRelRet, P, R, Rprec, bpref, nDCG

@@ -11,8 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
-from deadheat.compat.evaluating import VARIABLE, tie_policy
-from deadheat.compat.tally import TALLY
+from deadheat.compat.evaluating import TALLY, VARIABLE, tie_policy
 from deadheat.errors import ParameterError
 
 REPLACED = "pytrec_eval"

@@ -29,7 +29,7 @@ from deadheat.io.forking import check_threads
 from deadheat.io.limits import rows_at_a_time
 
 if TYPE_CHECKING:
-    from deadheat.io.reading import Reading
+    from deadheat.io.frames import Reading
 
 ROWS, INFINITE, REPEATED = "rows", "infinite", "repeated"  # what every pass may say
 QUERY = "query"  # what is said once of each query, if anything is
@@ -144,7 +144,7 @@ class Look:
         """
         import narwhals as nw
 
-        from deadheat.io.reading import readable
+        from deadheat.io.frames import readable
 
         with readable(self.where):
             rows, wrong = self.reading.in_polars(nw.from_native(frame.lazy()))
@@ -167,7 +167,7 @@ class Look:
 
 def check_said(found: pl.DataFrame, run: Run, reading: Reading, precision: ScorePrecision) -> None:
     """Raise for wrong rows and repeated pairs; warn of scores that rounding made infinite."""
-    from deadheat.io.reading import WrongRows, add_up
+    from deadheat.io.frames import WrongRows, add_up
 
     parts = [WrongRows(*json.loads(text)) for (text,) in of_kind(found, ROWS, "doc_id").rows()]
     reading.check(add_up(parts), run.where)

@@ -229,8 +229,7 @@ def _records_of(source: Source, where: str) -> Records:
         return Records([dict(row) for row in source])
     import narwhals as nw  # imported here, so that files do not wait for it
 
-    from deadheat.io.frames import as_narwhals
-    from deadheat.io.reading import collect
+    from deadheat.io.frames import as_narwhals, collect
 
     frame = as_narwhals(source, where)
     if isinstance(frame, nw.LazyFrame):

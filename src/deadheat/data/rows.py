@@ -22,7 +22,7 @@ from deadheat.io.mappings import Nested, all_numbers, frame_of_mapping
 if TYPE_CHECKING:
     import narwhals as nw
 
-    from deadheat.io.reading import Reading
+    from deadheat.io.frames import Reading
 
 Numbers = TypeVar("Numbers", NDArray[np.float64], NDArray[np.uint32])
 WORTH = 1 << 20  # rows that are worth a thread
@@ -190,7 +190,7 @@ class Rows:
 
     def some_documents(self, size: int) -> list[str]:
         """Return the ids of a few documents."""
-        from deadheat.io.reading import collect
+        from deadheat.io.frames import collect
 
         return collect(self.unchecked.select("doc_id").head(size))["doc_id"].to_list()
 
@@ -198,7 +198,7 @@ class Rows:
         """Return a document of a query, the first where rows have an order."""
         import narwhals as nw
 
-        from deadheat.io.reading import collect
+        from deadheat.io.frames import collect
 
         return str(collect(self.unchecked.filter(nw.col("query_id") == query).head(1))["doc_id"][0])
 
@@ -206,7 +206,7 @@ class Rows:
         """Return those of the given ids that documents have, for any query."""
         import narwhals as nw
 
-        from deadheat.io.reading import collect
+        from deadheat.io.frames import collect
 
         own = self.unchecked.select("doc_id").filter(nw.col("doc_id").is_in(ids.to_list()))
         return ids.filter(ids.is_in(collect(own.unique())["doc_id"].implode()))
@@ -307,7 +307,7 @@ class LazyRows(Rows):
     @cached_property
     def frame(self) -> pl.DataFrame:
         """The rows, fetched once."""
-        from deadheat.io.reading import collect
+        from deadheat.io.frames import collect
 
         return collect(self.lazy)
 
@@ -345,7 +345,7 @@ class UnreadRows(LazyRows):
         """The rows, fetched and checked once."""
         import narwhals as nw
 
-        from deadheat.io.reading import collect, readable
+        from deadheat.io.frames import collect, readable
 
         with readable(self.where):
             rows, wrong = self.reading.in_polars(nw.from_native(collect(self.unchecked).lazy()))
@@ -354,7 +354,7 @@ class UnreadRows(LazyRows):
 
     def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
         """Yield the unchecked rows of a file in their order, about so many at a time."""
-        from deadheat.io.reading import readable
+        from deadheat.io.frames import readable
 
         frame: pl.LazyFrame = self.unchecked.to_native()
         with readable(self.where):

@@ -11,8 +11,8 @@ from deadheat.data.rows import UnreadRows
 from deadheat.errors import DataError
 from deadheat.io.formats.base import Content
 from deadheat.io.formats.trec import Marked, note_of_comments, ranks_of_file, read_blocks
+from deadheat.io.frames import Frame, Reading
 from deadheat.io.kinds import TREC_FIELDS
-from deadheat.io.reading import Frame, Reading
 from deadheat.io.source import BLOCK
 
 ROW, FEWEST = 40, 1 << 20  # bytes: of a short row, and of the smallest block

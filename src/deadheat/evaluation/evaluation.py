@@ -16,9 +16,8 @@ import polars as pl
 
 from deadheat.arguments import Rng, as_count
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
-from deadheat.data.flat import Numbers, frame_of
 from deadheat.data.queries import Queries
-from deadheat.data.shown import Plottable, Shown
+from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Qrels, Run, Source, hash_of_ids
 from deadheat.errors import MeasureError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.facts import TOP, Facts, facts_of
@@ -449,7 +448,7 @@ class Evaluation(Plottable, Shown):
         ({'RR': 1.0}, {'P@1': 0.5})
         """
         # it evaluates, and what evaluates makes evaluations
-        again: Evaluation = import_module("deadheat.evaluation.rescoring").rescored(
+        again: Evaluation = import_module("deadheat.evaluation.reconciling").rescored(
             self, qrels, measures, ids, conventions
         )
         return again

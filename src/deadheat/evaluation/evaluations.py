@@ -2,8 +2,7 @@
 
 import polars as pl
 
-from deadheat.data.flat import Numbers
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Numbers, Shown
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.wording import counted, printable, three
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from deadheat.arguments import Rng, level, positive
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
-from deadheat.data.flat import Numbers
-from deadheat.data.shown import InNotebooks
+from deadheat.data.shown import InNotebooks, Numbers
 from deadheat.data.tables import Source
 from deadheat.errors import MeasureError, ParameterError
 from deadheat.evaluation.filling import Filled, Filling

@@ -10,9 +10,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.data.flat import Numbers
 from deadheat.data.precision import round_scores
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Numbers, Shown
 from deadheat.errors import DataError, ParameterError
 from deadheat.kernels.segments import ratio, segment_sums
 from deadheat.measures import AP, ERR, IDCG, RR, Hit, Measure, nDCG

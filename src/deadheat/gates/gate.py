@@ -26,7 +26,7 @@ from deadheat.gates.notation import EQUAL, LOWER_IS_BETTER, Gates, Threshold, pa
 from deadheat.gates.result import QUESTIONS, Check, GateResult
 from deadheat.kernels import weighting
 from deadheat.measures import Measure, parse_measure
-from deadheat.measures.stored import StoredMeasure
+from deadheat.measures.custom import StoredMeasure
 from deadheat.settings import GateOptions
 from deadheat.wording import Advice, Plain, counted, printable
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, fields
 
 import polars as pl
 
-from deadheat.data.flat import Numbers, frame_of
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Numbers, Shown, frame_of
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.reconciling import Reconciled
 from deadheat.settings import GateOptions

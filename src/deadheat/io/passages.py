@@ -190,8 +190,7 @@ def _table_of(source: object, names: Mapping[str, Sequence[str]], where: str) ->
         return found
     import narwhals as nw  # dicts do not need it
 
-    from deadheat.io.frames import as_narwhals
-    from deadheat.io.reading import collect
+    from deadheat.io.frames import as_narwhals, collect
 
     frame = as_narwhals(source, where)
     if isinstance(frame, nw.LazyFrame):

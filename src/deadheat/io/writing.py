@@ -1,10 +1,13 @@
-"""Writing files: to a temporary file beside the target, which is renamed when it is complete."""
+"""Writing files: to a temporary file beside the target, which is renamed when it is complete; names for them."""
 
 import filecmp
+import hashlib
 import io
 import os
+import re
 import shutil
 import tempfile
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -15,9 +18,61 @@ import polars as pl
 from deadheat.arguments import LARGEST_INTEGER
 from deadheat.errors import DataError
 from deadheat.io.kinds import VALUE_COLUMN, Kind
-from deadheat.io.naming import LONGEST, cut
 from deadheat.io.source import path_named
 from deadheat.wording import three
+
+MARK = 9  # bytes of a hash and its hyphen
+LONGEST = 255  # bytes that file systems allow; some count UTF-16 units, which are never more
+_RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)  # devices of Windows
+_FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f\ud800-\udfff]')
+_HASHED = re.compile(r"-[0-9a-f]{8}$")
+
+
+def cut(text: str, most: int) -> str:
+    """Return the beginning of a text, in at most `most` bytes.
+
+    Examples
+    --------
+    >>> cut("größe", 4), cut("größe", 3)
+    ('grö', 'gr')
+    """
+    return text.encode(errors="ignore")[: max(most, 0)].decode(errors="ignore")
+
+
+def hashed(plain: str, name: str, most: int) -> str:
+    """Return `plain` followed by a hash of the whole name, in at most `most` bytes."""
+    digest = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()
+    return f"{cut(plain, most - MARK)}-{digest[: MARK - 1]}"
+
+
+def file_name(name: str, most: int) -> str:
+    """Return a name as a file name for every system; if it changes by more than a ``_``, a hash is added.
+
+    Parameters
+    ----------
+    name : str
+        A ``/`` or a ``:`` becomes ``_``.
+    most : int
+        Bytes that the result may take.
+
+    Examples
+    --------
+    >>> file_name("b/dense", 247), file_name("who?", 247), file_name("aux", 247)
+    ('b_dense', 'who_-1d8176d1', 'aux-321f6814')
+    >>> file_name("字" * 90, 20)
+    '字字字-cedf9328'
+    """
+    plain = re.sub(r"[/:]", "_", name)
+    safe = _FORBIDDEN.sub("_", plain)
+    if safe == plain and is_kept(plain) and not plain.endswith((".", " ")) and len(plain.encode()) <= most:
+        return plain
+    return hashed(safe, name, most)
+
+
+def is_kept(name: str) -> bool:
+    """Return whether a name can stay: it is not a device, does not end like a hash, and is normalised Unicode (NFC)."""
+    return not (_RESERVED.fullmatch(name) or _HASHED.search(name)) and unicodedata.is_normalized("NFC", name)
+
 
 Compression = Literal["uncompressed", "gzip", "zstd"]
 

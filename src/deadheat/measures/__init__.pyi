@@ -12,7 +12,7 @@ from deadheat.measures.custom import Custom
 from deadheat.measures.cwl import BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, SDCG
 from deadheat.measures.discounted import DCG, IDCG, RBP, RBPResidual, nDCG
 from deadheat.measures.diversity import AP_IA, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nERR_IA, nNRBP
-from deadheat.measures.first import ESL, FRP, HR, MRR, MTRR, RR, Hit, Success, TMHits
+from deadheat.measures.first import ESL, FRP, HR, MR, MRR, MTRR, RR, Hit, Success, TMHits
 from deadheat.measures.geometric import GMAP, GMbpref, yaap
 from deadheat.measures.graded import GAP, Q
 from deadheat.measures.interpolated import AP11, IPrec
@@ -20,7 +20,6 @@ from deadheat.measures.maximum import MaxRel
 from deadheat.measures.notation import parse_measure
 from deadheat.measures.preference import AUC, GAUC, Accuracy, binG, bpref
 from deadheat.measures.prefix import AUPRC, G, infAP
-from deadheat.measures.rank import MR
 from deadheat.measures.top import F, Hole, Judged, NumRelRet, P, R, RelP, Rprec, RprecMult
 
 __all__ = [

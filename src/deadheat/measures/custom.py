@@ -1,21 +1,55 @@
-"""A measure of one's own, given as a function of the relevance values in rank order."""
+"""A measure of one's own, given as a function of the relevance values in rank order, or known by its saved values."""
 
 import inspect
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
 from deadheat.arrays import FloatArray
 from deadheat.errors import MeasureError
-from deadheat.measures.base import ALIASES, REGISTRY, CutMeasure
+from deadheat.measures.base import ALIASES, REGISTRY, CutMeasure, Measure
 from deadheat.measures.notation import measure_named
 from deadheat.measures.orders import OrdersMeasure, Plan
-from deadheat.measures.parameters import Cutoff, Only, parameter
+from deadheat.measures.parameters import Cutoff, Only, parameter, parameters
 from deadheat.placements.placements import Placements
 from deadheat.wording import Plain
+
+
+@parameters
+class StoredMeasure(Measure):
+    """A `Custom` measure of a saved evaluation: its values are in the file, its function is not.
+
+    Attributes
+    ----------
+    notation : str
+        Its name.
+    higher_is_better, total : bool
+    """
+
+    title: ClassVar[str] = "measure of a saved evaluation"
+    range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
+
+    notation: str = ""
+    higher_is_better: bool = True  # type: ignore[misc]  # of each measure here, of the class elsewhere
+    total: bool = False  # type: ignore[misc]
+
+    def __post_init__(self) -> None:
+        """Skip the checks of other measures: the file says what it is."""
+
+    def __repr__(self) -> str:
+        return self.notation
+
+    def mean(self, placements: Placements) -> NoReturn:  # noqa: ARG002 - as every measure
+        """Refuse: the file has the values, not the function."""
+        raise MeasureError(
+            f"{self.notation} comes from a file, which holds its values but not its function",
+            hint="pass the Custom measure",
+        )
+
+    variance = mean
 
 
 def _is_name(value: Any) -> bool:  # noqa: ANN401 - a check takes whatever the user gave

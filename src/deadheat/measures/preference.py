@@ -8,8 +8,8 @@ from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.kernels import preference
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
 from deadheat.measures.base import JointMeasure, register
+from deadheat.measures.first import RankSum
 from deadheat.measures.parameters import Choice, parameter
-from deadheat.measures.rank import RankSum
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
 

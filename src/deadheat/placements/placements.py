@@ -10,8 +10,7 @@ import polars as pl
 
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray, run_starts, spans
 from deadheat.data.alike import nearly_equal
-from deadheat.data.flat import Numbers
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError
 from deadheat.io.forking import check_threads

@@ -12,10 +12,9 @@ import polars as pl
 
 from deadheat.arguments import as_count, check_choice, level
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, run_starts, sums_of
-from deadheat.data.flat import Numbers
 from deadheat.data.groups import BETWEEN, read_groups
 from deadheat.data.precision import ScorePrecision
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.intervals import why_unknown

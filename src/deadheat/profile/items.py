@@ -11,9 +11,8 @@ import polars as pl
 
 from deadheat.arguments import as_count, is_number, positive
 from deadheat.arrays import ArrayLike, FloatArray, IntArray, TextArray, run_starts, sums_of
-from deadheat.data.flat import Numbers
 from deadheat.data.precision import ScorePrecision
-from deadheat.data.shown import Shown
+from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
 from deadheat.io.forking import check_threads

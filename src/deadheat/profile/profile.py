@@ -12,8 +12,7 @@ import polars as pl
 
 from deadheat.arguments import whole
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.data.flat import Numbers, frame_of
-from deadheat.data.shown import Plottable, Shown
+from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Run, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import (

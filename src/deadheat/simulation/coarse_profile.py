@@ -24,8 +24,7 @@ from deadheat.comparison.flips import (
 )
 from deadheat.comparison.pairs import pairs_of
 from deadheat.comparison.sums import ROUNDING
-from deadheat.data.flat import frame_of
-from deadheat.data.shown import Plottable
+from deadheat.data.shown import Plottable, frame_of
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import are_runs, evaluate_beside, parse_measures

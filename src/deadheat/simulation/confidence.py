@@ -11,7 +11,7 @@ import polars as pl
 
 from deadheat.arguments import Rng, as_count, as_rng, generator, is_number
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
-from deadheat.data.flat import frame_of
+from deadheat.data.shown import frame_of
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError, UnknownMeasureError
 from deadheat.evaluation.evaluate import EvaluationArguments, evaluate, keys_of, parse_measures

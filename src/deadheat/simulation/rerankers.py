@@ -23,9 +23,8 @@ from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import parse_measures
 from deadheat.io.forking import check_threads
 from deadheat.io.formats import write
-from deadheat.io.naming import LONGEST, file_name
 from deadheat.io.source import path_named
-from deadheat.io.writing import write_files
+from deadheat.io.writing import LONGEST, file_name, write_files
 from deadheat.measures import RR, Hit, Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.profile.profile import TieProfile, tie_profile

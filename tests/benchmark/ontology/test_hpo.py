@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import warnings
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,9 +11,6 @@ import pytest
 import deadheat as dh
 from deadheat.errors import DeadheatWarning
 from support.shared_data import HPO, hpo_ontology, hpo_qrels, hpo_run, needs_shared_data
-
-if TYPE_CHECKING:
-    pass
 
 pytestmark = needs_shared_data
 CUTOFFS = (1, 3, 5, 10)
