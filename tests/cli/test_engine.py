@@ -172,7 +172,7 @@ def test_ctrl_c_in_duckdb(monkeypatch: pytest.MonkeyPatch) -> None:
             "--engine must be one of 'polars', 'duckdb', 'spark'",
         ),
         (("qrels.jsonl", "none/*.parquet", "--engine", "polars"), "no such file"),
-        (("qrels.jsonl", "text.run", "--engine", "polars"), "is no Parquet file"),
+        (("qrels.jsonl", "text.run", "--engine", "polars"), "is not a Parquet file"),
         (("qrels.jsonl", "one.parquet", "--spark-conf", "a=b"), "--spark-conf is for --engine spark"),
         (("qrels.jsonl", "one.parquet", "--engine", "spark", "--spark-conf", "a"), "write a setting as in"),
         (("qrels.jsonl", "one.parquet", "--engine", "polars", "--then-by", "one.parquet"), "--then-by takes runs into"),

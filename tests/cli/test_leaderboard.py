@@ -90,7 +90,7 @@ def test_queries_that_a_model_lacks_are_counted(tmp_path: Path) -> None:
     found = call("leaderboard", tmp_path, "-m", "RR")
     assert "that lack a ranking count as empty ones: part 2" in " ".join(found.stdout.split())
     assert not found.stderr
-    assert "no saved evaluation and no result file" in refused("leaderboard", tmp_path / "faq", tmp_path)
+    assert "neither a saved evaluation nor a result file" in refused("leaderboard", tmp_path / "faq", tmp_path)
 
 
 def test_orders_of_systems(tmp_path: Path) -> None:

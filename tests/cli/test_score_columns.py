@@ -97,7 +97,7 @@ def test_csv_and_text_have_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> 
     rows = list(csv.DictReader(result.stdout.splitlines()))
     assert [row["column"] for row in rows] == ["good", "tied", "low"]
     assert (
-        "Note: selection: column good is the best of 3 columns on the 10 queries that it is chosen by" in result.stderr
+        "Note: selection: column good was chosen as the best of 3 columns on these 10 queries, so its" in result.stderr
     )
     text = ok("evaluate", "x.csv", "--score-columns", "all", "-m", "RR P@1")
     for row in rows:

@@ -103,8 +103,8 @@ def test_queries_that_are_no_sample_are_told() -> None:
         for query in set(ALL) - easy:
             run[query] = {d: -float(g) for d, g in JUDGE[query].items()}
     found = dh.compare({q: ALL[q] for q in sorted(easy)}, runs, "nDCG@5", judge=JUDGE)
-    assert "are they a random sample?" in " ".join(str(found).split())
-    assert "are they a random sample?" not in " ".join(str(dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE)).split())
+    assert "are these a random sample?" in " ".join(str(found).split())
+    assert "are these a random sample?" not in " ".join(str(dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE)).split())
 
 
 def test_whether_they_are_a_sample_is_asked_by_welchs_test() -> None:

@@ -337,7 +337,7 @@ def test_result_files_of_mteb(tmp_path: Path) -> None:
     (tmp_path / "other" / "all.json").write_text(json.dumps(document), encoding="utf-8")
     assert dh.leaderboard(tmp_path / "other" / "all.json").models == ("a", "b")
     wrong = mteb_file(tmp_path, "org/one", "Task0", {"test": [float("nan")]})
-    with pytest.raises(DataError, match="main score of Task0, split test, subset s0, is no finite") as error:
+    with pytest.raises(DataError, match="main score of Task0, split test, subset s0, is not a finite") as error:
         dh.leaderboard(tmp_path)
     assert error.value.path == wrong
     mteb_file(tmp_path, "org/one", "Task0", {})

@@ -146,8 +146,8 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, str]] = {
         (
             "new leads by nDCG@10 (0.7000 to 0.6000), but is not shown better than old: difference +0.1000, 95% CI"
             " [-0.0500, 0.1500], p = 0.3000, 50 queries. No order of tied scores puts old ahead of new by"
-            " nDCG@10. By nDCG@10, these 50 queries find a true difference of 0.1230 between new and old with a power"
-            " of 80%, a smaller one less often (paired t test at the level 0.05)."
+            " nDCG@10. By nDCG@10, these 50 queries would reliably detect only a difference of 0.1230 or more between"
+            " new and old (80% power, paired t test at the level 0.05)."
         ),
     ),
     "clusters": (
@@ -445,7 +445,10 @@ def test_systems_are_held_against_the_baseline() -> None:
     found = judged(*own, baseline="base", levels=levels)
     assert (found.leader, found.runner_up, found.is_better) == ("good", "base", True)
     assert "and is better than the baseline base by more than chance: difference +0.1000" in str(found)
-    assert "By more than chance, of the 3 other systems 1 is better than base by nDCG@10, and 1 is worse." in str(found)
+    assert (
+        "Of the 3 other systems, 1 is significantly better than base by nDCG@10, and 1 is significantly worse."
+        in str(found)
+    )
     levels = {"nDCG@10": {"base": 0.8, "good": 0.7, "poor": 0.5, "fair": 0.61}}
     behind = tuple(replace(one, **BEHIND) if one.system == "good" else one for one in own)
     found = judged(*behind, baseline="base", levels=levels)
@@ -618,9 +621,8 @@ def test_numbers_come_from_the_pairs() -> None:
     assert f"[{own.low:.4f}, {own.high:.4f}]" in str(found)
     assert (found.agree, found.others) == (("RR",), {"AP": "Olz-gpt4o"})
     detectable = comparison.sample_sizes()["detectable_difference"][0]
-    assert f"find a true difference of {detectable:.4f} between willia-umbrela1 and Olz-gpt4o with a power" in str(
-        found
-    )
+    told = f"only a difference of {detectable:.4f} or more between willia-umbrela1 and Olz-gpt4o (80% power"
+    assert told in str(found)
 
 
 def test_the_margin_is_that_of_the_equivalence_tests() -> None:
@@ -714,20 +716,20 @@ def test_the_power_is_that_of_a_test_at_the_corrected_level() -> None:
     (own,) = [one for one in comparison["nDCG@10"] if {one.system, one.baseline} == {found.leader, found.runner_up}]
     size = dh.stats.detectable_difference(own.std, 25, confidence_level=1 - 0.05 / 6)
     assert found.sentences[-1] == (
-        f"By nDCG@10, these 25 queries find a true difference of {size:.4f} between {own.system} and {own.baseline}"
-        " with a power of 80%, a smaller one less often (paired t test at the level 0.05/6)."
+        f"By nDCG@10, these 25 queries would reliably detect only a difference of {size:.4f} or more between"
+        f" {own.system} and {own.baseline} (80% power, paired t test at the level 0.05/6)."
     )
     alone = dh.stats.detectable_difference(own.std, 25)
     said = dh.compare(QRELS, RUNS, ["nDCG@10"], correction="bh").verdict.sentences[-1]
     assert f" {alone:.4f} " in said
-    assert said.endswith("(paired t test at the level 0.05, not corrected for 6 pairs).")
+    assert said.endswith("(80% power, paired t test at the level 0.05, not corrected for 6 pairs).")
 
 
 def test_the_power_within_strata_is_corrected_over_all_of_them() -> None:
     queries = [{"query_id": query, "half": str(n % 2)} for n, query in enumerate(dh.read_qrels(QRELS).to_dict())]
     frame = pl.DataFrame(queries).with_columns(pl.col("query_id").cast(pl.String))
     parts = dh.compare(QRELS, RUNS[:2], ["nDCG@10"]).by("half", frame)
-    assert all(part.verdict.sentences[-1].endswith("(paired t test at the level 0.05/2).") for part in parts.values())
+    assert all(part.verdict.sentences[-1].endswith(" paired t test at the level 0.05/2).") for part in parts.values())
 
 
 def pooled(n: int = 30, *, judges: int = 12) -> tuple[dict[str, dict[str, int]], dict[str, Any]]:

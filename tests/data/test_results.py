@@ -369,7 +369,7 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
         {"q": [{"_id": 1.5}]},
         {},
         SourceTypeError,
-        "the id of result 1 for query 'q' is no id, expected text or a whole number, got float 1.5",
+        "the id of result 1 for query 'q' is not an id, expected text or a whole number, got float 1.5",
     ),
     ({"q": [{"_id": "a", "x": 1}]}, {"score": "y"}, DataError, "result 1 for query 'q' has no score at 'y'"),
     (

@@ -160,7 +160,7 @@ def test_many_documents_keep_their_order() -> None:
     [
         ({"a": (1, 2), "b": (1,)}, r"tuple of 2 numbers.*\(1,\)"),
         ({"a": (1, 2), "b": 3}, "tuple of 2 numbers"),
-        ({"a": (1, 2), "b": (1, "x")}, "no number"),
+        ({"a": (1, 2), "b": (1, "x")}, "not a number"),
         ({"a": (1, math.nan)}, "NaN"),
     ],
 )
@@ -175,7 +175,7 @@ def test_a_part_of_a_score_is_no_list(score: object, tmp_path: Path) -> None:
     hit = {"_index": "i", "_id": "a", "_score": score}
     details = {"q": {"unrated_docs": [], "hits": [{"hit": hit, "rating": None}]}}
     (tmp_path / "x.json").write_text(json.dumps({"metric_score": 0.5, "details": details, "failures": {}}))
-    with pytest.raises(dh.errors.DataError, match="a part of a score is no number"):
+    with pytest.raises(dh.errors.DataError, match="a part of a score is not a number"):
         dh.read_run(tmp_path / "x.json")
 
 

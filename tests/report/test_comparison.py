@@ -164,8 +164,8 @@ def test_what_p_values_account_for(test: str, correction: str, alone: str, by_st
 def test_pairs_that_trec_eval_ranks_the_other_way_are_named_with_their_stratum() -> None:
     comparison = compared({"one": run(1, 3), "two": halves(run(1.5), run(1))})  # at 1.5 two documents tie
     found = facts_of(comparison, "half")
-    assert "ties broken by document id, as trec_eval, put 1 pair the other way: two / one (RR; early)" in found
-    assert "the other way" not in facts_of(compared({"one": run(1, 3), "two": run(1)}), "half")
+    assert "ties broken by document id, as trec_eval, reverse 1 pair: two / one (RR; early)" in found
+    assert "reverse 1 pair" not in facts_of(compared({"one": run(1, 3), "two": run(1)}), "half")
 
 
 def skewed(test: str = "randomization") -> dh.Comparison:
@@ -181,11 +181,11 @@ def test_differences_too_skewed_for_so_few_queries_are_named() -> None:
     assert all(pair.doubtful for pair in comparison.pairs)
     assert "2 with a p value in doubt (skewed)" in repr(comparison)
     said = (
-        "skewed 2 of 2 differences too skewed for so few queries to hold the level 0.05 (one / three (RR: +3.5),"
-        " two / three (RR: +3.5)); take p near 0.05 as undecided; the test bootstrap-t is nearer to its level"
+        "skewed 2 of 2 differences too skewed for so few queries: p may be too small (one / three (RR: +3.5),"
+        " two / three (RR: +3.5)); take p near 0.05 as undecided, or use the test bootstrap-t"
     )
     assert said in facts_of(comparison)
-    assert "bootstrap-t is nearer" not in facts_of(skewed(test="bootstrap-t"))
+    assert "use the test bootstrap-t" not in facts_of(skewed(test="bootstrap-t"))
     assert "so few queries" in facts_of(skewed(test="bootstrap-t"))
     assert "skewed" not in facts_of(skewed(test="sign"))
 

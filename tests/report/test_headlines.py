@@ -38,7 +38,7 @@ def test_judges_say_what_their_labels_are_good_for() -> None:
         report_judges(dh.judge_agreement(QRELS, dh.Qrels(labels, name="llm"), runs=RUNS, measures="nDCG@5"))
         for labels in (QRELS, turned)
     )
-    assert same.headline == "What llm tells apart, the human labels tell apart too."
+    assert same.headline == "Human labels confirm every difference that llm finds."
     assert other.headline.startswith("Do not decide by the labels of llm alone: they reverse ")
     assert len(other.headline.split()) <= 15
 

@@ -816,8 +816,8 @@ def _wanted(result: BenchResult) -> Iterator[str]:
             yield f"{part}: of {n:,}, {width}; with {STANDARD - n:,} more to ± {half_width(STANDARD):.2f}"
     if result.comparisons:
         yield (
-            "for a paired t test to find, with a power of 80%, a difference as large as that between best and next,"
-            " itself uncertain: see the first table"
+            "to detect a difference as large as that between best and next, which is itself uncertain: see the first"
+            " table (80% power, paired t test)"
         )
 
 

@@ -169,7 +169,7 @@ def agree(
     if all(one.path is not None and are_levels(one) for one in runs):
         where = " and ".join(one.where for one in runs)
         warnings.warn(
-            f"{where} hold small whole numbers alone: if these are judgments, they are no rankings to be compared",
+            f"{where} hold small whole numbers alone: if these are judgments, they cannot be compared as rankings",
             DeadheatWarning,
             stacklevel=2,
         )

@@ -47,7 +47,7 @@ OTHERS = {
     "": ", and worse by more than chance in {}",
     "in doubt": ", and significantly worse, though the differences are too skewed to be sure, in {}",
     "not shown": ", but is not shown worse in {}",
-    "few": ", with too few {unit} to say anything of {}",
+    "few": ", with too few {unit} to say anything about {}",
     "within": ", and within the margin of {margin:g} in {}",
 }
 

@@ -193,7 +193,7 @@ def _of_several(
     """Read evaluations, of which those of the same judgments are a task; or result files of MTEB."""
     of_mteb = [one for one in sources if isinstance(one, Path) and not is_saved(one)]
     if of_mteb and len(of_mteb) < len(sources):
-        raise DataError(f"{of_mteb[0]} is no saved evaluation, and others are", hint="give one kind of results")
+        raise DataError(f"{of_mteb[0]} is not a saved evaluation, and others are", hint="give one kind of results")
     if of_mteb:
         if measure is not None:
             raise ParameterError(argument="measure", given=str(measure), allowed="left out for MTEB's main scores")
@@ -402,7 +402,7 @@ def _check_rows(table: pl.DataFrame, where: str | Path) -> None:
     if len(wrong):
         row = wrong.row(0, named=True)
         raise DataError(
-            f"the value of {row['model']} on {row['task']} is no finite number",
+            f"the value of {row['model']} on {row['task']} is not a finite number",
             given=row["written"],
             hint="leave the row out, or its value empty: the model then lacks the task",
             path=path,
@@ -444,7 +444,9 @@ def _of_mteb(paths: Sequence[Path], folder: Path | None) -> TaskResults:
         held = _mteb_in(path)
         if not held:
             raise DataError(
-                "is no saved evaluation and no result file of MTEB", hint="give a table or folder alone", path=path
+                "is neither a saved evaluation nor a result file of MTEB",
+                hint="give a table or folder alone",
+                path=path,
             )
         for named, result in held:
             model, task = named or _model_of(path, folder), str(result["task_name"])
@@ -471,8 +473,8 @@ def _main_scores(path: Path, task: str, splits: Mapping[str, Sequence[Mapping[st
             is_empty, given = False, one.get("main_score")
             if not isinstance(given, int | float) or not math.isfinite(given):
                 raise DataError(
-                    f"the main score of {task}, split {split}, subset {one.get('hf_subset', 'default')}, is no finite"
-                    " number",
+                    f"the main score of {task}, split {split}, subset {one.get('hf_subset', 'default')},"
+                    " is not a finite number",
                     given=given,
                     hint="leave the file out: the model then lacks the task",
                     path=path,

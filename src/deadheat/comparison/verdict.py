@@ -224,10 +224,12 @@ WEIGHTS = {
     " {measure} (difference {size}).",
     "few": "Without {queries} the lead of {leader} by {measure} is gone.",
 }
-OF_BASELINE = "By more than chance, of the {n} other systems {better} better than {of} by {measure}, and {worse} worse."
+OF_BASELINE = (
+    "Of the {n} other systems, {better} significantly better than {of} by {measure}, and {worse} significantly worse."
+)
 POWER = (
-    "By {measure}, these {units} find a true difference of {size} between {system} and {baseline} with a power of 80%,"
-    " a smaller one less often (paired t test at the level {level}{uncorrected})."
+    "By {measure}, these {units} would reliably detect only a difference of {size} or more between {system} and"
+    " {baseline} (80% power, paired t test at the level {level}{uncorrected})."
 )
 MARGIN = {
     "equivalent": "By {measure}, {system} and {baseline} are equivalent within the margin of {margin:g} (p {p}).",

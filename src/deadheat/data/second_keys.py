@@ -75,7 +75,7 @@ def rank_tuples(source: Mapping[str, Mapping[str, Any]], where: str) -> dict[str
     except (TypeError, ValueError, OverflowError):
         columns = np.zeros(0)
     if columns.ndim != 2:  # a part may be a list
-        raise DataError("a part of a score is no number", allowed="tuples of numbers", path=where)
+        raise DataError("a part of a score is not a number", allowed="tuples of numbers", path=where)
     if (np.abs(columns) >= LARGEST_INTEGER).any():
         _check_large(source, where)
     if np.isnan(columns).any():

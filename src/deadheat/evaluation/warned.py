@@ -82,7 +82,10 @@ def _heavy(evaluation: Evaluation) -> Iterator[Warned]:
     """Find queries with more than a tenth of the weight, on which a mean hangs."""
     if found := heavy(evaluation.query_ids, evaluation.weights):
         told = three([f"{query} ({share:.0%})" for query, share in found.items()])
-        yield f"{evaluation.name}: means hang on queries with more than a tenth of the weight: {told}", DeadheatWarning
+        yield (
+            f"{evaluation.name}: means depend on few queries, each with more than a tenth of the weight: {told}",
+            DeadheatWarning,
+        )
 
 
 def _levels(evaluation: Evaluation, qrels: Qrels) -> Iterator[Warned]:

@@ -95,7 +95,7 @@ def _files(path: str, engine: str) -> list[str]:
         with Path(file).open("rb") as opened:
             if opened.read(4) != b"PAR1":
                 raise DataError(
-                    f"is no Parquet file, which is what the engine {engine} reads",
+                    f"is not a Parquet file, and the engine {engine} reads only those",
                     hint="deadheat convert RUN RUN.parquet makes one",
                     path=file,
                 )

@@ -353,7 +353,7 @@ def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFram
     value = VALUE_COLUMN[kind]
     if hasattr(rows, "readline"):
         raise SourceTypeError(
-            "an open file is no source of rows",
+            "rows cannot be read from an open file",
             given=Plain(type(rows).__name__),
             hint="give its path, whose ending says the format, or parse it, as with json.load",
             path=where,

@@ -186,7 +186,7 @@ class Reader:
         for item in items:
             one = item[0] if isinstance(item, tuple | list) and len(item) == 2 else item
             if not (is_id(one) or isinstance(one, Mapping)):
-                raise self._not_plain(f"an item for query {query!r} is no id", one)
+                raise self._not_plain(f"an item for query {query!r} is not an id", one)
         return self.documents(items, query)
 
     def documents(self, given: object, query: object) -> dict[str, Any]:
@@ -245,7 +245,7 @@ class Reader:
             raise self._no_id(held, what)
         if not is_id(doc):
             raise SourceTypeError(
-                f"the id of {what} is no id",
+                f"the id of {what} is not an id",
                 given=Plain(described(doc)),
                 allowed="text or a whole number",
                 path=self.where,
@@ -442,7 +442,10 @@ def lists_of_rows(
         what = f"{columns['doc_id']} of query {query!r}"
         if not is_id(query):
             raise DataError(
-                f"{columns['query_id']} {query!r:.60} is no id", allowed="text or a whole number", path=path, line=line
+                f"{columns['query_id']} {query!r:.60} is not an id",
+                allowed="text or a whole number",
+                path=path,
+                line=line,
             )
         if str(query) in found:  # also as 1 and "1"
             raise DuplicateError(f"query {str(query)!r} has two lists", allowed="one", path=path, line=line)

@@ -189,8 +189,8 @@ def made_under(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         yield Fact("unjudged_max_rel", top)
     if conventions.unjudged == "judge":
         text = (
-            f"values are means over {N_FILLINGS} fillings of the holes, drawn from what the judge's grades mean; CI: of"
-            " what human labels of all these documents would give; by the judge: ranks that it alone has labelled"
+            f"values are means over {N_FILLINGS} drawings of the missing human labels, given the judge's grades; CI: of"
+            " the value by human labels of all these documents; by the judge: share of ranks that only it labelled"
         )
         yield Fact("unjudged", "judge", "filled", text)
         if_judged = f"if each document that humans left out had any relevance, 0 to {highest}"
@@ -218,8 +218,8 @@ def of_judge(judge: Evaluation, human: Evaluation, n_others: int, n_queries: int
 
 def not_a_sample(measure: str, p: float, what: str) -> Fact:
     """Warn of queries with human labels that a judge scores otherwise than others."""
-    text = f"by {measure} the judge scores queries with human labels otherwise than others (p = {p:.2g}): are they"
-    return warning("sample", f"{text} a random sample? If not, the {what} are off")
+    text = f"by {measure} the judge's values differ between queries with human labels and others (p = {p:.2g}): are"
+    return warning("sample", f"{text} these a random sample? If not, the {what} are off")
 
 
 def helped(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:

@@ -35,11 +35,13 @@ TEXTS = (
     ("tau", "over the documents that both lists have; -1 reversed, 1 the same order"),
     ("tau_b", "without the pairs that tie in either run"),
     ("tau_ap", "tau that counts the top more; the first run is the reference"),
-    ("rbo_w, rbo_a, rbo_b", "ties are equals; are averaged over their orders; are averaged and corrected for"),
+    ("rbo_w", "tied documents share a rank"),
+    ("rbo_a", "averaged over tie orders"),
+    ("rbo_b", "rbo_a, corrected for ties"),
 )
 RANGE = (
-    "range: of rbo what may lie below both lists, agreeing nowhere or everywhere (the mean goes on as so far); of the"
-    " overlap over all orders of the ties. std, min and max are over queries."
+    "range of rbo: the lowest and highest value if the lists went on below their end; the mean assumes that they keep"
+    " agreeing at the same rate. range of the overlap: over all tie orders. std, min and max are over queries."
 )
 
 

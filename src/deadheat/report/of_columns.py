@@ -146,9 +146,9 @@ def _chosen(best: str, n_columns: int, first: Evaluation, choice: Selection, dig
     by = "" if optimism is None else f" by about {format_cell(optimism, digits)}"
     queries, shown = counted(len(first.query_ids), "query", "queries"), format_cell(share(best_share))
     text = (
-        f"column {best} is the best of {counted(n_columns, 'column')} on the {queries} that it is chosen by, so its"
-        f" {measure} is too good{by}; it is best in {shown} of {choice.n_resamples:,} resamples of"
-        " the queries (column best). Choose on some queries and report others, or test the best with deadheat compare,"
-        " which corrects for the number of runs"
+        f"column {best} was chosen as the best of {counted(n_columns, 'column')} on these {queries}, so its {measure}"
+        f" is too high{by}; it is best in {shown} of {choice.n_resamples:,} resamples of the queries (column best)."
+        " Choose on some queries and report others, or test the best with deadheat compare, which corrects for the"
+        " number of runs"
     )
     return Fact("selection", value, "selection", text, is_note=True)

@@ -508,7 +508,7 @@ def tell_tests(
     by_itself = f", in each {apart} by itself" if apart else ""
     tested = _test(design, pairs, ", by cluster" * has_clusters, has_strata=has_strata) + by_itself
     skewed = [name_of(place, pair, f": {pair.skewness:+.1f}") for place, pair in placed if pair.doubtful]
-    other = "" if design.test == "bootstrap-t" else "; the test bootstrap-t is nearer to its level"
+    other = "" if design.test == "bootstrap-t" else ", or use the test bootstrap-t"
     least = [(place, pair, least_p(pair, design)) for place, pair in placed if pair.wins + pair.losses]
     hopeless = [name_of(place, pair, f": {n_differing(pair)}, {p:.4f}") for place, pair, p in least if p >= alpha]
     enough = ENOUGH.get(design.test, FEWEST)
@@ -520,14 +520,14 @@ def tell_tests(
     if skewed:
         yield note(
             "skewed",
-            f"{len(skewed)} of {total} too skewed for so few {units} to hold the level {alpha:.3g}"
-            f"{in_brackets(skewed)}; take p near {alpha:.3g} as undecided{other}",
+            f"{len(skewed)} of {total} too skewed for so few {units}: p may be too small{in_brackets(skewed)};"
+            f" take p near {alpha:.3g} as undecided{other}",
         )
     if hopeless:
         yield note(
             "few differ",
-            f"too few {units} differ for p of {len(hopeless)} of {total} to fall below {alpha:.3g}, however much they"
-            f" do{in_brackets(hopeless, head='how many, least p: ')}",
+            f"p of {len(hopeless)} of {total} cannot fall below {alpha:.3g}: too few {units} differ"
+            f"{in_brackets(hopeless, head='how many, least p: ')}",
         )
     n_tests = max(Counter(pair.measure for pair in pairs if not math.isnan(pair.p_value)).values(), default=0)
     least_adjusted = n_tests / (design.n_resamples + 1)
@@ -535,8 +535,8 @@ def tell_tests(
         yield note(
             "too many",
             f"after the correction for {n_tests:,} differences, p of {design.n_resamples:,} resamples is at least"
-            f" {min(least_adjusted, 1.0):.2g}: only exact p can be below {alpha:.3g}. Tukey's test accounts for all"
-            f" pairs by itself, a baseline makes them fewer, and {math.ceil(n_tests / alpha):,} resamples are enough",
+            f" {min(least_adjusted, 1.0):.2g}: only exact p can be below {alpha:.3g}. Use Tukey's test, a baseline, or"
+            f" {math.ceil(n_tests / alpha):,} resamples",
         )
     if few:
         yield note(
@@ -608,7 +608,7 @@ def _of_ties(parts: Parts) -> Iterator[Fact]:
             " drawn of saved evaluations or of very many documents",
         )
     if by_id := [name_of(place, pair) for place, pair in placed if pair.doc_id_reverses]:
-        yield said("by id", f"ties broken {BY_DOC_ID}, put {counted(len(by_id), 'pair')} the other way: {three(by_id)}")
+        yield said("by id", f"ties broken {BY_DOC_ID}, reverse {counted(len(by_id), 'pair')}: {three(by_id)}")
 
 
 def _of_labels(parts: Parts) -> Iterator[Fact]:

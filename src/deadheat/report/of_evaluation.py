@@ -258,7 +258,7 @@ def _beside(evaluations: Sequence[Evaluation], context: EvaluationContext) -> It
         "swapped_pairs",
         {"n_pairs": n_pairs, "n_swapped": swapped},
         "order",
-        f"{', '.join(told)} of {counted(n_pairs, 'pair')} of runs are the other way round" if told else "",
+        f"{', '.join(told)} of {counted(n_pairs, 'pair')} of runs change their order" if told else "",
         is_note=True,
     )
 

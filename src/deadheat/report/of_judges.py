@@ -70,7 +70,7 @@ def report_judges(
 def in_short(one: Conclusions) -> str:
     """Return for which decisions a judge's labels suffice, in few words."""
     if not one.n_separated:
-        return f"The human labels tell no two systems apart: this says little of {one.judge}."
+        return f"The human labels show no difference between systems: this says little about {one.judge}."
     if one.reversed:
         n = counted(len(one.reversed), "difference")
         return f"Do not decide by the labels of {one.judge} alone: they reverse {n}."
@@ -78,15 +78,15 @@ def in_short(one: Conclusions) -> str:
         return f"{one.judge} favours {three(list(one.favoured))}: do not decide on it by these labels."
     if one.false:
         return f"{one.judge} finds {counted(len(one.false), 'difference')} that humans do not: look twice."
-    return f"What {one.judge} tells apart, the human labels tell apart too."
+    return f"Human labels confirm every difference that {one.judge} finds."
 
 
 def verdict_of(one: Conclusions) -> str:
     """Return for which decisions a judge's labels suffice, of these systems and queries."""
     by = f"By {one.measure.label} on {counted(len(one.query_ids), 'query', 'queries')}"
     if not one.n_separated:
-        more = f", and {one.judge} {len(one.false)}" if one.false else ""
-        return f"{by} the human labels tell no two of these systems apart{more}: this says little of {one.judge}."
+        more = f", {one.judge} finds {len(one.false)}" if one.false else ""
+        return f"{by} the human labels find no difference between systems{more}: this says little about {one.judge}."
     kept = one.n_separated - len(one.reversed) - len(one.lost)
     said_of = f"{by} {one.judge} confirms {kept} of {counted(one.n_separated, 'difference')} that the human labels find"
     found = {"reverses {}": one.reversed, "misses {}": one.lost, "finds {} that they do not": one.false}
@@ -94,11 +94,11 @@ def verdict_of(one: Conclusions) -> str:
     if one.reversed:
         end = "do not decide by its labels alone"
     elif one.favoured:
-        end = f"do not decide on {three(list(one.favoured))} by its labels: by them it gains more than the others"
+        end = f"do not decide on {three(list(one.favoured))} by its labels, which favour it over the others"
     elif one.false:
-        end = "its clear differences need a second look, its order of systems is that of the humans"
+        end = "look twice at the differences that it finds; its order of the systems is that of the humans"
     else:
-        end = "what it tells apart, the human labels tell apart too"
+        end = "the human labels confirm every difference that it finds"
     return f"{said_of}{other}: {end}."
 
 

@@ -270,8 +270,8 @@ def tell_gaps(found: Languages) -> Iterator[Fact]:
         n, below = sum(pair.significant for pair in pairs), f"{1 - found.design.confidence_level:.3g}"
         yield said(
             "gaps",
-            "a gap is one language less another; where two have one sign, the difference says whose is smaller:"
-            f" {n} of {counted(len(pairs), 'pair')} of gaps differ with p below {below}, corrected on their own",
+            f"a gap is one language less another: {n} of {counted(len(pairs), 'pair')} of gaps differ with p below"
+            f" {below}, corrected on their own; if both gaps have the same sign, the difference says whose is smaller",
         )
 
 

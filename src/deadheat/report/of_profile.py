@@ -33,8 +33,8 @@ from deadheat.wording import BROKEN_BY, counted
 
 FEW_DECIMALS = 3  # with so few, and a thousand documents, ties are to be expected
 SIZES = (
-    "share: of the queries, those whose value depends on the order; of error: if ties were broken at random, the part"
-    " of the squared standard error of the mean that would be due to it.\n"
+    "share: queries whose value depends on the order; of error: share of the mean's squared standard error that would"
+    " be due to breaking ties at random.\n"
     "difference: {}, less exact; mean, max and std size: of the queries' differences; std: of their values."
     " Divisors are n - 1."
 )

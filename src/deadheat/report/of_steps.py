@@ -16,7 +16,7 @@ HEADINGS = {
 MEANINGS = {
     "gain": "gain and weight: of the relevance, and of the rank; in a tie the mean weight of its ranks",
     "precision": "P at rank: the precision at the rank of the document; in a tie the mean over its orders",
-    "stops_here": "stop: the probability to stop at such a document; stops here: to come to it and stop",
+    "stops_here": "stop: the probability of stopping at such a document; stops here: of reaching it and stopping",
     "part": "adds: what the document adds to the sum; in a tie the mean over its orders",
 }
 

@@ -64,16 +64,15 @@ FIRST = {"forest": "forest", "differences": "differences", "traditional": "ties"
 GLOSSARY = {
     "mean": "The mean over queries, of counts the total; of measures with ties it is exact, over all orders of equal"
     " scores, unless another tie policy was asked for.",
-    "interval": "Where the mean would lie if other queries of the same kind had been asked, with the confidence of the"
-    " heading.",
-    "drawn": "The dot is the mean, the line its interval, the band what the order of equal scores alone can make of"
-    " it; all rows have one scale.",
-    "tie orders": "The least and the most that the mean can be when equal scores are put into any order.",
+    "interval": "The confidence interval of the mean over other queries of the same kind, at the level of the heading.",
+    "drawn": "The dot is the mean, the line its interval, the band its range over all orders of equal scores; all rows"
+    " have one scale.",
+    "tie orders": "The lowest and the highest mean that some order of equal scores gives.",
     BY_DOC_ID: "The mean if equal scores are ordered by document id, from the last to the first.",
     "not told apart": "The difference from the baseline is not significant after the correction, or in doubt; that"
     " does not show that there is none. Better and worse are significant.",
-    "difference that would be found": "A true difference of this size would be found with a probability of 80%, a"
-    " smaller one less often.",
+    "difference that would be found": "Only a true difference of this size or more would be detected reliably (80%"
+    " power).",
     "reversed by ties": "How often the two would change places if equal scores were ordered at random.",
 }
 N_OPEN = 2  # tables of languages that are not folded: systems by languages, and differences
