@@ -8,7 +8,7 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from types import FrameType
@@ -266,6 +266,17 @@ def refuse_if(wrong: object, why: str) -> None:
     """Refuse what was typed, and say why, if there is something wrong."""
     if wrong:
         raise click.UsageError(why)
+
+
+def missing(name: str) -> click.MissingParameter:
+    """Return the error of an argument that has to be given here."""
+    ctx = click.get_current_context()
+    return click.MissingParameter(ctx=ctx, param=next(one for one in ctx.command.params if one.name == name))
+
+
+def refuse_others(kept: Collection[str], why: str) -> None:
+    """Refuse the first option that was given and is not among some."""
+    refuse([str(one.name) for one in click.get_current_context().command.params if one.name not in kept], why)
 
 
 def refuse(names: Iterable[str], why: str) -> None:

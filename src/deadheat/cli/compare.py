@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import refuse, refuse_if
+from deadheat.cli.app import missing, refuse, refuse_if
 from deadheat.cli.files import (
     INPUT,
     asked,
@@ -35,12 +35,14 @@ from deadheat.cli.options import (
     SPANS,
     STRATA,
     TESTS,
-    StratumOptions,
+    check_strata,
     conventions_of,
     design_of,
     examples,
     measures_of,
     named_baselines,
+    read_queries,
+    sets_of_strata,
     takes,
     with_spans,
 )
@@ -130,12 +132,11 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     qrels, runs = with_spans(qrels, runs)
     if options["spans"]:
         refuse(("judge", "judgments"), "is not for --spans")
-    strata = StratumOptions(options)
-    output = Output(options, [qrels, *runs, strata.path, options["judge"]])
+    check_strata(options)
+    output = Output(options, [qrels, *runs, options["queries"], options["judge"]])
     _check_tables(options, output)
     if not (runs or options["repeats"]):
-        ctx = click.get_current_context()
-        raise click.MissingParameter(ctx=ctx, param=next(one for one in ctx.command.params if one.name == "runs"))
+        raise missing("runs")
     saved = saved_evaluations([qrels, *runs])
     refuse_if(saved and options["repeats"], f"--repeats are of QRELS RUN...: {qrels} is already evaluated")
     named = named_runs(saved or runs)
@@ -147,8 +148,8 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     alone = next(iter(named)) if len(named) == 1 and asked().get("then_by") else ""
     if alone:  # the run alone, and with its ties ordered
         named[", then ".join([alone, *map(label, asked()["then_by"])])] = named[alone]
-    comparison, _, queries = compare_files("" if saved else qrels, named, strata, options, alone=alone)
-    groupings = strata.groupings(queries, comparison.evaluations.values())
+    comparison, _, queries = compare_files("" if saved else qrels, named, options, alone=alone)
+    groupings = sets_of_strata(queries, comparison.evaluations.values(), options)
     output.check_sets(groupings)
     languages = None if queries is None else languages_of_queries(comparison, queries)
     reports = {}
@@ -171,7 +172,7 @@ def _check_tables(options: Mapping[str, Any], output: Output) -> None:
 
 
 def compare_files(
-    qrels: str, named: Mapping[str, str], strata: StratumOptions, options: Mapping[str, Any], *, alone: str = ""
+    qrels: str, named: Mapping[str, str], options: Mapping[str, Any], *, alone: str = ""
 ) -> tuple[Comparison, dict[str, Run], Queries | None]:
     """Compare runs by name, or saved evaluations where there are no qrels, as the options of a command say.
 
@@ -181,7 +182,6 @@ def compare_files(
         Empty for saved evaluations.
     named : mapping of str to str
         The files, by the names of the systems.
-    strata : StratumOptions
     options : mapping
     alone : str, default ""
         The one run whose ties --then-by does not order.
@@ -202,11 +202,12 @@ def compare_files(
 
     # report typos before large files are read
     conventions, measures = conventions_of(options), measures_of(options)
-    design = design_of({**options, "baseline": named_baselines(options, named)}, has_queries=strata.path is not None)
-    of_queries = {"has_clusters": strata.cluster is not None, "has_weights": strata.weights is not None}
+    design = design_of({**options, "baseline": named_baselines(options, named)})
+    of_queries = {"has_clusters": options["cluster"] is not None, "has_weights": options["weights"] is not None}
     design.check_systems([*named, *options.get("repeats", ())], **of_queries)
-    queries = strata.read()
-    clusters = strata.clusters(queries)
+    queries = read_queries(options)
+    table = queries if options["cluster"] or options["weights"] else None
+    clusters = {"cluster": options["cluster"], "weights": options["weights"], "queries": table}
     runs: dict[str, Run] = {}
     if options.get("repeats") or options.get("spans"):
         evaluations = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from deadheat.cli.app import refuse, refuse_if
+from deadheat.cli.app import missing, refuse, refuse_if
 from deadheat.cli.compare import evaluate_repeats
 from deadheat.cli.files import (
     INPUT,
@@ -36,12 +36,16 @@ from deadheat.cli.options import (
     SAVED,
     SPANS,
     STRATA,
-    StratumOptions,
+    check_strata,
     conventions_of,
     examples,
+    grouping_of,
     intervals_of,
     measures_of,
+    read_queries,
+    sets_of_strata,
     takes,
+    weighed,
     with_spans,
 )
 from deadheat.cli.output import Output, befores, output_options, table_option, with_figures, writing
@@ -79,22 +83,16 @@ NOT_OF_COLUMNS = (
 )
 
 
-def _parsed(_: click.Context, __: click.Parameter, text: str | None) -> tuple[float, ...]:
-    """Read quantiles such as ``0.25,0.5,0.75``."""
+def _parsed(_: click.Context, option: click.Parameter, text: str | None) -> tuple[float, ...]:
+    """Read shares such as ``0.25,0.5``: quantiles in order and below 1, values of --overlap up to 1."""
     parts = (text or "").replace(",", " ").split()
-    found = sorted({float(part) for part in parts if re.fullmatch(r"0?\.[0-9]{1,15}", part)} - {0.0})
-    if text is not None and (not found or len(found) < len(set(parts))):
-        raise click.BadParameter(f"expected numbers between 0 and 1, such as 0.25,0.5,0.75; got {text!r}")
-    return tuple(found)
-
-
-def _shares(_: click.Context, __: click.Parameter, text: str | None) -> tuple[float, ...]:
-    """Read shares such as ``0.25,0.5,1``."""
-    parts = (text or "").replace(",", " ").split()
-    found = tuple(float(part) for part in parts if re.fullmatch(r"0?\.[0-9]{1,15}|1(\.0+)?", part))
-    if text is not None and (len(found) < max(len(parts), 1) or not all(found)):
-        raise click.BadParameter(f"expected shares above 0 and up to 1, such as 0.25,0.5,1; got {text!r}")
-    return found
+    allowed, of_quantiles = r"0?\.[0-9]{1,15}|1(\.0+)?", option.name == "quantiles"
+    found = [float(part) for part in parts if re.fullmatch(allowed, part)]
+    is_wrong = len(found) < max(len(parts), 1) or not all(found) or (of_quantiles and 1.0 in found)
+    if text is not None and is_wrong:
+        what = "numbers between 0 and 1" if of_quantiles else "shares above 0 and up to 1"
+        raise click.BadParameter(f"expected {what}, such as 0.25,0.5,{'0.75' if of_quantiles else '1'}; got {text!r}")
+    return tuple(sorted({*found}) if of_quantiles else found)
 
 
 @click.command(
@@ -141,7 +139,7 @@ def _shares(_: click.Context, __: click.Parameter, text: str | None) -> tuple[fl
 @click.option(
     "--overlaps",
     metavar="SHARE,...",
-    callback=_shares,
+    callback=_parsed,
     help="Also list the runs under several values of --overlap, such as 0.25,0.5,1.",
 )
 @takes(*STRATA)
@@ -210,8 +208,9 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     if not options["repeats"] and _wants_columns(runs, form, options["score_columns"]):
         _evaluate_columns(qrels, runs, measures, conventions, options)
         return
-    strata, has_intervals = StratumOptions(options), bool(options["ci"] or options["save"])
-    inputs = [qrels, *runs, *filter(None, [strata.path, options["fill"], options["judge"]])]
+    check_strata(options)
+    has_intervals = bool(options["ci"] or options["save"])
+    inputs = [qrels, *runs, *filter(None, [options[name] for name in ("queries", "fill", "judge")])]
     seed, quantiles = _seed(options["seed"], conventions.ties, has_intervals=has_intervals), options["quantiles"]
     refuse_if(
         quantiles and options["cluster"], "the intervals of --quantiles are of independent queries: leave out --cluster"
@@ -221,19 +220,18 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         seed,
         for_what="" if has_intervals else "--ci",
         also=("confidence_level",) if quantiles or options["fill"] or options["judge"] else (),
-        has_queries=strata.path is not None,
     )
-    _check_methods(intervals, measures, strata)
+    _check_methods(intervals, measures, options)
     named, options["repeats"] = split_repeats(named_runs(runs), options["repeats"])
     if options["save"] is None:
         refuse(SAVED, "is of a saved evaluation: give --save FILE.json too")
     targets = save_paths(options["save"], [*named, *options["repeats"]], inputs, options["output"])
-    output, queries = Output(options, inputs), strata.read()
+    output, queries = Output(options, inputs), read_queries(options)
     _check_form(output.form, options)
     by_id = "doc_id" if options["figures"] and conventions.ties == "expected" else None  # as trec_eval: a tick
     rule = options["beside"] or by_id
     found = [
-        (strata.weighed(one, queries), by_rule and strata.weighed(by_rule, queries), pair)
+        (weighed(one, queries, options), by_rule and weighed(by_rule, queries, options), pair)
         for one, by_rule, pair in _evaluate(
             qrels,
             named,
@@ -251,8 +249,8 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     order = _in_order(options["sort"] or ("given" if output.form == "trec" else ""), [one for one, _, _ in found])
     found, named, targets = _placed(order, found), dict(_placed(order, [*named.items()])), _placed(order, targets)
     evaluations, beside = [one for one, _, _ in found], [by_rule for _, by_rule, _ in found if by_rule is not None]
-    columns = strata.groupings(queries, evaluations)
-    groupings = {one: None if queries is None else strata.group(evaluations, queries, one) for one in columns}
+    columns = sets_of_strata(queries, evaluations, options)
+    groupings = {one: None if queries is None else grouping_of(evaluations, queries, one, options) for one in columns}
     of_strata = [one for one in groupings.values() if one is not None and one.strata]
     output.check_sets(columns)
     if output.form == "trec" and of_strata:
@@ -305,11 +303,11 @@ def _placed(order: Sequence[int], items: Sequence[T]) -> list[T]:
     return [items[place] for place in order] if items else []
 
 
-def _check_methods(intervals: IntervalOptions, measures: Sequence[Measure], strata: StratumOptions) -> None:
+def _check_methods(intervals: IntervalOptions, measures: Sequence[Measure], options: Mapping[str, Any]) -> None:
     """Refuse a method of intervals that is not for all measures: those for proportions and for bounded values."""
     from deadheat.evaluation.intervals import method_of
 
-    has_clusters, has_weights = strata.cluster is not None, strata.weights is not None
+    has_clusters, has_weights = options["cluster"] is not None, options["weights"] is not None
     for measure in measures:
         method_of(intervals.method, measure, n_units=0, has_clusters=has_clusters, has_weights=has_weights)
 
@@ -476,8 +474,7 @@ def _wants_columns(runs: Sequence[str], form: str | None, asked: str | None) -> 
         return True
     is_letor = form == "letor" and "score" not in named_columns("run")
     if not (runs or is_letor):
-        ctx = click.get_current_context()
-        raise click.MissingParameter(ctx=ctx, param=next(one for one in ctx.command.params if one.name == "runs"))
+        raise missing("runs")
     return is_letor
 
 

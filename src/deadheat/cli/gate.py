@@ -243,5 +243,4 @@ def _check_usage(
         None,
         for_what="" if has_intervals else "a gate such as -c 'low(RR) > 0.7'",
         also=of_tests | of_file.keys(),
-        has_queries=options["queries"] is not None,
     )

@@ -468,7 +468,6 @@ def intervals_of(
     *,
     for_what: str = "",
     also: Collection[str] = (),
-    has_queries: bool = True,
 ) -> IntervalOptions:
     """Return the options of intervals that a command line gave; the others have their defaults.
 
@@ -481,8 +480,6 @@ def intervals_of(
         The options that make intervals, for messages; empty if one of them was given.
     also : collection of str, default ()
         Options that something else needs too: they are allowed without intervals.
-    has_queries : bool, default True
-        Whether there is a table that may have the column of clusters.
     """
     from deadheat.evaluation.intervals import IntervalOptions
 
@@ -495,101 +492,78 @@ def intervals_of(
         found.method in {"t", PROPORTION} and "n_resamples" in alone,
         f"--n-resamples is for a bootstrap, got --ci-method {found.method}, which takes no resamples",
     )
-    need_queries(has_queries or None, {"--cluster": found.cluster})
+    need_queries(options.get("queries", ""), {"--cluster": found.cluster})  # bench has cases in their place
     return found
 
 
-def design_of(options: Mapping[str, Any], *, has_queries: bool = True) -> Design:
+def design_of(options: Mapping[str, Any]) -> Design:
     """Return how to compare."""
     from deadheat.report.of_comparison import RESAMPLED
 
     also = ("n_resamples",) if options["test"] in RESAMPLED else ()  # a test may need resamples too
-    intervals = intervals_of(options, options["seed"], also=also, has_queries=has_queries)
+    intervals = intervals_of(options, options["seed"], also=also)
     return Design.of({**options, **vars(intervals)})
 
 
-class StratumOptions:
-    """What a command line says of strata and clusters.
+def check_strata(options: Mapping[str, Any]) -> None:
+    """Refuse what is asked of the queries where there is no table of them."""
+    needing = {f"--{name.replace('_', '-')}": options[name] for name in ("by", "pool_languages", "weights")}
+    need_queries(options["queries"], needing)
 
-    Parameters
-    ----------
-    options : mapping
-        Of the command; those that need a table of queries are refused where there is none.
 
-    Attributes
-    ----------
-    path : str or None
-        Of the table of queries.
-    by : tuple of str
-    pool_languages : bool
-    cluster, weights : str or None
-        Columns of the table.
+def read_queries(options: Mapping[str, Any]) -> Queries | None:
+    """Read the table of queries, and check that it has the columns that were named."""
+    if options["queries"] is None:
+        return None
+    from deadheat.data.queries import Queries
+    from deadheat.evaluation.strata import check_columns, groupings_of, names_of
+
+    queries = Queries(options["queries"])
+    for names in groupings_of(options["by"], queries) if options["by"] else ():
+        check_columns(names_of(names), queries)
+    queries.check_columns(filter(None, (options["cluster"], options["weights"])))
+    return queries
+
+
+def weighed(evaluation: Evaluation, queries: Queries | None, options: Mapping[str, Any]) -> Evaluation:
+    """Return an evaluation, with weights if they are asked for."""
+    return evaluation if options["weights"] is None else evaluation.weighted(options["weights"], queries)
+
+
+def sets_of_strata(
+    queries: Queries | None, evaluations: Iterable[Evaluation], options: Mapping[str, Any]
+) -> list[tuple[str, ...]]:
+    """Return the columns of each set of strata: the language too, where there are several that may not be pooled.
+
+    One without a column is all queries together.
     """
+    if queries is None:
+        return [()]
+    from deadheat.evaluation.strata import columns_of, groupings_of
 
-    def __init__(self, options: Mapping[str, Any]) -> None:
-        needing = {
-            "--by": options["by"],
-            "--pool-languages": options["pool_languages"],
-            "--weights": options["weights"],
-        }
-        need_queries(options["queries"], needing)
-        self.path: str | None = options["queries"]
-        self.by: tuple[str, ...] = options["by"]
-        self.pool_languages: bool = options["pool_languages"]
-        self.cluster: str | None = options["cluster"]
-        self.weights: str | None = options["weights"]
+    ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
+    asked = groupings_of(options["by"], queries) if options["by"] else [()]
+    found = (columns_of(queries, ids, one, pool_languages=options["pool_languages"]) for one in asked)
+    return list(dict.fromkeys(map(tuple, found)))
 
-    def read(self) -> Queries | None:
-        """Read the table of queries, and check that it has the columns that were named."""
-        if self.path is None:
-            return None
-        from deadheat.data.queries import Queries
-        from deadheat.evaluation.strata import check_columns, groupings_of, names_of
 
-        queries = Queries(self.path)
-        for names in groupings_of(self.by, queries) if self.by else ():
-            check_columns(names_of(names), queries)
-        queries.check_columns(filter(None, (self.cluster, self.weights)))
-        return queries
+def grouping_of(
+    evaluations: Sequence[Evaluation], queries: Queries, columns: tuple[str, ...], options: Mapping[str, Any]
+) -> Grouping:
+    """Return the strata of evaluations by some columns, and what the report says of them."""
+    from deadheat.evaluation.strata import strata_of
+    from deadheat.report.of_evaluation import Grouping
 
-    def clusters(self, queries: Queries | None) -> dict[str, Any]:
-        """Return what says which queries belong together and how much each counts, as arguments."""
-        table = queries if self.cluster or self.weights else None
-        return {"cluster": self.cluster, "weights": self.weights, "queries": table}
-
-    def weighed(self, evaluation: Evaluation, queries: Queries | None) -> Evaluation:
-        """Return an evaluation, with weights if they are asked for."""
-        return evaluation if self.weights is None else evaluation.weighted(self.weights, queries)
-
-    def groupings(self, queries: Queries | None, evaluations: Iterable[Evaluation]) -> list[tuple[str, ...]]:
-        """Return the columns of each set of strata: the language too, where there are several that may not be pooled.
-
-        One without a column is all queries together.
-        """
-        if queries is None:
-            return [()]
-        from deadheat.evaluation.strata import columns_of, groupings_of
-
-        ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
-        asked = groupings_of(self.by, queries) if self.by else [()]
-        found = (columns_of(queries, ids, one, pool_languages=self.pool_languages) for one in asked)
-        return list(dict.fromkeys(map(tuple, found)))
-
-    def group(self, evaluations: Sequence[Evaluation], queries: Queries, columns: tuple[str, ...]) -> Grouping:
-        """Return the strata of evaluations by some columns, and what the report says of them."""
-        from deadheat.evaluation.strata import strata_of
-        from deadheat.report.of_evaluation import Grouping
-
-        ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
-        return Grouping(
-            shown_path(queries.where, "the table of queries"),
-            tuple(strata_of(one, columns, queries) for one in evaluations if columns),
-            asked=columns if self.by else (),
-            languages=queries.languages(ids),
-            without_language=queries.without_language(ids),
-            pool_languages=self.pool_languages,
-            has_clusters=bool(self.cluster or self.weights),
-        )
+    ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
+    return Grouping(
+        shown_path(queries.where, "the table of queries"),
+        tuple(strata_of(one, columns, queries) for one in evaluations if columns),
+        asked=columns if options["by"] else (),
+        languages=queries.languages(ids),
+        without_language=queries.without_language(ids),
+        pool_languages=options["pool_languages"],
+        has_clusters=bool(options["cluster"] or options["weights"]),
+    )
 
 
 def measures_of(options: Mapping[str, Any]) -> tuple[Measure, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import refuse, refuse_if, say
+from deadheat.cli.app import refuse_if, refuse_others, say
 from deadheat.cli.compare import compare_files, evaluate_files, saved_evaluations
 from deadheat.cli.files import (
     INPUT,
@@ -28,12 +28,15 @@ from deadheat.cli.options import (
     READING,
     STRATA,
     TESTS,
-    StratumOptions,
+    check_strata,
     conventions_of,
     design_of,
     examples,
     measures_of,
+    read_queries,
+    sets_of_strata,
     takes,
+    weighed,
 )
 from deadheat.cli.output import emit
 from deadheat.errors import DataError
@@ -97,15 +100,15 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
     """
     from deadheat.report.page import Input, fragment_of, page_of
 
-    strata = StratumOptions(options)
+    check_strata(options)
     _check_form(output, options["form"], is_fragment=options["fragment"])
     if options["history"] is not None:
         _of_history(options["history"], qrels, output)
         return
     if qrels is None:
         raise click.UsageError("Missing argument 'QRELS|SAVED|FOLDER'.")
-    check_output(output, [qrels, *runs, *filter(None, (strata.path, options["texts"]))])
-    subjects, roles, languages, margin, facts = _gathered(qrels, runs, strata, options)
+    check_output(output, [qrels, *runs, *filter(None, (options["queries"], options["texts"]))])
+    subjects, roles, languages, margin, facts = _gathered(qrels, runs, options)
     if options["fragment"]:
         emit(fragment_of(subjects, options["form"]), output)
         return
@@ -132,7 +135,7 @@ def _check_form(output: str, form: str, *, is_fragment: bool) -> None:
 
 
 def _gathered(
-    qrels: str, runs: tuple[str, ...], strata: StratumOptions, options: dict[str, Any]
+    qrels: str, runs: tuple[str, ...], options: dict[str, Any]
 ) -> tuple[list[Subject], dict[str, str], list[Languages], float | None, list[Fact]]:
     """Return what the page is about, as :func:`deadheat.benchmark.store.read_finished` does of a folder."""
     from deadheat.benchmark.store import read_finished, summary_of
@@ -141,18 +144,19 @@ def _gathered(
 
     if Path(qrels).is_dir() and summary_of(qrels) is not None:
         kept = {"title", "output", "qrels", "runs", "form", "fragment"}
-        names = [str(one.name) for one in click.get_current_context().command.params]
-        refuse([name for name in names if name not in kept], f"is for QRELS RUN...: {qrels} is a finished benchmark")
+        refuse_others(kept, f"is for QRELS RUN...: {qrels} is a finished benchmark")
         refuse_if(runs, f"{qrels} is the folder of a benchmark: give it alone")
         return read_finished(qrels)
     saved = saved_evaluations([qrels, *runs])
     refuse_if(not (saved or runs), "give QRELS RUN..., saved evaluations, or the folder of a benchmark")
-    others = {path: role for path, role in ((strata.path, "queries"), (options["texts"], "texts")) if path}
+    others = {path: role for path, role in ((options[name], name) for name in ("queries", "texts")) if path}
     roles = dict.fromkeys(saved, "saved evaluation") or {qrels: "qrels"} | dict.fromkeys(runs, "run")
     check_inputs([qrels, *runs, *others])
     if options["diff"]:
-        _check_diff(saved, options)
-    subject = _subject("" if saved else qrels, saved or runs, strata, options)
+        is_one = len(saved) != 2 or options["baseline"]
+        refuse_if(is_one, "--diff is of two saved evaluations, the first of which is the baseline")
+        options["baseline"] = (saved[0],)
+    subject = _subject("" if saved else qrels, saved or runs, options)
     if options["diff"] and subject.comparison is not None:
         texts = {} if subject.queries is None else subject.queries.texts(subject.query_ids)
         subject = replace(subject, tables=before_and_after(subject.comparison, texts), heading="Before and after")
@@ -171,40 +175,31 @@ def _of_history(folder: str, qrels: str | None, output: str) -> None:
     from deadheat.report.page import page_of_history
 
     refuse_if(qrels is not None, "--history FOLDER has its own evaluations: leave out the others")
-    names = [str(one.name) for one in click.get_current_context().command.params]
-    refuse([name for name in names if name not in {"history", "output", "qrels", "runs"}], "is not for --history")
+    refuse_others({"history", "output", "qrels", "runs"}, "is not for --history")
     emit(page_of_history(history(folder)), output)
 
 
-def _subject(qrels: str, paths: Sequence[str], strata: StratumOptions, options: dict[str, Any]) -> Subject:
+def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subject:
     """Return what the page is about: runs, or saved evaluations where there are no qrels."""
     from deadheat.report.page import Subject
 
     named = named_runs(paths)
     if len(named) == 1:
-        evaluations, runs, queries = _alone(qrels, named, strata, options)
+        evaluations, runs, queries = _alone(qrels, named, options)
         comparison = None
     else:
-        comparison, runs, queries = compare_files(qrels, named, strata, options)
+        comparison, runs, queries = compare_files(qrels, named, options)
         evaluations = dict(comparison.evaluations)
     return Subject(
         evaluations=evaluations,
         comparison=comparison,
         runs=runs,
         queries=queries,
-        groupings=tuple(filter(None, strata.groupings(queries, evaluations.values()))),
+        groupings=tuple(filter(None, sets_of_strata(queries, evaluations.values(), options))),
         margin=options["margin"],
         names=_names(options["texts"], runs.values()),
         qrels=shown_path(qrels, "the qrels") if qrels else "the qrels of the saved evaluations",
     )
-
-
-def _check_diff(saved: Sequence[str], options: dict[str, Any]) -> None:
-    """Refuse what is not two saved evaluations; the first becomes the baseline."""
-    refuse_if(
-        len(saved) != 2 or options["baseline"], "--diff is of two saved evaluations, the first of which is the baseline"
-    )
-    options["baseline"] = (saved[0],)
 
 
 def _names(path: str | None, runs: Iterable[Run]) -> dict[str, str]:
@@ -222,17 +217,17 @@ def _names(path: str | None, runs: Iterable[Run]) -> dict[str, str]:
 
 
 def _alone(
-    qrels: str, named: Mapping[str, str], strata: StratumOptions, options: dict[str, Any]
+    qrels: str, named: Mapping[str, str], options: dict[str, Any]
 ) -> tuple[dict[str, Evaluation], dict[str, Run], Queries | None]:
     """Return the evaluation of a single run, and the run where there are qrels; and the table of queries."""
     from deadheat.evaluation.evaluate import load_evaluation
 
     refuse_if(options["baseline"], "--baseline needs another run to compare with it")
     conventions, measures = conventions_of(options), measures_of(options)
-    design_of(options, has_queries=strata.path is not None)  # for its checks
-    queries = strata.read()
+    design_of(options)  # for its checks
+    queries = read_queries(options)
     ((name, path),) = named.items()
     if not qrels:
-        return {name: strata.weighed(load_evaluation(path).called(name), queries)}, {}, queries
+        return {name: weighed(load_evaluation(path).called(name), queries, options)}, {}, queries
     evaluation, run = evaluate_files(qrels, path, conventions, measures, name=name, seed=options["seed"])
-    return {name: strata.weighed(evaluation, queries)}, {name: run}, queries
+    return {name: weighed(evaluation, queries, options)}, {name: run}, queries

@@ -170,16 +170,20 @@ def made_under(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     to = counted(precision, "decimal") if isinstance(precision, int) else precision
     rounded = "compared as float64, not rounded" if precision is None else f"rounded to {to} first"
     highest = "the highest in the qrels" if top is None else f"{top:g}"
-    yield Fact("score_precision", precision, "scores", rounded, is_note=precision is not None)
-    yield Fact("missing", conventions.missing)
-    yield Fact("no_relevant", conventions.no_relevant)
+    yield from (
+        Fact("score_precision", precision, "scores", rounded, is_note=precision is not None),
+        Fact("missing", conventions.missing),
+        Fact("no_relevant", conventions.no_relevant),
+    )
     if rel is not None:
         yield Fact("rel", rel, "relevant", f"from relevance {rel:g} on, where a measure names no other", is_note=True)
     if depth is not None:
         yield Fact("depth", depth, "lists", f"cut after {counted(depth, 'document')}", is_note=True)
-    yield from weighted(evaluations[0])
-    yield from helped(evaluations)
-    yield from _components(evaluations)
+    yield from (
+        *weighted(evaluations[0]),
+        *helped(evaluations),
+        *_components(evaluations),
+    )
     for one in evaluations:
         yield from _repeated(one)
     if conventions.unjudged == "bounds":

@@ -387,19 +387,12 @@ def _of_judge(comparison: Comparison) -> Iterator[Fact]:
         yield not_a_sample(measure, p, "differences")
 
 
-def _facts(comparison: Comparison, parts: Parts, qrels: str, among: str) -> Iterator[Fact]:
-    design = comparison.design
+def _facts(comparison: Comparison, parts: Parts, qrels: str, among: str) -> list[Fact]:
+    design, n_clusters = comparison.design, clusters_of(comparison)
     evaluations = list(comparison.evaluations.values())
-    n_clusters = clusters_of(comparison)
     by_pair = ", by pair" if len(_counts([comparison])) > 1 else ""
     grouped = "" if n_clusters is None else f", in {counted(n_clusters, 'cluster')}"
     text = f"{size_of(comparison.pairs)}{by_pair} in {qrels}{grouped}"
-    yield Fact("deadheat", __version__)
-    yield Fact("qrels", qrels)
-    yield Fact("n_queries", max(pair.n_queries for pair in comparison.pairs), "queries", text)
-    yield Fact("n_clusters", n_clusters)
-    yield from brought_together(comparison.together)
-    yield from tell_ties(evaluations[0].ties, arguments.whole(design.rng))
     found = [
         (measure, f"{measure} of {system}{inside(stratum)}", one)
         for stratum, part in parts.items()
@@ -410,20 +403,26 @@ def _facts(comparison: Comparison, parts: Parts, qrels: str, among: str) -> Iter
         for stratum, part in parts.items()
         for pair in part.pairs
     ]
-    yield from tell_intervals(design, found, differences, clusters="" if n_clusters is None else "clusters")
     placed = [(label(stratum), pair) for stratum, part in parts.items() for pair in part.pairs]
-    yield from tell_tests(design, placed, has_clusters=n_clusters is not None, has_strata=() not in parts, among=among)
-    yield from _of_judge(comparison)
-    yield from _of_ties(parts)
-    yield from _once_more(placed)
-    yield from made_under(evaluations)
-    yield from _of_labels(parts)
-    for one in evaluations:
-        lacking = [scores.measure.label for scores in one if unexplained(one, scores)]
-        yield note(
-            "left out", f"{', '.join(lacking)} of {one.name}: without the queries that it lacks" if lacking else ""
-        )
-    yield from of_runs(evaluations)
+    measures = {one.name: [own.measure.label for own in one if unexplained(one, own)] for one in evaluations}
+    left_out = [(name, ", ".join(lacking)) for name, lacking in measures.items() if lacking]
+    return [
+        Fact("deadheat", __version__),
+        Fact("qrels", qrels),
+        Fact("n_queries", max(pair.n_queries for pair in comparison.pairs), "queries", text),
+        Fact("n_clusters", n_clusters),
+        *brought_together(comparison.together),
+        *tell_ties(evaluations[0].ties, arguments.whole(design.rng)),
+        *tell_intervals(design, found, differences, clusters="" if n_clusters is None else "clusters"),
+        *tell_tests(design, placed, has_clusters=n_clusters is not None, has_strata=() not in parts, among=among),
+        *_of_judge(comparison),
+        *_of_ties(parts),
+        *_once_more(placed),
+        *made_under(evaluations),
+        *_of_labels(parts),
+        *(note("left out", f"{lacking} of {name}: without the queries that it lacks") for name, lacking in left_out),
+        *of_runs(evaluations),
+    ]
 
 
 def size_of(pairs: Iterable[Pair]) -> str:

@@ -183,7 +183,7 @@ def report_evaluations(
     if evaluations[0].judge is not None:
         tables.append(tabulate_judged(evaluations, context.confidence_level))
     quantiles = quantiles_of(parts, context.quantiles, context.confidence_level)
-    facts = list(_facts(evaluations, parts, context, quantiles))
+    facts = _facts(evaluations, parts, context, quantiles)
     if grouping is not None:
         tables += _averages(grouping)
         facts += _grouped(grouping)
@@ -194,45 +194,49 @@ def report_evaluations(
 
 def _facts(
     evaluations: Sequence[Evaluation], parts: Sequence[Part], context: EvaluationContext, quantiles: Quantiles
-) -> Iterator[Fact]:
+) -> list[Fact]:
     first = evaluations[0]
     n_queries = len(first.query_ids) + (len(first.missing_queries) if first.conventions.missing == "skip" else 0)
     # the ids of a run that retrieves no judged document may be written in two ways
     unmatched = {run: {"run": of_run, "qrels": of_qrels} for run, (of_run, of_qrels) in context.unmatched.items()}
-    yield Fact("nothing_judged", unmatched)
+    such_as = {name: f" (run: {ids['run']!r}; qrels: {ids['qrels']!r})" for name, ids in unmatched.items()}
     unjudged = [one.name for one in evaluations if not len(one.placements.query)]
-    for name in unjudged:
-        ids = unmatched.get(name)
-        such_as = f" (run: {ids['run']!r}; qrels: {ids['qrels']!r})" if ids else ""
-        yield warning("WARNING", nothing_judged(name) + such_as)
-    yield Fact("deadheat", __version__)
-    yield Fact("qrels", context.qrels)
-    yield Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {context.qrels}{_nothing_wrong(evaluations)}")
-    yield from tell_ties(first.ties, context.seed)
-    if context.beside:
-        yield from _beside(evaluations, context)
     value, text = _effect(parts, context.digits)
-    yield Fact("effect_of_ties", value, "", "" if len(unjudged) == len(evaluations) else text)
-    yield from tell_counts(first.measures)
-    yield from _estimated(evaluations, context.digits)
-    if context.intervals is not None:
-        yield from _intervals(parts, context.intervals, context.digits)
+    return [
+        Fact("nothing_judged", unmatched),
+        *(warning("WARNING", nothing_judged(name) + such_as.get(name, "")) for name in unjudged),
+        Fact("deadheat", __version__),
+        Fact("qrels", context.qrels),
+        Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {context.qrels}{_nothing_wrong(evaluations)}"),
+        *tell_ties(first.ties, context.seed),
+        *_beside(evaluations, context),
+        Fact("effect_of_ties", value, "", "" if len(unjudged) == len(evaluations) else text),
+        *tell_counts(first.measures),
+        *_estimated(evaluations, context.digits),
+        *_intervals(parts, context.intervals, context.digits),
+        *_of_quantiles(evaluations, quantiles),
+        *made_under(evaluations),
+        *doubted_names(first.measures),
+        *of_runs(evaluations),
+        *_without_value(evaluations),
+    ]
+
+
+def _of_quantiles(evaluations: Sequence[Evaluation], quantiles: Quantiles) -> Iterator[Fact]:
+    """Say how quantiles and their intervals were made, if there are any."""
     if quantiles:
         how = "of the values of queries, interpolated; intervals: exact (binomial), for independent queries"
         yield said("quantiles", how)
-        named_ones = (
+        yield from cannot_be_known(
             (f"quantile {labels[-1]} of {labels[-2]} of {evaluations[run].name}{inside(labels[:-2])}", one)
             for (labels, run), one in quantiles.items()
         )
-        yield from cannot_be_known(named_ones)
-    yield from made_under(evaluations)
-    yield from doubted_names(first.measures)
-    yield from of_runs(evaluations)
-    yield from _without_value(evaluations)
 
 
 def _beside(evaluations: Sequence[Evaluation], context: EvaluationContext) -> Iterator[Fact]:
     """Say which rule is beside the exact values, where another run leads by it, and how many pairs of runs it swaps."""
+    if not context.beside:
+        return
     rule = context.beside[0].ties
     yield Fact("beside", rule, "beside", f"{broken_by(rule, None)}; difference: from exact")
     if len(evaluations) < 2:
@@ -329,8 +333,10 @@ def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> Iterato
             yield note("estimated", text if n_drawn else "")
 
 
-def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | None) -> Iterator[Fact]:
+def _intervals(parts: Sequence[Part], options: IntervalOptions | None, digits: int | None) -> Iterator[Fact]:
     """Say how the intervals were made, and where ties have the largest share in the error; totals have none."""
+    if options is None:
+        return
     units = f"values of {options.cluster}" if options.cluster else "queries"
     found = [
         (measure, one.name, labels, interval)
@@ -447,9 +453,11 @@ def _grouped(grouping: Grouping) -> Iterator[Fact]:
         of_languages = f"{names}: averaged together, as asked"
     elif grouping.language_column in grouping.asked:
         of_languages = ""
-    yield Fact("queries_table", grouping.source)
-    yield Fact("by", list(grouping.columns), "strata", by)
-    yield Fact("languages", list(grouping.languages), "languages", of_languages)
+    yield from (
+        Fact("queries_table", grouping.source),
+        Fact("by", list(grouping.columns), "strata", by),
+        Fact("languages", list(grouping.languages), "languages", of_languages),
+    )
     if not grouping.strata:
         return
     measures, smallest = grouping.strata[0].whole.measures, grouping.strata[0].smallest

@@ -210,9 +210,9 @@ def _facts(
             "strata",
             f"by {by}{over_all}; p values and intervals are corrected over the strata of each check" if by else "",
         ),
+        *_intervals(result),
+        *_baseline(result),
     )
-    yield from _intervals(result)
-    yield from _baseline(result)
 
 
 def _worst(failures: Sequence[Check]) -> Iterator[Fact]:
@@ -268,18 +268,22 @@ def _clusters(result: GateResult) -> str:
 
 def _baseline(result: GateResult) -> Iterator[Fact]:
     options = result.options
-    yield Fact("baseline", result.baseline)
-    yield Fact("not_compared", list(result.not_compared))
-    yield from brought_together(result.together)
+    yield from (
+        Fact("baseline", result.baseline),
+        Fact("not_compared", list(result.not_compared)),
+        *brought_together(result.together),
+    )
     if result.baseline is None:
         return
     holm = ", Holm over strata" if any(check.p_adjusted is not None and check.by for check in result.checks) else ""
     test = f"one-sided paired t test, alpha {options.alpha:g}, each measure by itself{holm}{_clusters(result)}"
     level = f"one-sided, {100 * (1 - options.alpha):.6g}%"
     if options.no_regression:
-        yield said("regression", f"fails a mean that is significantly worse: {test}")
-        yield said("detectable", DETECTABLE)
-        yield said("bound", f"of the difference on its better side, {level}")
+        yield from (
+            said("regression", f"fails a mean that is significantly worse: {test}"),
+            said("detectable", DETECTABLE),
+            said("bound", f"of the difference on its better side, {level}"),
+        )
     if options.no_worse_than is not None:
         yield said("no worse", f"fails unless a loss of {options.no_worse_than:.15g} or more is ruled out: {test}")
         yield said("bound", f"of the difference on its worse side, {level}")

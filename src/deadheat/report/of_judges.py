@@ -251,6 +251,8 @@ def _facts(found: JudgeAgreement) -> Iterator[Fact]:
     for text in found.notes:
         yield note("labels", text)
     rel = next(iter(found.judges.values())).rel
-    yield Fact("rel", rel, "relevant", f"from grade {rel:g} on")
-    yield said("statistics", MEANT)
-    yield said("CI", "leaves out one query at a time, with Student's t: documents of a query are not independent")
+    yield from (
+        Fact("rel", rel, "relevant", f"from grade {rel:g} on"),
+        said("statistics", MEANT),
+        said("CI", "leaves out one query at a time, with Student's t: documents of a query are not independent"),
+    )

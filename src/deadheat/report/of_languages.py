@@ -201,9 +201,11 @@ def tell_languages(found: Languages, *, unit: tuple[str, str] = QUERY, margin: f
     paired += f"; left out, as no other language has them: {lacking}" if lacking else ""
     unpaired = f"{found.unpaired}: no pair_id that another language has, so that they count in no row of languages"
     totals = ", ".join(one.label for one in found.measures if one.total)
-    yield Fact("", None, "paired", paired, is_note=bool(partial or lacking))
-    yield note("not paired", unpaired if found.unpaired else "")
-    yield note("paired", f"{totals}: in no table of languages, which are of means" if totals else "")
+    yield from (
+        Fact("", None, "paired", paired, is_note=bool(partial or lacking)),
+        note("not paired", unpaired if found.unpaired else ""),
+        note("paired", f"{totals}: in no table of languages, which are of means" if totals else ""),
+    )
     if found.clusters_differ and found.cluster is not None:
         yield note(
             "clusters",

@@ -204,14 +204,17 @@ def _facts(found: Leaderboard) -> Iterator[Fact]:
     if found.uncertainty is None:
         yield warning("ranks", f"no intervals and tiers: {found.unknown}")
     else:
-        yield Fact("resampled", found.sampling, "resampled", _sampled(found))
-        yield Fact(
-            "critical",
-            found.uncertainty.critical,
-            "ranks",
-            f"what simultaneous {found.confidence_level:.0%} intervals of all differences allow (Mogstad et al. 2024)",
+        yield from (
+            Fact("resampled", found.sampling, "resampled", _sampled(found)),
+            Fact(
+                "critical",
+                found.uncertainty.critical,
+                "ranks",
+                f"what simultaneous {found.confidence_level:.0%} intervals of all differences allow (Mogstad et al."
+                " 2024)",
+            ),
+            said("tier", "all that cannot be told from the best of those left: a, b, ..."),
         )
-        yield said("tier", "all that cannot be told from the best of those left: a, b, ...")
     if found.reversible is not None:
         n, text = len(found.reversible), "no order of equal scores changes the order of two models"
         if n:

@@ -1,9 +1,9 @@
 """The report of the steps by which a value comes about."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from deadheat.evaluation.steps import Steps
-from deadheat.report.model import Column, Fact, Report, shows, tabulate
+from deadheat.report.model import Column, Fact, Report, said, shows, tabulate
 from deadheat.report.numbers import count_cell, format_cell
 from deadheat.wording import counted
 
@@ -52,30 +52,29 @@ def _column(name: str) -> Column:
     return Column(name, HEADINGS.get(name, name), (lambda row: count_cell(row[name])) if counts else None)
 
 
-def _facts(steps: Steps) -> Iterator[Fact]:
+def _facts(steps: Steps) -> list[Fact]:
     columns, total = steps.documents.columns, steps.documents["sum"].drop_nulls()
     is_sum = "part" in columns
     how = f"{format_cell(steps.value)}, {'the sum' if is_sum else 'sum: the value if the list ended with this tie'}"
     if steps.divisor != 1:
         last = format_cell(float(total[-1])) if len(total) else "0"
         how = f"{last} / {format_cell(count_cell(steps.divisor))} = {format_cell(steps.value)}"
-    yield Fact("measure", steps.measure.label)
-    yield Fact("query_id", steps.query_id)
-    yield Fact("value", steps.value, "value", how)
-    yield Fact("divisor", steps.divisor)
     ends = [format_cell(one) for one in (steps.tie_min, steps.tie_max)]
     moved = f"from {ends[0]} in the worst order of the ties to {ends[1]} in the best" if ends[0] != ends[1] else ""
     means = "the exact mean over all orders of equal scores" if steps.ties == "expected" else f"the {steps.ties} order"
-    yield Fact("ties", steps.ties, "ties", f"{means}; {moved}" if moved else "no order of equal scores changes it")
-    yield Fact("tie_min", steps.tie_min)
-    yield Fact("tie_max", steps.tie_max)
-    yield Fact("formula", steps.measure.formula, "formula", steps.measure.formula)
-    for name in columns:
-        if name in MEANINGS:
-            yield Fact("", None, "columns", MEANINGS[name])
     listed = steps.documents["relevance"].null_count()
-    text = counted(steps.n_unjudged, "retrieved document")
     more = "" if listed == steps.n_unjudged else f", {listed:,} of them listed" if listed else ", not listed"
-    yield Fact("n_unjudged", steps.n_unjudged, "unjudged", text + more if steps.n_unjudged else "")
-    missed = counted(steps.n_missed, "relevant document")
-    yield Fact("n_missed", steps.n_missed, "not retrieved", missed if steps.n_missed else "")
+    unjudged, missed = counted(steps.n_unjudged, "retrieved document"), counted(steps.n_missed, "relevant document")
+    return [
+        Fact("measure", steps.measure.label),
+        Fact("query_id", steps.query_id),
+        Fact("value", steps.value, "value", how),
+        Fact("divisor", steps.divisor),
+        Fact("ties", steps.ties, "ties", f"{means}; {moved}" if moved else "no order of equal scores changes it"),
+        Fact("tie_min", steps.tie_min),
+        Fact("tie_max", steps.tie_max),
+        Fact("formula", steps.measure.formula, "formula", steps.measure.formula),
+        *(said("columns", MEANINGS[name]) for name in columns if name in MEANINGS),
+        Fact("n_unjudged", steps.n_unjudged, "unjudged", unjudged + more if steps.n_unjudged else ""),
+        Fact("n_missed", steps.n_missed, "not retrieved", missed if steps.n_missed else ""),
+    ]
