@@ -51,12 +51,13 @@ FAMILIES = {
     "sets": "Sets",
     "rank": "Ranks",
 }
+FIRST = {"evaluate", "compare", "gate"}  # in their parts of the reference
 # where a name is, and what the reader is doing there; a folder that is not listed comes last under its own name
 ROOMS = {
-    "data": "Qrels, runs and queries",
     "evaluation": "Evaluate",
     "comparison": "Compare",
     "gates": "Check",
+    "data": "Qrels, runs and queries",
     "profile": "Ties of a run",
     "explanation": "Explain a number",
     "placements": "Placements",
@@ -191,13 +192,12 @@ def reference() -> str:
         rooms["notation" if room == "measures" and not inspect.isclass(value) else room].append(name)
     lines = ["Reference", "=========", "", "Every public name of ``import deadheat as dh``. Options of commands are"]
     lines += ["in :doc:`commands`.", ""]
-    order = [room for room in ROOMS if room in rooms]
-    for room in [*[one for one in rooms if one not in order], *order]:
+    for room in sorted(rooms, key=lambda room: [*ROOMS, room].index(room)):
         title = ROOMS.get(room, room.capitalize())
         lines += [title, "-" * len(title), "", ".. autosummary::", "   :toctree: api", "   :nosignatures:"]
         if room == "measures":
             lines += ["   :template: measure.rst"]
-        lines += ["", *(f"   deadheat.{name}" for name in rooms[room]), ""]
+        lines += ["", *(f"   deadheat.{name}" for name in sorted(rooms[room], key=lambda name: name not in FIRST)), ""]
     return "\n".join(lines)
 
 

@@ -140,6 +140,18 @@ def test_the_nightly_workflow_keeps_a_history(here: Path) -> None:
 
 
 @needs_bash
+@pytest.mark.parametrize(("relevant", "code"), [("a", 0), ("z", 1)])
+def test_the_hook_of_pre_commit_lets_a_good_run_pass(here: Path, relevant: str, code: int) -> None:
+    page = (DOCS / "guide/gate.md").read_text("utf-8")
+    (text,) = re.findall(r"^```yaml\n(repos:.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (hook,) = (hook for repo in yaml.safe_load(text)["repos"] for hook in repo["hooks"])
+    assert set(hook) == {"id", "name", "entry", "language", "pass_filenames", "files"}
+    assert [bool(re.search(hook["files"], name)) for name in ("gold.json", "run.json", "a.py")] == [True, True, False]
+    (here / "gold.json").write_text(json.dumps({"q1": [relevant]}))
+    assert subprocess.run(shlex.split(hook["entry"]), cwd=here, check=False).returncode == code
+
+
+@needs_bash
 def test_the_step_that_comments_calls_gh_as_it_wants_to_be_called(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = (DOCS / "for/rag.md").read_text("utf-8")
     (text,) = (found["code"] for found in ANY.finditer(page) if (found["name"] or "").startswith(".github/workflows/"))
