@@ -79,6 +79,7 @@ def _rbp(p: float, rel: int | None = None, cutoff: int | None = None) -> Measure
     return RBP(p=p, rel=rel, cutoff=cutoff)
 
 
+# What makes our measures of ir_measures' parameters, by its names
 OURS: dict[str, Callable[..., Measure]] = {
     **{name: REGISTRY[name] for name in SAME},
     **{name: partial(REGISTRY[name], ranks=CWL_RANKS) for name in ("INSQ", "INST", "NERR10", "NERR11")},
@@ -94,14 +95,13 @@ OURS: dict[str, Callable[..., Measure]] = {
     "SetF": lambda rel, beta: F(rel=rel, beta=math.sqrt(beta)),  # as trec_eval, whose x is beta squared
     "SetAP": SetAP,
 }
-"""What makes our measures of ir_measures' parameters, by its names."""
 
+# The order in which tools of ir_measures leave documents of one score; pytrec_eval: by document id, as trec_eval
 ORDERS: dict[str, Callable[[Mapping[str, float]], Iterable[tuple[str, float]]]] = {
     **dict.fromkeys(("cwl_eval", "accuracy", "ranx"), lambda own: own.items()),
     **dict.fromkeys(("compat", "judged", "msmarco", "pyndeval"), lambda own: sorted(own.items())),
     "gdeval": lambda own: sorted(own.items(), reverse=True),
 }
-"""The order in which tools of ir_measures leave documents of one score; pytrec_eval: by document id, as trec_eval."""
 
 
 def ours(measure: Any) -> Measure:  # noqa: ANN401 - ir_measures has no types

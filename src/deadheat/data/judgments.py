@@ -26,8 +26,8 @@ FAILED = ("error", "drop", "lowest", "bounds")
 NUMBER = r"(?<![\d.])[-+]?\d+(?:\.\d+)?(?![\d.]*\d)"
 OF_SCALE = re.compile(rf"({NUMBER})\s*(?:/|out of)\s*(\d+(?:\.\d+)?)(?![\d.]*\d)")
 NUMBERS = re.compile(NUMBER)
+# Names of the column that holds what a judge wrote, the likeliest first
 GRADES = ("grade", "rating", "relevance", "judgment", "judgement", "label", "score", "answer", "response", "output")
-"""Names of the column that holds what a judge wrote, the likeliest first."""
 
 
 def as_qrels(judge: Source) -> Qrels:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 ROWS, INFINITE, REPEATED = "rows", "infinite", "repeated"  # what every pass may say
 QUERY = "query"  # what is said once of each query, if anything is
+# The columns of all that is said; `what` tells what a row is
 SCHEMA: dict[str, type[pl.DataType]] = {
     "what": pl.String,
     "query_id": pl.String,
@@ -41,7 +42,6 @@ SCHEMA: dict[str, type[pl.DataType]] = {
     "above": pl.Int64,
     "tied": pl.Int64,
 }
-"""The columns of all that is said; `what` tells what a row is."""
 IN_SPARK = "what string, query_id string, doc_id string, value double, above long, tied long"
 JUDGMENTS = ("query_id", "doc_id", "relevance")
 NO_JUDGMENTS = pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64})
@@ -50,11 +50,9 @@ MISSING_MODULE = re.compile(r"No module named '(\w+)")
 FIRST_LOOK = 1 << 12  # rows in which the beginning of a query is looked for
 
 
+# What is done with the rows of some queries and judgments, which may be of other queries too: tables made by `said`.
+# It may travel to a worker, so it is small
 Task: TypeAlias = "Callable[[Blocks, pl.DataFrame], list[pl.DataFrame]]"
-"""What is done with the rows of some queries and judgments, which may be of other queries too: tables made by `said`.
-
-It may travel to a worker, so it is small.
-"""
 
 
 class NotAdjacentError(Exception):

@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-Label: TypeAlias = "str | tuple[str, ...]"
-"""A part of a name: a text, or several that are read as "one vs other"."""
-Numbers: TypeAlias = "Iterable[tuple[tuple[Label, ...], float | None]]"
-"""Numbers with the parts of their names."""
+Label: TypeAlias = "str | tuple[str, ...]"  # a part of a name: a text, or several that are read as "one vs other"
+Numbers: TypeAlias = "Iterable[tuple[tuple[Label, ...], float | None]]"  # numbers with the parts of their names
 
 LONGEST = 48  # characters of a part: five of them fit into the 250 that MLflow allows
 DIGITS = 8  # of a hash

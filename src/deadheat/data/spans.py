@@ -19,8 +19,8 @@ from deadheat.wording import Advice, counted, shown, three
 
 OVERLAP_OF = ("span", "chunk", "any")
 KEY = ("query_id", "doc_id")
+# What a chunk and a span are called: as Python takes the passage from the text
 PLACE = pl.format("{}[{}:{}]", "doc_id", *OFFSETS)
-"""What a chunk and a span are called: as Python takes the passage from the text."""
 
 
 class Spans:

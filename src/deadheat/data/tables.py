@@ -38,8 +38,8 @@ HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files an
 LOWER_FIRST = "lower scores rank first, as asked"
 OF_TUPLES = "scores are tuples: the second part orders what ties by the first, and so on"
 
+# A path, a dict of dicts, an iterable of (query, document, number) tuples, or a dataframe that Narwhals takes
 Source: TypeAlias = object
-"""A path, a dict of dicts, an iterable of (query, document, number) tuples, or a dataframe that Narwhals takes."""
 
 
 @dataclass(frozen=True)

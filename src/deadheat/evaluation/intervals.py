@@ -18,13 +18,13 @@ from deadheat.measures import Measure
 from deadheat.settings import BOUNDED, PROPORTION, Estimation
 from deadheat.wording import Advice, Plain, counted, rounded
 
+# A column of the queries table, a dict of query_id to cluster, or one label for each query in the order of the ids
 Cluster: TypeAlias = str | Mapping[str, object] | Iterable[object] | None
-"""A column of the queries table, a dict of query_id to cluster, or one label for each query in the order of the ids."""
 FEWEST = 5  # queries or clusters: fewer do not show how much others would differ
 FEWEST_UNBOUNDED = 20  # of values without a highest one, of which auto takes the bootstrap-t: see docs/simulations.md
 MANY = 50  # queries or clusters from which BCa of values from 0 to 1 covers 93% or more: auto takes it
+# What tables and files hold of an interval besides its numbers: the columns, and the attributes of `Interval`
 KNOWN = {"ci_method": "method", "known": "is_known", "unknown": "unknown"}
-"""What tables and files hold of an interval besides its numbers: the columns, and the attributes of `Interval`."""
 PANDAS_NULLS = ("NAType", "NaTType")  # known by name, as pandas may not be installed
 
 

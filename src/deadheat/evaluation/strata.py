@@ -18,14 +18,13 @@ from deadheat.errors import ColumnError, DeadheatWarning, ParameterError, Unlabe
 from deadheat.evaluation.intervals import KNOWN
 from deadheat.wording import counted, three
 
-Stratum: TypeAlias = str | tuple[str, ...]
-"""The value of one column, or a tuple of the values of several."""
+Stratum: TypeAlias = str | tuple[str, ...]  # the value of one column, or a tuple of the values of several
 
 SMALLEST = 10  # queries: strata with fewer are marked as small
 NONE = "(none)"  # the value of queries without one
 TAG = "|"  # between the values of a query that has several
+# Words with an order of their own, which is not alphabetical
 LEVELS = (("very easy",), ("easy", "low"), ("medium", "moderate"), ("hard", "difficult", "high"), ("very hard",))
-"""Words with an order of their own, which is not alphabetical."""
 NUMBERS = ("mean", "low", "high", "standard_error", "tie_std", "tie_min", "tie_max")
 SUMMARY: dict[str, type[pl.DataType]] = {
     "measure": pl.String,

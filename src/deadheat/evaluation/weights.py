@@ -13,8 +13,8 @@ from deadheat.errors import DataError, ParameterError
 from deadheat.kernels.weighting import are_equal
 from deadheat.wording import Advice, Plain, counted, three
 
+# A column of the queries table, or a dict of query_id to a number from 0 on
 Weights: TypeAlias = str | Mapping[str, float]
-"""A column of the queries table, or a dict of query_id to a number from 0 on."""
 HEAVY = 0.1  # share of the weight that one query may have unsaid
 
 

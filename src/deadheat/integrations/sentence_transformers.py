@@ -46,6 +46,7 @@ DEFAULT = "expected"
 WITHOUT_IDS = tuple(policy for policy in TIES if policy != "doc_id")
 AT_ONCE = 1 << 16  # relevant documents, each compared with as many scores as the largest cutoff
 
+# For each group of results, the argument that holds its cutoffs, and the measure at a cutoff
 OF_RETRIEVAL: dict[str, tuple[str, Callable[[int], Measure]]] = {
     "accuracy@k": ("accuracy_at_k", lambda k: Hit(cutoff=k)),
     "precision@k": ("precision_recall_at_k", lambda k: P(cutoff=k)),
@@ -54,7 +55,6 @@ OF_RETRIEVAL: dict[str, tuple[str, Callable[[int], Measure]]] = {
     "mrr@k": ("mrr_at_k", lambda k: RR(cutoff=k)),
     "map@k": ("map_at_k", lambda k: AP(cutoff=k, norm="min")),
 }
-"""For each group of results, the argument that holds its cutoffs, and the measure at a cutoff."""
 
 
 class WithTies:

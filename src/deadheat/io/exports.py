@@ -18,8 +18,7 @@ from deadheat.io.values import check_ids_of_row, is_number
 from deadheat.wording import Plain, counted, did_you_mean, three
 
 Document = Mapping[Any, Any]
-Found = tuple[Nested, tuple[str, ...]]
-"""Queries, and notes on how they were found."""
+Found = tuple[Nested, tuple[str, ...]]  # queries, and notes on how they were found
 
 SAVED = {  # what deadheat itself writes, and what it is for
     "deadheat evaluation": "deadheat compare, gate and report take it in place of qrels and run",

@@ -77,8 +77,8 @@ _NAMES: dict[Kind, dict[str, tuple[str, ...]]] = {
         "rank": _RANK_NAMES,
     },
 }
+# Every column name that is recognised in qrels or in a run
 KNOWN_NAMES = frozenset(name for columns in _NAMES.values() for names in columns.values() for name in names)
-"""Every column name that is recognised in qrels or in a run."""
 CASES = {"expected_ids", "expected_hpo_ids"}  # beside a text: a file of labelled cases
 CASES_KEYS = ("cases", "test_cases")  # the key of the cases in a JSON file of labelled cases, beside its metadata
 

@@ -28,11 +28,11 @@ NAMES = {
     TEXT: (TEXT, "quote", "page_content", "content", "answer"),
     ANSWERABLE: (ANSWERABLE,),
 }
+# Where results of LangChain, Haystack and LlamaIndex have them; `_with_query` puts an object into `node`
 INSIDE = ("", *(f"{where}." for where in ("metadata", "meta", "node", "node.metadata", "node.meta", "node.node")))
-"""Where results of LangChain, Haystack and LlamaIndex have them; `_with_query` puts an object into ``node``."""
 LOOKED = 100  # rows, for where their fields are
+# The fields of a passage as a tuple; that of a span has its relevance last, or nothing
 ROW = ("query_id", "doc_id", *OFFSETS, "score")
-"""The fields of a passage as a tuple; that of a span has its relevance last, or nothing."""
 WHOLE = "a whole number from 0"
 
 

@@ -6,8 +6,8 @@ from contextvars import ContextVar
 from typing import TypeAlias
 
 Advance: TypeAlias = Callable[[int], None]
+# Takes what is done, and how many steps it has if that is known
 Watcher: TypeAlias = Callable[[str, int | None], AbstractContextManager[Advance]]
-"""Takes what is done, and how many steps it has if that is known."""
 
 _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 

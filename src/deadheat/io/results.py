@@ -31,8 +31,8 @@ from deadheat.io.mappings import Nested, is_id, text_of_ids
 from deadheat.wording import Plain, counted, did_you_mean, three
 
 Repeated = Literal["error", "best", "first"]
+# Where a part of a result is: a name, a dotted path of names, or a function of the result
 Pick = str | Callable[[Any], Any]
-"""Where a part of a result is: a name, a dotted path of names, or a function of the result."""
 
 BY_PLACE = "queries are called by their place in the list, from 0"
 RANKED = "ranked lists without scores: in strict order, no ties"

@@ -19,8 +19,7 @@ MAX_SUBSETS = 10_000  # that are listed; beyond, as many are drawn
 MOST_CELLS = 1 << 22  # of the matrices of drawn subsets, as long as 100 are drawn
 FEWEST_DRAWN = 100
 
-Measured = Callable[[IntArray], FloatArray]
-"""Returns how much of something is left of some points, of their shape."""
+Measured = Callable[[IntArray], FloatArray]  # returns how much of something is left of some points, of their shape
 
 
 def of_points(points: IntArray) -> FloatArray:

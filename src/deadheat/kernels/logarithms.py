@@ -30,8 +30,8 @@ SHARPNESS = 5.8  # erf of it is 1 to rounding
 HIGHEST = 3.7  # exp(-exp(3.7)) is as well
 EVERYTHING = 1e300  # so large an argument of the transform that any positive sum vanishes
 
+# `value(ties, left, i)`: what the last of `left` relevant documents adds on rank i of the ties, 0 or more
 Value: TypeAlias = Callable[[IntArray, IntArray, int], FloatArray]
-"""``value(ties, left, i)``: what the last of `left` relevant documents adds on rank i of the ties, 0 or more."""
 
 
 def n_nodes(spread: float) -> int:

@@ -15,12 +15,10 @@ import numpy as np
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels.segments import MAX_CELLS
 
+# `added(ties, j, kind, seen)`: what rank j of the ties adds, of shape (n_ties, 1 or counts + 1, ...). `seen` are the
+# documents of each kind above it in the tie, each array along an axis of its own; kinds that these ties lack have no
+# axis
 Added: TypeAlias = Callable[[IntArray, int, int, Sequence[IntArray]], FloatArray]
-"""``added(ties, j, kind, seen)``: what rank j of the ties adds, of shape (n_ties, 1 or counts + 1, ...).
-
-`seen` are the documents of each kind above it in the tie, each array along an axis of its own; kinds that these ties
-lack have no axis.
-"""
 
 
 def n_steps(tied: IntArray, counts: IntArray) -> FloatArray:

@@ -14,8 +14,7 @@ from deadheat.measures.base import ALIASES, PRESETS, REGISTRY, Measure
 from deadheat.measures.words import MEANT, without_spaces
 from deadheat.wording import Plain, as_given, did_you_mean, joined
 
-MeasureLike: TypeAlias = Measure | type[Measure] | str
-"""Also a measure of ir_measures, which is read by its notation."""
+MeasureLike: TypeAlias = Measure | type[Measure] | str  # also a measure of ir_measures, which is read by its notation
 
 V = TypeVar("V")
 

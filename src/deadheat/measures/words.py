@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+# Names of several words, or with a hyphen as ndeval and papers have them, which would be read as several measures
 PHRASES = {
     "hit rate": "hit_rate",
     "f1 score": "F1",
@@ -35,11 +36,12 @@ PHRASES = {
     "reziproker rang": "RR",
     "durchschnittliche pr\N{LATIN SMALL LETTER A WITH DIAERESIS}zision": "AP",
 }
-"""Names of several words, or with a hyphen as ndeval and papers have them, which would be read as several measures."""
 IN_TEXT = re.compile(
     r"(?<![\w'\"])(" + "|".join(one.replace(" ", "[ -]") for one in PHRASES) + r")(?![\w'\"])", re.IGNORECASE
 )
 
+# Names that are not read, and what is nearest in meaning, where the nearest spelling is something else. The German
+# ones each mean two measures, depending on the author
 MEANT = {
     "unjudged": "Hole",
     "roc_auc": "AUC",
@@ -57,14 +59,10 @@ MEANT = {
     "all_trec": "trec",
     "official": "trec",
 }
-"""Names that are not read, and what is nearest in meaning, where the nearest spelling is something else.
 
-The German ones each mean two measures, depending on the author.
-"""
+GAINS = {"log2": "linear", "exp-log2": "exp"}  # ir_measures' forms of DCG, and the gain that each has
 
-GAINS = {"log2": "linear", "exp-log2": "exp"}
-"""ir_measures' forms of DCG, and the gain that each has."""
-
+# By what names are read as, and the names in small letters: how that is, and what else they mean somewhere
 MEANINGS = {
     "Hit": {
         "hits": "Hit, whether a relevant document is in the top k, as for knowledge graphs; ranx's hits is how many"
@@ -106,9 +104,8 @@ MEANINGS = {
         " the name is R_cap",
     },
 }
-"""By what names are read as, and the names in small letters: how that is, and what else they mean somewhere."""
+# Those of them that a report mentions, as tools differ in what they count
 DOUBTED = {"hits", "accuracy", "rbp", "rbp_resid"}
-"""Those of them that a report mentions, as tools differ in what they count."""
 
 
 def without_spaces(text: str) -> str:

@@ -22,8 +22,7 @@ WIDE = 1 << 17  # numbers from which Polars' comparisons, whose results are bits
 MANY = 24  # judged documents of a query from which sorting its piece is cheaper than comparing each of them
 MUCH = MANY << 10  # comparisons of one short row from which it is sorted, too
 
-Array: TypeAlias = Any
-"""An array of NumPy or of another library."""
+Array: TypeAlias = Any  # an array of NumPy or of another library
 
 
 class Counts(NamedTuple):
