@@ -17,7 +17,7 @@ from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTyp
 from deadheat.evaluation.evaluate import parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.sampled import POSITIVES, sampled_scores
-from deadheat.evaluation.saved import ENCODING, RETRIEVED, DocumentKind, columns_of, packed
+from deadheat.evaluation.saved import ENCODING, SCHEMAS, DocumentKind, columns_of, packed
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.under import score_of
 from deadheat.measures import Measure
@@ -34,7 +34,7 @@ REPEATED = ("error", "once")
 SAVED = DocumentKind("deadheat accumulator", 1, "the state of an accumulator", "Accumulator.save writes one")
 TABLES: dict[str, dict[str, type[pl.DataType]]] = {
     "queries": {"query_id": pl.String, "n_retrieved": pl.Int64},
-    "judged": RETRIEVED,  # those that were not have tied 0
+    "judged": SCHEMAS["retrieved"],  # those that were not have tied 0
 }
 SAID = {"together": "together", "each": "each in a list of its own"}
 DEPTH = 20  # ranks of each list that are kept for items

@@ -156,45 +156,55 @@ OF_INTERVAL = ("low", "high", "standard_error", "query_standard_error", "tie_sta
 OF_TIES = ("tie_std", "tie_min", "tie_max")
 NUMBERS = ("tie_mean", *OF_TIES, "standard_error")
 UNJUDGED = ("unjudged_min", "unjudged_max")  # only with unjudged="bounds"; null for measures without bounds
-SCORES: dict[str, type[pl.DataType]] = {
-    "value": pl.Float64,
-    **dict.fromkeys(NUMBERS, pl.Float64),
-    "has_relevant": pl.Boolean,
-    "reachable": pl.Float64,
+SCHEMAS: dict[str, dict[str, type[pl.DataType]]] = {  # of the tables
+    "scores": {
+        **dict.fromkeys(("value", *NUMBERS), pl.Float64),
+        "has_relevant": pl.Boolean,
+        "reachable": pl.Float64,
+    },
+    "repeats": dict.fromkeys(("values", "tie_variances"), pl.Float64),  # only with repeats
+    "weights": {"weight": pl.Float64},
+    "queries": {
+        "query_id": pl.String,
+        "n_retrieved": pl.Int64,
+        "ends_in_tie": pl.Boolean,
+        "top_score": pl.Float64,
+    },
+    "retrieved": {
+        "query": pl.Int64,
+        "doc_id": pl.String,
+        "relevance": pl.Float64,
+        "above": pl.Int64,
+        "tied": pl.Int64,
+    },
+    "judged": {"query": pl.Int64, "relevance": pl.Float64},
+    "subtopics": {  # only of qrels that have some
+        "query": pl.Int64,
+        "doc_id": pl.String,
+        "topic": pl.Int64,
+        "relevance": pl.Float64,
+    },
+    "passages": {  # only of runs that are held against spans
+        "query": pl.Int64,
+        "doc_id": pl.String,
+        "start": pl.Int64,
+        "end": pl.Int64,
+        "document": pl.Int64,
+        "relevance": pl.Float64,
+    },
+    "judgments": {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64},
+    "topics": {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64, "subtopic": pl.String},
+    "spans": {
+        "query_id": pl.String,
+        "doc_id": pl.String,
+        "start": pl.Int64,
+        "end": pl.Int64,
+        "document": pl.String,
+        "relevance": pl.Float64,
+    },
+    "lists": {"query_id": pl.String, "n_retrieved": pl.Int64, "next_score": pl.Float64},
+    "ranking": {"query": pl.UInt32, "doc_id": pl.String, "score": pl.Float64},
 }
-QUERIES: dict[str, type[pl.DataType]] = {
-    "query_id": pl.String,
-    "n_retrieved": pl.Int64,
-    "ends_in_tie": pl.Boolean,
-    "top_score": pl.Float64,
-}
-RETRIEVED: dict[str, type[pl.DataType]] = {
-    "query": pl.Int64,
-    "doc_id": pl.String,
-    "relevance": pl.Float64,
-    "above": pl.Int64,
-    "tied": pl.Int64,
-}
-JUDGMENTS: dict[str, type[pl.DataType]] = {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
-TOPICS: dict[str, type[pl.DataType]] = {**JUDGMENTS, "subtopic": pl.String}
-LISTS: dict[str, type[pl.DataType]] = {"query_id": pl.String, "n_retrieved": pl.Int64, "next_score": pl.Float64}
-RANKING: dict[str, type[pl.DataType]] = {"query": pl.UInt32, "doc_id": pl.String, "score": pl.Float64}
-JUDGED: dict[str, type[pl.DataType]] = {"query": pl.Int64, "relevance": pl.Float64}
-REPEATS: dict[str, type[pl.DataType]] = dict.fromkeys(("values", "tie_variances"), pl.Float64)  # only with repeats
-SUBTOPICS: dict[str, type[pl.DataType]] = {  # only of qrels that have some
-    "query": pl.Int64,
-    "doc_id": pl.String,
-    "topic": pl.Int64,
-    "relevance": pl.Float64,
-}
-PLACES: dict[str, type[pl.DataType]] = {"doc_id": pl.String, **dict.fromkeys(("start", "end"), pl.Int64)}
-PASSAGES: dict[str, type[pl.DataType]] = {  # only of runs that are held against spans
-    "query": pl.Int64,
-    **PLACES,
-    "document": pl.Int64,
-    "relevance": pl.Float64,
-}
-SPANS: dict[str, type[pl.DataType]] = {"query_id": pl.String, **PLACES, "document": pl.String, "relevance": pl.Float64}
 
 
 def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, parts: Mapping[str, Any]) -> None:
@@ -247,7 +257,7 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
         "scores": _packed_scores(scores),
         **_tables_of(parts["placements"]),
         **_packed_repeats([one.repeats for one in scores if one.repeats is not None]),
-        **({} if weights is None else {"weights": packed({"weight": weights}, {"weight": pl.Float64})}),
+        **({} if weights is None else {"weights": packed({"weight": weights}, SCHEMAS["weights"])}),
         # the placements once more, by an ontology's judgments; only with MaxRel on one
         **({} if parts["graded"] is None else {"graded": _tables_of(parts["graded"])}),
         **({} if isinstance(qrels, str) else {"judgments": _judgments(qrels)}),
@@ -368,8 +378,7 @@ def _can_be_read(measure: Measure) -> bool:
 
 def _packed_scores(scores: Sequence[Scores]) -> str:
     """Return a row for each measure and query, sorted by measure and then query; null means no value."""
-    bounds = () if scores[0].unjudged is None else UNJUDGED
-    schema = SCORES | dict.fromkeys(bounds, pl.Float64)
+    schema = SCHEMAS["scores"] | dict.fromkeys(() if scores[0].unjudged is None else UNJUDGED, pl.Float64)
     frames = [
         pl.DataFrame(
             {
@@ -390,8 +399,10 @@ def _packed_scores(scores: Sequence[Scores]) -> str:
 
 def _packed_repeats(found: Sequence[Repeated]) -> dict[str, object]:
     """Return a row for each measure, query and repeat; nothing of an evaluation without repeats."""
-    columns = {name: np.concatenate([getattr(one, name).ravel() for one in found]) for name in REPEATS if found}
-    return {"repeats": packed(pl.DataFrame(columns).fill_nan(None), REPEATS)} if found else {}
+    columns = {
+        name: np.concatenate([getattr(one, name).ravel() for one in found]) for name in SCHEMAS["repeats"] if found
+    }
+    return {"repeats": packed(pl.DataFrame(columns).fill_nan(None), SCHEMAS["repeats"])} if found else {}
 
 
 def _repeats(data: Mapping[str, Any], n_measures: int, n_queries: int) -> list[Repeated | None]:
@@ -400,38 +411,42 @@ def _repeats(data: Mapping[str, Any], n_measures: int, n_queries: int) -> list[R
         return [None] * n_measures
     rows = unpacked(data["repeats"]).fill_null(math.nan)
     shape = (n_measures, n_queries, rows.height // (n_measures * n_queries))
-    columns = [rows[name].to_numpy().reshape(shape) for name in REPEATS]
+    columns = [rows[name].to_numpy().reshape(shape) for name in SCHEMAS["repeats"]]
     return [Repeated(values, variances) for values, variances in zip(*columns, strict=True)]
 
 
 def _tables_of(placed: Placements) -> dict[str, object]:
-    own = placed.subtopics
     queries = {
         "query_id": placed.query_ids.tolist(),
         "n_retrieved": placed.n_retrieved,
         "ends_in_tie": placed.ends_in_tie,
-        "top_score": placed.top_score,
+        **({} if placed.top_score is None else {"top_score": placed.top_score}),
     }
-    schema = {name: dtype for name, dtype in QUERIES.items() if name != "top_score" or placed.top_score is not None}
+    beside = {"subtopics": placed.subtopics, "passages": placed.passages}
     return {
-        **({} if own is None else {"subtopics": _packed(own, SUBTOPICS)}),
-        **({} if placed.passages is None else {"passages": _packed(placed.passages, PASSAGES)}),
-        "queries": packed({name: queries[name] for name in schema}, schema),
-        "retrieved": _packed(placed, RETRIEVED),
-        "judged": packed({"query": placed.judged_query, "relevance": placed.judged_relevance}, JUDGED),
+        **{name: _packed(rows, name) for name, rows in beside.items() if rows is not None},
+        "queries": packed(queries, {name: SCHEMAS["queries"][name] for name in queries}),
+        "retrieved": _packed(placed, "retrieved"),
+        "judged": packed({"query": placed.judged_query, "relevance": placed.judged_relevance}, SCHEMAS["judged"]),
         "max_relevance": placed.max_relevance,
     }
 
 
 def _judgments(qrels: Qrels) -> dict[str, object]:
-    topics, passages = qrels.subtopics, qrels.passages
+    frames = {
+        "rows": (qrels.to_polars(), "judgments"),
+        "subtopics": (qrels.subtopics, "topics"),
+        "passages": (qrels.passages, "spans"),
+    }
     return {
         "name": qrels.name,
         "notes": list(qrels.notes),
         "without": list(qrels.bare),
-        "rows": packed(qrels.to_polars().select(*JUDGMENTS), JUDGMENTS),
-        **({} if topics is None else {"subtopics": packed(topics.select(*TOPICS), TOPICS)}),
-        **({} if passages is None else {"passages": packed(passages.select(*SPANS), SPANS)}),
+        **{
+            name: packed(frame.select(*SCHEMAS[table]), SCHEMAS[table])
+            for name, (frame, table) in frames.items()
+            if frame is not None
+        },
     }
 
 
@@ -441,12 +456,13 @@ def _ranking(run: Run, rows: KeptRows) -> dict[str, object]:
     return {
         "notes": list(run.notes),
         "by_keys": run.by_keys and list(run.by_keys),
-        "lists": packed(rows.queries, LISTS),
-        "rows": packed(coded.select(*RANKING), RANKING),
+        "lists": packed(rows.queries, SCHEMAS["lists"]),
+        "rows": packed(coded.select(*SCHEMAS["ranking"]), SCHEMAS["ranking"]),
     }
 
 
-def _packed(rows: Placements | Subtopics | Passages, schema: Mapping[str, type[pl.DataType]]) -> str:
+def _packed(rows: Placements | Subtopics | Passages, table: str) -> str:
+    schema = SCHEMAS[table]
     return packed({name: [*rows.doc_ids] if name == "doc_id" else getattr(rows, name) for name in schema}, schema)
 
 
