@@ -11,6 +11,7 @@ import operator
 import re
 import sys
 from collections.abc import Collection, Iterable
+from copy import copy
 from importlib import import_module
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -92,6 +93,13 @@ def collected(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
     found: dict[K, list[T]] = {}
     for key, value in pairs:
         found.setdefault(key, []).append(value)
+    return found
+
+
+def changed(thing: T, **attributes: Any) -> T:  # noqa: ANN401 - of any object
+    """Return a copy of an object with some other attributes."""
+    found = copy(thing)
+    vars(found).update(attributes)
     return found
 
 

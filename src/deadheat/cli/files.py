@@ -7,7 +7,6 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 import click
 
+from deadheat.arguments import changed
 from deadheat.cli.app import error_message, refuse, refuse_if
 from deadheat.wording import STDIN, STREAM, printable
 
@@ -139,9 +139,7 @@ def open_qrels(path: str, *, is_checked: bool = True) -> Qrels:
         return qrels
     from deadheat.data.rows import LazyRows
 
-    beside_runs = copy(qrels)
-    beside_runs.rows, beside_runs.bare = LazyRows(frame), qrels.bare
-    return beside_runs
+    return changed(qrels, rows=LazyRows(frame), bare=qrels.bare)
 
 
 def _graded(path: str, kind: Literal["qrels", "run"], name: str | None) -> Qrels | Run | None:

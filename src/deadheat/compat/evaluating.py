@@ -147,8 +147,10 @@ def _checked(qrels: Nested) -> dict[str, Mapping[str, float]]:
 
 def _check_is_mapping(source: object, value: str) -> None:
     if not isinstance(source, Mapping):
-        given = Plain(f"{source!r:.80} ({type(source).__name__})")
-        raise SourceTypeError(given=given, allowed=f"a dict of dicts {{query: {{document: {value}}}}}")
+        raise SourceTypeError(
+            given=Plain(f"{source!r:.80} ({type(source).__name__})"),
+            allowed=f"a dict of dicts {{query: {{document: {value}}}}}",
+        )
 
 
 class Tally:

@@ -207,8 +207,10 @@ def _dicts(source: Any, kind: str, *, sort: bool = False) -> Dicts:  # noqa: ANN
         return {query: _sorted(own) for query, own in source.items()} if sort else source
     arrays = [] if isinstance(source, str) else [np.asarray(own) for own in source]
     if not arrays or any(own.ndim != 2 or own.shape[1] != 2 for own in arrays):
-        allowed = f"a dict of dicts, arrays of documents and numbers, or what ranx.{kind.capitalize()} is"
-        raise SourceTypeError(given=Plain(f"{type(source).__name__} as {kind}"), allowed=allowed)
+        raise SourceTypeError(
+            given=Plain(f"{type(source).__name__} as {kind}"),
+            allowed=f"a dict of dicts, arrays of documents and numbers, or what ranx.{kind.capitalize()} is",
+        )
     if kind == "run":  # whose scores ranx does not look at; of a document that comes twice, the first place counts
         arrays = [np.column_stack((own[:, 0], -np.arange(len(own))))[::-1] for own in arrays]
     return {f"{n:09}": {str(doc): value for doc, value in own.tolist()} for n, own in enumerate(arrays)}
@@ -232,8 +234,10 @@ def _different_queries(qrels: Dicts, run: Dicts) -> DataError:
         for what, ids in (("the run lacks", lacking), ("the qrels lack", more))
         if ids
     ]
-    hint = "make_comparable=True counts the first as empty and leaves the others out"
-    return DataError(" and ".join(parts), hint=hint)
+    return DataError(
+        " and ".join(parts),
+        hint="make_comparable=True counts the first as empty and leaves the others out",
+    )
 
 
 def compare(  # noqa: PLR0917 - ranx's order of arguments

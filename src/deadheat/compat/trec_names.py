@@ -184,10 +184,12 @@ def _unknown(given: str, name: str, version: int) -> UnknownMeasureError:
         newer = MEASURES[name].since
         return UnknownMeasureError(f"trec_eval {version} has no measure {name!r}", hint=f"trec_eval {newer} has it")
     if "prefs" in name or name.endswith(("_jg", "_avgjg")):
-        here = f"here are {', '.join(names)}"
-        return UnknownMeasureError(f"deadheat does not compute {name!r} of trec_eval", hint=here)
-    hint = did_you_mean(given, names) or f"All: {', '.join(names)}"
-    return UnknownMeasureError(f"trec_eval {version} has no measure {given!r}", hint=hint)
+        return UnknownMeasureError(
+            f"deadheat does not compute {name!r} of trec_eval", hint=f"here are {', '.join(names)}"
+        )
+    return UnknownMeasureError(
+        f"trec_eval {version} has no measure {given!r}", hint=did_you_mean(given, names) or f"All: {', '.join(names)}"
+    )
 
 
 def columns(
@@ -277,8 +279,10 @@ def _named(one: TrecMeasure, given: Sequence[str], levels: Collection[float]) ->
         return named | own
     numbers = [_number(one, text) for text in given]
     if len(numbers) != len(one.defaults):
-        allowed = f"{len(one.defaults)} numbers behind the dot, such as {one.name}.{','.join(one.defaults)}"
-        raise MeasureError(allowed=allowed, **refused)
+        raise MeasureError(
+            allowed=f"{len(one.defaults)} numbers behind the dot, such as {one.name}.{','.join(one.defaults)}",
+            **refused,
+        )
     if one.name == "set_F":  # its x is the square of van Rijsbergen's beta
         return {"beta": math.sqrt(max(numbers[0], 0.0))}
     if one.name == "utility":

@@ -265,8 +265,9 @@ def _names(columns: list[str], grade: str | Callable[[Any], object] | None, wher
     for name, known in wanted.items():
         several = [one for one in known if one in columns]
         if name == "grade" and len(several) > 1:
-            hint = "say which one: grade="
-            raise ColumnError(f"{' and '.join(several)} may both hold the grade", hint=hint, path=where)
+            raise ColumnError(
+                f"{' and '.join(several)} may both hold the grade", hint="say which one: grade=", path=where
+            )
         own = next(iter(several), None)
         if own is None and not (name == "grade" and callable(grade)):
             raise ColumnError(

@@ -2,13 +2,13 @@
 
 import warnings
 from collections.abc import Iterable, Mapping
-from copy import copy
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
 import polars as pl
 
+from deadheat.arguments import changed
 from deadheat.data.tables import Qrels, Source, path_of
 from deadheat.errors import ColumnError, DataError, DeadheatWarning, FileFormatError, SourceTypeError
 from deadheat.io.frames import as_narwhals
@@ -48,9 +48,7 @@ def held_against(qrels: Qrels, collection: Source, *, rel: float | None, strict:
     if strict:
         raise DataError(text, allowed="ids that exist", hint="are the judgments older?", path=qrels.where)
     warnings.warn(f"{qrels.where}: {text}: no run can find them", DeadheatWarning, stacklevel=4)
-    found = copy(qrels)
-    found.notes = (*qrels.notes, text)
-    return found
+    return changed(qrels, notes=(*qrels.notes, text))
 
 
 def ids_of(collection: Source) -> set[str]:
@@ -108,8 +106,10 @@ def _ids_in(path: Path) -> Iterable[object]:
 def _column(columns: list[str], where: str | Path) -> str:
     name = next((name for name in NAMES if name in columns), None)
     if name is None:
-        hint = next(filter(None, (did_you_mean(one, NAMES) for one in columns)), "")
         raise ColumnError(
-            f"no column of ids: {', '.join(map(repr, columns[:8]))}", allowed=NAMES[:3], hint=hint, path=where
+            f"no column of ids: {', '.join(map(repr, columns[:8]))}",
+            allowed=NAMES[:3],
+            hint=next(filter(None, (did_you_mean(one, NAMES) for one in columns)), ""),
+            path=where,
         )
     return name

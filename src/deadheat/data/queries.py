@@ -222,8 +222,10 @@ def _records_of(source: Source, where: str) -> Records:
             )
         lists = [one for one in source.values() if isinstance(one, Sized) and not isinstance(one, str | Mapping)]
         if len(lists) < len(source) or len(set(map(len, lists))) > 1:
-            allowed = "a dict of dicts {query_id: {column: value}}, or of lists {column: [value, ...]} of one length"
-            raise SourceTypeError(given=Plain(f"{source[wrong]!r:.60} for {wrong!r}"), allowed=allowed)
+            raise SourceTypeError(
+                given=Plain(f"{source[wrong]!r:.60} for {wrong!r}"),
+                allowed="a dict of dicts {query_id: {column: value}}, or of lists {column: [value, ...]} of one length",
+            )
         return Records([dict(zip(source, row, strict=True)) for row in zip(*source.values(), strict=True)])
     if isinstance(source, list | tuple) and all(isinstance(row, Mapping) for row in source):
         return Records([dict(row) for row in source])

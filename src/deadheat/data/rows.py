@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice, pairwise
@@ -14,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from deadheat.arguments import changed
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.io.hashing import doc_hash
 from deadheat.io.kinds import Kind
@@ -366,9 +366,7 @@ class UnreadRows(LazyRows):
 
     def negated(self) -> UnreadRows:
         """Return the rows where they are with the lowest scores first."""
-        found = copy(self)
-        found.reading = replace(self.reading, ascending=True)
-        return found
+        return changed(self, reading=replace(self.reading, ascending=True))
 
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return the pairs of the fetched rows that occur more than once."""

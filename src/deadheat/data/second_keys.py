@@ -68,8 +68,11 @@ def rank_tuples(source: Mapping[str, Mapping[str, Any]], where: str) -> dict[str
     scores = list(chain.from_iterable(documents.values() for documents in source.values()))
     wrong = [one for one in scores if not isinstance(one, tuple | list) or len(one) != len(first) or not one]
     if wrong:
-        allowed = f"a tuple of {len(first)} numbers, as the first score is" if first else "a tuple of numbers"
-        raise DataError(given=Plain(f"{wrong[0]!r}"), allowed=allowed, path=where)
+        raise DataError(
+            given=Plain(f"{wrong[0]!r}"),
+            allowed=f"a tuple of {len(first)} numbers, as the first score is" if first else "a tuple of numbers",
+            path=where,
+        )
     try:
         columns = np.array(scores, np.float64).T
     except (TypeError, ValueError, OverflowError):

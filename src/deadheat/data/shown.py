@@ -105,8 +105,7 @@ def _above(parts: tuple[Label, ...], place: int) -> tuple[str, ...]:
 
 
 def _flat_part(part: Label) -> str:
-    text = part if isinstance(part, str) else " vs ".join(part)
-    name, is_whole = _plain(text)
+    name, is_whole = _plain(part if isinstance(part, str) else " vs ".join(part))
     return name if is_whole and 0 < len(name) <= LONGEST else _hashed(part)
 
 

@@ -117,9 +117,13 @@ class Spans:
             lacking = read.filter(pl.col(column).is_null())
             if len(lacking):
                 query, text = lacking.select("query_id", TEXT).row(0)
-                is_quoted = text is not None and column != "doc_id"
-                hint = Advice("documents", when="to look quoted text up, ") if is_quoted else None
-                raise DataError(f"a span of query {query!r} has no {column}", hint=hint, path=self.where)
+                raise DataError(
+                    f"a span of query {query!r} has no {column}",
+                    hint=Advice("documents", when="to look quoted text up, ")
+                    if text is not None and column != "doc_id"
+                    else None,
+                    path=self.where,
+                )
         rows = self._located(read) if self._texts is not None else read
         rows = rows.with_columns(pl.col("relevance").fill_null(1.0), span=PLACE)
         wrong = rows.filter(pl.col("start") == pl.col("end"))
@@ -128,8 +132,12 @@ class Spans:
         wrong = rows.filter(pl.col("relevance") < 0)
         if len(wrong):
             query, span, given = wrong.select("query_id", "span", "relevance").row(0)
-            told = f"the relevance of span {span!r} of query {query!r} is negative"
-            raise DataError(told, given=given, allowed="0 or more", path=self.where)
+            raise DataError(
+                f"the relevance of span {span!r} of query {query!r} is negative",
+                given=given,
+                allowed="0 or more",
+                path=self.where,
+            )
         twice = rows.filter(pl.struct("query_id", "span").is_duplicated())
         if len(twice):
             query, span = twice.select("query_id", "span").row(0)
@@ -141,8 +149,11 @@ class Spans:
         known = self._texts or {}
         unknown = rows.filter(~pl.col("doc_id").is_in([*known]))["doc_id"].unique(maintain_order=True).to_list()
         if unknown:
-            told = f"{what}s of {counted(len(unknown), 'document')} that documents do not have ({three(unknown)})"
-            raise DataError(told, allowed="ids that exist", path=self.where)
+            raise DataError(
+                f"{what}s of {counted(len(unknown), 'document')} that documents do not have ({three(unknown)})",
+                allowed="ids that exist",
+                path=self.where,
+            )
         places: list[tuple[int, int]] = []
         for doc, start, end, quoted in rows.select("doc_id", *OFFSETS, TEXT).iter_rows():
             text = known[doc]
@@ -202,8 +213,7 @@ class Spans:
         queries = {*self.rows["query_id"], *self.unanswerable}
         judged = chunks.select("query_id", doc_id="chunk", relevance=pl.Series(relevance))
         judged = judged.filter(pl.col("query_id").is_in([*queries]))
-        rows = pl.concat([judged, alone.select(*KEY, "relevance")])
-        qrels = Qrels.of_checked(rows, self.name)
+        qrels = Qrels.of_checked(pl.concat([judged, alone.select(*KEY, "relevance")]), self.name)
         qrels.subtopics = pl.concat([topics, alone])
         columns = ("query_id", "doc_id", "document", *OFFSETS, "relevance")
         of_both = (
@@ -251,8 +261,11 @@ def _found(quoted: str | None, doc: str, text: str, where: str) -> tuple[int, in
         what = "a span without offsets and text" if quoted is None else f"the text {shown(quoted)}"
         raise DataError(f"{what} is not in document {doc!r}", allowed="a part of it, as it is written", path=where)
     if text.find(quoted, first + 1) >= 0:
-        hint = "quote more of it, or give start and end"
-        raise DataError(f"the text {shown(quoted)} is in document {doc!r} more than once", hint=hint, path=where)
+        raise DataError(
+            f"the text {shown(quoted)} is in document {doc!r} more than once",
+            hint="quote more of it, or give start and end",
+            path=where,
+        )
     return first, first + len(quoted)
 
 

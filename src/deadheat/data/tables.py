@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self, TypeAlias, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import as_precision, check_choice
+from deadheat.arguments import as_precision, changed, check_choice
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.precision import ScorePrecision, round_and_warn
 from deadheat.data.ranks import warn_of_order, warn_of_ranks
@@ -480,9 +480,11 @@ class Run(DocumentTable):
         if not ascending or (isinstance(source, DocumentTable) and not isinstance(source, Run)):
             return super().of(source)
         if isinstance(source, Run):
-            hint = "write Run(..., ascending=True)"
             raise ParameterError(
-                argument="ascending", given=True, allowed="False for a Run that is read already", hint=hint
+                argument="ascending",
+                given=True,
+                allowed="False for a Run that is read already",
+                hint="write Run(..., ascending=True)",
             )
         return cls(source, ascending=True)
 
@@ -561,9 +563,7 @@ class Run(DocumentTable):
 
     def renamed(self, name: str) -> Self:
         """Return the run under another name."""
-        found = copy(self)
-        found.name = name
-        return found
+        return changed(self, name=name)
 
     def then_by(self, *others: Source, score_precision: ScorePrecision = None) -> Self:
         """Return the run with its ties ordered by the scores of other runs, one after the other.
@@ -603,11 +603,9 @@ class Run(DocumentTable):
         keys = [self._key(other) for other in others]
         names = [key.name for key in keys]
         labels = [name if names.count(name) == 1 else f"{name} ({n})" for n, name in enumerate(names, 1)]
-        found = copy(self)
         given = {label: key.to_polars() for label, key in zip(labels, keys, strict=True)}
         frame, notes = ordered_by(self.to_polars(), given, score_precision)
-        found.rows, found.by_keys = MemoryRows(frame), (score_precision,)
-        return found.noted(notes)
+        return changed(self, rows=MemoryRows(frame), by_keys=(score_precision,)).noted(notes)
 
     def _key(self, other: Source) -> "Run":
         """Return a run to order ties by: read, or another column of the file of this one."""
@@ -615,8 +613,11 @@ class Run(DocumentTable):
             try:
                 key = Run(self.path, name=other, format=self.format, columns={**self.columns, "score": other})
             except ParameterError:  # of files without columns
-                hint = f"a column can be named only if the run has columns, as CSV has; {self.path} has none"
-                raise DataError("no such file", path=other, hint=hint) from None
+                raise DataError(
+                    "no such file",
+                    path=other,
+                    hint=f"a column can be named only if the run has columns, as CSV has; {self.path} has none",
+                ) from None
         else:
             key = Run.of(other)
         key.check_duplicates()
@@ -649,10 +650,9 @@ class Run(DocumentTable):
         """Return the run with its scores rounded, in memory; the run itself if `precision` is None."""
         if precision is None:
             return self
-        frame, found = self.to_polars(), copy(self)
+        frame = self.to_polars()
         scores = round_and_warn(frame["score"].to_numpy(), precision)
-        found.rows = MemoryRows(frame.with_columns(score=pl.Series(scores)))
-        return found
+        return changed(self, rows=MemoryRows(frame.with_columns(score=pl.Series(scores))))
 
 
 def read_qrels(

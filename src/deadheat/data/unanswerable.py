@@ -57,8 +57,11 @@ def split_unanswerable(
     wrong = judged.filter(pl.col(names["query_id"]).cast(pl.String).is_in([*without]) & (is_relevant > 0))
     if len(wrong):
         query, found = wrong.select(names["query_id"], names["doc_id"]).row(0)
-        told = f"query {query!r} is not answerable, and document {found!r} is relevant for it"
-        raise DataError(told, allowed="one of both", path=where)
+        raise DataError(
+            f"query {query!r} is not answerable, and document {found!r} is relevant for it",
+            allowed="one of both",
+            path=where,
+        )
     return judged, tuple(sorted(without - {*judged[names["query_id"]].cast(pl.String)}))
 
 

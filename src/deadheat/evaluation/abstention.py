@@ -21,5 +21,4 @@ def abstention_curve(placements: Placements, rel: float) -> pl.DataFrame:
         means = {side: float(one.mean()) if len(one) else None for side, one in zip(SIDES, known, strict=True)}
         rows.append({"threshold": threshold, **counts, **means})
     numbers = dict.fromkeys(("threshold", *SIDES), pl.Float64)
-    schema = {name: numbers.get(name, pl.Int64) for name in rows[0]}
-    return pl.DataFrame(rows, schema=schema)
+    return pl.DataFrame(rows, schema={name: numbers.get(name, pl.Int64) for name in rows[0]})

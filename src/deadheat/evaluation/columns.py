@@ -168,9 +168,12 @@ class Scorings:
                 scan_columns(path, asked, given, format) if path else score_columns(source, asked, given, self.where)
             )
         if asked is None and len(found.scores) > MOST:
-            problem = f"{len(found.scores):,} columns of scores are too many to evaluate all"
-            hint = "name some of them (columns=, --score-columns)"
-            raise ColumnError(problem, allowed=f"{MOST:,} or fewer", hint=hint, path=path or self.where)
+            raise ColumnError(
+                f"{len(found.scores):,} columns of scores are too many to evaluate all",
+                allowed=f"{MOST:,} or fewer",
+                hint="name some of them (columns=, --score-columns)",
+                path=path or self.where,
+            )
         self._path, self._given = path, given
         self.ids = found.ids
         self.scores: dict[str, FloatArray] = {

@@ -256,9 +256,12 @@ def _evaluate_spans(
 ) -> Evaluation | Evaluations:
     """Evaluate runs of chunks, each under judgments of its own chunks."""
     if options["collection"] is not None:
-        hint = "dh.Spans(rows, documents=...) checks the ids of documents"
         raise ParameterError(
-            argument="collection", given=Plain("some"), allowed="None", beside={"qrels": "spans"}, hint=hint
+            argument="collection",
+            given=Plain("some"),
+            allowed="None",
+            beside={"qrels": "spans"},
+            hint="dh.Spans(rows, documents=...) checks the ids of documents",
         )
     chosen = measures_of_spans(SPAN_MEASURES if measures is None else parse_measures(measures))
     own: Any = {**options, "ascending": False, "check_duplicates": False}  # as they are read

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import Rng, as_count
+from deadheat.arguments import Rng, as_count, changed
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
@@ -310,8 +309,10 @@ class Evaluation(Plottable, Shown):
         lists = self.lists
         if lists is None:
             if self.run is None or self.origin is not None:
-                hint = "evaluate_dense(..., items=True) and Accumulator(items=True) keep them"
-                raise ParameterError("the lists of this evaluation were not kept", hint=hint)
+                raise ParameterError(
+                    "the lists of this evaluation were not kept",
+                    hint="evaluate_dense(..., items=True) and Accumulator(items=True) keep them",
+                )
             lists = Lists.of_run(self.run, self.conventions.score_precision)
         profile = import_module("deadheat.profile.items").profile_of  # profiles look at evaluations
         options = {"n_items": n_items, "n_users": n_users, "head": head}
@@ -403,9 +404,7 @@ class Evaluation(Plottable, Shown):
         """
         if Saving.checked("save_depth", save_depth):
             save_depth = max(save_depth, TOP, *(one.deepest or 0 for one in self.measures))
-        found = copy(self)
-        found.run = self.run and kept(self.run, save_depth, self.conventions.score_precision)
-        return found
+        return changed(self, run=self.run and kept(self.run, save_depth, self.conventions.score_precision))
 
     def rescored(
         self,
@@ -492,9 +491,7 @@ class Evaluation(Plottable, Shown):
         ----------
         name : str
         """
-        found = copy(self)
-        found.name = name
-        return found
+        return changed(self, name=name)
 
     def renamed(self, names: Mapping[str, str]) -> Evaluation:
         """Return the evaluation of some queries under other ids.
@@ -722,8 +719,7 @@ class Strata(Mapping[Stratum, "Evaluation"], Plottable, Shown):
             for stratum, part in self.items()
             for scores, interval in zip(part, found[stratum].values(), strict=True)
         ]
-        schema = dict.fromkeys(self.columns, pl.String) | SUMMARY
-        return frame_of(rows, schema)
+        return frame_of(rows, dict.fromkeys(self.columns, pl.String) | SUMMARY)
 
     def to_polars(self) -> pl.DataFrame:
         """Return :meth:`summary` with its defaults."""
@@ -770,8 +766,11 @@ class Strata(Mapping[Stratum, "Evaluation"], Plottable, Shown):
             stratum "(none)" count in micro only.
         """
         if within is not None and (within not in self.columns or len(self.columns) < 2):
-            allowed = self.columns if len(self.columns) > 1 else "one of several stratum columns"
-            raise ParameterError(argument="within", given=within, allowed=allowed)
+            raise ParameterError(
+                argument="within",
+                given=within,
+                allowed=self.columns if len(self.columns) > 1 else "one of several stratum columns",
+            )
         place = None if within is None else self.columns.index(within)
         found: dict[str, list[Stratum]] = {}
         for stratum in self:
@@ -781,8 +780,7 @@ class Strata(Mapping[Stratum, "Evaluation"], Plottable, Shown):
             for value in sorted(found, key=order)
             for measure in self.whole.measures
         ]
-        schema = ({within: pl.String} if within else {}) | AVERAGES
-        return frame_of(rows, schema)
+        return frame_of(rows, ({within: pl.String} if within else {}) | AVERAGES)
 
     def _average(self, measure: Measure, strata: list[Stratum], place: int | None) -> tuple[float | str | None, ...]:
         """Return the numbers named by `AVERAGES`, of one measure over some strata that share the column at `place`."""

@@ -4,7 +4,6 @@ Evaluations under different judgments are brought under the same ones, or to the
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
+from deadheat.arguments import changed
 from deadheat.arrays import BoolArray, members
 from deadheat.data.changes import Changes, changes
 from deadheat.data.rows import MemoryRows
@@ -109,8 +109,12 @@ def renamed(run: Run, ids: Mapping[str, str] | str | Path) -> Run:
         pairs = table.select(pl.col(OLD_NEW).cast(pl.String)).unique(maintain_order=True)
     wrong = pairs.filter(pairs["old"].is_duplicated() | pl.any_horizontal(pl.col(OLD_NEW).fill_null("") == ""))
     if len(wrong):
-        told = ", ".join(f"{old!r}: {new!r}" for old, new in wrong.head(3).rows())
-        raise DataError("renames an id twice, or lacks one", given=Plain(told), allowed="one new id of each", path=path)
+        raise DataError(
+            "renames an id twice, or lacks one",
+            given=Plain(", ".join(f"{old!r}: {new!r}" for old, new in wrong.head(3).rows())),
+            allowed="one new id of each",
+            path=path,
+        )
     frame = run.to_polars()
     n_found = len(pairs.filter(pairs["old"].is_in(frame["doc_id"].implode())))
     if not n_found:
@@ -119,10 +123,11 @@ def renamed(run: Run, ids: Mapping[str, str] | str | Path) -> Run:
             hint="each row has the id in the ranking first, then that in the qrels",
             path=path,
         )
-    found, rows = copy(run), run.rows
     frame = frame.with_columns(pl.col("doc_id").replace(pairs["old"], pairs["new"]))
-    found.rows = KeptRows(frame, rows.queries, rows.depth) if isinstance(rows, KeptRows) else MemoryRows(frame)
-    found.notes = (*run.notes, f"documents renamed in the ranking: {n_found:,} of {len(pairs):,}")
+    held = run.rows
+    rows = KeptRows(frame, held.queries, held.depth) if isinstance(held, KeptRows) else MemoryRows(frame)
+    note = f"documents renamed in the ranking: {n_found:,} of {len(pairs):,}"
+    found = changed(run, rows=rows, notes=(*run.notes, note))
     found.check_duplicates()
     return found
 
@@ -370,8 +375,14 @@ def _differ(evaluations: Mapping[str, Evaluation], way: str | None, why: str = "
     problem = f"{' and '.join(evaluations)} were evaluated with different qrels ({told})"
     if way == "strict" or old is None or new is None:
         return DataError(problem, hint=f"{why}evaluate both with the same qrels")
-    when = f"{why}evaluate both with the same qrels, or compare the queries whose judgments are equal: "
-    return DataError(problem, hint=Advice("judgments", "shared", when=when))
+    return DataError(
+        problem,
+        hint=Advice(
+            "judgments",
+            "shared",
+            when=f"{why}evaluate both with the same qrels, or compare the queries whose judgments are equal: ",
+        ),
+    )
 
 
 Brought: TypeAlias = tuple[dict[str, Evaluation], dict[str, Changes], dict[Measure, None], set[str]]

@@ -49,9 +49,11 @@ class Repeats(Sequence[Source]):
     def __init__(self, runs: Source, name: str = "repeats") -> None:
         runs = runs_by_repeat(runs) or runs
         if not isinstance(runs, list | tuple) or len(runs) < FEWEST:
-            given = len(runs) if isinstance(runs, list | tuple) else runs
-            allowed = "a list of two runs or more, or a table with a column 'repeat'"
-            raise ParameterError(argument="runs", given=given, allowed=allowed)
+            raise ParameterError(
+                argument="runs",
+                given=len(runs) if isinstance(runs, list | tuple) else runs,
+                allowed="a list of two runs or more, or a table with a column 'repeat'",
+            )
         self.runs, self.name, self.is_ascending = tuple(runs), name, False
 
     @classmethod

@@ -126,8 +126,9 @@ def _moments(measure: Measure, placements: Placements, sampled: int) -> tuple[Fl
     gains: FloatArray = (placements.relevance >= getattr(measure, "rel", 1)) * 1.0
     divisor: FloatArray = np.ones(placements.n_queries)
     if isinstance(measure, RR | Hit) and not gains.all():
-        problem = f"sampled= needs relevance {measure.rel:g} or more of all judged documents"
-        raise MeasureError(problem, measure=measure.label)
+        raise MeasureError(
+            f"sampled= needs relevance {measure.rel:g} or more of all judged documents", measure=measure.label
+        )
     if isinstance(measure, SumMeasure):
         divisor = np.asarray(measure.divisor(lists), np.float64)
     if isinstance(measure, WeightedMeasure):

@@ -520,8 +520,7 @@ class Scores(InNotebooks):
         >>> few["DCG"].interval().unknown
         'only 2 queries'
         """
-        options = IntervalOptions.of(locals())
-        return intervals([self], options)[0]
+        return intervals([self], IntervalOptions.of(locals()))[0]
 
     def quantile(self, quantile: float, *, confidence_level: float = 0.95) -> Interval:
         """Return a quantile over queries, such as the median, with its exact interval.

@@ -109,8 +109,12 @@ def steps_of(
     if query_id not in ids:
         raise DataError(f"query {query_id!r} was not evaluated", hint=did_you_mean(query_id, ids))
     if ties == "random" or (ties not in POLICIES and (run is None or run.by_keys is not None)):
-        hint = "with the run, by doc_id and input too" if run is None else None
-        raise ParameterError(argument="ties", given=ties, allowed=POLICIES, hint=hint)
+        raise ParameterError(
+            argument="ties",
+            given=ties,
+            allowed=POLICIES,
+            hint="with the run, by doc_id and input too" if run is None else None,
+        )
     place = ids.index(query_id)
     before = placements.select(scores.query_ids == query_id)
     own = None if run is None else _documents(run, query_id, conventions)

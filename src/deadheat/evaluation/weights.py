@@ -52,8 +52,9 @@ def weights_of(weights: Weights | None, queries: Source | None, query_ids: TextA
     elif isinstance(weights, Mapping):
         where, given = None, {str(query): weight for query, weight in weights.items()}
     else:
-        allowed = "a column of queries, or a dict of query_id to a number"
-        raise ParameterError(argument="weights", given=weights, allowed=allowed)
+        raise ParameterError(
+            argument="weights", given=weights, allowed="a column of queries, or a dict of query_id to a number"
+        )
     found = np.array([_number(given.get(query)) for query in ids])
     lacking = [query for query in ids if given.get(query) is None]
     wrong = [query for query, one in zip(ids, found, strict=True) if query not in lacking and not 0 <= one < math.inf]

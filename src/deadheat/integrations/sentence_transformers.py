@@ -66,8 +66,9 @@ class WithTies:
         super().__init__(*args, **kwargs)
         self.ties = tie_policy(ties, DEFAULT)
         if self.ties not in self.allowed_ties:
-            hint = "documents of samples have no ids"
-            raise ParameterError(argument="ties", given=self.ties, allowed=self.allowed_ties, hint=hint)
+            raise ParameterError(
+                argument="ties", given=self.ties, allowed=self.allowed_ties, hint="documents of samples have no ids"
+            )
 
     def get_config_dict(self) -> dict[str, Any]:
         """Return what a model card says of the evaluator, the tie policy included."""

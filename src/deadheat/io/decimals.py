@@ -117,8 +117,13 @@ class DecimalColumn:
         return text.replace(",", ".")
 
     def _error(self, problem: str, line: int) -> MalformedRowError:
-        hint = Advice("decimal", when="to say which mark is the decimal one, ',' or '.', ")
-        return MalformedRowError(problem, hint=hint, python="as with dh.decimal(','):", path=self.path, line=line)
+        return MalformedRowError(
+            problem,
+            hint=Advice("decimal", when="to say which mark is the decimal one, ',' or '.', "),
+            python="as with dh.decimal(','):",
+            path=self.path,
+            line=line,
+        )
 
     def notes(self) -> tuple[str, ...]:
         """Return which mark was taken for the decimal mark; raise if the marks may as well group thousands."""

@@ -123,8 +123,11 @@ def part(held: Any, key: str, kinds: tuple[type, ...], place: str, where: str) -
     if not isinstance(held, Mapping):
         raise DataError(f"{place} is {held!r:.60}", allowed=f"an object with {key!r}", path=where)
     if key not in held:
-        has = f"it has {', '.join(map(repr, [*held][:6])) or 'no keys'}"
-        raise DataError(f"{place} has no {key!r}", hint=did_you_mean(key, map(str, held)) or has, path=where)
+        raise DataError(
+            f"{place} has no {key!r}",
+            hint=did_you_mean(key, map(str, held)) or f"it has {', '.join(map(repr, [*held][:6])) or 'no keys'}",
+            path=where,
+        )
     found = held[key]
     if not isinstance(found, kinds) or (isinstance(found, bool) and not {int, Real}.isdisjoint(kinds)):
         raise DataError(

@@ -432,6 +432,9 @@ def _refuse_missing(rows: pl.DataFrame, ids: Mapping[str, str], names: Sequence[
         is_missing = values.is_null() | (values.is_nan() if values.dtype.is_float() else False)
         if n := int(is_missing.sum()):
             query, doc = rows.filter(is_missing).select(ids[key] for key in KEYS).row(0)
-            what = f"column {name!r} of document {doc!r} for query {query!r} is missing (null or NaN)"
-            count = f"; this holds for {n:,} rows" if n > 1 else ""
-            raise DataError(what + count, hint="fill it, or name the columns without it", path=where)
+            raise DataError(
+                f"column {name!r} of document {doc!r} for query {query!r} is missing (null or NaN)"
+                + (f"; this holds for {n:,} rows" if n > 1 else ""),
+                hint="fill it, or name the columns without it",
+                path=where,
+            )

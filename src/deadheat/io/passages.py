@@ -76,8 +76,12 @@ def read_passages(source: object, path: Path | None, kind: Kind, where: str) -> 
     is_back = (found["end"] < found["start"]).fill_null(value=False)
     if is_back.any():
         row = found.row(_first(is_back) - 1, named=True)
-        told = f"row {_first(is_back)}: the passage of {row['doc_id']!r} ends at {row['end']}, before its start"
-        raise DataError(told, given=row["start"], allowed="end from start on", path=where)
+        raise DataError(
+            f"row {_first(is_back)}: the passage of {row['doc_id']!r} ends at {row['end']}, before its start",
+            given=row["start"],
+            allowed="end from start on",
+            path=where,
+        )
     return found
 
 
@@ -99,8 +103,9 @@ def as_numbers(column: pl.Series, where: str, *, is_offset: bool) -> pl.Series:
         is_wrong |= read.is_nan().fill_null(value=False)
     if is_wrong.any():
         row = _first(is_wrong)
-        allowed = WHOLE if is_offset else "a number"
-        raise DataError(f"row {row}: {column.name}", given=column[row - 1], allowed=allowed, path=where)
+        raise DataError(
+            f"row {row}: {column.name}", given=column[row - 1], allowed=WHOLE if is_offset else "a number", path=where
+        )
     return read.cast(pl.Int64) if is_offset else read
 
 
@@ -168,8 +173,11 @@ def _check_known(known: Mapping[str, str | None], names: Sequence[str], where: s
     for name, *others in (["query_id"], ["start", TEXT, ANSWERABLE]):
         if known[name] is None and not any(known[other] for other in others):
             held = ", ".join(map(repr, names[:12]))
-            hint = next((near for one in names if (near := did_you_mean(one, NAMES[name]))), "")
-            raise ColumnError(f"passages without {name!r}: found {held}", hint=hint, path=where)
+            raise ColumnError(
+                f"passages without {name!r}: found {held}",
+                hint=next((near for one in names if (near := did_you_mean(one, NAMES[name]))), ""),
+                path=where,
+            )
 
 
 def _table_of(source: object, names: Mapping[str, Sequence[str]], where: str) -> pl.DataFrame | list[Any]:
@@ -208,8 +216,12 @@ def _table_of(source: object, names: Mapping[str, Sequence[str]], where: str) ->
     if rows and isinstance(rows[0], tuple) and not hasattr(rows[0], "_fields"):
         misfit = next((n for n, row in enumerate(rows, 1) if not 4 <= len(row) <= len(fields)), 0)
         if misfit:
-            allowed = f"(query_id, doc_id, start, end[, {value}])"
-            raise MalformedRowError(f"row {misfit}", given=rows[misfit - 1], allowed=allowed, path=where)
+            raise MalformedRowError(
+                f"row {misfit}",
+                given=rows[misfit - 1],
+                allowed=f"(query_id, doc_id, start, end[, {value}])",
+                path=where,
+            )
         return [dict(zip(fields, row, strict=False)) for row in rows]
     return rows
 

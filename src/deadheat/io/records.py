@@ -223,8 +223,9 @@ def encoding(name: str) -> AbstractContextManager[None]:
     try:
         "".encode(name)
     except (LookupError, TypeError, ValueError) as error:
-        allowed = "an encoding of text that Python knows, such as 'cp1252'"
-        raise ParameterError(argument="encoding", given=name, allowed=allowed) from error
+        raise ParameterError(
+            argument="encoding", given=name, allowed="an encoding of text that Python knows, such as 'cp1252'"
+        ) from error
     return WithValue(_encoding, name)
 
 

@@ -90,8 +90,12 @@ class FileRows:
         if len(row) == len(self.header):
             return None
         expected, given = (self.separator.join(fields) for fields in (self.header, row))
-        allowed, found = f"{len(self.header)} fields ({expected})", Plain(f"{len(row)}: {shown(given)}")
-        return MalformedRowError(allowed=allowed, given=found, path=self._path, line=line)
+        return MalformedRowError(
+            allowed=f"{len(self.header)} fields ({expected})",
+            given=Plain(f"{len(row)}: {shown(given)}"),
+            path=self._path,
+            line=line,
+        )
 
     def _lines(self) -> Iterator[str]:
         longest = limits.LONGEST_LINE

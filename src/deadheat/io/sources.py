@@ -154,8 +154,12 @@ def _of_data_set(source: Any, kind: Kind, where: str, given: Mapping[str, str]) 
     try:
         found = list(getattr(source, rows)())
     except (OSError, RuntimeError) as error:  # ir_datasets fetches files when they are needed
-        problem, hint = "ir_datasets cannot fetch it", "the cause is in the messages above"
-        raise DataError(problem, given=Plain(f"{error!s:.80}"), hint=hint, path=where) from error
+        raise DataError(
+            "ir_datasets cannot fetch it",
+            given=Plain(f"{error!s:.80}"),
+            hint="the cause is in the messages above",
+            path=where,
+        ) from error
     return _of_frame(found, kind, where, given)
 
 

@@ -34,12 +34,11 @@ def read_value(text: str, kind: Kind, *, path: Path, line: int | None, name: str
     """Return the score, rank or relevance in `text`, or raise DataError or DataError."""
     name = name or VALUE_COLUMN[kind]
     if not _NUMBER.fullmatch(text):
-        is_open = not text and kind == "qrels"
         raise DataError(
             f"{name} must be a number",
             given=text or Plain("an empty field"),
             hint="leave out what is not judged, or add the file to the qrels: deadheat convert --add"
-            if is_open
+            if not text and kind == "qrels"
             else None,
             path=path,
             line=line,

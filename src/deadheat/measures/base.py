@@ -139,9 +139,13 @@ class Measure(ABC, metaclass=MeasureType):
             try:
                 object.__setattr__(self, field.name, check(value))
             except (ValueError, TypeError) as error:
-                hint = error.hint if isinstance(error, ParameterError) else None
-                parts = {"argument": field.name, "given": value, "allowed": check.allowed, "hint": hint}
-                raise MeasureError(measure=type(self).__name__, **parts) from None
+                raise MeasureError(
+                    measure=type(self).__name__,
+                    argument=field.name,
+                    given=value,
+                    allowed=check.allowed,
+                    hint=error.hint if isinstance(error, ParameterError) else None,
+                ) from None
 
     def __call__(self, **parameters: Any) -> Self:  # noqa: ANN401 - checked against the fields
         """Return the measure with other parameters."""

@@ -167,8 +167,11 @@ class Custom(OrdersMeasure, CutMeasure):
         except (TypeError, ValueError):
             raise MeasureError("the function must return a number", measure=self.name, given=given) from None
         if math.isinf(number):
-            problem = "the function must return a finite number, or NaN where no value is defined"
-            raise MeasureError(problem, measure=self.name, given=given)
+            raise MeasureError(
+                "the function must return a finite number, or NaN where no value is defined",
+                measure=self.name,
+                given=given,
+            )
         return number
 
 

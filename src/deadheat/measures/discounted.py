@@ -110,8 +110,13 @@ class DCG(GainMeasure, WeightedMeasure):
         super().__post_init__()
         if self.negative == "gain":
             if isinstance(self.gain, Gains):
-                allowed, beside = "'linear' or 'exp'", {"negative": "gain"}
-                raise MeasureError(measure="DCG", argument="gain", given=self.gain, allowed=allowed, beside=beside)
+                raise MeasureError(
+                    measure="DCG",
+                    argument="gain",
+                    given=self.gain,
+                    allowed="'linear' or 'exp'",
+                    beside={"negative": "gain"},
+                )
             object.__setattr__(self, "range", (-np.inf, type(self).range[1]))
 
     def gains(self, placements: Placements) -> tuple[object, FloatArray]:
@@ -189,8 +194,9 @@ class nDCG(DCG):
         super().__post_init__()
         if self.floor == "worst":
             if self.negative == "zero":
-                beside = {"negative": "zero"}
-                raise MeasureError(measure="nDCG", argument="floor", given="worst", allowed="'zero'", beside=beside)
+                raise MeasureError(
+                    measure="nDCG", argument="floor", given="worst", allowed="'zero'", beside={"negative": "zero"}
+                )
             object.__setattr__(self, "range", type(self).range)
 
     def mean(self, placements: Placements) -> FloatArray:

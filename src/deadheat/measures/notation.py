@@ -102,8 +102,7 @@ def parse_measure(notation: MeasureLike) -> Measure:
 def _parsed(text: str) -> Measure:
     given = text = without_spaces(text.strip())
     if len(text) > LONGEST:
-        problem = f"a measure of {len(text):,} characters, {as_given(text)}"
-        raise MeasureError(problem, allowed=f"{LONGEST:,} or fewer")
+        raise MeasureError(f"a measure of {len(text):,} characters, {as_given(text)}", allowed=f"{LONGEST:,} or fewer")
     cut = _cut(text)
     # rbp.95 is ranx's p, and no cutoff
     is_cut = cut is not None and _find(cut[0]) is not None and cut[0].casefold() not in PRESETS

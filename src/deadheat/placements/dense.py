@@ -230,8 +230,11 @@ def left_out_of(exclude: object, judged: Entries, shape: tuple[int, int]) -> Ent
     both = np.intersect1d(judged.query * n + judged.document, left_out.query * n + left_out.document)
     if len(both):
         query, document = divmod(int(both[0]), n)
-        problem = f"names document {document} of query {query}, which is judged"
-        raise ParameterError(problem, argument="exclude", hint="leave it out of one of both")
+        raise ParameterError(
+            f"names document {document} of query {query}, which is judged",
+            argument="exclude",
+            hint="leave it out of one of both",
+        )
     return left_out
 
 
@@ -287,8 +290,9 @@ def _mask_of(mask: object, scores: Array, shape: tuple[int, int]) -> Array:
         )
     found: Any = mask if on_device(mask) else np.asarray(in_memory(mask))
     if tuple(found.shape) != shape or "bool" not in str(found.dtype):
-        given = Plain(f"shape {tuple(found.shape)}, dtype {found.dtype}")
-        raise ParameterError(argument="mask", given=given, allowed=allowed)
+        raise ParameterError(
+            argument="mask", given=Plain(f"shape {tuple(found.shape)}, dtype {found.dtype}"), allowed=allowed
+        )
     return found
 
 
@@ -317,8 +321,11 @@ def checked_ids(given: ArrayLike | None, size: int, argument: str) -> TextArray 
     if found.shape != (size,) or (
         found.dtype.kind not in "iuU" and set(map(type, found.tolist())) not in ({str}, {int})
     ):
-        shown = Plain(f"shape {found.shape}, dtype {found.dtype}")
-        raise ParameterError(argument=argument, given=shown, allowed=f"{size:,} ids, all text or all whole numbers")
+        raise ParameterError(
+            argument=argument,
+            given=Plain(f"shape {found.shape}, dtype {found.dtype}"),
+            allowed=f"{size:,} ids, all text or all whole numbers",
+        )
     ids: TextArray = found.astype(str).astype(object)
     twice = next((one for one, n_times in Counter(ids.tolist()).items() if n_times > 1), None)
     if twice is not None:
@@ -395,8 +402,11 @@ def entries_of(given: object, shape: tuple[int, int], argument: str) -> Entries:
 
 
 def _wrong(argument: str, given: str, shape: tuple[int, int]) -> ParameterError:
-    allowed = f"a list of {shape[0]:,} lists of column numbers, a sparse matrix or an array of shape {shape}"
-    return ParameterError(argument=argument, given=Plain(given), allowed=allowed)
+    return ParameterError(
+        argument=argument,
+        given=Plain(given),
+        allowed=f"a list of {shape[0]:,} lists of column numbers, a sparse matrix or an array of shape {shape}",
+    )
 
 
 def _of_sparse(given: Any, shape: tuple[int, int], argument: str) -> Entries:  # noqa: ANN401 - any sparse class of SciPy

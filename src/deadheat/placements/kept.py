@@ -1,10 +1,9 @@
 """Rankings kept beside an evaluation: the first documents of each list, so that it can be scored again."""
 
-from copy import copy
-
 import numpy as np
 import polars as pl
 
+from deadheat.arguments import changed
 from deadheat.data.precision import ScorePrecision, round_scores
 from deadheat.data.rows import MemoryRows, UnreadRows
 from deadheat.data.tables import Qrels, Run
@@ -64,9 +63,7 @@ def kept(run: Run, depth: int, precision: ScorePrecision = None) -> Run | None:
     is_whole = np.add.reduceat(keep, starts, dtype=np.int64) == sizes
     queries = pl.DataFrame({"query_id": blocks.query_ids, "n_retrieved": sizes, "next_score": left})
     queries = queries.with_columns(next_score=pl.when(~pl.Series(is_whole)).then("next_score"))
-    found = copy(run)
-    found.rows = KeptRows(blocks.frame.filter(keep), queries, depth)
-    return found
+    return changed(run, rows=KeptRows(blocks.frame.filter(keep), queries, depth))
 
 
 class Kept(Contiguous):

@@ -129,8 +129,10 @@ def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> Engin
     """Return the engine for a run, with the scores rounded; rounding takes the rows of other libraries to Polars."""
     if run.by_keys is not None:
         if precision not in {None, *run.by_keys}:
-            problem = "scores by several keys are ranks, which cannot be rounded"
-            raise ParameterError(problem, hint="round the scores of each key first: Run.then_by(..., score_precision=)")
+            raise ParameterError(
+                "scores by several keys are ranks, which cannot be rounded",
+                hint="round the scores of each key first: Run.then_by(..., score_precision=)",
+            )
         precision = None
     if isinstance(run.rows, MappingRows):
         return OfDicts(qrels, run, precision)

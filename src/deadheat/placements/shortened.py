@@ -151,12 +151,13 @@ def truncate(
         np.maximum.at(n_retrieved, placements.query[is_cut], (placements.above + placements.tied)[is_cut])
     elif is_cut.any():
         query = placements.query_ids[placements.query[np.flatnonzero(is_cut)[0]]]
-        when = f"choose measures with a cutoff up to {depth}, or a rule that breaks ties: "
         raise ParameterError(
             f"cuts a tie of query {query!r}, and which documents remain depends on their order",
             argument="depth",
             given=depth,
-            hint=Advice("ties", "doc_id", when=when),
+            hint=Advice(
+                "ties", "doc_id", when=f"choose measures with a cutoff up to {depth}, or a rule that breaks ties: "
+            ),
         )
     return replace(_kept(placements, placements.above < depth), n_retrieved=n_retrieved)
 

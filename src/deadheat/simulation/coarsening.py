@@ -1,12 +1,11 @@
 """coarsen(): a run with fewer different scores, as a reranker with few levels or a short number format gives."""
 
 from collections.abc import Collection
-from copy import copy
 
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import FORMATS, MAX_DECIMALS, as_count, check_choice, whole
+from deadheat.arguments import FORMATS, MAX_DECIMALS, as_count, changed, check_choice, whole
 from deadheat.data.precision import round_and_warn
 from deadheat.data.rows import MemoryRows
 from deadheat.data.tables import Run, Source
@@ -83,11 +82,9 @@ def coarsen(
     else:
         scores, how = _at_levels(frame, levels, per_query=per_query), f"{done} of equal width{within}"
     before, after = frame["score"].n_unique(), scores.n_unique()
-    found = copy(table)
-    found.name = f"{table.name}, {done}{within}"
-    found.rows = MemoryRows(frame.with_columns(scores))
-    found.notes = (*table.notes, f"scores coarsened to {how}: {before:,} different ones became {after:,}")
-    return found
+    note = f"scores coarsened to {how}: {before:,} different ones became {after:,}"
+    rows = MemoryRows(frame.with_columns(scores))
+    return changed(table, name=f"{table.name}, {done}{within}", rows=rows, notes=(*table.notes, note))
 
 
 def check_one_way(given: Collection[str], *, per_query: bool) -> None:
