@@ -49,8 +49,7 @@ from deadheat.profile.exposure import Exposure, exposure
 from deadheat.profile.items import ItemProfile, item_profile, popularity
 from deadheat.profile.orders import TieComplexity, TieOrders, tie_complexity, tie_orders
 from deadheat.profile.profile import TieProfile, tie_profile
-from deadheat.simulation.coarse_profile import CoarseningProfile, coarsening_profile
-from deadheat.simulation.coarsening import coarsen
+from deadheat.simulation.coarsening import CoarseningProfile, coarsen, coarsening_profile
 from deadheat.simulation.confidence import ConfidenceEvaluation, evaluate_with_confidence
 from deadheat.simulation.rerankers import QueryType, Reranker, Simulation, simulate_rerankers, simulate_scenarios
 

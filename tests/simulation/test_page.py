@@ -9,7 +9,7 @@ import pytest
 import deadheat as dh
 from deadheat.report.model import share
 from deadheat.report.numbers import format_cell
-from deadheat.simulation.coarse_profile import LEVELS, coarsening_profile
+from deadheat.simulation.coarsening import LEVELS, coarsening_profile
 from support.paths import ROOT
 from support.shared_data import hpo_qrels, hpo_run, needs_shared_data
 

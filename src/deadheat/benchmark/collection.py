@@ -35,7 +35,6 @@ SYNONYMS = ("exact", "all", "none")
 # The first one present counts: BEIR has a title beside the text, pandas an index called id.
 ID_NAMES = ("doc_id", "id", "_id")
 TEXT_NAMES = ("text", "label", "name", "title")
-BETWEEN_SYNONYMS = "|"
 LONGEST = 80  # characters of a value in a message
 FEWEST_TEXTS = 20  # names of a table: the language of fewer is not guessed
 WANTED = Wanted(
@@ -328,7 +327,7 @@ def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) 
                 f"document {doc_id!r}: {text_key!r} must be text", given=_brief(text), path=path, line=line
             )
         others = fields.get("synonyms") or []
-        parts = [part.strip() for part in others.split(BETWEEN_SYNONYMS)] if isinstance(others, str) else others
+        parts = [part.strip() for part in others.split("|")] if isinstance(others, str) else others
         if has_synonyms and not (isinstance(parts, list) and all(isinstance(part, str) for part in parts)):
             raise MalformedRowError(
                 f"document {doc_id!r}: synonyms must be a list of texts, or text with | between them",

@@ -69,7 +69,6 @@ FEW, MANY = 3, 20  # failed cases of each retriever: on a screen, and in a file
 SHOWN = 6  # and of all retrievers together on a screen, but one of each
 SPOKEN = 2  # parts whose verdicts are said one by one
 CASE = ("case", "cases")
-ENGLISH = "English stop words"
 BEST = "Which retriever is best"
 SURE = {  # whether a lead is more than chance, by the outcome of the verdict
     "better": "yes",
@@ -638,7 +637,7 @@ def _of_words(settings: BenchSettings) -> Iterator[Fact]:
     """Say how words were taken, where that is not English alone for English cases alone."""
     for name, found in settings.words.items():
         languages = [base(language) for own in found.values() for language in own]
-        is_english = list(found) == [ENGLISH]
+        is_english = list(found) == ["English stop words"]
         if not (is_english and set(languages) <= {"en", NONE}):
             text = f"{name}: " + "; ".join(f"{how} ({', '.join(own)})" for how, own in found.items())
             is_alike = is_english or (len(found) == 1 and len(languages) > 1)

@@ -235,7 +235,7 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
 def _rerankers(options: Mapping[str, Any]) -> list[Any]:
     """Return the rerankers; the language model is made of the options that are its own."""
     from deadheat.benchmark.retrievers import LLM
-    from deadheat.benchmark.retrievers.grading import PROMPT
+    from deadheat.benchmark.retrievers.reranking import PROMPT
 
     found: list[Any] = list(options["rerankers"])
     if "llm" not in found:

@@ -143,7 +143,7 @@ def _simulate(files: Sequence[str], options: dict[str, Any]) -> None:
 
 def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:
     from deadheat.report.of_simulation import report_coarsening
-    from deadheat.simulation.coarse_profile import coarsening_profile
+    from deadheat.simulation.coarsening import coarsening_profile
 
     refuse_if(len(files) < 2, "--coarsen needs runs, and the qrels last: --coarsen RUN... QRELS")
     *paths, qrels = files

@@ -32,7 +32,6 @@ from deadheat.placements.unjudged import (
 from deadheat.settings import Conventions
 from deadheat.wording import counted
 
-BY = ("range", "decision")
 DEEPEST = 100  # ranks that are looked at where all documents count
 AT_ONCE = 1 << 20  # rows of copied judgments, placements and ties that are held at a time
 
@@ -151,7 +150,7 @@ def holes(
     parsed = parse_measure(measure)
     if not has_ends(parsed):
         raise MeasureError("there are no bounds over unjudged documents for it", measure=str(parsed))
-    check_choice("by", by, BY)
+    check_choice("by", by, ("range", "decision"))
     named = named_runs([runs] if isinstance(runs, str | Path | Run) else runs, ascending=ascending)
     if not named:
         raise ParameterError(argument="runs", given=runs, allowed="one run or more")

@@ -16,7 +16,7 @@ from deadheat.arguments import Rng, positive
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.comparison.comparison import Comparison, planned, within_margins
 from deadheat.comparison.flips import Side, gap_of, side_of
-from deadheat.comparison.pairs import Pair, compare_sides, differences_of, least_p, n_units, pairs_of
+from deadheat.comparison.pairs import Pair, compare_sides, least_p, n_units, pairs_of
 from deadheat.comparison.verdict import QUERY, doubt, favoured, number, probability, signed
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
@@ -230,7 +230,7 @@ class Languages(Plottable, Shown):
         pairs = compare_sides(
             self.measures, self._sides, places, name_of=itemgetter(1), design=self.design, cluster=self.cluster
         )
-        differences = differences_of(self._sides, places)
+        differences = np.column_stack([own[a].values - own[b].values for own in self._sides for a, b in places])
         systems = [name for (name, _), _ in places] * len(self.measures)
         return tuple(map(LanguageDifference, systems, pairs)), differences
 

@@ -33,7 +33,6 @@ from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, Units
 from deadheat.wording import Plain, counted, three
 
 MISSING = ("apart", "drop-task", "drop-model", "bounds")
-TASKS = ("fixed", "random")
 FEWEST_TASKS = 10  # of which a spread over tasks can be estimated
 WITHOUT_TASK: dict[str, type[pl.DataType]] = {
     "task": pl.String,
@@ -394,7 +393,7 @@ def leaderboard(
     """
     check_choice("missing", missing, MISSING)
     if tasks is not None:
-        check_choice("tasks", tasks, TASKS)
+        check_choice("tasks", tasks, ("fixed", "random"))
     confidence_level = level("confidence_level", confidence_level)
     n_resamples, random = resamples("n_resamples", n_resamples), generator(rng)
     results = read_results(source, measure)

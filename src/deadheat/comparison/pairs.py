@@ -443,11 +443,6 @@ def _announce(n_pairs: int, design: Design) -> None:
         )
 
 
-def differences_of(measures: Sequence[Mapping[K, Side]], places: Sequence[tuple[K, K]]) -> FloatArray:
-    """Return the differences of pairs, of shape (n_queries, n_measures * n_pairs)."""
-    return np.column_stack([sides[a].values - sides[b].values for sides in measures for a, b in places])
-
-
 def _described(stack: Stack, a: IntArray, b: IntArray, design: Design, cluster: IntArray | None) -> dict[str, AnyArray]:
     """Return what needs no test of some pairs of rows: means, intervals, effect sizes, wins, and what ties can do."""
     gap = stack.values[a] - stack.values[b]

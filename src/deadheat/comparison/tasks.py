@@ -37,7 +37,6 @@ NAMES = {
 NEEDED = ("task", "model", "value")
 WANTED = Wanted(what="results", expected="task, model and value in each row", as_written=True)
 QRELS = "qrels"
-MAIN_SCORE = "main score"
 ALLOWED = (
     "a folder with TASK/qrels and TASK/MODEL.run, saved evaluations, a benchmark, a table with the columns task, model"
     " and value, or result files of MTEB"
@@ -462,7 +461,7 @@ def _of_mteb(paths: Sequence[Path], folder: Path | None) -> TaskResults:
     several = [task for task, n in averaged.items() if n > 1]
     notes = (f"{three(several)}: the mean over several splits or subsets, as MTEB takes it",) if several else ()
     frame = pl.DataFrame([(*key, value) for key, value in rows.items()], list(NEEDED), orient="row")
-    return replace(_of_table(frame, "the results", None), measure=MAIN_SCORE, notes=notes)
+    return replace(_of_table(frame, "the results", None), measure="main score", notes=notes)
 
 
 def _main_scores(path: Path, task: str, splits: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[float]:

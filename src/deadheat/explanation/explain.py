@@ -30,7 +30,6 @@ SCALES = (4,)  # up to which relevance a tool's ERR goes, whatever the judgments
 LEVELS = 8  # of relevance that are tried as the lowest relevant one
 N_NEAREST = 3
 MOST_OPTIONS = 2  # of a tool that somebody is thought to have set
-ROUNDLY = {"trec_eval", "deadheat"}  # tools of which two settings are changed at once
 SAME = 12  # decimals to which values are the same
 ALWAYS = ("ties", "score_precision", "depth", "judged_only", "judgments", "missing", "no_relevant")
 
@@ -366,7 +365,10 @@ class Search:
         known = self.choices | {"judgments": [one for one in self.choices["judgments"] if one != "above 0"]}
         near_tools = (
             ("", entries, changes)
-            for n_changed, tools in ((1, self._tools), (2, [one for one in self._tools if one[0].name in ROUNDLY]))
+            for n_changed, tools in (
+                (1, self._tools),
+                (2, [one for one in self._tools if one[0].name in {"trec_eval", "deadheat"}]),
+            )
             for entries in tools
             for changes in _changes(known, n_changed)
         )

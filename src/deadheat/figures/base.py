@@ -15,7 +15,7 @@ from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.errors import FigureError, ParameterError, SourceTypeError
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.profile.profile import TieProfile
-from deadheat.simulation.coarse_profile import CoarseningProfile
+from deadheat.simulation.coarsening import CoarseningProfile
 from deadheat.simulation.rerankers import Simulation
 from deadheat.wording import Plain
 

@@ -33,7 +33,7 @@ from deadheat.figures.systems import Systems, better, interval_options, is_moved
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.interpolated import IPrec
 from deadheat.measures.notation import MeasureLike
-from deadheat.simulation.coarse_profile import AS_GIVEN, CoarseningProfile
+from deadheat.simulation.coarsening import AS_GIVEN, CoarseningProfile
 from deadheat.wording import BY_DOC_ID, three
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)

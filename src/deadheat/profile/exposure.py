@@ -29,10 +29,7 @@ from deadheat.profile.items import gini
 from deadheat.stats.intervals import interval_bounds, jackknife_bounds
 from deadheat.wording import Plain, counted, three
 
-TARGETS = ("all", "relevant")
 Discount: TypeAlias = str | Callable[[FloatArray], FloatArray]
-ALONE = ("EE-D",)
-BESIDE = ("EE-D", "EE-R", "EE-L")  # with judgments
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +201,7 @@ def exposure(
     >>> {name: round(value, 4) for name, value in found.means().items()}
     {'EE-D': 1.3472, 'EE-R': 1.2014, 'EE-L': 0.1806}
     """
-    check_choice("target", target, TARGETS)
+    check_choice("target", target, ("all", "relevant"))
     cutoff = None if cutoff is None else as_count("cutoff", cutoff)
     confidence_level = level("confidence_level", confidence_level)
     given, judged, notes = _runs_of(run), None, tuple[str, ...]()
@@ -406,7 +403,7 @@ class _Groups:
 
 def _expected_exposure(found: _Exposed, groups: _Groups | None) -> tuple[dict[str, FloatArray], dict[str, float]]:
     """Return EE by query, NaN without a relevant item, and that of the means over queries."""
-    names, which = BESIDE if found.has_target else ALONE, found.is_judged
+    names, which = ("EE-D", "EE-R", "EE-L") if found.has_target else ("EE-D",), found.is_judged
     own, target = found.exposure, found.target
     products = (own**2, own * target, (own - target) ** 2)
     by_query = dict(zip(names, map(found.by_query, products), strict=False))

@@ -17,7 +17,7 @@ from deadheat.report.model import (
     tabulate,
 )
 from deadheat.report.of_profile import report_profile
-from deadheat.simulation.coarse_profile import CoarseningProfile, CoarseScores
+from deadheat.simulation.coarsening import CoarseningProfile, CoarseScores
 from deadheat.simulation.rerankers import Simulation
 from deadheat.wording import BY_DOC_ID, counted
 

@@ -11,9 +11,8 @@ from deadheat.stats.power import MAX_QUERIES, detectable_difference, power, samp
 from deadheat.stats.quantiles import quantile_bounds
 from deadheat.stats.randomization import tukey_p_values
 from deadheat.stats.ranks import ranks, resampled_ranks
-from deadheat.stats.resampling import bootstrap_means, resampled_means, sign_flip_sums
 from deadheat.stats.significance import Significance, is_doubtful, p_values, skewness
-from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
+from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, bootstrap_means, resampled_means, sign_flip_sums
 
 __all__ = [
     "ALTERNATIVES",

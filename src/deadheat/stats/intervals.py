@@ -6,8 +6,16 @@ from deadheat import arguments
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray
 from deadheat.settings import BOUNDED, OF_ANY_MEANS
 from deadheat.stats import checks
-from deadheat.stats.resampling import BATCH_CELLS, batches, bootstrap_t, check_means, resampled_means
-from deadheat.stats.units import ROUNDING, Units, units_of
+from deadheat.stats.units import (
+    BATCH_CELLS,
+    ROUNDING,
+    Units,
+    batches,
+    bootstrap_t,
+    check_means,
+    resampled_means,
+    units_of,
+)
 
 METHODS = (*OF_ANY_MEANS, BOUNDED)
 POLE = 1e-9  # in the far tail of very skewed values BCa's denominator reaches 0: beyond lies the extreme mean

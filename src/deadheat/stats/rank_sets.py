@@ -6,8 +6,7 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.kernels.segments import segment_sums
-from deadheat.stats.resampling import bootstrap_means, drawn_counts
-from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, ROUNDING, Units
+from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, ROUNDING, Units, bootstrap_means, drawn_counts
 
 FEW = 20  # degrees of freedom with which the errors of differences are too uncertain for the bootstrap of the largest
 MANY = 1e9  # of Student's t, which is the normal distribution then

@@ -7,8 +7,7 @@ import numpy as np
 
 from deadheat.arguments import Rng, generator
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.stats.resampling import batches, drawn_counts
-from deadheat.stats.units import ROUNDING
+from deadheat.stats.units import ROUNDING, batches, drawn_counts
 
 MOST = 1 << 22  # counts of queries that are drawn at once
 EQUAL = 1e-12  # of means that differ by rounding alone

@@ -12,8 +12,15 @@ from deadheat.errors import ParameterError
 from deadheat.settings import CLUSTERED, TESTS
 from deadheat.stats import checks
 from deadheat.stats.randomization import count_extreme, randomization_p_values
-from deadheat.stats.resampling import bootstrap_t, check_means, resampled_means
-from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, ROUNDING, Units, units_of
+from deadheat.stats.units import (
+    NEGLIGIBLE_DIFFERENCE,
+    ROUNDING,
+    Units,
+    bootstrap_t,
+    check_means,
+    resampled_means,
+    units_of,
+)
 
 EXACT_RANKS = 200  # of so many differences the distribution of Wilcoxon's statistic takes 2 ms; the normal is 0.001 off
 T_ROUNDING = 1e-9  # resampled t that differ by less are equal in theory

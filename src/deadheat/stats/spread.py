@@ -8,8 +8,7 @@ import numpy as np
 from deadheat import arguments
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray
 from deadheat.stats import checks
-from deadheat.stats.resampling import check_means, resampled_means
-from deadheat.stats.units import ROUNDING, units_of
+from deadheat.stats.units import ROUNDING, check_means, resampled_means, units_of
 
 STEPS = 60  # halvings of the range in which the lower end lies: more than a float has digits
 

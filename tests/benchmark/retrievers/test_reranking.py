@@ -25,7 +25,7 @@ DOCUMENTS = Collection("help", tuple("ABCDEF"), TEXTS, (("puncture",), (), (), (
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ChatServer]:
     monkeypatch.setenv("DEADHEAT_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.setattr("deadheat.benchmark.retrievers.grading.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("deadheat.benchmark.retrievers.reranking.FIRST_WAIT", 0.01)
     with chat_server() as found:
         yield found
 

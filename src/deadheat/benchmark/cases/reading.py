@@ -51,7 +51,6 @@ _WORDS = {  # of difficulty
     for word in words.split()
 }
 _BEGINNINGS = ("expected_", "gold_")  # of the one column that may hold the ids, if no name is known
-BETWEEN_IDS = "|"
 WANTED = Wanted(
     what="cases",
     record='a case such as {"text": ..., "expected_ids": [...]}',
@@ -413,7 +412,7 @@ def _cell(name: str, cell: str, pattern: re.Pattern[str]) -> object:
         return cell  # ids are exact
     if name not in {*IDS, "relevance"}:
         return cell.strip()
-    parts: list[Any] = [part.strip() for part in cell.split(BETWEEN_IDS)]
+    parts: list[Any] = [part.strip() for part in cell.split("|")]
     if name in IDS and all(map(pattern.fullmatch, found := list(filter(None, _BETWEEN.split(cell))))):
         return found
     if cell.strip().startswith("["):

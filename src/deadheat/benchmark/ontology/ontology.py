@@ -28,7 +28,6 @@ from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import DataError, NoteWarning, ParameterError, SourceTypeError, UnknownExpectedWarning
 from deadheat.wording import Plain, three
 
-AGGREGATES = ("best", "mean")
 MAX_CELLS = 1 << 23  # 64 MB of similarities are kept
 UNKNOWN = -1
 KEYS = ["query_id", "doc_id"]
@@ -539,7 +538,7 @@ class Expected:
         ontology: str,
         aggregate: str,
     ) -> None:
-        check_choice("aggregate", aggregate, AGGREGATES)
+        check_choice("aggregate", aggregate, ("best", "mean"))
         self.ids, self.aggregate = ids, aggregate
         judgments = qrels.to_polars()
         wanted = judgments.filter(pl.col("relevance") > 0)
