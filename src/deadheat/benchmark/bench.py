@@ -474,8 +474,13 @@ def _compare(
     """Compare the retrievers within each part; empty if there is only one."""
     found = {}
     for part in parts if len(evaluations) > len(parts) else ():
-        own = {key.retriever: one for key, one in evaluations.items() if key[:2] == part.key}
-        found[part.key] = assemble(own, design, part.clusters(cluster), None, {})
+        found[part.key] = assemble(
+            {key.retriever: one for key, one in evaluations.items() if key[:2] == part.key},
+            design,
+            part.clusters(cluster),
+            None,
+            {},
+        )
     return found
 
 

@@ -235,7 +235,6 @@ def _probability_below(one: Distribution, other: Distribution) -> float:
 
 def _below_on_grid(one: Distribution, other: Distribution, cumulative: FloatArray) -> float:
     """Count cells; both are on the same grid."""
-    is_exact = not (one.rounding or other.rounding)
     # What rounding added is taken back: `one` is below `other` where it is less than this many cells above it.
     shift = (one.shift - other.shift) * one.cells
     most = math.ceil(shift - ON_GRID) - 1
@@ -245,7 +244,7 @@ def _below_on_grid(one: Distribution, other: Distribution, cumulative: FloatArra
         return np.clip(np.arange(len(other.values)) + (ahead + most + 1), 0, len(one.values))
 
     below = float(cumulative[n_below(most)] @ other.probabilities)
-    if is_exact or most < 0:
+    if not (one.rounding or other.rounding) or most < 0:
         return below
     # Sums of the same values are equal, however their values were rounded.
     return below - float((cumulative[n_below(0)] - cumulative[n_below(-1)]) @ other.probabilities)

@@ -155,16 +155,19 @@ class History(Plottable, Shown):
 
 
 def _of_pair(prefix: str, pair: Pair | None) -> dict[str, Any]:
-    names = {"difference": "difference", "low": "difference_low", "high": "difference_high"}
-    names |= {"p_adjusted": "p_adjusted", "significant": "significant"}
-    return {f"{prefix}{name}": None if pair is None else getattr(pair, own) for own, name in names.items()}
+    ends = {"difference_low": "low", "difference_high": "high"}
+    return {
+        f"{prefix}{name}": None if pair is None else getattr(pair, ends.get(name, name))
+        for name in ("difference", *ends, "p_adjusted", "significant")
+    }
 
 
 def _side(step: Step, measure: StoredMeasure, query_ids: TextArray) -> Side:
     side = side_of_values(measure, aligned(step.values[measure.notation], step.query_ids, query_ids))
     if (repeated := step.repeats[measure.notation]) is not None:
-        columns = [aligned(one, step.query_ids, query_ids) for one in repeated.values.T]
-        side = replace(side, repeats=np.column_stack(columns))
+        side = replace(
+            side, repeats=np.column_stack([aligned(one, step.query_ids, query_ids) for one in repeated.values.T])
+        )
     if step.weights is None or measure.total:
         return side
     return replace(side, weights=np.nan_to_num(aligned(step.weights, step.query_ids, query_ids)))
@@ -290,8 +293,10 @@ def _shared_measures(steps: Sequence[Step], notes: list[str]) -> tuple[str, ...]
         check_conventions((first.name, one.name), (first.conventions, one.conventions))
     shared = tuple(name for name in first.means if all(name in one.means for one in steps))
     if not shared:
-        held = three(list(dict.fromkeys(", ".join(one.means) for one in steps)), between="; ")
-        raise DataError("the evaluations have no measure in common", given=Plain(held))
+        raise DataError(
+            "the evaluations have no measure in common",
+            given=Plain(three(list(dict.fromkeys(", ".join(one.means) for one in steps)), between="; ")),
+        )
     left = dict.fromkeys(name for one in steps for name in one.means if name not in shared)
     if left:
         notes.append(f"not in all evaluations, and left out: {', '.join(left)}")

@@ -173,7 +173,6 @@ def holes(
     names = ["query_id", "doc_id"]
     highest = pl.concat([side.frame for side in sides.values()]).group_by(names).agg(pl.col("rank").min())
     every = highest.filter(pl.col("rank") <= depth).select(names).sort(names)
-    below = highest.filter(pl.col("rank").is_between(depth, deepest or pl.col("rank"), closed="right"))
     with phase("weighing documents"):
         weighed = _weighed(sides, every, by)
     return Holes(
@@ -184,7 +183,7 @@ def holes(
         ranges={name: (one.mean_unjudged_min, one.mean_unjudged_max) for name, one in scores.items()},
         depth=depth,
         n_unjudged=len(weighed),
-        n_below=len(below),
+        n_below=len(highest.filter(pl.col("rank").is_between(depth, deepest or pl.col("rank"), closed="right"))),
         n_queries=len(next(iter(evaluations.values())).query_ids),
         missing_queries={name: one.missing_queries for name, one in evaluations.items()},
     )

@@ -58,8 +58,7 @@ def judged_pairs(
             "n_queries": int(kept.sum()),
         }
         found.append(replace(pair, judged=added, **(numbers if powered.weight else {})))
-    names = [one.name for one in fields(Pair)]
-    return Pairs({name: [getattr(pair, name) for pair in found] for name in names})
+    return Pairs({one.name: [getattr(pair, one.name) for pair in found] for one in fields(Pair)})
 
 
 def _one_sided(powered: Powered, alternative: str) -> float:

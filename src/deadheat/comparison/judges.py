@@ -227,8 +227,11 @@ class Conclusions:
 
     def _where(self, differ: Callable[[Pair, Pair], bool]) -> tuple[tuple[str, str], ...]:
         """Return the pairs of systems on which the labels differ in some way."""
-        both = zip(self.human, self.by_judge, strict=True)
-        return tuple((human.system, human.baseline) for human, judge in both if differ(human, judge))
+        return tuple(
+            (human.system, human.baseline)
+            for human, judge in zip(self.human, self.by_judge, strict=True)
+            if differ(human, judge)
+        )
 
     @property
     def n_separated(self) -> int:
@@ -646,5 +649,11 @@ def _against(
         {(system, kind): side_of_values(measure, column) for system, column in zip(systems, columns.T, strict=True)}
         for kind, columns in (("own", values), ("other", baselines))
     )
-    places = list(zip(own, others, strict=True))
-    return compare_sides([measure], [own | others], places, name_of=lambda key: key[0], design=design, cluster=None)[:]
+    return compare_sides(
+        [measure],
+        [own | others],
+        list(zip(own, others, strict=True)),
+        name_of=lambda key: key[0],
+        design=design,
+        cluster=None,
+    )[:]

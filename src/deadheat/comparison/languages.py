@@ -395,8 +395,9 @@ class Languages(Plottable, Shown):
         """Return for each difference the p value of equivalence up to a margin, and whether it is shown."""
         found, differences = self._of_differences
         margins = np.full(len(found), positive("margin", margin))
-        pairs = [one.pair for one in found]
-        tested = within_margins(pairs, differences, margins, self.measures, design=self.design, cluster=self.cluster)
+        tested = within_margins(
+            [one.pair for one in found], differences, margins, self.measures, design=self.design, cluster=self.cluster
+        )
         return [(one.p_equivalent, one.equivalent) for one in tested]
 
     def interactions_to_polars(self) -> pl.DataFrame:

@@ -255,16 +255,15 @@ class Leaderboard(Plottable, Shown):
             "n_tasks": (~np.isnan(self.values)).sum(axis=1).tolist(),
             **{f"mean_{name}": own.tolist() for name, own in self.group_means.items()},
         }
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        empty = dict.fromkeys(columns)
-        return rows + [empty | {"model": name, "n_tasks": len(own)} for name, own in self.incomplete.items()]
+        return [
+            *(dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)),
+            *(dict.fromkeys(columns) | {"model": name, "n_tasks": len(own)} for name, own in self.incomplete.items()),
+        ]
 
     def task_values(self) -> pl.DataFrame:
         """Return a row for each model and a column for each task; null where a model lacks it."""
-        rows = [dict(zip(self.tasks, row, strict=True)) for row in self.values.tolist()] + list(
-            self.incomplete.values()
-        )
-        columns = {name: [row.get(name) for row in rows] for name in self.tasks}
+        rows = [dict(zip(self.tasks, row, strict=True)) for row in self.values.tolist()]
+        columns = {name: [row.get(name) for row in (*rows, *self.incomplete.values())] for name in self.tasks}
         return frame_of({"model": [*self.models, *self.incomplete], **columns})
 
     @cached_property

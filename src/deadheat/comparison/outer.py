@@ -136,8 +136,12 @@ def _both(one: pl.DataFrame | None, other: pl.DataFrame | None, query_ids: TextA
         return np.zeros(len(query_ids), np.int64)
     shared = one.join(other, on=["query_id", "doc_id"]).group_by("query_id").len()
     queries = pl.DataFrame({"query_id": pl.Series(query_ids.tolist(), dtype=pl.String)})
-    counts = queries.join(shared, on="query_id", how="left", maintain_order="left")["len"]
-    return counts.fill_null(0).cast(pl.Int64).to_numpy()
+    return (
+        queries.join(shared, on="query_id", how="left", maintain_order="left")["len"]
+        .fill_null(0)
+        .cast(pl.Int64)
+        .to_numpy()
+    )
 
 
 def _beside(scores: Scores, other: Scores, query_ids: TextArray, both: IntArray) -> FloatArray:

@@ -57,12 +57,17 @@ def rank_intervals(
         _sums(units, [own * side.mean[keep] for side in sides]),
         _sums(units, [own**2 * side.variance[keep] for side in sides]),
     )
-    sizes = np.bincount(units, own, minlength=n_units)
     is_few = n_units * len(sides) * n_resamples <= MOST_DRAWN and n_queries * len(sides) * STEPS <= MOST_POOLED
     pools = [_pool(side, keep, units, n_units, random) for side in sides] if is_few and variances.any() else None
     higher = sides[0].measure.higher_is_better
     best, worst = stats.resampled_ranks(
-        means, variances, sizes, pools=pools, higher_is_better=higher, n_resamples=n_resamples, rng=random
+        means,
+        variances,
+        np.bincount(units, own, minlength=n_units),
+        pools=pools,
+        higher_is_better=higher,
+        n_resamples=n_resamples,
+        rng=random,
     )
     by_mean = means.sum(axis=0, keepdims=True) / own.sum()
     (own,), _ = stats.ranks(by_mean if higher else -by_mean)

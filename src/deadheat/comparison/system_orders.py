@@ -106,8 +106,9 @@ def orders_of(
     systems, found = list(evaluations), []
     for one in measures if by_doc_id else ():
         ruled = totals_of(one, [by_doc_id(name, one) for name in evaluations])  # type: ignore[misc]  # not None
-        names = one.label, f"{one.label}, by document id"
-        found.append(order_agreement(names, systems, (totals[one], ruled), own[one], p))
+        found.append(
+            order_agreement((one.label, f"{one.label}, by document id"), systems, (totals[one], ruled), own[one], p)
+        )
     for one, other in combinations(measures, 2):
         found.append(order_agreement((one.label, other.label), systems, (totals[one], totals[other]), own[one], p))
     return SystemOrders(tuple(found), p)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from math import nan
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -89,9 +89,17 @@ def interval(
             )
         )[0]
     error = float(standard_errors(numbers[:, None], cluster=codes)[0])
-    mean = float(kept.mean()) if len(kept) else nan
-    level = options.confidence_level
-    return Interval(mean, float(ends[0]), float(ends[1]), error, error, 0.0, used, level, len(kept), n_clusters)
+    return Interval(
+        float(kept.mean()) if len(kept) else nan,
+        *ends.tolist(),
+        error,
+        error,
+        0.0,
+        used,
+        options.confidence_level,
+        len(kept),
+        n_clusters,
+    )
 
 
 def paired_test(
@@ -159,8 +167,16 @@ def _codes(cluster: Iterable[object] | None, values: ArrayLike) -> IntArray | No
 
 def side_of_values(measure: Measure, values: FloatArray) -> Side:
     """Return values without ties as a side of a comparison."""
-    unknown = np.full(len(values), nan)
-    has_value = ~np.isnan(values)
-    own: dict[str, Any] = {"evaluation": None, "is_exact": True, "rng": 0}  # nothing ties: no order is drawn
-    own |= {"values": values, "mean": values, "low": values, "high": values, "variance": np.zeros(len(values))}
-    return Side(measure, own=has_value, by_doc_id=unknown, **own)
+    return Side(
+        measure,
+        evaluation=cast("Any", None),  # nothing ties: no order is drawn
+        own=~np.isnan(values),
+        values=values,
+        mean=values,
+        variance=np.zeros(len(values)),
+        low=values,
+        high=values,
+        by_doc_id=np.full(len(values), nan),
+        is_exact=True,
+        rng=0,
+    )

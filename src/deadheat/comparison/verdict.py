@@ -166,8 +166,8 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the text and all fields as JSON can hold them; what is no number is None."""
-        held = {"text": str(self), **_finite(vars(self))}
-        return held | {"lacking": None if self.lacking is None else _finite(vars(self.lacking))}
+        lacking = None if self.lacking is None else _finite(vars(self.lacking))
+        return {"text": str(self), **_finite(vars(self)), "lacking": lacking}
 
 
 def _finite(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -373,8 +373,12 @@ class Judge:
         words = self._words(found, measure, pair, own, sign)
         sentences = [FIRST[kind].format_map(words)]
         if leader and kind != "none":
-            weighed = _weights(found, by_weight[1], measure, self.unit[0]) if by_weight else ""
-            sentences += [weighed, _judgments(found, sign), _agreement(found), self._ties(pair, measure, scale)]
+            sentences += [
+                _weights(found, by_weight[1], measure, self.unit[0]) if by_weight else "",
+                _judgments(found, sign),
+                _agreement(found),
+                self._ties(pair, measure, scale),
+            ]
             if design.baseline is not None and len(own) > 1:
                 worse = favourites.count(design.baseline)
                 better = len(favourites) - favourites.count(None) - worse
@@ -539,6 +543,7 @@ class Judge:
             key = "equivalent" if found.equivalent else "no worse" if found.no_worse else "not shown"
         p = probability(found.p_equivalent if key == "equivalent" else found.p_no_worse)
         held = {
+            **words,
             "system": pair.system,
             "baseline": pair.baseline,
             "margin": found.margin,
@@ -549,7 +554,7 @@ class Judge:
             "systems": f"{three(shown)} ({len(shown)} of the {len(rows)} other systems)",
             "are": "is" if len(shown) == 1 else "are",
         }
-        return MARGIN[key].format_map({**words, **held})
+        return MARGIN[key].format_map(held)
 
 
 def _said(kind: str, words: Mapping[str, Any], *more: str) -> Verdict:
@@ -701,9 +706,14 @@ def headline_of_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -
     leaders = [one.leader or "" for one in verdicts.values()]
     leader = max(filter(None, leaders), key=leaders.count, default="")
     n_shown = sum(one.is_better and one.leader == leader for one in verdicts.values())
-    kind = "strata" if any(one.is_better for one in verdicts.values()) else "open strata"
-    words = {"measure": next(iter(verdicts.values())).measure, "strata": counted(len(verdicts), *what)}
-    return headline(kind, {**words, "leader": leader, "n_led": leaders.count(leader), "n_shown": n_shown or "none"})
+    words = {
+        "measure": next(iter(verdicts.values())).measure,
+        "strata": counted(len(verdicts), *what),
+        "leader": leader,
+        "n_led": leaders.count(leader),
+        "n_shown": n_shown or "none",
+    }
+    return headline("strata" if any(one.is_better for one in verdicts.values()) else "open strata", words)
 
 
 def number(value: float) -> str:

@@ -80,8 +80,13 @@ class Lists:
 
     def place(self, settings: ToolSettings) -> Placements | None:
         """Return the placements under settings; None where which documents remain depends on the order of a tie."""
-        precision = settings.score_precision if settings.score_precision in self.precisions else None
-        return self._shortened(settings.ties, precision, settings.depth, settings.judged_only, settings.judgments)
+        return self._shortened(
+            settings.ties,
+            settings.score_precision if settings.score_precision in self.precisions else None,
+            settings.depth,
+            settings.judged_only,
+            settings.judgments,
+        )
 
     def _make_ranked(self, ties: str, precision: str | None) -> Placements:
         whole = self._whole(precision)

@@ -405,8 +405,7 @@ def _expected_exposure(found: _Exposed, groups: _Groups | None) -> tuple[dict[st
     """Return EE by query, NaN without a relevant item, and that of the means over queries."""
     names, which = ("EE-D", "EE-R", "EE-L") if found.has_target else ("EE-D",), found.is_judged
     own, target = found.exposure, found.target
-    products = (own**2, own * target, (own - target) ** 2)
-    by_query = dict(zip(names, map(found.by_query, products), strict=False))
+    by_query = dict(zip(names, map(found.by_query, (own**2, own * target, (own - target) ** 2)), strict=False))
     means = [found.by_item(one, which) for one in (own, target)]
     amortised = dict(zip(names, _of_vectors(*means), strict=False))
     if groups is not None:

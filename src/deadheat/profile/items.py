@@ -90,8 +90,9 @@ class ItemProfile(Shown):
 
     def means(self) -> dict[str, float]:
         """Return all numbers by name; those of lists are means over them."""
-        found = {name: float(getattr(self, name)) for name in OF_RUN}
-        return found | {name: float(values.mean()) for name, values in self.of_queries().items()}
+        return {name: float(getattr(self, name)) for name in OF_RUN} | {
+            name: float(values.mean()) for name, values in self.of_queries().items()
+        }
 
     def of_queries(self) -> dict[str, FloatArray]:
         """Return the numbers that each list has, by name; none without popularity."""
@@ -345,9 +346,8 @@ def _of_matrix(source: object, n_users: float | None, doc_ids: TextArray) -> tup
         numbers = to_memory(some).astype(np.float64).tolist()
         return _of_dict(dict(zip(doc_ids.tolist(), numbers, strict=True))), _users_of(n_users, "a vector")
     held = entries_of(some, tuple(some.shape), "popularity")
-    users = len(np.unique(held.query[held.value > 0]))
     found = dict(zip(doc_ids.tolist(), popularity(some).tolist(), strict=True))
-    return found, float(users if n_users is None else n_users)
+    return found, float(len(np.unique(held.query[held.value > 0])) if n_users is None else n_users)
 
 
 def _users_of(n_users: float | None, what: str) -> float:

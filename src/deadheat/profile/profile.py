@@ -556,11 +556,10 @@ def stability_of(exact: Scores, traditional: Scores, ties: pl.DataFrame, rule: s
     """
     apart = np.abs(differences(exact, traditional))
     ratio = ties["tie_ratio"].to_numpy()
-    largest = np.where(np.isnan(ratio), np.nan, ties["largest_tie"])
     return Stability(
         difference_of(exact, traditional, rule),
         correlate(ratio, apart, ("the tie ratio", "the difference")),
-        correlate(largest, apart, ("the largest tie", "the difference")),
+        correlate(np.where(np.isnan(ratio), np.nan, ties["largest_tie"]), apart, ("the largest tie", "the difference")),
         traditional,
     )
 

@@ -115,10 +115,13 @@ def p_values(
             raise ParameterError(argument="test", given=test, allowed=CLUSTERED, beside={name: None})
     differences = np.where(np.abs(differences) < NEGLIGIBLE_DIFFERENCE, 0.0, differences)
     if test == "randomization":
-        weighed = differences if own is None else differences * own
         return Significance(
             *randomization_p_values(
-                weighed, alternative=side, n_resamples=n_resamples, cluster=codes, rng=arguments.generator(rng)
+                differences if own is None else differences * own,
+                alternative=side,
+                n_resamples=n_resamples,
+                cluster=codes,
+                rng=arguments.generator(rng),
             )
         )
     if test == "bootstrap":

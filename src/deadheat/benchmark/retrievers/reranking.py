@@ -121,8 +121,10 @@ class Reranked:
     def regrade(self, found: pl.DataFrame, query_ids: Sequence[str], texts: Sequence[str]) -> pl.DataFrame:
         """Return the documents that the retriever found, with their new scores."""
         score = pl.col("score")
-        is_first = score.rank("min", descending=True).over("query_id") <= self.depth
-        found = found.with_columns(is_first.alias("is_first"), place=pl.int_range(pl.len()))
+        found = found.with_columns(
+            (score.rank("min", descending=True).over("query_id") <= self.depth).alias("is_first"),
+            place=pl.int_range(pl.len()),
+        )
         asked = found.filter("is_first")
         text_of, rows = dict(zip(query_ids, texts, strict=True)), asked.select("query_id", "doc_id").rows()
         pairs = [(text_of[query], self._texts.get(doc, doc)) for query, doc in rows]
