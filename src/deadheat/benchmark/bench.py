@@ -472,16 +472,16 @@ def _compare(
     cluster: str | Mapping[str, object] | None,
 ) -> dict[tuple[str, str], Comparison]:
     """Compare the retrievers within each part; empty if there is only one."""
-    found = {}
-    for part in parts if len(evaluations) > len(parts) else ():
-        found[part.key] = assemble(
+    return {
+        part.key: assemble(
             {key.retriever: one for key, one in evaluations.items() if key[:2] == part.key},
             design,
             part.clusters(cluster),
             None,
             {},
         )
-    return found
+        for part in (parts if len(evaluations) > len(parts) else ())
+    }
 
 
 def _read(

@@ -101,8 +101,7 @@ class Agreement(Shown):
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
-        for name, mean in self.means().items():
-            yield (name,), mean
+        yield from (((name,), mean) for name, mean in self.means().items())
         yield ("n_queries",), len(self.query_ids)
 
 

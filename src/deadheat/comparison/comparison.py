@@ -624,18 +624,15 @@ class Comparison(Plottable, Shown):
             rng=self.design.rng if rng is None else rng,
         )
         self._refuse_repeats("ranks")
-        rows = []
-        for measure in self.measures:
-            found = rank_intervals(
-                self.evaluations,
-                measure,
-                self.query_ids,
-                self.cluster,
-                confidence_level=options.confidence_level,
-                n_resamples=options.n_resamples,
-                rng=options.rng,
+        rows = [
+            (measure.label, name, *row)
+            for measure in self.measures
+            for name, row in zip(
+                self.systems,
+                rank_intervals(self.evaluations, measure, self.query_ids, self.cluster, design=options),
+                strict=True,
             )
-            rows += [(measure.label, name, *row) for name, row in zip(self.systems, found, strict=True)]
+        ]
         return frame_of(rows, RANKS)
 
     def orders(self, *, p: float = 0.9) -> SystemOrders:

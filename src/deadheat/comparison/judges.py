@@ -374,8 +374,7 @@ class JudgeAgreement(Plottable, Shown):
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
         for judge, one in self.judges.items():
-            for name, own in one.estimates.items():
-                yield (judge, name), float(own)
+            yield from (((judge, name), float(own)) for name, own in one.estimates.items())
 
 
 def judge_agreement(

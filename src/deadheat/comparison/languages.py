@@ -439,8 +439,7 @@ class Languages(Plottable, Shown):
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
         yield ("n_queries",), len(self.query_ids)
         for one in self.across:
-            for language, mean in one.means.items():
-                yield (one.measure, one.system, language), mean
+            yield from (((one.measure, one.system, language), mean) for language, mean in one.means.items())
             for name in ("mean", "variance", "variance_low", "variance_high", "worst_mean"):
                 yield (one.measure, one.system, name), getattr(one, name)
         for difference in self.differences:

@@ -201,11 +201,8 @@ class Leaderboard(Plottable, Shown):
     @cached_property
     def group_means(self) -> dict[str, FloatArray]:
         """The mean of each model over the tasks of each group; NaN where it lacks one."""
-        found = {}
-        for name in dict.fromkeys(self.groups):
-            own = np.array([one == name for one in self.groups])
-            found[name] = self.values[:, own] @ self.shares[own] / self.shares[own].sum()
-        return found
+        places = {name: np.flatnonzero(np.array(self.groups) == name) for name in dict.fromkeys(self.groups)}
+        return {name: self.values[:, own] @ self.shares[own] / self.shares[own].sum() for name, own in places.items()}
 
     def intervals(self) -> tuple[FloatArray, FloatArray]:
         """Return the ends of the interval of each mean, for itself alone; NaN if they are unknown."""

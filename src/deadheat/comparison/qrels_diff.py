@@ -128,8 +128,7 @@ class QrelsDiff(Shown):
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
-        for kind in ("same", "changed", "added", "gone"):
-            yield (f"n_{kind}",), len(getattr(self.changes, kind))
+        yield from (((f"n_{kind}",), len(getattr(self.changes, kind))) for kind in ("same", "changed", "added", "gone"))
         for row in self.effects.iter_rows(named=True):
             yield from (((row["measure"], row["system"], name), row[name]) for name in ("old", "new", "difference"))
 

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from deadheat import stats
-from deadheat.arguments import Rng, generator
+from deadheat.arguments import generator
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.comparison.flips import Side, side_of
 from deadheat.comparison.orders import MAX_ORDERS, draw_values, listed_values
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.measures import Measure
+from deadheat.settings import Design
 
 STEPS = 1_000  # values that stand for the distribution of a query, all equally likely
 MOST_DRAWN = 1 << 26  # units that get a tie-break of their own, in all resamples of all systems: some seconds
@@ -23,9 +24,7 @@ def rank_intervals(
     query_ids: TextArray,
     cluster: IntArray | None,
     *,
-    confidence_level: float,
-    n_resamples: int,
-    rng: Rng,
+    design: Design,
 ) -> list[tuple[float | None, ...]]:
     """Return rank, low, high, p_best and n_queries of each system, as `Comparison.rank_intervals` has them.
 
@@ -42,8 +41,8 @@ def rank_intervals(
     query_ids : ndarray of str, shape (n_queries,)
         Of all evaluations together, sorted.
     cluster : ndarray of int, shape (n_queries,), or None
-    confidence_level, n_resamples, rng
-        As for :func:`~deadheat.comparison.comparison.compare`.
+    design : Design
+        Of which confidence level, number of resamples and seed count.
     """
     sides = [side_of(one, measure, members(query_ids, one.query_ids)) for one in evaluations.values()]
     keep: BoolArray = np.asarray(~np.isnan(np.column_stack([side.mean for side in sides])).any(axis=1))
@@ -51,13 +50,13 @@ def rank_intervals(
     if not n_queries:
         return [(None, None, None, None, 0)] * len(sides)
     units: IntArray = np.arange(n_queries) if cluster is None else np.unique(cluster[keep], return_inverse=True)[1]
-    n_units, random = int(units.max()) + 1, generator(rng)
+    n_units, random = int(units.max()) + 1, generator(design.rng)
     own = sides[0].factors(keep)
     means, variances = (
         _sums(units, [own * side.mean[keep] for side in sides]),
         _sums(units, [own**2 * side.variance[keep] for side in sides]),
     )
-    is_few = n_units * len(sides) * n_resamples <= MOST_DRAWN and n_queries * len(sides) * STEPS <= MOST_POOLED
+    is_few = n_units * len(sides) * design.n_resamples <= MOST_DRAWN and n_queries * len(sides) * STEPS <= MOST_POOLED
     pools = [_pool(side, keep, units, n_units, random) for side in sides] if is_few and variances.any() else None
     higher = sides[0].measure.higher_is_better
     best, worst = stats.resampled_ranks(
@@ -66,14 +65,14 @@ def rank_intervals(
         np.bincount(units, own, minlength=n_units),
         pools=pools,
         higher_is_better=higher,
-        n_resamples=n_resamples,
+        n_resamples=design.n_resamples,
         rng=random,
     )
     by_mean = means.sum(axis=0, keepdims=True) / own.sum()
     (own,), _ = stats.ranks(by_mean if higher else -by_mean)
     is_first = best == 1
     p_best = (is_first / is_first.sum(axis=1, keepdims=True)).mean(axis=0)
-    tail = (1 - confidence_level) / 2
+    tail = (1 - design.confidence_level) / 2
     low = np.quantile(best, tail, axis=0, method="inverted_cdf")
     high = np.quantile(worst, 1 - tail, axis=0, method="inverted_cdf")
     return [(*row, n_queries) for row in zip(own.tolist(), low.tolist(), high.tolist(), p_best.tolist(), strict=True)]

@@ -109,8 +109,10 @@ def orders_of(
         found.append(
             order_agreement((one.label, f"{one.label}, by document id"), systems, (totals[one], ruled), own[one], p)
         )
-    for one, other in combinations(measures, 2):
-        found.append(order_agreement((one.label, other.label), systems, (totals[one], totals[other]), own[one], p))
+    found += [
+        order_agreement((one.label, other.label), systems, (totals[one], totals[other]), own[one], p)
+        for one, other in combinations(measures, 2)
+    ]
     return SystemOrders(tuple(found), p)
 
 

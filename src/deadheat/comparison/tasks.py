@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 import polars as pl
 
+from deadheat.arguments import collected
 from deadheat.arrays import BoolArray, FloatArray, TextArray, aligned
 from deadheat.data.tables import Qrels, Source, label_of
 from deadheat.errors import ColumnError, DataError, DuplicateError, MeasureError, ParameterError, SourceTypeError
@@ -197,10 +198,8 @@ def _of_several(
         if measure is not None:
             raise ParameterError(argument="measure", given=str(measure), allowed="left out for MTEB's main scores")
         return _of_mteb(of_mteb, folder)
-    by_hash: dict[str, list[tuple[Path | None, Evaluation]]] = {}
-    for one in sources:
-        read = opened(one)
-        by_hash.setdefault(read.qrels_hash, []).append((one if isinstance(one, Path) else None, read))
+    read = [(one if isinstance(one, Path) else None, opened(one)) for one in sources]
+    by_hash = collected((one.qrels_hash, (path, one)) for path, one in read)
     named: dict[str, dict[str, Evaluation]] = {}
     for name, held in zip(_task_names(by_hash), by_hash.values(), strict=True):
         for path, one in held:

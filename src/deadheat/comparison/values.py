@@ -91,7 +91,8 @@ def interval(
     error = float(standard_errors(numbers[:, None], cluster=codes)[0])
     return Interval(
         float(kept.mean()) if len(kept) else nan,
-        *ends.tolist(),
+        float(ends[0]),
+        float(ends[1]),
         error,
         error,
         0.0,

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from deadheat.arguments import collected
 from deadheat.comparison.headline import headline, size_of
 from deadheat.comparison.pairs import Pair, least_p, n_differing, n_units
 from deadheat.evaluation.intervals import FEWEST
@@ -609,11 +610,8 @@ def _unjudged_shares(found: Verdict, lacking: Lacking) -> tuple[str, str]:
 
 def _agreement(found: Verdict) -> str:
     """Say who leads by the other measures."""
-    by: dict[str, list[str]] = {}
-    for name, leader in found.others.items():
-        by.setdefault(leader, []).append(name)
     said = [f"{found.leader} leads by {three(found.agree)} too"] if found.agree else []
-    for leader, names in by.items():
+    for leader, names in collected((leader, name) for name, leader in found.others.items()).items():
         said.append(f"{leader or ('nobody' if said else 'Nobody')} leads by {three(names)}")
     return f"{'; '.join(said)}." if said else ""
 
@@ -658,9 +656,7 @@ def judge_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -> tupl
         What a stratum is called, in the singular and the plural.
     """
     measure, n = next(iter(verdicts.values())).measure, len(verdicts)
-    leads: dict[str, list[str]] = {}
-    for stratum, one in verdicts.items():
-        leads.setdefault(one.leader or "", []).append(stratum)
+    leads = collected((one.leader or "", stratum) for stratum, one in verdicts.items())
     who = [
         f"{name or 'nobody'} leads in {'all ' if len(own) == n > 1 else ''}{len(own)} ({three(own)})"
         for name, own in sorted(leads.items(), key=lambda item: (not item[0], -len(item[1])))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from deadheat import stats
-from deadheat.arguments import Rng, generator
+from deadheat.arguments import Rng, collected, generator
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.data.queries import Queries
 from deadheat.data.tables import DocumentTable, Source
@@ -260,10 +260,7 @@ def _thresholds(
 ) -> list[Check]:
     """Check the thresholds, over all queries and by the requested strata, each family at once."""
     one_stream = replace(options, rng=generator(options.rng))  # every subset draws its own resamples from it
-    asked: dict[tuple[str, ...], list[Threshold]] = {}
-    for one in thresholds:
-        for columns in [one.by] if one.by else families:
-            asked.setdefault(columns, []).append(one)
+    asked = collected((columns, one) for one in thresholds for columns in ([one.by] if one.by else families))
     found = [
         check
         for columns, of_family in asked.items()

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import as_count, check_choice, level
+from deadheat.arguments import as_count, check_choice, collected, level
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, run_starts, sums_of
 from deadheat.data.groups import BETWEEN, read_groups
 from deadheat.data.precision import ScorePrecision
@@ -105,10 +105,8 @@ class Exposure(Shown):
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
-        for name, number in self.means().items():
-            yield (name,), number
-        for name, number in self.amortised.items():
-            yield ("amortised", name), number
+        yield from (((name,), number) for name, number in self.means().items())
+        yield from ((("amortised", name), number) for name, number in self.amortised.items())
         yield ("gini",), self.gini
         for frame, labels in ((self.groups, ("group",)), (self.pairs, ("group", "other"))):
             for row in () if frame is None else frame.iter_rows(named=True):
@@ -430,10 +428,7 @@ def _items(found: _Exposed, groups: Mapping[str, Sequence[str]]) -> pl.DataFrame
     if found.has_target:
         columns["target"] = found.by_item(found.target, every)
     if groups:
-        of_item: dict[str, list[str]] = {}
-        for group, items in groups.items():
-            for one in items:
-                of_item.setdefault(one, []).append(group)
+        of_item = collected((one, group) for group, items in groups.items() for one in items)
         columns["group"] = [BETWEEN.join(of_item[one]) if one in of_item else None for one in found.doc_ids]
     return pl.DataFrame(columns, schema_overrides={"group": pl.String} if groups else {})
 

@@ -106,8 +106,7 @@ class ItemProfile(Shown):
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
-        for name, number in self.means().items():
-            yield (name,), number
+        yield from (((name,), number) for name, number in self.means().items())
         yield ("n_items",), self.n_items
 
 

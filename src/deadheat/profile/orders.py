@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from deadheat.arguments import as_count
+from deadheat.arguments import as_count, collected
 from deadheat.arrays import FloatArray
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import Measures, evaluate, parse_measures
@@ -277,7 +277,5 @@ def _judged(relevance: Mapping[str, float | None] | Sequence[float | None], ids:
 
 def _groups(documents: dict[str, float]) -> list[tuple[float, tuple[str, ...]]]:
     """Return the documents by score, highest first."""
-    groups: dict[float, list[str]] = {}
-    for doc, score in documents.items():
-        groups.setdefault(score + 0.0, []).append(doc)
+    groups = collected((score + 0.0, doc) for doc, score in documents.items())
     return [(score, tuple(groups[score])) for score in sorted(groups, reverse=True)]

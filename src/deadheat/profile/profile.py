@@ -323,11 +323,9 @@ class TieProfile(Plottable, Shown):
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
-        for name in OF_RUN:
-            yield (name,), getattr(self, name)
+        yield from (((name,), getattr(self, name)) for name in OF_RUN)
         yield ("largest_tie",), self.largest.n_documents if self.largest else None
-        for cut in self.cuts:
-            yield (f"cut at {cut.cutoff}", "share"), cut.share
+        yield from (((f"cut at {cut.cutoff}", "share"), cut.share) for cut in self.cuts)
         for one in self.decided:
             yield from one.scores.named_numbers()
             yield (one.measure.label, "share_of_queries"), one.share_of_queries

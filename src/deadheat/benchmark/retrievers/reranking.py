@@ -18,7 +18,7 @@ from urllib.request import Request, urlopen
 
 import polars as pl
 
-from deadheat.arguments import as_count, package
+from deadheat.arguments import as_count, collected, package
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers.embedding import default_folder
 from deadheat.benchmark.retrievers.lexical import BM25
@@ -104,9 +104,7 @@ class Reranked:
     def take_texts(self, documents: Collection) -> None:
         """Keep the texts of the documents, which the retriever has taken already."""
         texts, owner = documents.strings()
-        own: dict[str, list[str]] = {}
-        for text, place in zip(texts, owner.tolist(), strict=True):
-            own.setdefault(documents.ids[place], []).append(text)
+        own = collected((documents.ids[place], text) for text, place in zip(texts, owner.tolist(), strict=True))
         self._texts.update({doc: "; ".join(strings) for doc, strings in own.items()})
 
     def search(self, texts: Sequence[str], k: int) -> Hits:
