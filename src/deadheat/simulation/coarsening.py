@@ -19,10 +19,9 @@ from deadheat.comparison.comparison import named_runs
 from deadheat.comparison.flips import Flip, TieSums, flip, gap_of, normal_error_of, normal_flip, side_of
 from deadheat.comparison.pairs import pairs_of
 from deadheat.comparison.sums import ROUNDING
-from deadheat.data.shown import frame_of
 from deadheat.data.precision import round_and_warn
 from deadheat.data.rows import MemoryRows
-from deadheat.data.shown import Plottable
+from deadheat.data.shown import Plottable, frame_of
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import are_runs, evaluate_beside, parse_measures
