@@ -108,8 +108,7 @@ def trec_eval(
     if note is not None and options.ties == "expected" and (estimated := _estimated(chosen, ranked)):
         note(f"estimated: {estimated}")
     if options.has_queries:
-        is_shown = ~missing if options.version == 9 else np.ones_like(missing)
-        yield from _by_query(chosen, ranked, values, is_shown)
+        yield from _by_query(chosen, ranked, values, ~missing if options.version == 9 else np.ones_like(missing))
     if options.has_summary:
         n_relevant = int((placements.judged_relevance > 0).sum()) if options.complete else None
         yield from _summary(chosen, values, tag, n_relevant)

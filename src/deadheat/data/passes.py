@@ -238,8 +238,7 @@ def _said_of_partition(look: Look, sent: bytes | None, batches: Iterable[Any]) -
         judgments = pl.read_ipc(sent)
     of_arrow = (pa.string(), pa.string(), pa.string(), pa.float64(), pa.int64(), pa.int64())
     schema = pa.schema(list(zip(SCHEMA, of_arrow, strict=True)))
-    found = pl.concat(look(rows, lambda _: judgments))
-    yield from found.to_arrow().cast(schema).to_batches(max_chunksize=1 << 16)
+    yield from pl.concat(look(rows, lambda _: judgments)).to_arrow().cast(schema).to_batches(max_chunksize=1 << 16)
 
 
 def _said_of_file(rows: UnreadRows, look: Look, judgments: pl.DataFrame) -> pl.DataFrame:

@@ -164,8 +164,7 @@ class Spans:
                 raise _misplaced(what, (doc, start, end), quoted, text, self.where)
             places.append((start, end))
         start, end = zip(*places, strict=True) if places else ((), ())
-        own = {"start": pl.Series(start, dtype=pl.Int64), "end": pl.Series(end, dtype=pl.Int64)}
-        return rows.with_columns(**own)
+        return rows.with_columns(start=pl.Series(start, dtype=pl.Int64), end=pl.Series(end, dtype=pl.Int64))
 
     @cached_property
     def fingerprint(self) -> str:

@@ -243,8 +243,7 @@ class Evaluation(Plottable, Shown):
         scores, read = self[measure], None if run is None else Run.of(run)
         if scores.repeats is not None:
             raise ParameterError("a mean over repeats has no single ranking", hint="look at the evaluation of one run")
-        placements = self.placements_of(scores.measure)
-        return steps_of(scores, placements, self.conventions, query_id, read, name=self.name)
+        return steps_of(scores, self.placements_of(scores.measure), self.conventions, query_id, read, name=self.name)
 
     def abstention(self, rel: float = 1) -> pl.DataFrame:
         """Return how often the system abstains, and is right to, at each threshold of its scores.

@@ -65,8 +65,7 @@ class Filling:
     def as_judged(self) -> Placements:
         """The placements as if the judge were right."""
         grades = self.documents["grade"].to_numpy()
-        top = max([self.placements.max_relevance, *grades.tolist()])
-        return replace(self._with(grades), max_relevance=top)
+        return replace(self._with(grades), max_relevance=max([self.placements.max_relevance, *grades.tolist()]))
 
     def _with(self, labels: FloatArray) -> Placements:
         query, above, tied = (self.documents[name].to_numpy() for name in ("query", "above", "tied"))
@@ -148,8 +147,7 @@ def filling(
     """
     if qrels.subtopics is not None:
         raise DataError(f"{qrels.where} has labels by subtopic, and a judge's fill none of these")
-    queries = pl.Series("query_id", placements.query_ids.tolist(), dtype=pl.String)
-    codes = queries.to_frame().with_row_index("query")
+    codes = pl.DataFrame({"query_id": placements.query_ids.tolist()}, {"query_id": pl.String}).with_row_index("query")
     scores = run.rounded(precision).to_polars().join(codes, on="query_id", how="semi")
     share = pl.col("score").rank("max", descending=True) / pl.len()
     bands = scores.select("query_id", "doc_id", band=(share * 2 ** (N_BANDS - 1)).log(2).floor().clip(0).cast(pl.Int64))

@@ -44,8 +44,7 @@ def read_sheet(path: Path) -> list[tuple[int, list[str]]]:
     """
     try:
         with ZipFile(path) as book:
-            n_bytes = sum(one.file_size for one in book.infolist())
-            limits.check_held(_HELD * n_bytes, path.stat().st_size, path)
+            limits.check_held(_HELD * sum(one.file_size for one in book.infolist()), path.stat().st_size, path)
             found = {name: rows for name, rows in _sheets(book) if rows}
     except DataError:
         raise

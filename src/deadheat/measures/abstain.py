@@ -10,7 +10,11 @@ from deadheat.measures.top import REL
 from deadheat.placements.placements import Placements
 
 
-@register("abstention", "Abstain = share of queries with no score above the threshold; of: rate, precision or recall")
+@register(
+    "abstention",
+    "Abstain = share of queries with no score above the threshold; of: rate, precision or recall",
+    at="threshold",
+)
 class Abstain(Measure):
     r"""How often a system abstains: it retrieves nothing, or nothing with a score above a threshold.
 
@@ -36,8 +40,6 @@ class Abstain(Measure):
     >>> evaluate(qrels, run, ["Abstain", "Abstain@0.3", "Abstain(of='recall')@0.3"]).means()
     {'Abstain': 0.0, 'Abstain@0.3': 0.5, "Abstain(of='recall')@0.3": 1.0}
     """
-
-    at = "threshold"
 
     of: str = parameter(
         "rate", Choice(("rate", "precision", "recall")), "of all, of abstentions, or of what has no answer"

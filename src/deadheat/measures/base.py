@@ -408,6 +408,13 @@ def register(
     aliases: tuple[str, ...] = (),
     trec_eval: tuple[str, ...] = (),
     presets: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    range: tuple[float, float] | None = None,  # noqa: A002 - as `Measure` has it
+    higher_is_better: bool | None = None,
+    total: bool | None = None,
+    geometric: bool | None = None,
+    only_total: bool | None = None,
+    is_quality: bool | None = None,
+    at: str | None = None,
 ) -> Callable[[M], M]:
     """Make a measure known by its class name and its other names, and its fields its parameters.
 
@@ -415,11 +422,16 @@ def register(
     ----------
     title, formula, aliases, trec_eval, presets
         As `Measure` has them; those of the class that it is made from are not its own.
+    range, higher_is_better, total, geometric, only_total, is_quality, at : optional
+        As `Measure` has them, by default those of the class that it is made from.
     """
+    own = {"title": title, "formula": formula, "aliases": aliases, "trec_eval": trec_eval, "presets": presets}
+    kinds = {"range": range, "higher_is_better": higher_is_better, "total": total, "geometric": geometric}
+    kinds |= {"only_total": only_total, "is_quality": is_quality, "at": at}
 
     def registered(measure: M) -> M:
-        measure.title, measure.formula = title, formula
-        measure.aliases, measure.trec_eval, measure.presets = aliases, trec_eval, presets
+        for name, value in (own | {kind: value for kind, value in kinds.items() if value is not None}).items():
+            setattr(measure, name, value)
         if "__dataclass_fields__" not in vars(measure):
             parameters(measure)
         REGISTRY[measure.__name__] = measure

@@ -1,7 +1,5 @@
 """Measures of a user who stops at a document with a probability that its relevance sets: ERR and nERR."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
@@ -142,7 +140,7 @@ def _with_gaps(placements: Placements, columns: list[IntArray]) -> list[IntArray
     return [column[order] for column in merged]
 
 
-@register("normalised expected reciprocal rank", "nERR@k = ERR@k / ERR@k of the ideal ranking")
+@register("normalised expected reciprocal rank", "nERR@k = ERR@k / ERR@k of the ideal ranking", range=(0.0, np.inf))
 class nERR(ERR):
     r"""Expected reciprocal rank as a share of the ideal one.
 
@@ -161,8 +159,6 @@ class nERR(ERR):
     >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["nERR"]).means()
     {'nERR': 0.75}
     """
-
-    range: ClassVar[tuple[float, float]] = (0.0, np.inf)
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return the ERR of the ideal ranking, by query."""

@@ -35,7 +35,7 @@ class Count(Measure):
         return np.zeros(placements.n_queries)
 
 
-@register("queries", "NumQ = 1 for each query", trec_eval=("num_q",))
+@register("queries", "NumQ = 1 for each query", trec_eval=("num_q",), only_total=True)
 class NumQ(Count):
     """Number of queries: 1 for each.
 
@@ -47,7 +47,6 @@ class NumQ(Count):
     """
 
     looks_inside = False
-    only_total = True
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return 1 for each query."""
@@ -94,6 +93,7 @@ class NumRel(Count, RelevanceMeasure):
     "non-relevant documents retrieved",
     "NumNonrelJudgedRet = retrieved documents of a relevance from 0 on and below rel",
     trec_eval=("num_nonrel_judged_ret",),
+    higher_is_better=False,
 )
 class NumNonrelJudgedRet(Count, RelevanceMeasure):
     """Number of documents retrieved that are judged and not relevant; negative relevance counts as unjudged.
@@ -106,15 +106,13 @@ class NumNonrelJudgedRet(Count, RelevanceMeasure):
     {'NumNonrelJudgedRet': 1.0}
     """
 
-    higher_is_better = False
-
     def mean(self, placements: Placements) -> FloatArray:
         """Return the number of rows of relevance 0 or more, and less than `rel`."""
         is_counted = (placements.relevance >= 0) & (placements.relevance < self.rel)
         return placements.by_query(is_counted, placements.query)
 
 
-@register("average precision of a set", "SetAP = C / n · C / R", trec_eval=("set_map",))
+@register("average precision of a set", "SetAP = C / n · C / R", trec_eval=("set_map",), range=(0.0, 1.0), total=False)
 class SetAP(Count, RelevanceMeasure):
     r"""Average precision of a set: precision times recall of all that is retrieved.
 
@@ -134,16 +132,19 @@ class SetAP(Count, RelevanceMeasure):
     {'SetAP': 0.25}
     """
 
-    range = (0.0, 1.0)
-    total = False
-
     def mean(self, placements: Placements) -> FloatArray:
         """Return C^2 / (n R)."""
         found = retrieved_relevant(placements, self.rel)
         return ratio(found**2, placements.n_retrieved * placements.n_relevant(self.rel).astype(np.float64))
 
 
-@register("utility of a set", "Utility = a C + b (n - C) + c (R - C) + d (N - n - R + C)", trec_eval=("utility",))
+@register(
+    "utility of a set",
+    "Utility = a C + b (n - C) + c (R - C) + d (N - n - R + C)",
+    trec_eval=("utility",),
+    range=(-np.inf, np.inf),
+    total=False,
+)
 class Utility(Count, RelevanceMeasure):
     r"""Weighted sum of the documents that are retrieved or not, and relevant or not.
 
@@ -164,9 +165,6 @@ class Utility(Count, RelevanceMeasure):
     >>> evaluate({"q": {"a": 1, "z": 1}}, {"q": {"a": 0.5, "b": 0.5, "c": 0.1}}, ["Utility", "Utility(b=-0.5)"]).means()
     {'Utility': -1.0, 'Utility(b=-0.5)': 0.0}
     """
-
-    range = (-np.inf, np.inf)
-    total = False
 
     a: float = parameter(1, Number(), "worth of a relevant document retrieved")
     b: float = parameter(-1, Number(), "worth of another document retrieved")

@@ -71,7 +71,12 @@ class WeightedMeasure(SumMeasure, CutMeasure):
         return weighted_sum(self, placements, self.gains(placements), weights, squares=squares)
 
 
-@register("discounted cumulative gain", "DCG@k = ∑ gain(d_i) · D(i) over the ranks i = 1..k", aliases=("dcg",))
+@register(
+    "discounted cumulative gain",
+    "DCG@k = ∑ gain(d_i) · D(i) over the ranks i = 1..k",
+    aliases=("dcg",),
+    range=(0.0, np.inf),
+)
 class DCG(GainMeasure, WeightedMeasure):
     r"""Discounted cumulative gain.
 
@@ -99,8 +104,6 @@ class DCG(GainMeasure, WeightedMeasure):
     >>> evaluate({"q": {"a": 3, "b": -1}}, {"q": {"b": 0.7, "a": 0.5}}, "DCG(negative='gain')@1").means()
     {"DCG(negative='gain')@1": -1.0}
     """
-
-    range = (0.0, np.inf)
 
     discount: str = parameter("log(2)", DISCOUNT, "weight of a rank")
     negative: str = parameter("zero", Choice(("zero", "gain")), "gain of negative relevance: 0, or that of the formula")
@@ -151,6 +154,7 @@ class DCG(GainMeasure, WeightedMeasure):
     "nDCG@k = ∑ gain(d_i) · D(i) over the ranks i = 1..k, divided by that sum of the ideal ranking",
     aliases=("NDCG",),
     trec_eval=("ndcg", "ndcg_cut_{}"),
+    range=(0.0, 1.0),
 )
 class nDCG(DCG):
     r"""Discounted cumulative gain as a share of the ideal one.
@@ -178,8 +182,6 @@ class nDCG(DCG):
     >>> evaluate({"q": {"a": 3}}, {"q": {"a": 0.5, "b": 0.5}}, ["nDCG@10"]).means()
     {'nDCG@10': 0.8154648767857288}
     """
-
-    range = (0.0, 1.0)
 
     @property
     def deepest(self) -> int | None:
@@ -247,6 +249,8 @@ def _ranks_within(query: IntArray) -> IntArray:
     "ideal discounted cumulative gain",
     "IDCG@k = ∑ gain(d_i) · D(i) over the ranks i = 1..k of the ideal ranking",
     aliases=("iDCG", "ideal_DCG"),
+    range=(0.0, np.inf),
+    is_quality=False,
 )
 class IDCG(GainMeasure, CutMeasure):
     r"""Discounted cumulative gain of the ideal ranking, which nDCG divides by.
@@ -266,9 +270,6 @@ class IDCG(GainMeasure, CutMeasure):
     >>> evaluate({"q": {"a": 3, "z": 2}}, {"q": {"a": 0.5, "b": 0.5}}, ["IDCG(discount='linear')"]).means()
     {"IDCG(discount='linear')": 4.0}
     """
-
-    range = (0.0, np.inf)
-    is_quality = False
 
     discount: str = parameter("log(2)", DISCOUNT, "weight of a rank")
     ideal: str = parameter("judged", Choice(("judged", "retrieved")), "documents of the ideal ranking")
@@ -372,6 +373,7 @@ class RBP(RankBiased):
     "residual of rank-biased precision",
     "RBPResidual@k = p^n + (1 - p) ∑ p^(i - 1) over the ranks i ≤ n of unjudged documents",
     presets={"rbp_resid": {"p": 0.9, "tail": "unjudged"}},
+    higher_is_better=False,
 )
 class RBPResidual(RankBiased):
     r"""How much RBP could grow if every unjudged document, and every one not retrieved, were relevant.
@@ -393,8 +395,6 @@ class RBPResidual(RankBiased):
     >>> evaluate({"q": {"a": 1}}, {"q": {"a": 2, "b": 1}}, ["RBPResidual(p=0.5)"]).means()
     {'RBPResidual(p=0.5)': 0.5}
     """
-
-    higher_is_better = False
 
     tail: str = parameter(
         "always", Choice(("always", "unjudged")), "when the ranks below the list count: always, or if one is unjudged"

@@ -135,7 +135,12 @@ class Hit(FirstMeasure):
         return np.ones(rank.shape)
 
 
-@register("first relevant position", "FRP@k = min(rank of the first relevant document, k + 1)")
+@register(
+    "first relevant position",
+    "FRP@k = min(rank of the first relevant document, k + 1)",
+    range=(1.0, np.inf),
+    higher_is_better=False,
+)
 class FRP(FirstMeasure):
     r"""Rank of the first relevant document.
 
@@ -155,9 +160,6 @@ class FRP(FirstMeasure):
     >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["FRP", "FRP@1"]).means()
     {'FRP': 1.5, 'FRP@1': 1.5}
     """
-
-    range = (1.0, np.inf)
-    higher_is_better = False
 
     def at_rank(self, rank: IntArray) -> FloatArray:
         """Return the rank itself."""
@@ -295,7 +297,12 @@ class TMHits(PaperMeasure):
         return self.inside(above, tied) / tied
 
 
-@register("expected search length", "ESL = documents that are not relevant above the s-th relevant one (s = wanted)")
+@register(
+    "expected search length",
+    "ESL = documents that are not relevant above the s-th relevant one (s = wanted)",
+    range=(0.0, np.inf),
+    higher_is_better=False,
+)
 class ESL(JointMeasure, RelevanceMeasure):
     r"""Expected search length: documents that are not relevant above the s-th relevant one.
 
@@ -318,9 +325,6 @@ class ESL(JointMeasure, RelevanceMeasure):
     >>> evaluate({"q": {"a": 1, "d": 1}}, run, ["ESL", "ESL(wanted=2)"]).means()
     {'ESL': 1.0, 'ESL(wanted=2)': 2.0}
     """
-
-    range = (0.0, np.inf)
-    higher_is_better = False
 
     wanted: int = parameter(1, Cutoff(optional=False), "relevant documents that the search is for")
 
@@ -361,7 +365,7 @@ class RankSum(CountConditional):
         return first, first + count * (inside[:, None] - count)
 
 
-@register("mean rank", "MR = 1/|S| ∑ rank(d) over the documents d ∈ S")
+@register("mean rank", "MR = 1/|S| ∑ rank(d) over the documents d ∈ S", range=(1.0, np.inf), higher_is_better=False)
 class MR(RankSum):
     r"""Mean rank of the relevant documents.
 
@@ -385,9 +389,6 @@ class MR(RankSum):
     >>> evaluate({"q": {"a": 1, "b": 1}}, run, ["MR", "MR@2", "MR(missing='capped')@2"]).means()
     {'MR': 1.75, 'MR@2': 1.25, "MR(missing='capped')@2": 1.75}
     """
-
-    range = (1.0, np.inf)
-    higher_is_better = False
 
     missing: str = parameter(
         "skip", Choice(("skip", "last", "capped")), "rank of a relevant document that is not found: none, n + 1, k + 1"

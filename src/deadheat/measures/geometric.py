@@ -277,7 +277,12 @@ class GMbpref(GeometricMeasure):
         return Parts(query, relevant + others, relevant, value)
 
 
-@register("log odds of average precision", "yaap = log((1 + S) / (1 + R - S)), with S = R · AP", trec_eval=("yaap",))
+@register(
+    "log odds of average precision",
+    "yaap = log((1 + S) / (1 + R - S)), with S = R · AP",
+    trec_eval=("yaap",),
+    range=(-np.inf, np.inf),
+)
 class yaap(PrecisionSum):
     r"""Yet another average precision: the logarithm of the odds of average precision, smoothed.
 
@@ -297,8 +302,6 @@ class yaap(PrecisionSum):
     >>> round(evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["yaap"]).means()["yaap"], 4)
     0.3466
     """
-
-    range = (-np.inf, np.inf)
 
     def of_average(self, average: FloatArray, n_relevant: IntArray) -> FloatArray:
         """Return the logarithm of the odds."""

@@ -1,7 +1,6 @@
 """Interpolated precision at levels of recall: IPrec, and AP11, its average over eleven."""
 
 from abc import abstractmethod
-from typing import ClassVar
 
 import numpy as np
 
@@ -92,6 +91,7 @@ class InterpolatedMeasure(RelevanceMeasure, OrdersMeasure):
     "IPrec@l = max c / T_c over the numbers c of relevant documents, l R ≤ c",
     aliases=("iprec",),
     trec_eval=("iprec_at_recall_{}",),
+    at="recall",
 )
 class IPrec(InterpolatedMeasure):
     r"""Interpolated precision: the highest precision at or below the rank where a level of recall is reached.
@@ -117,8 +117,6 @@ class IPrec(InterpolatedMeasure):
     >>> evaluate({"q": {"a": 1, "d": 1}}, run, ["IPrec@0.1", "IPrec@1"]).means()
     {'IPrec@0.1': 0.5, 'IPrec@1': 0.5}
     """
-
-    at: ClassVar[str] = "recall"
 
     recall: float = parameter(0, Number(low=0, high=1), "level of recall; what @ sets")
 

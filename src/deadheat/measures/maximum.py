@@ -13,6 +13,7 @@ from deadheat.placements.placements import Placements
     "largest relevance",
     "MaxRel@k = max(0, r_1, ..., r_k), which is ∑ (t_l - t_(l-1)) over the l with C_(k,l) > 0",
     aliases=("MaxOntSim",),
+    range=(0.0, np.inf),
 )
 class MaxRel(JointMeasure, CutMeasure):
     r"""Largest relevance in the top k.
@@ -36,8 +37,6 @@ class MaxRel(JointMeasure, CutMeasure):
     >>> evaluate({"q": {"a": 1, "c": 0.4}}, {"q": {"a": 0.5, "b": 0.5, "c": 0.5}}, ["MaxRel@1", "MaxRel"]).means()
     {'MaxRel@1': 0.4666666666666667, 'MaxRel': 1.0}
     """
-
-    range = (0.0, np.inf)
 
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a judgment of positive relevance."""

@@ -1,7 +1,5 @@
 """Relevant and other documents in the right order: bpref, binG, AUC, GAUC and Accuracy."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray, run_starts
@@ -148,7 +146,12 @@ class AUC(JointMeasure, RelevanceMeasure):
         return mean / n_pairs, variance / n_pairs**2, n_relevant, n_others
 
 
-@register("group-weighted area under the ROC curve", "GAUC = ∑ w_q AUC_q / ∑ w_q over the queries q")
+@register(
+    "group-weighted area under the ROC curve",
+    "GAUC = ∑ w_q AUC_q / ∑ w_q over the queries q",
+    range=(0.0, np.inf),
+    only_total=True,
+)
 class GAUC(AUC):
     r"""Area under the ROC curve of each query (or user), averaged with weights.
 
@@ -175,9 +178,6 @@ class GAUC(AUC):
     >>> round(means["AUC"], 4), round(means["GAUC"], 4)
     (0.6667, 0.5556)
     """
-
-    range: ClassVar[tuple[float, float]] = (0.0, np.inf)
-    only_total: ClassVar[bool] = True
 
     weight: str = parameter("judged", Choice(("judged", "relevant")), "retrieved documents that a query weighs")
 

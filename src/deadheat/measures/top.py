@@ -1,7 +1,6 @@
 """Measures of how many documents are in the top k: P, R, F, R-precision, Judged, Hole."""
 
 from abc import abstractmethod
-from typing import ClassVar
 
 import numpy as np
 
@@ -206,7 +205,13 @@ class Rprec(RelevanceMeasure, TopMeasure):
         return np.minimum(self.k(placements), placements.n_retrieved)
 
 
-@register("relevant documents retrieved", "NumRelRet@k = relevant documents in the top k", trec_eval=("num_rel_ret",))
+@register(
+    "relevant documents retrieved",
+    "NumRelRet@k = relevant documents in the top k",
+    trec_eval=("num_rel_ret",),
+    range=(0.0, np.inf),
+    total=True,
+)
 class NumRelRet(RelevanceMeasure, CutTopMeasure):
     """Number of relevant documents retrieved (in the top k, with a cutoff).
 
@@ -217,15 +222,12 @@ class NumRelRet(RelevanceMeasure, CutTopMeasure):
     {'NumRelRet': 1.0, 'NumRelRet@1': 0.5}
     """
 
-    range = (0.0, np.inf)
-    total = True
-
     def divisor(self, placements: Placements) -> FloatArray:
         """Return 1."""
         return np.ones(placements.n_queries)
 
 
-@register("judged documents", "Judged@k = J_k / min(k, n)")
+@register("judged documents", "Judged@k = J_k / min(k, n)", is_quality=False)
 class Judged(CutTopMeasure):
     r"""Share of the top k that is judged; negative relevance counts as unjudged, in ir_measures as judged.
 
@@ -243,8 +245,6 @@ class Judged(CutTopMeasure):
     >>> evaluate({"q": {"a": 1, "c": 0}}, {"q": {"a": 3, "b": 2, "c": 2}}, ["Judged@2"]).means()
     {'Judged@2': 0.75}
     """
-
-    is_quality = False
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return min(k, n)."""
@@ -286,6 +286,7 @@ class RelP(RelevanceMeasure, CutTopMeasure):
     "precision at a multiple of R",
     "RprecMult@m = C_k / k, with k = m R + 0.9 rounded down",
     trec_eval=("Rprec_mult_{}",),
+    at="multiple",
 )
 class RprecMult(RelevanceMeasure, TopMeasure):
     r"""Precision at a multiple of R, the number of relevant documents.
@@ -307,8 +308,6 @@ class RprecMult(RelevanceMeasure, TopMeasure):
     {'RprecMult@0.5': 1.0, 'RprecMult@1': 0.75, 'RprecMult@2': 0.5}
     """
 
-    at: ClassVar[str] = "multiple"
-
     multiple: float = parameter(
         1, Number(low=0, high=MOST_TIMES, open_low=True), "k as a multiple of R, before rounding; what @ sets"
     )
@@ -322,7 +321,7 @@ class RprecMult(RelevanceMeasure, TopMeasure):
         return np.minimum(self.k(placements), placements.n_retrieved)
 
 
-@register("unjudged documents", "Hole@k = (min(k, n) - J_k) / k", trec_eval=("unj_{}",))
+@register("unjudged documents", "Hole@k = (min(k, n) - J_k) / k", trec_eval=("unj_{}",), higher_is_better=False)
 class Hole(CutTopMeasure):
     r"""Share of the top k that is not judged; negative relevance counts as unjudged.
 
@@ -343,8 +342,6 @@ class Hole(CutTopMeasure):
     >>> evaluate({"q": {"a": 1, "c": 0}}, {"q": {"a": 3, "b": 2, "c": 2}}, ["Hole@2", "Hole@5"]).means()
     {'Hole@2': 0.25, 'Hole@5': 0.2}
     """
-
-    higher_is_better = False
 
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         """Return the mean number of unjudged documents, or its variance (`squares`), which is that of the judged."""

@@ -189,7 +189,9 @@ def _in_all_rows(piece: Piece, first: IntArray, sizes: IntArray, own: Array, fou
         counts += [_in_each_row(is_so if mask is None else is_so & mask, xp) for is_so in both]
     if not counts:
         return
-    for place, bigger, equal in zip(places, *_in_turn(to_memory(xp.concat(counts)), places), strict=True):
+    ends = np.cumsum([len(one) for one in places for _ in ("above", "tied")])
+    parts = np.split(to_memory(xp.concat(counts)), ends[:-1])  # which came from the device together
+    for place, bigger, equal in zip(places, parts[::2], parts[1::2], strict=True):
         found.above[place], found.tied[place] = bigger, equal
 
 
@@ -197,13 +199,6 @@ def _in_each_row(is_so: Array, xp: Any) -> Array:  # noqa: ANN401 - a library
     if xp is np and is_so.shape[1] < 1 << 16:  # sums of 16 bits are several times as fast as count_nonzero
         return np.add.reduce(is_so.view(np.uint8), axis=1, dtype=np.uint16)
     return xp.count_nonzero(is_so, axis=1)
-
-
-def _in_turn(counts: IntArray, places: list[IntArray]) -> tuple[list[IntArray], list[IntArray]]:
-    """Split counts, those above and those equal in turn, which came from the device together."""
-    ends = np.cumsum(np.repeat([len(one) for one in places], 2))
-    parts = np.split(counts, ends[:-1])
-    return parts[::2], parts[1::2]
 
 
 def compare_some(row: IntArray, own: AnyArray, other_row: IntArray, others: AnyArray) -> Counts:

@@ -143,10 +143,11 @@ def truncate(
     >>> cut.above.tolist(), cut.n_retrieved.tolist()
     ([1], [3])
     """
-    is_cut = (placements.above < depth) & (placements.above + placements.tied > depth)
-    if ranked is not None:
-        return _remaining(placements, depth, ranked)
     n_retrieved = np.minimum(placements.n_retrieved, depth)
+    if ranked is not None:  # the ties are those that there were
+        kept = _kept(placements, _ranks(ranked, placements) < depth)
+        return replace(kept, n_retrieved=n_retrieved, tied=np.minimum(kept.tied, depth - kept.above))
+    is_cut = (placements.above < depth) & (placements.above + placements.tied > depth)
     if deepest is not None and deepest <= depth:
         np.maximum.at(n_retrieved, placements.query[is_cut], (placements.above + placements.tied)[is_cut])
     elif is_cut.any():
@@ -160,16 +161,6 @@ def truncate(
             ),
         )
     return replace(_kept(placements, placements.above < depth), n_retrieved=n_retrieved)
-
-
-def _remaining(placements: Placements, depth: int, ranked: Placements) -> Placements:
-    """Return the placements of the documents that are among the first ones in `ranked`, with the ties they had."""
-    kept = _kept(placements, _ranks(ranked, placements) < depth)
-    return replace(
-        kept,
-        n_retrieved=np.minimum(placements.n_retrieved, depth),
-        tied=np.minimum(kept.tied, depth - kept.above),
-    )
 
 
 def _kept(placements: Placements, keep: BoolArray) -> Placements:

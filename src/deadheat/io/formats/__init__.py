@@ -100,8 +100,7 @@ def format_of(path: str | os.PathLike[str], given: str | None) -> Format:
         return form
     head = plain_head(Path(path))
     head = next(blocks(Path(path), HEAD)) if head is None else head.removeprefix(BOM)
-    found = (one for one in FORMATS.values() if one.recognises is not None and one.recognises(head))
-    return next(found, form)
+    return next((one for one in FORMATS.values() if one.recognises is not None and one.recognises(head)), form)
 
 
 def is_too_large(path: Path, given: str | None) -> bool:

@@ -81,8 +81,7 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     columns = resolve_columns(list(first[1]), kind, where=path, given=given, lists=lists)
     if isinstance(first[1][columns["doc_id"]], list | dict):
         lines = list(_lines(data, path))
-        rows_of_lists = ((line, object_of(raw, path, line)) for line, raw in lines)
-        found, notes = lists_of_rows(rows_of_lists, columns, kind, path)
+        found, notes = lists_of_rows(((line, object_of(raw, path, line)) for line, raw in lines), columns, kind, path)
         return Content(checked(found, [raw for _, raw in lines], path, kind), notes)
     frame = _parse(data, columns)
     if frame is None:
