@@ -426,8 +426,8 @@ def register(
         As `Measure` has them, by default those of the class that it is made from.
     """
     own = {"title": title, "formula": formula, "aliases": aliases, "trec_eval": trec_eval, "presets": presets}
-    kinds = {"range": range, "higher_is_better": higher_is_better, "total": total, "geometric": geometric}
-    kinds |= {"only_total": only_total, "is_quality": is_quality, "at": at}
+    kinds: dict[str, object] = {"range": range, "higher_is_better": higher_is_better, "total": total, "at": at}
+    kinds |= {"geometric": geometric, "only_total": only_total, "is_quality": is_quality}
 
     def registered(measure: M) -> M:
         for name, value in (own | {kind: value for kind, value in kinds.items() if value is not None}).items():
