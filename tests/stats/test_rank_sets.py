@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from deadheat.stats.rank_sets import (
+from deadheat.stats.ranks import (
     critical_value,
     pairwise_errors,
     rank_bounds,

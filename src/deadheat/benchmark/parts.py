@@ -16,7 +16,7 @@ from deadheat.benchmark.ontology import Ontology
 from deadheat.data.tables import label_of
 from deadheat.errors import ColumnError, DataError, ParameterError
 from deadheat.evaluation.strata import NONE, names_of
-from deadheat.stats.joining import joined_groups
+from deadheat.stats.units import joined_groups
 from deadheat.wording import Plain, counted, did_you_mean, joined, three
 
 STRATA = ("difficulty", "category", "domain")

@@ -20,7 +20,7 @@ from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.kernels import agreement
 from deadheat.measures.notation import MeasureLike, measure_named
-from deadheat.stats.rank_sets import (
+from deadheat.stats.ranks import (
     MANY,
     critical_value,
     pairwise_errors,

@@ -30,7 +30,7 @@ from deadheat.report.of_comparison import (
     report_comparison,
     size_of,
 )
-from deadheat.stats.rank_sets import tiers_of
+from deadheat.stats.ranks import tiers_of
 from deadheat.wording import counted, three
 
 BASELINE = "(baseline)"  # behind its name

@@ -4,14 +4,21 @@ A column is a measure of one system, or a difference of two. All columns are com
 """
 
 from deadheat.settings import ALTERNATIVES, CLUSTERED, CORRECTIONS, TESTS
-from deadheat.stats.corrections import adjust, significant
-from deadheat.stats.equivalence import Equivalence, equivalent, no_worse
-from deadheat.stats.intervals import METHODS, interval_bounds, proportion_bounds, standard_errors
+from deadheat.stats.intervals import METHODS, interval_bounds, proportion_bounds, quantile_bounds, standard_errors
 from deadheat.stats.power import MAX_QUERIES, detectable_difference, power, sample_size
-from deadheat.stats.quantiles import quantile_bounds
 from deadheat.stats.randomization import tukey_p_values
 from deadheat.stats.ranks import ranks, resampled_ranks
-from deadheat.stats.significance import Significance, is_doubtful, p_values, skewness
+from deadheat.stats.significance import (
+    Equivalence,
+    Significance,
+    adjust,
+    equivalent,
+    is_doubtful,
+    no_worse,
+    p_values,
+    significant,
+    skewness,
+)
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, bootstrap_means, resampled_means, sign_flip_sums
 
 __all__ = [

@@ -7,10 +7,12 @@ from functools import partial
 import numpy as np
 
 from deadheat import arguments
+from deadheat.arguments import array_of, check_choice
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray
 from deadheat.errors import ParameterError
-from deadheat.settings import CLUSTERED, TESTS
+from deadheat.settings import CLUSTERED, CORRECTIONS, TESTS
 from deadheat.stats import checks
+from deadheat.stats.intervals import t_bounds
 from deadheat.stats.randomization import count_extreme, randomization_p_values
 from deadheat.stats.units import (
     NEGLIGIBLE_DIFFERENCE,
@@ -21,11 +23,13 @@ from deadheat.stats.units import (
     resampled_means,
     units_of,
 )
+from deadheat.wording import Plain
 
 EXACT_RANKS = 200  # of so many differences the distribution of Wilcoxon's statistic takes 2 ms; the normal is 0.001 off
 T_ROUNDING = 1e-9  # resampled t that differ by less are equal in theory
 BEARABLE = {"randomization": 0.2, "tukey": 0.2, "bootstrap": 0.2, "t": 0.2, "bootstrap-t": 0.5}  # |G1| / sqrt(n)
 VISIBLE = 1.0  # |G1| of 10 normal values is above it in one sample of seven
+EQUAL = 1e-15  # 1 - 0.95 is no 0.05: what rounding takes from a level, or from a p-value of that size
 
 
 @dataclass(frozen=True, eq=False)
@@ -354,3 +358,230 @@ def is_doubtful(skewness: FloatArray, n_units: IntArray, test: str) -> BoolArray
     if test not in BEARABLE:
         return np.zeros(len(skewness), np.bool_)
     return np.abs(skewness) > np.maximum(VISIBLE, BEARABLE[test] * np.sqrt(n_units))
+
+
+def adjust(p_values: ArrayLike, method: str) -> FloatArray:
+    """Adjust the p-values of a family of tests.
+
+    "bonferroni" and "holm" bound the probability of any false rejection, however the tests depend on each other,
+    and Holm's rejects as many or more; "bh" bounds the expected share of false ones among the rejections, of
+    tests that are independent or depend on each other positively (Benjamini and Hochberg).
+
+    Parameters
+    ----------
+    p_values : array-like of shape (n_tests,)
+        A NaN is no test: it is not counted and stays NaN.
+    method : {"none", "bonferroni", "holm", "bh"}
+
+    Returns
+    -------
+    ndarray of float, shape (n_tests,)
+
+    Raises
+    ------
+    ParameterError
+
+    References
+    ----------
+    Holm 1979, https://www.jstor.org/stable/4615733. Benjamini and Hochberg 1995,
+    https://doi.org/10.1111/j.2517-6161.1995.tb02031.x.
+
+    Examples
+    --------
+    >>> adjust([0.01, 0.04, 0.03, float("nan")], "holm").tolist()
+    [0.03, 0.06, 0.06, nan]
+    """
+    check_choice("method", method, CORRECTIONS)
+    given = _checked(p_values)
+    tests = np.flatnonzero(~np.isnan(given))
+    order = tests[np.argsort(given[tests], kind="stable")]
+    ascending, n_tests, rank = given[order], len(order), np.arange(1, len(order) + 1)
+    if method == "bonferroni":
+        ascending = ascending * n_tests
+    elif method == "holm":
+        ascending = np.maximum.accumulate(ascending * (n_tests - rank + 1))
+    elif method == "bh":
+        ascending = np.minimum.accumulate((ascending * n_tests / rank)[::-1])[::-1]
+    adjusted = given.copy()
+    adjusted[order] = np.minimum(ascending, 1.0)
+    return adjusted
+
+
+def significant(p_values: ArrayLike, alpha: float) -> BoolArray:
+    """Tell which p-values are below a level; one that equals it, but for rounding, is not, and NaN never.
+
+    Parameters
+    ----------
+    p_values : array-like of any shape
+    alpha : float
+
+    Returns
+    -------
+    ndarray of bool, shaped as `p_values`
+
+    Examples
+    --------
+    >>> significant([0.049, 0.05, float("nan")], 1 - 0.95).tolist(), significant([0.1], 1 - 0.9).tolist()
+    ([True, False, False], [False])
+    """
+    return np.asarray(p_values, np.float64) < alpha - EQUAL
+
+
+def _checked(p_values: ArrayLike) -> FloatArray:
+    given = array_of("p_values", p_values).astype(np.float64)
+    if given.ndim != 1:
+        raise ParameterError("must have one dimension", argument="p_values", given=Plain(f"the shape {given.shape}"))
+    outside = given[(given < 0) | (given > 1)]
+    if len(outside):
+        raise ParameterError("must lie between 0 and 1, or be NaN", argument="p_values", given=Plain(outside[0]))
+    return given
+
+
+@dataclass(frozen=True, eq=False)
+class Equivalence:
+    """What a test against a margin found in each column.
+
+    Attributes
+    ----------
+    margin : ndarray of float, shape (n_columns,)
+        What was allowed.
+    p_values : ndarray of float, shape (n_columns,)
+        NaN with fewer than two units.
+    low, high : ndarray of float, shape (n_columns,)
+        The t interval with level 2 confidence_level - 1, whose bounds decide: no worse if low > -margin, equivalent
+        if high < margin as well.
+    is_shown : ndarray of bool, shape (n_columns,)
+        Whether the p-value is below 1 - confidence_level.
+    """
+
+    margin: FloatArray
+    p_values: FloatArray
+    low: FloatArray
+    high: FloatArray
+    is_shown: BoolArray
+
+
+def no_worse(
+    differences: ArrayLike,
+    margin: ArrayLike,
+    *,
+    confidence_level: float = 0.95,
+    cluster: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> Equivalence:
+    """Test whether a system is at most `margin` worse than the baseline (non-inferiority).
+
+    A one-sided t test of "the mean difference is -margin or less".
+
+    Parameters
+    ----------
+    differences : array-like of shape (n_queries, n_columns)
+        System minus baseline, query by query, higher being better; NaN where a value is missing.
+    margin : float or array-like of shape (n_columns,)
+        0 or more, in the units of the measure; 0 asks whether the system is better.
+    confidence_level : float, default 0.95
+        One minus the probability of a false "no worse".
+    cluster : array-like of int, shape (n_queries,), optional
+        Code of each query's cluster.
+    weights : array-like of float, shape (n_queries,) or that of `differences`, optional
+        How much each query counts, above 0 where there is a value.
+
+    Returns
+    -------
+    Equivalence
+
+    Raises
+    ------
+    ParameterError
+
+    Examples
+    --------
+    >>> found = no_worse([[-0.01], [0.02], [0.0], [0.01], [-0.02]], 0.03)
+    >>> bool(found.is_shown[0]), round(float(found.low[0]), 4)
+    (True, -0.0151)
+    """
+    return _against_margin(differences, margin, confidence_level, cluster, weights, both_sides=False)
+
+
+def equivalent(
+    differences: ArrayLike,
+    margin: ArrayLike,
+    *,
+    confidence_level: float = 0.95,
+    cluster: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> Equivalence:
+    """Test whether two systems differ by less than `margin`: two one-sided t tests.
+
+    The p-value is the larger of the two.
+
+    Parameters
+    ----------
+    differences : array-like of shape (n_queries, n_columns)
+        System minus baseline, query by query; NaN where a value is missing.
+    margin : float or array-like of shape (n_columns,)
+        Above 0, in the units of the measure.
+    confidence_level : float, default 0.95
+        One minus the probability of a false "equivalent".
+    cluster : array-like of int, shape (n_queries,), optional
+        Code of each query's cluster.
+    weights : array-like of float, shape (n_queries,) or that of `differences`, optional
+        How much each query counts, above 0 where there is a value.
+
+    Returns
+    -------
+    Equivalence
+
+    Raises
+    ------
+    ParameterError
+
+    References
+    ----------
+    Schuirmann 1987, https://doi.org/10.1007/BF01068419.
+
+    Examples
+    --------
+    >>> found = equivalent([[-0.01], [0.02], [0.0], [0.01], [-0.02]], [0.01])
+    >>> bool(found.is_shown[0]), round(float(found.high[0]), 4)
+    (False, 0.0151)
+    """
+    return _against_margin(differences, margin, confidence_level, cluster, weights, both_sides=True)
+
+
+def _margins(margin: ArrayLike, values: FloatArray, *, allow_zero: bool) -> FloatArray:
+    try:
+        margins = np.broadcast_to(np.asarray(margin, np.float64), values.shape[1]).copy()
+    except (TypeError, ValueError):
+        raise ParameterError(
+            argument="margin",
+            given=Plain(f"{margin!r:.80}"),
+            allowed=f"a number, or one for each of {values.shape[1]} columns",
+        ) from None
+    allowed = np.isfinite(margins) & ((margins >= 0) if allow_zero else (margins > 0))
+    if not allowed.all():
+        raise ParameterError(
+            argument="margin", given=Plain(margins[~allowed][0]), allowed="0 or more" if allow_zero else "above 0"
+        )
+    return margins
+
+
+def _against_margin(
+    differences: ArrayLike,
+    margin: ArrayLike,
+    confidence_level: float,
+    cluster: ArrayLike | None,
+    weights: ArrayLike | None,
+    *,
+    both_sides: bool,
+) -> Equivalence:
+    values = checks.matrix("differences", differences)
+    margins = _margins(margin, values, allow_zero=not both_sides)
+    level = arguments.level("confidence_level", confidence_level)
+    found, low, high = np.full((3, values.shape[1]), np.nan)
+    for units in units_of(values, checks.clusters(cluster, len(values)), weights=checks.weights(weights, values)):
+        means, errors, freedom = units.means, units.standard_errors, units.freedom
+        tails = [t_tail(margins[units.columns] + side * means, errors, freedom) for side in (1, -1)[: 1 + both_sides]]
+        found[units.columns] = np.max(tails, axis=0)
+        low[units.columns], high[units.columns] = t_bounds(units, 2 * level - 1)
+    return Equivalence(margins, found, low, high, significant(found, 1 - level))

@@ -10,7 +10,7 @@ resamples, so that differences between columns stay paired. A seed gives the sam
 and whatever other columns there are.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -355,3 +355,29 @@ def batches(n_rows: int, n_columns: int, max_cells: int) -> Iterator[tuple[int, 
     rows = max(1, max_cells // max(1, n_columns))
     for start in range(0, n_rows, rows):
         yield start, min(start + rows, n_rows)
+
+
+def joined_groups(keys: Sequence[Collection[Hashable]]) -> list[int]:
+    """Return a number for each item, the same for those that share a key, directly or by way of others.
+
+    Parameters
+    ----------
+    keys : sequence of collections
+        What each item has; one that has nothing is alone.
+
+    Examples
+    --------
+    >>> joined_groups([{"a"}, {"b"}, {"b", "a"}, {"c"}, ()])
+    [0, 0, 0, 1, 2]
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if not keys:
+        return []
+    places: dict[Hashable, int] = {}
+    ends = [(n, places.setdefault(key, len(keys) + len(places))) for n, own in enumerate(keys) for key in own]
+    size = len(keys) + len(places)
+    rows, columns = np.array(ends, dtype=np.int64).reshape(-1, 2).T
+    labels = connected_components(coo_array((np.ones(len(ends)), (rows, columns)), shape=(size, size)))[1]
+    return [int(label) for label in labels[: len(keys)]]
