@@ -22,6 +22,7 @@ from deadheat.kernels import agreement
 from deadheat.measures.notation import MeasureLike, measure_named
 from deadheat.stats.ranks import (
     MANY,
+    bounds_of_ranks,
     critical_value,
     pairwise_errors,
     rank_bounds,
@@ -580,15 +581,13 @@ def _uncertainty(board: Leaderboard, tasks: Sequence[Units], n_resamples: int, r
     low, high = np.sort(sign * np.vstack([board.mean_low, board.mean_high]), axis=0)
     better = separated(low, high, errors[:-1, :-1], freedom[:-1, :-1], critical, board.confidence_level)
     filled = totals + (board.mean_low + board.mean_high) / 2 - totals.mean(axis=0)
-    first, last = stats.ranks(sign * filled)
-    is_first = first == 1
-    tail = (1 - board.confidence_level) / 2
+    rank_low, rank_high, p_best = bounds_of_ranks(*stats.ranks(sign * filled), board.confidence_level)
     return Uncertainty(
         errors=errors,
         freedom=freedom,
         critical=critical,
         better=better,
-        rank_low=np.quantile(first, tail, axis=0, method="inverted_cdf"),
-        rank_high=np.quantile(last, 1 - tail, axis=0, method="inverted_cdf"),
-        p_best=(is_first / is_first.sum(axis=1, keepdims=True)).mean(axis=0),
+        rank_low=rank_low,
+        rank_high=rank_high,
+        p_best=p_best,
     )

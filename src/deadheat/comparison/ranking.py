@@ -12,6 +12,7 @@ from deadheat.comparison.orders import MAX_ORDERS, draw_values, listed_values
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.measures import Measure
 from deadheat.settings import Design
+from deadheat.stats.ranks import bounds_of_ranks
 
 STEPS = 1_000  # values that stand for the distribution of a query, all equally likely
 MOST_DRAWN = 1 << 26  # units that get a tie-break of their own, in all resamples of all systems: some seconds
@@ -70,12 +71,8 @@ def rank_intervals(
     )
     by_mean = means.sum(axis=0, keepdims=True) / own.sum()
     (own,), _ = stats.ranks(by_mean if higher else -by_mean)
-    is_first = best == 1
-    p_best = (is_first / is_first.sum(axis=1, keepdims=True)).mean(axis=0)
-    tail = (1 - design.confidence_level) / 2
-    low = np.quantile(best, tail, axis=0, method="inverted_cdf")
-    high = np.quantile(worst, 1 - tail, axis=0, method="inverted_cdf")
-    return [(*row, n_queries) for row in zip(own.tolist(), low.tolist(), high.tolist(), p_best.tolist(), strict=True)]
+    found = bounds_of_ranks(best, worst, design.confidence_level)
+    return [(*row, n_queries) for row in zip(own.tolist(), *(one.tolist() for one in found), strict=True)]
 
 
 def _sums(units: IntArray, columns: Sequence[FloatArray]) -> FloatArray:

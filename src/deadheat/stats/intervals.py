@@ -16,8 +16,7 @@ from deadheat.stats.units import (
     Units,
     batches,
     bootstrap_t,
-    check_means,
-    resampled_means,
+    means_of,
     units_of,
 )
 
@@ -111,9 +110,7 @@ def interval_bounds(
     codes, own = checks.clusters(cluster, len(values)), checks.weights(weights, values)
     bounds = np.full((2, values.shape[1]), np.nan)
     if method in {"bca", "percentile"}:
-        if means is None:
-            means = resampled_means(values, n_resamples=n_resamples, cluster=codes, rng=rng, weights=own)
-        resampled = check_means(means, values.shape[1])
+        resampled = means_of(means, values, n_resamples=n_resamples, cluster=codes, rng=rng, weights=own)
         for units in units_of(values, codes, weights=own):
             bounds[:, units.columns] = _resampled_bounds(units, resampled[:, units.columns], method, level)
         return bounds[0], bounds[1]

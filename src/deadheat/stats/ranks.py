@@ -72,6 +72,28 @@ def resampled_ranks(
     return best, worst
 
 
+def bounds_of_ranks(
+    best: IntArray, worst: IntArray, confidence_level: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return between which ranks each system is in most resamples, and how often it is first; equal ones share that.
+
+    Parameters
+    ----------
+    best, worst : ndarray of int, shape (n_resamples, n_systems)
+        The first and the last rank that a system shares.
+    confidence_level : float
+
+    Examples
+    --------
+    >>> [one.tolist() for one in bounds_of_ranks(np.array([[1, 2], [1, 1]]), np.array([[1, 2], [2, 2]]), 0.95)]
+    [[1, 1], [2, 2], [0.75, 0.25]]
+    """
+    is_first, tail = best == 1, (1 - confidence_level) / 2
+    low = np.quantile(best, tail, axis=0, method="inverted_cdf")
+    high = np.quantile(worst, 1 - tail, axis=0, method="inverted_cdf")
+    return low, high, (is_first / is_first.sum(axis=1, keepdims=True)).mean(axis=0)
+
+
 def ranks(scores: FloatArray) -> tuple[IntArray, IntArray]:
     """Return the first and the last of the ranks that a system shares with those of equal score, by row.
 

@@ -19,8 +19,7 @@ from deadheat.stats.units import (
     ROUNDING,
     Units,
     bootstrap_t,
-    check_means,
-    resampled_means,
+    means_of,
     units_of,
 )
 from deadheat.wording import Plain
@@ -129,9 +128,7 @@ def p_values(
             )
         )
     if test == "bootstrap":
-        if means is None:
-            means = resampled_means(differences, n_resamples=n_resamples, cluster=codes, rng=rng, weights=own)
-        resampled = check_means(means, differences.shape[1])
+        resampled = means_of(means, differences, n_resamples=n_resamples, cluster=codes, rng=rng, weights=own)
         return _bootstrap(differences, codes, side, partial(_mean_of, resampled=resampled), own)
     if test == "bootstrap-t":
         seed = int(arguments.generator(rng).integers(1 << 63))  # as `resampled_means`: columns share the resamples

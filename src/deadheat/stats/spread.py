@@ -8,7 +8,7 @@ import numpy as np
 from deadheat import arguments
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray
 from deadheat.stats import checks
-from deadheat.stats.units import ROUNDING, check_means, resampled_means, units_of
+from deadheat.stats.units import ROUNDING, means_of, units_of
 
 STEPS = 60  # halvings of the range in which the lower end lies: more than a float has digits
 
@@ -101,14 +101,8 @@ def spread_of_means(
     variance = float(found @ found) / n_columns
     if units.n_units < 2:
         return Spread(variance, np.nan, np.nan, np.nan, _lowest(units.means[None]), units.n_units)
-    if means is None:
-        means = resampled_means(
-            np.where(whole[:, None], given, np.nan),
-            n_resamples=arguments.resamples("n_resamples", n_resamples),
-            cluster=codes,
-            rng=rng,
-        )
-    resampled = check_means(means, n_columns)
+    shared = np.where(whole[:, None], given, np.nan)
+    resampled = means_of(means, shared, n_resamples=n_resamples, cluster=codes, rng=rng)
     errors = resampled - units.means
     errors = (errors - errors.mean(axis=1, keepdims=True)) * np.sqrt(units.n_units / (units.n_units - 1))
     tail = (1 - level) / 2

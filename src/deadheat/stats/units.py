@@ -12,6 +12,7 @@ and whatever other columns there are.
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -323,12 +324,14 @@ def resampled_means(
     return means
 
 
-def check_means(means: ArrayLike, n_columns: int) -> FloatArray:
-    """Return resampled means that were given, if they have one column for each column of values."""
+def means_of(means: ArrayLike | None, values: FloatArray, **arguments: Any) -> FloatArray:  # noqa: ANN401 - of the other
+    """Return resampled means that were given, if they fit the values; else what :func:`resampled_means` gives."""
+    if means is None:
+        return resampled_means(values, **arguments)
     given = np.asarray(means, np.float64)
-    if given.ndim != 2 or not len(given) or given.shape[1] != n_columns:
+    if given.ndim != 2 or not len(given) or given.shape[1] != values.shape[1]:
         raise ParameterError(
-            f"must have the shape (n_resamples, {n_columns}), as resampled_means gives",
+            f"must have the shape (n_resamples, {values.shape[1]}), as resampled_means gives",
             argument="means",
             given=Plain(given.shape),
         )
