@@ -23,7 +23,7 @@ def test_the_version_to_cite_is_the_version() -> None:
 
 
 def test_what_is_installed_has_the_version_of_the_package() -> None:
-    assert project()["dynamic"] == ["version"]
+    assert project()["dynamic"] == ["version", "readme"]
     assert version("deadheat") == deadheat.__version__
 
 

@@ -11,6 +11,7 @@ import sys
 import tomllib
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ TEMPLATES = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
 
 
 def test_the_version_is_said_once() -> None:
-    assert PROJECT["project"]["dynamic"] == ["version"]
+    assert PROJECT["project"]["dynamic"] == ["version", "readme"]
     assert PROJECT["tool"]["hatch"]["version"]["path"] == "src/deadheat/version.py"
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert re.findall(r"^version: (.+)$", cited, re.MULTILINE) == [dh.__version__]
@@ -46,6 +47,22 @@ def test_placeholders_of_addresses_are_in_one_file() -> None:
     )
     found = {path.name for path in texts if path.is_file() and "deadheat.invalid" in path.read_text(encoding="utf-8")}
     assert found <= {"pyproject.toml", Path(__file__).name}
+
+
+def test_links_of_the_long_description_lead_to_the_repository() -> None:
+    """What a package index shows: by the function of hatch_build.py, without hatchling."""
+    program = (ROOT / "hatch_build.py").read_text(encoding="utf-8")
+    program = program.replace("from hatchling.metadata.plugin.interface import", "MetadataHookInterface = object  #")
+    names: dict[str, Any] = {}
+    exec(compile(program, "hatch_build.py", "exec"), names)  # noqa: S102 - our own
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = names["with_addresses"](readme, "https://example.org/deadheat")
+    links = re.findall(r"(!?)\[[^\]]*\]\(([^)]+)\)", text)
+    assert len(links) == len(re.findall(r"\]\(", readme)) > 15
+    assert all(url.startswith("https://") for _, url in links)
+    for picture, url in links:
+        place = f"https://example.org/deadheat/{'raw' if picture else 'blob'}/main/"
+        assert (ROOT / url.removeprefix(place)).is_file() or "example.org" not in url
 
 
 def test_a_wheel_is_small_and_has_what_is_no_python() -> None:

@@ -58,7 +58,7 @@ SEPARATORS = {".csv": ",", ".tsv": "\t"}
 @output_options("document", "rows", "scores")
 @takes("score_precision", *READING, *LAST)
 def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
-    """Rank the unjudged documents of runs by what their judgment would tell.
+    """Rank the unjudged documents of runs by how much a judgment would tell.
 
     By range, a document weighs what its judgment takes off the range that the mean of the measure has over all labels.
     By decision, it weighs how far the answers "not relevant" and "as relevant as can be" are apart in the difference of

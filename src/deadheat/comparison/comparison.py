@@ -1005,7 +1005,7 @@ def compare_evaluations(
     judgments: str | None = None,
     weights: Weights | None = None,
 ) -> Comparison:
-    """Compare evaluations that there are already, or that were loaded from files.
+    """Compare evaluations, made before or loaded from files.
 
     Parameters
     ----------

@@ -103,7 +103,7 @@ def holes(
     check_duplicates: bool = True,
     ascending: bool = False,
 ) -> Holes:
-    """Rank the unjudged documents of runs by what their judgment would tell.
+    """Rank the unjudged documents of runs by how much a judgment would tell.
 
     Parameters
     ----------

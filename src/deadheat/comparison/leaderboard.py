@@ -330,7 +330,7 @@ def leaderboard(
     n_resamples: int = 10_000,
     rng: Rng = 0,
 ) -> Leaderboard:
-    """Rank models by their mean over tasks, and say which ranks are sure.
+    """Rank models by their mean over tasks, and say which ranks are certain.
 
     A rank is an interval: one more than the models that are above for sure, to all but those that are below, where
     "for sure" is by intervals of all differences at once. Models that cannot be told from the best are the first tier.

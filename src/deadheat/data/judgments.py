@@ -107,7 +107,7 @@ def read_judgments(
     failed: str = "error",
     name: str | None = None,
 ) -> Qrels | Run:
-    """Read what a judge wrote: its grades, of which some may be no grade at all.
+    """Read the grades that a judge wrote, and list the answers without one.
 
     Parameters
     ----------

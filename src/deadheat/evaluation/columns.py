@@ -49,7 +49,7 @@ def evaluate_columns(
     judged_only: bool = False,
     depth: int | None = None,
 ) -> dict[str, Evaluation]:
-    """Evaluate every column of a table as a scoring of its own, to see which feature ranks best.
+    """Evaluate every column of a table as a run of its own, to see which feature ranks best.
 
     The table is joined with the judgments once; the numbers are those of :func:`deadheat.evaluate` for each column.
 

@@ -182,7 +182,7 @@ def evaluate_embeddings(
     no_relevant: str = "zero",
     name: str = "embeddings",
 ) -> Evaluation:
-    """Evaluate the search by embeddings in all documents, exactly.
+    """Evaluate an exact search by embeddings over all documents.
 
     Scores are computed in tiles, counted and forgotten: there is never a matrix of all of them, no list is cut, and no
     index makes it approximate. Documents with identical vectors tie exactly. The result is the same, to the last bit,

@@ -244,7 +244,7 @@ class IdealShare(NoveltyMeasure):
     "alpha_DCG@k = 1/Z ∑ 1 / log2(i + 1) ∑ (1 - a)^c_s over i ≤ k and the subtopics s of d_i",
 )
 class alpha_DCG(NoveltyMeasure, CutMeasure):
-    r"""Discounted cumulative gain of novelty, as a share of documents that are relevant to all subtopics.
+    r"""Discounted cumulative gain of novelty, divided by that of documents relevant to all subtopics.
 
     .. math:: \alpha DCG@k = \frac{1}{Z} \sum_{i \le k} \frac{1}{\log_2(i + 1)}
         \sum_{s\ \text{of}\ d_i} (1 - \alpha)^{c_{s,i-1}}
@@ -309,7 +309,7 @@ class alpha_nDCG(IdealShare, alpha_DCG):
     "intent-aware expected reciprocal rank", "ERR_IA@k = 1/Z ∑ 1/i ∑ (1 - a)^c_s over i ≤ k and the subtopics s of d_i"
 )
 class ERR_IA(alpha_DCG):
-    r"""Intent-aware expected reciprocal rank, as a share of documents that are relevant to all subtopics.
+    r"""Intent-aware expected reciprocal rank, divided by that of documents relevant to all subtopics.
 
     .. math:: \text{ERR\_IA}@k = \frac{1}{Z} \sum_{i \le k} \frac{1}{i}
         \sum_{s\ \text{of}\ d_i} (1 - \alpha)^{c_{s,i-1}}

@@ -53,7 +53,7 @@ def folded_accents(word: str) -> str:
 
 
 class BM25:
-    r"""Search by BM25, the strings of a document each by itself.
+    r"""Search by BM25; a document scores by its best string.
 
     Words are taken in lower case, and without stemming unless that is asked for; documents that share no word with a
     text are not found, so that a text may find fewer than k.
@@ -300,7 +300,7 @@ def _stemming() -> Any:  # noqa: ANN401 - published without types
 
 
 class StringSimilarity:
-    r"""Search by how few characters have to change.
+    r"""Search by the similarity of strings: how few characters have to change.
 
     The score is ``1 - distance / most``, from 0 to 1, in lower case and with single blanks. A document scores by its
     best string. It is a quotient of two whole numbers that a string and the text alone decide, so equal quotients tie:
