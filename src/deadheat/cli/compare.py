@@ -303,9 +303,9 @@ def _report(  # noqa: PLR0917 - what a report is made of
     from deadheat.evaluation.strata import strata_of
     from deadheat.report import of_languages
     from deadheat.report.model import Column, Fact, note
+    from deadheat.report.of_agreement import list_orders, tell_orders
     from deadheat.report.of_compact import report_compact
     from deadheat.report.of_comparison import report_comparison
-    from deadheat.report.of_orders import list_orders, tell_orders
     from deadheat.report.of_planning import beside, list_queries, list_ranks, planned, tell_ranks
 
     is_data, margin = output.is_data, options["margin"]

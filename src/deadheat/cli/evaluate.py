@@ -356,7 +356,7 @@ def _choices(  # noqa: PLR0917 - what evaluations are made of
         return
     from deadheat.evaluation.overlaps import table_of_overlaps
     from deadheat.evaluation.under import evaluate_under
-    from deadheat.report.of_choices import tabulate_abstention, tabulate_overlaps
+    from deadheat.report.score_tables import tabulate_abstention, tabulate_overlaps
 
     if options["abstention"]:
         yield tabulate_abstention(evaluations)

@@ -2,8 +2,9 @@
 
 import altair as alt
 
+from deadheat.arguments import check_choice
 from deadheat.comparison.judges import Conclusions, JudgeAgreement
-from deadheat.errors import FigureError, ParameterError
+from deadheat.errors import FigureError
 from deadheat.figures.base import figure
 from deadheat.figures.style import (
     BLACK,
@@ -28,17 +29,22 @@ MOST = 60  # systems that a page has room for
 
 def _judge_of(found: JudgeAgreement, judge: str | None) -> str:
     name = next(iter(found.judges)) if judge is None else judge
-    if name not in found.judges:
-        raise ParameterError(argument="judge", given=judge, allowed=list(found.judges))
+    check_choice("judge", name, found.judges)
     return name
 
 
-def _conclusions(found: JudgeAgreement, measure: MeasureLike | None, judge: str | None) -> Conclusions:
+def _ranked(
+    found: JudgeAgreement, measure: MeasureLike | None, judge: str | None
+) -> tuple[Conclusions, list[tuple[str, int]]]:
+    """Return what follows from the labels of a judge, and label and place of each system, the best by humans first."""
     if not found.conclusions:
         raise FigureError("no systems were compared", hint="give runs to judge_agreement()")
     name = _judge_of(found, judge)
-    own = {one.measure.label: one for one in found.conclusions if one.judge == name}
-    return own[name_among(own, measure)]
+    every = {one.measure.label: one for one in found.conclusions if one.judge == name}
+    own = every[name_among(every, measure)]
+    sign = -1 if own.measure.higher_is_better else 1
+    placed = sorted(range(len(own.systems)), key=lambda n: sign * own.biases[n].baseline_mean)[:MOST]
+    return own, list(zip(labels(own.systems[n] for n in placed), placed, strict=True))
 
 
 @figure("judges", measures="all", place=10)
@@ -113,18 +119,16 @@ def judged_means(
     FigureError
         No runs were given.
     """
-    own = _conclusions(found, measure, judge)
-    placed = _best_first(own)
-    names = labels(own.systems[n] for n in placed)
+    own, placed = _ranked(found, measure, judge)
     rows: list[Record] = [
         {"label": name, "labels": by, "mean": mean, "low": own.ends[which][n][0], "high": own.ends[which][n][1]}
-        for name, n in zip(names, placed, strict=True)
+        for name, n in placed
         for which, (by, mean) in enumerate(
             (("human", own.biases[n].baseline_mean), (own.judge, own.biases[n].mean)),
         )
     ]
     base = alt.Chart().encode(
-        row_axis(names, grid=True),
+        row_axis([name for name, _ in placed], grid=True),
         alt.YOffset("labels:N", sort=["human", own.judge]),
         alt.Color("labels:N", scale=alt.Scale(domain=["human", own.judge], range=[BLACK, ORANGE]), title=None),
         tooltip=["label:N", "labels:N", "mean:Q", "low:Q", "high:Q"],
@@ -137,9 +141,9 @@ def judged_means(
     title = f"{own.judge} orders {counted(len(own.systems), 'system')} with tau_b {own.tau_b:.2f} to the human order"
     notes = [
         f"line: {found[own.judge].confidence_level:.0%} interval of the mean over {len(own.query_ids)} queries, by t.",
-        left_out(len(names), len(own.systems)),
+        left_out(len(placed), len(own.systems)),
     ]
-    return finished(layers, rows, height=2 * row_height(len(names)) * len(names), title=title, notes=notes)
+    return finished(layers, rows, height=2 * row_height(len(placed)) * len(placed), title=title, notes=notes)
 
 
 @figure("judges", place=30)
@@ -167,9 +171,7 @@ def judge_bias(
     FigureError
         No runs were given.
     """
-    own = _conclusions(found, measure, judge)
-    placed = _best_first(own)
-    names = labels(own.systems[n] for n in placed)
+    own, placed = _ranked(found, measure, judge)
     rows: list[Record] = [
         {
             "label": name,
@@ -178,10 +180,10 @@ def judge_bias(
             "high": own.biases[n].high,
             "kind": "favoured" if own.systems[n] in own.favoured else "as others",
         }
-        for name, n in zip(names, placed, strict=True)
+        for name, n in placed
     ]
     base = alt.Chart().encode(
-        row_axis(names, grid=True),
+        row_axis([name for name, _ in placed], grid=True),
         alt.Color("kind:N", scale=alt.Scale(domain=["favoured", "as others"], range=[ORANGE, BLUE]), title=None),
         tooltip=["label:N", "bias:Q", "low:Q", "high:Q", "kind:N"],
     )
@@ -196,12 +198,6 @@ def judge_bias(
     notes = [
         f"line: {found[own.judge].confidence_level:.0%} interval, of each system by itself.",
         favoured if own.favoured else "",
-        left_out(len(names), len(own.systems)),
+        left_out(len(placed), len(own.systems)),
     ]
     return finished(layers, rows, height=row_height(len(rows)) * len(rows), title=title, notes=notes)
-
-
-def _best_first(own: Conclusions) -> list[int]:
-    """Return the places of the systems, the best by human labels first."""
-    sign = -1 if own.measure.higher_is_better else 1
-    return sorted(range(len(own.systems)), key=lambda n: sign * own.biases[n].baseline_mean)[:MOST]

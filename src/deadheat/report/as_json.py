@@ -1,4 +1,4 @@
-"""Reports as JSON: every fact by its key, every table as nested objects by its labels."""
+"""Reports as JSON: every fact by its key, every table as nested objects by its labels; or a row of a table a line."""
 
 import json
 from typing import Any
@@ -39,3 +39,14 @@ def _nested(table: Table, digits: int | None) -> dict[str, Any]:
 
 
 register(ReportFormat(name="json", suffixes=(".json",), write=as_json, place=1))
+
+
+def as_jsonl(report: Report, *, digits: int | None = None) -> str:
+    """Return the rows of the first table; NaN becomes null, and nothing is rounded unless `digits` says so."""
+    table = report.tables[0].for_data()
+    names = [column.key for column in (*table.labels, *table.columns)]
+    rows = ([*labels, *(plain(cell, digits) for cell in cells)] for _, labels, cells in table.records())
+    return "\n".join(json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False) for row in rows)
+
+
+register(ReportFormat(name="jsonl", suffixes=(".jsonl",), write=as_jsonl, needs="lines", is_data=True, place=3))

@@ -4,7 +4,7 @@ Against a baseline these are daggers; without one the letters of the systems tha
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -89,20 +89,25 @@ def report_compact(
     table = tabulate(
         "comparison",
         (*columns_of_strata(columns), *([LETTER] if letters else []), SYSTEM),
-        [
-            Column(
-                one.label,
-                one.label if one.higher_is_better else f"{one.label} {LOWER}",
-                lambda row, measure=one.label: row["cells"][measure],
-            )
-            for one in comparison.measures
-        ],
+        _columns(comparison.measures, lambda row, measure: row["cells"][measure]),
         rows,
         caption=" ".join(_caption(comparison, list(parts.values()), columns, marks)),
         main=-1,  # none: the bold ones matter
         has_blocks=strata is not None,
     )
     return Report((table,), facts, headline=whole.headline, opening=whole.opening)
+
+
+def _columns(measures: Sequence[Measure], cell: Callable[[Any, str], NumberCell | None]) -> list[Column]:
+    """Return a column for each measure; `cell` takes an item of the table and the label of a measure."""
+    return [
+        Column(
+            one.label,
+            one.label if one.higher_is_better else f"{one.label} {LOWER}",
+            lambda item, measure=one.label: cell(item, measure),
+        )
+        for one in measures
+    ]
 
 
 def _column(
@@ -222,14 +227,7 @@ def compact_scores(evaluations: Sequence[Evaluation], *, seed: int | None = None
         one.label: _cells(one, {each.name: each[one].reported() for each in evaluations}, {}, digits)
         for one in measures
     }
-    shown = [
-        Column(
-            one.label,
-            one.label if one.higher_is_better else f"{one.label} {LOWER}",
-            lambda name, measure=one.label: cells[measure][name],
-        )
-        for one in measures
-    ]
+    shown = _columns(measures, lambda name, measure: cells[measure][name])
     over = "-".join(f"{n:,}" for n in dict.fromkeys([counts[0], counts[-1]]))
     caption = [*_numbers(measures, over), _of_ties(evaluations[0].ties, seed)]
     names = [one.name for one in evaluations]
