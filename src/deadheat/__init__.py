@@ -50,8 +50,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has this name
             raise
     measures = import_module("deadheat.measures")
     if not hasattr(measures, name):
-        msg = f"module 'deadheat' has no attribute {name!r}"
-        raise AttributeError(msg)
+        raise AttributeError(f"module 'deadheat' has no attribute {name!r}")
     return getattr(measures, name)
 
 

@@ -71,8 +71,7 @@ def setting(
     metavar : str, default ""
         What help calls its value; by default the words.
     """
-    metadata = {"allowed": allowed, "help": meaning, "option": option, "metavar": metavar}
-    return field(default=default, metadata=metadata)
+    return field(default=default, metadata={"allowed": allowed, "help": meaning, "option": option, "metavar": metavar})
 
 
 def meaning_of_ties(policies: Sequence[str]) -> str:

@@ -156,9 +156,8 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     for n, columns in enumerate(groupings):  # what is of all queries comes once
         own = options if not n else {**options, "queries_worst": None}
         reports[":".join(columns)] = _report(comparison, qrels, queries, columns, None if n else languages, output, own)
-    report = side_by_side(reports)
     subjects = _subjects(comparison, queries, groupings, languages)
-    output.print(with_figures(report, subjects, [one.label for one in comparison.measures]))
+    output.print(with_figures(side_by_side(reports), subjects, [one.label for one in comparison.measures]))
 
 
 def _check_tables(options: Mapping[str, Any], output: Output) -> None:

@@ -69,6 +69,5 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
     if output.form == "html" and not options["compact"] and options["figures"] is None:
         emit(page_of_leaderboard(found), output.path)
         return
-    compact = options["compact"] and not output.is_data
-    report = report_leaderboard(found, for_people=not output.is_data, compact=compact)
+    report = report_leaderboard(found, for_people=not output.is_data, compact=options["compact"] and not output.is_data)
     output.print(with_figures(report, [("", found, {})], [found.measure]))

@@ -345,10 +345,9 @@ def scatter(
     else:
         rows = _points(duel.queries)
         n_boxes = sum(row["has_range"] for row in rows)
-        box = _box(n_boxes).encode(x("baseline_min"), y("system_min"), alt.X2("baseline_max"), alt.Y2("system_max"))
         tip = ["label:N", *(f"{name}:Q" for name in RANGES)]
         layers = [
-            box,
+            _box(n_boxes).encode(x("baseline_min"), y("system_min"), alt.X2("baseline_max"), alt.Y2("system_max")),
             diagonal,
             base.mark_point(filled=True, opacity=1, size=34, stroke=BLACK, strokeWidth=0.5).encode(
                 shape=alt.condition("datum.is_open", alt.value("square"), alt.value("circle")), tooltip=tip

@@ -376,23 +376,16 @@ def traditional(
         rule = BY_DOC_ID
     kept, names = rows[:MOST_RULED], ["exact", rule]
     order = labels(row["system"] for row in kept)
-    data = [
-        {"label": label, "kind": kind, "value": row[key], **row}
-        for label, row in zip(order, kept, strict=True)
-        for kind, key in zip(names, ("exact", "traditional"), strict=True)
-    ]
-    offset = alt.YOffset("kind:N", sort=names, scale=alt.Scale(domain=names, paddingInner=0, paddingOuter=0.18))
-    tip = ["label:N", "exact:Q", "traditional:Q", "tie_min:Q", "tie_max:Q", "n_queries:Q"]
     x = quantity(alt.X, f"{of}, mean over queries", zero=True)
     base = alt.Chart().encode(row_axis(order))
     layers = [
         base.mark_bar().encode(
             x("value"),
-            yOffset=offset,
+            yOffset=alt.YOffset("kind:N", sort=names, scale=alt.Scale(domain=names, paddingInner=0, paddingOuter=0.18)),
             color=alt.Color(
                 "kind:N", sort=names, scale=alt.Scale(domain=names, range=[BLUE, ORANGE]), legend=alt.Legend(title=None)
             ),
-            tooltip=tip,
+            tooltip=["label:N", "exact:Q", "traditional:Q", "tie_min:Q", "tie_max:Q", "n_queries:Q"],
         ),
         base.transform_filter("datum.kind == 'exact' && datum.tie_max - datum.tie_min > 1e-12")
         .mark_rule(color=BLACK, strokeWidth=1.2)
@@ -400,7 +393,11 @@ def traditional(
     ]
     return finished(
         layers,
-        data,
+        [
+            {"label": label, "kind": kind, "value": row[key], **row}
+            for label, row in zip(order, kept, strict=True)
+            for kind, key in zip(names, ("exact", "traditional"), strict=True)
+        ],
         height=max(24, 2 * row_height(len(kept)) - 8) * len(kept),
         title=_what_changes(rows, of, rule),
         notes=["exact: mean over all tie orders; black line: range over tie orders.", left_out(len(kept), len(rows))],

@@ -274,14 +274,6 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
         alt.Y("sum(n_queries):Q", title="queries", axis=alt.Axis(format="d", tickMinStep=1)),
     )
     n_bins = len({row["middle"] for row in rows})
-    layers = [
-        base.mark_bar(width=8 if n_bins == 1 else 360 / n_bins * 0.9).encode(
-            tooltip=["low:Q", "high:Q", "n_queries:Q"], **({"color": colour} | _colour_of(runs))
-        ),
-        base.transform_filter("datum.n_queries > 0")
-        .mark_text(dy=-6, fontSize=9, color="#222")
-        .encode(text="sum(n_queries):Q"),
-    ]
     n_moved = int((np.abs(differences) > NOISE).sum())
     title = f"Ties broken {rule}, give the exact {of} on all of {_cases(own)}"
     if n_moved:
@@ -291,7 +283,14 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
             f" up to {signed(float(differences[most]))} ({short(str(own['query_id'][most]))})"
         )
     return finished(
-        layers,
+        [
+            base.mark_bar(width=8 if n_bins == 1 else 360 / n_bins * 0.9).encode(
+                tooltip=["low:Q", "high:Q", "n_queries:Q"], **({"color": colour} | _colour_of(runs))
+            ),
+            base.transform_filter("datum.n_queries > 0")
+            .mark_text(dy=-6, fontSize=9, color="#222")
+            .encode(text="sum(n_queries):Q"),
+        ],
         rows,
         height=190,
         title=title,

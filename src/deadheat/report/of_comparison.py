@@ -324,8 +324,7 @@ def _reversals(parts: Parts, leading: Iterable[Column], measure: Measure) -> lis
         Column("doc_id_difference", BY_DOC_ID),
     )
     labels = (*leading, *((SYSTEM, BASELINE) if next(iter(parts.values())).design.baseline is None else (SYSTEM,)))
-    title = f"{measure.label}: what ties can reverse"
-    return [tabulate("ties", labels, columns, rows, title=title)] if rows else []
+    return [tabulate("ties", labels, columns, rows, title=f"{measure.label}: what ties can reverse")] if rows else []
 
 
 def _by_one_rule(parts: Parts, leading: Iterable[Column]) -> list[Table]:
@@ -374,11 +373,10 @@ def _of_judge(comparison: Comparison) -> Iterator[Fact]:
     if not comparison.by_judge:
         return
     pairs = [(pair, pair.judged) for pair in comparison.pairs if pair.judged is not None]
-    n_others = max(one.n_others for _, one in pairs)
     name, judge = next(iter(comparison.by_judge.items()))
     n = max(pair.n_queries for pair, _ in pairs)
     of = "differences, and p by Student's t and not by the test above,"
-    yield from of_judge(judge, comparison.evaluations[name], n_others, n, of)
+    yield from of_judge(judge, comparison.evaluations[name], max(one.n_others for _, one in pairs), n, of)
     useless = sum(not one.weight for _, one in pairs)
     if useless:
         text = f"adds nothing to {useless} of {counted(len(pairs), 'difference')}: these are of the human labels alone"

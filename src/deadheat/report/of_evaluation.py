@@ -409,27 +409,25 @@ def _averages(grouping: Grouping) -> list[Table]:
         {(row.get(within or ""), row["measure"]): row for row in of_run.averages(within).rows(named=True)}
         for of_run in grouping.strata
     ]
-    columns = (
-        Column("macro", "mean of languages" if grouping.is_by_language else "macro"),
-        # the mean over all queries would be one over languages
-        *([] if grouping.is_by_language and not grouping.pool_languages else [Column("micro", "micro")]),
-        Column("n_strata", "strata", is_data=True),
-        *VARIANCE,
-        *LOWEST,
-    )
     values = {value for of_run in found for value, _ in of_run}
-    rows = (
-        ((*([value] if value else []), measure), [of_run.get((value, measure)) for of_run in found])
-        for value in sorted(values, key=lambda value: order(value or ""))
-        for measure in measures
-    )
     others = [column for column in grouping.columns if column != within]
     return [
         tabulate_groups(
             "averages",
             (*([Column(within, within)] if within else []), MEASURE),
-            columns,
-            rows,
+            (
+                Column("macro", "mean of languages" if grouping.is_by_language else "macro"),
+                # the mean over all queries would be one over languages
+                *([] if grouping.is_by_language and not grouping.pool_languages else [Column("micro", "micro")]),
+                Column("n_strata", "strata", is_data=True),
+                *VARIANCE,
+                *LOWEST,
+            ),
+            (
+                ((*([value] if value else []), measure), [of_run.get((value, measure)) for of_run in found])
+                for value in sorted(values, key=lambda value: order(value or ""))
+                for measure in measures
+            ),
             tuple(of_run.whole.name for of_run in grouping.strata),
             title=f"Averages over {' and '.join(others)}" + (f", within each {within}" if within else ""),
             has_blocks=bool(within),

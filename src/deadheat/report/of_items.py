@@ -31,12 +31,11 @@ def of_items(profile: ItemProfile) -> Report:
         Column("ties", "tie orders", lambda name: _range(profile, name), ("tie_min", "tie_max"), spare=1),
         Column("meaning", "", MEANINGS.get, spare=2),
     )
-    table = tabulate("items", [Column("number", "number", str)], columns, values)
     heading = (
         f"{profile.name}: top {profile.cutoff} of {counted(profile.n_queries, 'list')},"
         f" catalogue of {counted(profile.n_items, 'item')}"
     )
-    return Report((table,), _facts(profile), heading)
+    return Report((tabulate("items", [Column("number", "number", str)], columns, values),), _facts(profile), heading)
 
 
 def _range(profile: ItemProfile, name: str) -> Cell:

@@ -40,20 +40,18 @@ AMONG = "languages"
 def of_languages(found: Languages) -> Report:
     """Return the report of languages that are compared."""
     design = found.design
-    tables = list_languages(found, found.measures)
-    ties = next(iter(next(iter(found.evaluations.values())).values())).ties
     pairs = [(one.system, one.pair) for one in found.differences]
     facts = [
         Fact("deadheat", __version__),
         Fact("language_verdicts", {found.name: list(judge_languages(found))}),
         *tell_languages(found),
         *facts_of_languages({found.name: found}),
-        *tell_ties(ties, None),
+        *tell_ties(next(iter(next(iter(found.evaluations.values())).values())).ties, None),
         *tell_intervals(design, [], [(f"{p.measure} of {name}, {p.system} - {p.baseline}", p) for name, p in pairs]),
         *tell_tests(design, pairs, has_clusters=found.cluster is not None),
         *tell_gaps(found),
     ]
-    return Report(tuple(tables), tuple(facts), opening=" ".join(judge_languages(found)))
+    return Report(tuple(list_languages(found, found.measures)), tuple(facts), opening=" ".join(judge_languages(found)))
 
 
 def list_languages(
@@ -100,26 +98,25 @@ def list_languages(
 
 def _means(found: Languages, across: Sequence[Across], system: Column, unit: tuple[str, str]) -> Table:
     """Return the mean of each system in each language, and what is said across them."""
-    columns = (
-        Column("n_queries", unit[1], is_data=True),
-        *(Column(f"mean_{code}", code, lambda one, code=code: one.means[code]) for code in found.languages),
-        Column("mean", "mean", spare=3),
-        Column("variance", "variance"),
-        Column(
-            "variance_ci",
-            level_heading(found.design.confidence_level, set()),
-            lambda one: Span(one.variance_low, one.variance_high, one.is_known),
-            ("variance_low", "variance_high"),
-            spare=1,
-        ),
-        Column("worst", "worst", spare=2),
-    )
     n = sorted({one.n_queries for one in across})
     shared = f"the same {counted(n[-1], *unit)}" if len(n) == 1 else f"the same {n[0]:,} to {n[-1]:,} {unit[1]}"
     return tabulate(
         "across_languages",
         (MEASURE, replace(system, of=lambda one: one.system)),
-        columns,
+        (
+            Column("n_queries", unit[1], is_data=True),
+            *(Column(f"mean_{code}", code, lambda one, code=code: one.means[code]) for code in found.languages),
+            Column("mean", "mean", spare=3),
+            Column("variance", "variance"),
+            Column(
+                "variance_ci",
+                level_heading(found.design.confidence_level, set()),
+                lambda one: Span(one.variance_low, one.variance_high, one.is_known),
+                ("variance_low", "variance_high"),
+                spare=1,
+            ),
+            Column("worst", "worst", spare=2),
+        ),
         across,
         title=f"{found.name}: {shared} in {len(found.languages)} languages",
         main=1,
@@ -133,12 +130,6 @@ def _differences(
     """Return each system's differences between languages."""
     counts = {one.pair.n_queries for one in found.differences}
     tested = found.equivalence(margin) if margin else [(None, False)] * len(found.differences)
-    rows = [
-        {**cells_of(one.pair), "language": one.pair.system, "against": one.pair.baseline}
-        | {system.key: one.system, "equivalent": own}
-        for one, own in zip(found.differences, tested, strict=True)
-        if one.pair.measure in measures
-    ]
     within = Column(
         "p_equivalent",
         f"p within {margin or 0:g}",
@@ -157,7 +148,12 @@ def _differences(
             Column("wins", "wins", spare=2),
             Column("losses", "losses", spare=2),
         ),
-        rows,
+        [
+            {**cells_of(one.pair), "language": one.pair.system, "against": one.pair.baseline}
+            | {system.key: one.system, "equivalent": own}
+            for one, own in zip(found.differences, tested, strict=True)
+            if one.pair.measure in measures
+        ],
         title=f"{found.name}: differences between languages",
         main=1,
         is_section=True,

@@ -111,14 +111,11 @@ def report_profile(
         shown = (Column("value", "mean"), *TIES)
         tables += [tabulate("worst_queries", (MEASURE, QUERY), shown, worst, title=title)] if worst else []
         tables += [_stability(profile), _correlations(profile)]
-    heading = (
-        f"{profile.name}: {counted(profile.n_queries, 'query', 'queries')}, {counted(profile.n_documents, 'document')}"
-    )
     of_counts = tell_counts([one.measure for one in profile.decided])
     return Report(
         tuple(tables),
         (*_recommended(profile, digits), *_facts(profile, missing), *of_counts),
-        heading,
+        f"{profile.name}: {counted(profile.n_queries, 'query', 'queries')}, {counted(profile.n_documents, 'document')}",
         SIZES.format(RULES[profile.rule or ""]) if profile.decided else "",
         facts_first=True,
     )

@@ -75,17 +75,16 @@ def _of_placements(placements: Placements) -> Report:
     n_tied, n_missing = int((placements.tied > 1).sum()), int(placements.missing.sum())
     n_retrieved = int(placements.n_retrieved.sum())
     in_ties = f"{n_tied:,} of {n_rows:,} ({format_cell(share(n_tied / n_rows))})" if n_rows else ""
-    facts = (
-        Fact("n_retrieved", n_retrieved, "retrieved", f"{n_retrieved:,} documents"),
-        Fact("n_tied", n_tied, "in ties", in_ties),
-        Fact("n_missing", n_missing, "missing", counted(n_missing, "query", "queries") if n_missing else ""),
-        said("above, tied", "documents of the query with a higher score, and with exactly this one"),
-        said("rows", f"the first {MOST_ROWS} of {n_rows:,}" if n_rows > MOST_ROWS else ""),
-    )
     judged = counted(n_rows, "judged document")
     return Report(
         (tabulate("placements", (QUERY, Column("doc_id", "document")), columns, rows),),
-        facts,
+        (
+            Fact("n_retrieved", n_retrieved, "retrieved", f"{n_retrieved:,} documents"),
+            Fact("n_tied", n_tied, "in ties", in_ties),
+            Fact("n_missing", n_missing, "missing", counted(n_missing, "query", "queries") if n_missing else ""),
+            said("above, tied", "documents of the query with a higher score, and with exactly this one"),
+            said("rows", f"the first {MOST_ROWS} of {n_rows:,}" if n_rows > MOST_ROWS else ""),
+        ),
         f"{counted(placements.n_queries, 'query', 'queries')}, {judged} retrieved",
     )
 
