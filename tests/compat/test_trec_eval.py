@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.compat.trec_names import MEASURES, columns, members, requested
+from deadheat.compat.trec_eval import MEASURES, columns, members, requested
 from support.command import call, ok
 from support.shared_data import SOME_RUNS, needs_shared_data, qrels_dict, run_dict, sources_of
 

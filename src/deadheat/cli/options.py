@@ -279,7 +279,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         "--decimal",
         type=click.Choice([",", "."]),
         expose_value=False,
-        callback=_entering("deadheat.io.decimals:decimal"),
+        callback=_entering("deadheat.io.values:decimal"),
         help="Decimal mark of numbers in CSV and TSV files; the other mark may group thousands [default: a point; with"
         " semicolons also a comma, where it can be nothing else].",
     ),

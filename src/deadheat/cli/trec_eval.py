@@ -48,7 +48,7 @@ from deadheat.cli.output import emit
     "measures",
     multiple=True,
     metavar="MEASURE[.PARAMETERS]",
-    shell_complete=complete_from("deadheat.compat.trec_names:WORDS"),
+    shell_complete=complete_from("deadheat.compat.trec_eval:WORDS"),
     help="A measure such as ndcg_cut.5,10, or official (default), set or all_trec; may be repeated.",
 )
 @click.option(
@@ -75,8 +75,7 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     multi-judge measures (-R other than qrels), and -Z.
     """
     from deadheat.compat.evaluating import OF_TREC_EVAL, tie_policy
-    from deadheat.compat.trec_eval import TrecOptions, trec_eval as lines_of
-    from deadheat.compat.trec_names import requested
+    from deadheat.compat.trec_eval import TrecOptions, requested, trec_eval as lines_of
     from deadheat.io.formats import tag_of
 
     del options["check_duplicates"]  # what is opened is checked

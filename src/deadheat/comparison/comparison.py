@@ -31,14 +31,13 @@ from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluate import EvaluationArguments, checked, evaluate, keys_of, opened, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
-from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, Interval, IntervalOptions, cluster_codes
+from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, Interval, IntervalOptions, Weights, cluster_codes
 from deadheat.evaluation.reconciling import Reconciled, reconciled
 from deadheat.evaluation.repeats import Repeats
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import Stratum, groups
 from deadheat.evaluation.under import evaluate_many, evaluate_under, labelled_by_none
 from deadheat.evaluation.warned import warn, warn_of_one_table
-from deadheat.evaluation.weights import Weights
 from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.settings import TUKEY, Conventions, Design

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from deadheat.compat.evaluating import OF_TREC_EVAL, TALLY, Evaluator, is_chosen, tie_policy
-from deadheat.compat.trec_names import NICKNAMES, columns, members, requested
+from deadheat.compat.trec_eval import NICKNAMES, columns, members, requested
 from deadheat.errors import DuplicateError, ParameterError
 from deadheat.io.formats.trec import read_lines
 from deadheat.io.kinds import VALUE_COLUMN, Kind

@@ -3,25 +3,307 @@
 Versions 9 and 10 differ: 10 compares scores in 64 bits, 9 in 32; 10 prints topics that the run lacks with -c -q, and
 stops at them without -c, where 9 leaves them out; 10 rounds the number of documents at a recall level, 9 does so in
 part; 10 has rbp, rbp_resid and unj too.
+
+Which measure of ours each of its measures is follows from the registry, where each class names what trec_eval calls
+it. Here is only what trec_eval itself decides: order, default cutoffs, how a value is printed and averaged.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray
 from deadheat.compat.evaluating import OF_TREC_EVAL
-from deadheat.compat.trec_names import PrintedValue, columns
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError
-from deadheat.measures import Measure
+from deadheat.errors import DataError, MeasureError, UnknownMeasureError
+from deadheat.measures import Measure, parse_measure
 from deadheat.placements import policies
 from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
 from deadheat.placements.shortened import condense, truncate
-from deadheat.wording import counted, printable, rounded, three
+from deadheat.wording import Plain, counted, did_you_mean, printable, rounded, three
+
+Parameters = Literal["none", "cutoffs", "shares", "numbers", "pairs"]
+Printed = Literal["number", "count", "text"]
+
+CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
+TENTHS = tuple(f"{n / 10:.1f}" for n in range(11))
+
+
+@dataclass(frozen=True)
+class TrecMeasure:
+    """A measure of trec_eval.
+
+    Attributes
+    ----------
+    name : str
+    takes : {"none", "cutoffs", "shares", "numbers", "pairs"}
+        What stands behind the dot: nothing; cutoffs or shares, each of which makes a value of its own; numbers or
+        pairs such as ``1=3.5``, which make one value together.
+    defaults : tuple of str
+    printed : {"number", "count", "text"}
+    has_queries : bool
+        Whether it is printed for single queries.
+    has_summary : bool
+        Whether it is printed for all of them.
+    nicknames : tuple of str
+        Groups that it belongs to.
+    since : int
+        Version of trec_eval that has it.
+    """
+
+    name: str
+    takes: Parameters = "none"
+    defaults: tuple[str, ...] = ()
+    printed: Printed = "number"
+    has_queries: bool = True
+    has_summary: bool = True
+    nicknames: tuple[str, ...] = ("all_trec",)
+    since: int = 9
+
+    @property
+    def has_values(self) -> bool:
+        """Whether each parameter makes a value of its own."""
+        return self.takes in {"cutoffs", "shares"}
+
+    @property
+    def is_geometric(self) -> bool:
+        """Whether all queries together have the geometric mean; single values are logarithms."""
+        return self.name.startswith("gm_")
+
+
+OFFICIAL, SET, BOTH = ("all_trec", "official"), ("all_trec", "set"), ("all_trec", "official", "set")
+
+MEASURES = {
+    one.name: one
+    for one in (  # in the order in which trec_eval prints them
+        TrecMeasure("runid", printed="text", has_queries=False, nicknames=BOTH),
+        TrecMeasure("num_q", printed="count", has_queries=False, nicknames=BOTH),
+        TrecMeasure("num_ret", printed="count", nicknames=BOTH),
+        TrecMeasure("num_rel", printed="count", nicknames=BOTH),
+        TrecMeasure("num_rel_ret", printed="count", nicknames=BOTH),
+        TrecMeasure("map", nicknames=OFFICIAL),
+        TrecMeasure("gm_map", has_queries=False, nicknames=OFFICIAL),
+        TrecMeasure("Rprec", nicknames=OFFICIAL),
+        TrecMeasure("bpref", nicknames=OFFICIAL),
+        TrecMeasure("recip_rank", nicknames=OFFICIAL),
+        TrecMeasure("iprec_at_recall", "shares", TENTHS, nicknames=OFFICIAL),
+        TrecMeasure("P", "cutoffs", CUTOFFS, nicknames=OFFICIAL),
+        TrecMeasure("relstring", "numbers", ("10",), printed="text", has_summary=False),
+        TrecMeasure("recall", "cutoffs", CUTOFFS),
+        TrecMeasure("infAP"),
+        TrecMeasure("gm_bpref", has_queries=False),
+        TrecMeasure("Rprec_mult", "shares", tuple(f"{n / 5:.1f}" for n in range(1, 11))),
+        TrecMeasure("utility", "numbers", ("1.0", "-1.0", "0.0", "0.0"), nicknames=SET),
+        TrecMeasure("11pt_avg", "numbers", TENTHS),
+        TrecMeasure("binG"),
+        TrecMeasure("G", "pairs"),
+        TrecMeasure("ndcg", "pairs"),
+        TrecMeasure("ndcg_rel", "pairs"),
+        TrecMeasure("Rndcg", "pairs"),
+        TrecMeasure("ndcg_cut", "cutoffs", CUTOFFS),
+        TrecMeasure("map_cut", "cutoffs", CUTOFFS),
+        TrecMeasure("relative_P", "cutoffs", CUTOFFS),
+        TrecMeasure("success", "cutoffs", ("1", "5", "10")),
+        TrecMeasure("set_P", nicknames=SET),
+        TrecMeasure("set_relative_P", nicknames=SET),
+        TrecMeasure("set_recall", nicknames=SET),
+        TrecMeasure("set_map", nicknames=SET),
+        TrecMeasure("set_F", "numbers", ("1.0",), nicknames=SET),
+        TrecMeasure("num_nonrel_judged_ret", printed="count"),
+        TrecMeasure("yaap", nicknames=()),
+        TrecMeasure("rbp", "pairs", since=10),
+        TrecMeasure("rbp_resid", "pairs", since=10),
+        TrecMeasure("unj", "cutoffs", ("5", "10", "20"), since=10),
+    )
+}
+NICKNAMES = ("official", "set", "all_trec")
+WORDS = (*NICKNAMES, *MEASURES)
+UNDERSCORED = re.compile(r"(?P<name>.+?)_(?P<parameters>[0-9.]+(?:,[0-9.]+)*)")
+
+
+@dataclass(frozen=True)
+class PrintedValue:
+    """A value that trec_eval prints for each query.
+
+    Attributes
+    ----------
+    name : str
+        As it is printed.
+    of : TrecMeasure
+    measure : Measure or None
+        What computes it; None for what is text.
+    parameters : tuple of str
+    """
+
+    name: str
+    of: TrecMeasure
+    measure: Measure | None
+    parameters: tuple[str, ...] = ()
+
+
+def known(version: int = 9) -> list[str]:
+    """Return the names of the measures that a version of trec_eval has, in its order."""
+    return [one.name for one in MEASURES.values() if one.since <= version]
+
+
+def members(nickname: str, version: int = 9) -> list[str]:
+    """Return the measures of a nickname."""
+    return [name for name in known(version) if nickname in MEASURES[name].nicknames]
+
+
+def requested(measures: Iterable[str], version: int = 9) -> dict[str, list[str]]:
+    """Return the parameters of each measure that is asked for, none for its defaults; nicknames are replaced.
+
+    Parameters
+    ----------
+    measures : iterable of str
+        Names, with parameters behind a dot or an underscore.
+    version : int, default 9
+        Of trec_eval.
+
+    Raises
+    ------
+    UnknownMeasureError
+        trec_eval has no such measure, or deadheat does not compute it.
+
+    Examples
+    --------
+    >>> requested(["ndcg_cut.5,10", "ndcg_cut_20", "map"])
+    {'ndcg_cut': ['5', '10', '20'], 'map': []}
+    """
+    wanted: dict[str, list[str]] = {}
+    names = known(version)
+    for given in measures:
+        if given in NICKNAMES:
+            wanted = {name: [] for name in members(given, version)} | wanted
+            continue
+        name, _, parameters = str(given).partition(".")
+        if name not in names and (found := UNDERSCORED.fullmatch(str(given))):
+            name, parameters = found["name"], found["parameters"]
+        if name not in names:
+            raise _unknown(str(given), name, version)
+        wanted.setdefault(name, []).extend(parameters.split(",") if parameters else [])
+    return wanted
+
+
+def _unknown(given: str, name: str, version: int) -> UnknownMeasureError:
+    names = [*NICKNAMES, *known(version)]
+    if name in MEASURES and MEASURES[name].since > version:
+        newer = MEASURES[name].since
+        return UnknownMeasureError(f"trec_eval {version} has no measure {name!r}", hint=f"trec_eval {newer} has it")
+    if "prefs" in name or name.endswith(("_jg", "_avgjg")):
+        return UnknownMeasureError(
+            f"deadheat does not compute {name!r} of trec_eval", hint=f"here are {', '.join(names)}"
+        )
+    return UnknownMeasureError(
+        f"trec_eval {version} has no measure {given!r}", hint=did_you_mean(given, names) or f"All: {', '.join(names)}"
+    )
+
+
+def columns(
+    wanted: Mapping[str, Sequence[str]],
+    rel: float,
+    version: int = 9,
+    *,
+    n_documents: float = 0,
+    levels: Collection[float] = (),
+) -> list[PrintedValue]:
+    """Return the values of measures, in trec_eval's order.
+
+    Parameters
+    ----------
+    wanted : mapping of str to sequence of str
+        The parameters of each measure; none for its defaults.
+    rel : float
+        Lowest relevance that counts as relevant.
+    version : int, default 9
+        Of trec_eval.
+    n_documents : float, default 0
+        Documents in the collection.
+    levels : collection of float, optional
+        Of relevance in the qrels: their gain is their value where none is given.
+
+    Raises
+    ------
+    MeasureError
+        A parameter cannot be read.
+    """
+    settings = {"rel": rel, "N": n_documents, "rounding": f"trec_eval {version}"}
+    asked = [name for name in known(version) if name in wanted]
+    return [one for name in asked for one in _columns(MEASURES[name], tuple(wanted[name]), settings, levels)]
+
+
+def _columns(
+    one: TrecMeasure, given: tuple[str, ...], settings: dict[str, Any], levels: Collection[float]
+) -> Iterator[PrintedValue]:
+    if one.takes != "pairs":
+        for text in given:
+            _read_number(one, text)
+    if one.printed == "text":
+        yield PrintedValue(_printed(one, given), one, None, given or one.defaults)
+        return
+    each = [(value,) for value in sorted(set(given or one.defaults), key=float)] if one.has_values else [given]
+    for values in each:
+        name = _printed(one, values)
+        measure = parse_measure(name if one.has_values else one.name)
+        takes = {field.name for field in fields(measure)}
+        own = {} if one.has_values else _named(one, given, levels)
+        yield PrintedValue(name, one, measure(**own, **{key: settings[key] for key in takes & settings.keys()}), given)
+
+
+def _read_number(one: TrecMeasure, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if math.isnan(number) or (one.takes == "cutoffs" and not (number.is_integer() and number >= 1)):
+        allowed = "whole numbers from 1 on" if one.takes == "cutoffs" else "numbers"
+        example = f"{one.name}.{','.join(one.defaults[:3])}" if one.defaults else one.name
+        raise MeasureError(given=text, allowed=allowed, measure=one.name, hint=f"write it like {example}")
+    return number
+
+
+def _printed(one: TrecMeasure, given: Sequence[str]) -> str:
+    """Return a name with parameters, as trec_eval prints it."""
+    if one.takes == "none" or not given:
+        return one.name
+    if one.takes == "cutoffs":
+        return f"{one.name}_{int(float(given[0]))}"
+    return f"{one.name}_{float(given[0]):.2f}" if one.takes == "shares" else f"{one.name}_{','.join(given)}"
+
+
+def _named(one: TrecMeasure, given: Sequence[str], levels: Collection[float]) -> dict[str, Any]:
+    """Return the parameters that trec_eval has no names for, as our measure calls them."""
+    if not given or one.takes == "none":
+        return {}
+    refused: dict[str, Any] = {"given": Plain(",".join(given)), "measure": one.name}
+    if one.takes == "pairs":  # gains of levels of relevance, or what else is given by its name
+        pairs = [text.partition("=") for text in given]
+        if not all(equal for _, equal, _ in pairs):
+            raise MeasureError(allowed=f"pairs such as {one.name}.1=3,2=9", **refused)
+        named = {name: _read_number(one, value) for name, _, value in pairs}
+        gains = {int(level): named.pop(level) for level in list(named) if level.lstrip("-").isdigit()}
+        own: dict[str, Any] = {"gain": {level: level for level in levels if level > 0} | gains} if gains else {}
+        return named | own
+    numbers = [_read_number(one, text) for text in given]
+    if len(numbers) != len(one.defaults):
+        raise MeasureError(
+            allowed=f"{len(one.defaults)} numbers behind the dot, such as {one.name}.{','.join(one.defaults)}",
+            **refused,
+        )
+    if one.name == "set_F":  # its x is the square of van Rijsbergen's beta
+        return {"beta": math.sqrt(max(numbers[0], 0.0))}
+    if one.name == "utility":
+        return dict(zip("abcd", numbers, strict=True))
+    if numbers != list(map(float, one.defaults)):
+        raise MeasureError(allowed="the 11 points of trec_eval", **refused)
+    return {}
+
 
 VERSIONS = (9, 10)
 KEPT = {"num_q", "num_rel"}  # values that a topic without results has too

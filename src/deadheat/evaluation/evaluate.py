@@ -21,12 +21,12 @@ from deadheat.data.tables import DocumentTable, Qrels, Run, Source, path_of
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.evaluations import Evaluations
+from deadheat.evaluation.intervals import Weights
 from deadheat.evaluation.repeats import Repeats, together
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.spans import SPAN_MEASURES, judged_chunks, measures_of_spans
 from deadheat.evaluation.under import evaluate_many
 from deadheat.evaluation.warned import warn, warn_of_one_table
-from deadheat.evaluation.weights import Weights
 from deadheat.io.mappings import is_id
 from deadheat.io.results import is_of_chroma
 from deadheat.io.splitting import in_pieces

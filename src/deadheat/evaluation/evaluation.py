@@ -20,7 +20,16 @@ from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Qrels, Run, Source, hash_of_ids
 from deadheat.errors import MeasureError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.facts import TOP, Facts, facts_of
-from deadheat.evaluation.intervals import KNOWN, Cluster, Interval, IntervalArguments, IntervalOptions, cluster_codes
+from deadheat.evaluation.intervals import (
+    KNOWN,
+    Cluster,
+    Interval,
+    IntervalArguments,
+    IntervalOptions,
+    Weights,
+    cluster_codes,
+    weights_of,
+)
 from deadheat.evaluation.levels import leveled
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import Scores, intervals
@@ -37,7 +46,6 @@ from deadheat.evaluation.strata import (
     names_of,
     order,
 )
-from deadheat.evaluation.weights import Weights, weights_of
 from deadheat.io.forking import check_threads
 from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike

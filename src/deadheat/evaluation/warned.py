@@ -10,7 +10,7 @@ import polars as pl
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source, path_of
 from deadheat.errors import DeadheatWarning, NothingJudgedWarning
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.weights import heavy
+from deadheat.evaluation.intervals import heavy
 from deadheat.io.formats import format_of
 from deadheat.placements.place import looks_swapped
 from deadheat.placements.placements import lost_zeros

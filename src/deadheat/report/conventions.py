@@ -11,8 +11,7 @@ import numpy as np
 
 from deadheat.evaluation.facts import NOTABLE, TOP
 from deadheat.evaluation.filling import N_FILLINGS
-from deadheat.evaluation.intervals import MANY, Interval
-from deadheat.evaluation.weights import heavy
+from deadheat.evaluation.intervals import MANY, Interval, heavy
 from deadheat.measures import Measure
 from deadheat.measures.gains import LOWEST_POSITIVE
 from deadheat.measures.words import is_doubted, meaning

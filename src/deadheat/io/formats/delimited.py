@@ -14,7 +14,6 @@ import polars as pl
 from deadheat.arrays import FloatArray
 from deadheat.errors import ColumnError, DataError, DeadheatWarning
 from deadheat.io.census import count_separators
-from deadheat.io.decimals import DecimalColumn, given_decimal, may_be_number
 from deadheat.io.formats.base import (
     CASES,
     ROWS,
@@ -53,10 +52,13 @@ from deadheat.io.source import (
     refuse_binary,
 )
 from deadheat.io.values import (
+    DecimalColumn,
     are_plain,
     check_ids_of_row,
+    given_decimal,
     holds_controls,
     holds_only_ids,
+    may_be_number,
     read_value,
 )
 from deadheat.io.writing import Compression, value_as_text, write_text
