@@ -120,6 +120,36 @@ def test_files_and_the_commands(tmp_path: Path) -> None:
     assert "is not for --spans" in call("evaluate", "--spans", spans, small, "--then-by", large).output
 
 
+def test_gates_and_pages_of_chunks(tmp_path: Path) -> None:
+    """Gate and report take --spans as evaluate does; a chunking is held against the saved one of another size."""
+    spans, small, large, kept, page = (
+        tmp_path / name for name in ("spans.csv", "small.jsonl", "large.csv", "kept.json", "page.html")
+    )
+    pl.DataFrame([SPAN, {**SPAN, "query_id": "q2"}]).write_csv(spans)
+    small.write_text("\n".join(json.dumps({**CHUNK, "query_id": query}) for query in ("q", "q2")))
+    pl.DataFrame([{**CHUNK, "end": 40}, {**CHUNK, "query_id": "q2", "start": 3, "end": 5}]).write_csv(large)
+    ok("evaluate", "--spans", spans, small, "-m", "R@1", "--save", kept)
+    checks = ("-c", "R@1 >= 0.5", "-c", "tie_min(CharRecall@1) >= 0.5", "--allow-unknown")
+    result = call("gate", "--spans", spans, large, *checks, "--format", "json")
+    assert result.exit_code == 0, result.output
+    assert [one["value"] for one in json.loads(result.stdout)["checks"].values()] == [0.5, 0.5]
+    assert call("gate", "--spans", spans, small, *checks, "--overlap", "0.6").exit_code == 1
+    lost = call("gate", "--spans", spans, large, "--baseline", kept, "--no-worse-than", "0.1", "--format", "json")
+    assert json.loads(lost.stdout)["no_worse_than"]["R@1"]["mean"] == 0.5
+    assert lost.exit_code == 1
+    ok("report", "--spans", spans, small, large, "-m", "R@1", "-o", page)
+    assert "spans.csv" in page.read_text(encoding="utf-8")
+    for given, told in (
+        (("gate", "--spans", spans, kept, *checks), "is already evaluated"),
+        (("gate", "--spans", spans, small, large, *checks), "got 3 files"),
+        (("gate", kept, "-c", "R@1 > 0", "--overlap", "0.3"), "give --spans FILE too"),
+        (("report", "--spans", spans, small, "-o", page, "--texts", small), "is not for --spans"),
+        (("gate", "--spans", spans, small, "-c", "nDCG@5 > 0"), "use alpha_nDCG"),
+        (("gate", "--spans", spans, small, *checks, "--judge", small), "is not for --spans"),
+    ):
+        assert told in call(*given).output
+
+
 def test_files_of_quotes_and_of_lists_by_query(tmp_path: Path) -> None:
     """Empty cells of CSV are no offsets; JSON may have the rows of each query, and queries without an answer."""
     documents = {"d": TEXT}
@@ -165,6 +195,10 @@ def test_places_by_overlap() -> None:
         assert (row["mean"], row["tie_min"], row["tie_max"]) == (own.mean, own.mean_tie_min, own.mean_tie_max)
         sign = -1 if row["measure"] == "FRP@3" else 1
         assert row["place"] == 1 + sum(sign * own.mean < sign * other.mean for other in scores.values())
+    same = dh.compare_overlaps(dh.Spans(spans), runs, ["CharRecall@3", "R@2", "NumRet"], overlaps=(0.25, 1))
+    assert set(same["measure"]) == {"R@2"}  # the others are the same for all
+    with pytest.raises(MeasureError):
+        dh.compare_overlaps(dh.Spans(spans), runs, ["CharRecall@3", "Abstain"])
     for wrong in ({"overlaps": ()}, {"overlaps": (0,)}):
         with pytest.raises(ParameterError):
             dh.compare_overlaps(dh.Spans(spans), runs, "R@2", **wrong)
@@ -262,7 +296,8 @@ def test_bad_options_and_chunks() -> None:
     for name in ("end", "score"):
         with pytest.raises(DataError):
             dh.evaluate(spans, [{key: value for key, value in CHUNK.items() if key != name}])
-    with pytest.raises(ParameterError):
-        dh.evaluate(spans, [CHUNK], collection=["d"])
+    for wrong in ({"collection": ["d"]}, {"then_by": [CHUNK]}, {"judge": {"q": {"d": 1}}}):
+        with pytest.raises(ParameterError):
+            dh.evaluate(spans, [CHUNK], **wrong)
     with pytest.raises(ParameterError):
         dh.compare(spans, {"a": [CHUNK], "b": [CHUNK]}, judge={"q": {"d": 1}})

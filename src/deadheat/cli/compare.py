@@ -131,7 +131,7 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
 
     qrels, runs = with_spans(qrels, runs)
     if options["spans"]:
-        refuse(("judge", "judgments"), "is not for --spans")
+        refuse(("judgments",), "is not for --spans")
     check_strata(options)
     output = Output(options, [qrels, *runs, options["queries"], options["judge"]])
     _check_tables(options, output)
@@ -209,12 +209,12 @@ def compare_files(
     clusters = {"cluster": options["cluster"], "weights": options["weights"], "queries": table}
     runs: dict[str, Run] = {}
     if options.get("repeats") or options.get("spans"):
-        evaluations = {
-            one.name: one
-            for judged, opened in open_pairs(qrels, named)
-            for one, _ in evaluate_many(conventions, judged, opened, measures)
-        }
-        if options["repeats"]:
+        evaluations = {}
+        for judged, opened in open_pairs(qrels, named):
+            each = evaluate_many(conventions, judged, opened, measures)
+            for run, (evaluation, _) in zip(opened, each, strict=True):
+                evaluations[run.name], runs[run.name] = evaluation, run
+        if options.get("repeats"):
             evaluations |= evaluate_repeats(open_qrels(qrels), options["repeats"], measures, conventions)
         comparison = compare_evaluated(design, evaluations, **clusters)
     elif not qrels:
@@ -267,7 +267,7 @@ def evaluate_files(
     from deadheat.evaluation.under import evaluate_under
     from deadheat.evaluation.warned import warn_of_form
 
-    judgments, run = open_qrels(qrels), open_run(path, name)
+    judgments, (run,) = next(open_pairs(qrels, {name or label(path): path}))
     evaluation = evaluate_under(conventions, judgments, run, measures, seed, judge=labels_of_judge(judge))
     warn_of_form(evaluation, judgments, run)
     warn_of_nothing_judged([evaluation])

@@ -354,16 +354,17 @@ def _choices(  # noqa: PLR0917 - what evaluations are made of
     """Yield the tables of what a threshold and the overlap make of the runs, if they were asked for."""
     if not options["abstention"] and not options["overlaps"]:
         return
-    from deadheat.evaluation.overlaps import table_of_overlaps
+    from deadheat.evaluation.overlaps import measures_of_overlap, table_of_overlaps
     from deadheat.evaluation.under import evaluate_under
     from deadheat.report.score_tables import tabulate_abstention, tabulate_overlaps
 
     if options["abstention"]:
         yield tabulate_abstention(evaluations)
     if options["overlaps"]:
+        chosen = measures_of_overlap(measures)
         by_overlap = {
             overlap: {
-                run.name: evaluate_under(conventions, judged, run, measures)
+                run.name: evaluate_under(conventions, judged, run, chosen)
                 for judged, opened in open_pairs(spans, named, overlap=overlap)
                 for run in opened
             }

@@ -19,12 +19,14 @@ from deadheat.cli.options import (
     LISTS,
     OF_EVALUATING,
     READING,
+    SPANS,
     complete_from,
     conventions_of,
     examples,
     intervals_of,
     need_queries,
     takes,
+    with_spans,
 )
 from deadheat.cli.output import Output, format_option, output_option
 
@@ -56,6 +58,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     **examples(
         "deadheat gate results/dense.json -c 'nDCG@10 >= 0.8' -c 'low(RR) > 0.7'",
         "deadheat gate qrels.txt dense.run --preset rag",
+        "deadheat gate --spans spans.csv chunks-200.jsonl -c 'R@5 >= 0.8'",
         "deadheat gate results/dense.json --baseline results/main.json --no-regression --no-worse-than 0.01",
         "deadheat gate results/dense.json -c 'each(language): nDCG@10 >= .5' --queries queries.csv",
         "deadheat gate qrels.txt dense.run              # the gates of pyproject.toml",
@@ -143,7 +146,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 )
 @format_option("gates")
 @output_option
-@takes("ties_not_drawn", *LISTS, "then_by", *READING, *COLLECTION, *LAST)
+@takes("ties_not_drawn", *SPANS, *LISTS, "then_by", *READING, *COLLECTION, *LAST)
 def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Check an evaluation against thresholds and against a saved baseline.
 
@@ -161,7 +164,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     from deadheat.evaluation.evaluate import load_evaluation
     from deadheat.report.of_gate import report_gate
 
-    _check_files(files)
+    files = _given(files)
     conventions = conventions_of(options, without=["random"])  # a gate must not pass by luck
     if len(files) == 1:
         refuse((*OF_EVALUATING, "judge"), f"is for QRELS RUN: {files[0]} is already evaluated")
@@ -179,6 +182,10 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     else:
         qrels, run = files
         asked = gates.measures_of(thresholds, baseline)
+        if options["spans"]:
+            from deadheat.evaluation.spans import measures_of_spans
+
+            asked = [*dict.fromkeys(measures_of_spans(asked))]
         evaluation, _ = evaluate_files(qrels, run, conventions, asked, judge=options["judge"])
     queries = None if options["queries"] is None else Queries(options["queries"])
     if options["weights"]:
@@ -202,15 +209,20 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         raise click.exceptions.Exit(GATE_FAILED)
 
 
-def _check_files(files: Sequence[str]) -> None:
-    """Refuse other files than a saved evaluation, or qrels and a run."""
+def _given(files: Sequence[str]) -> tuple[str, ...]:
+    """Return a saved evaluation, or judgments and a run; refuse other files."""
     from deadheat.evaluation.saved import is_saved
 
-    refuse_if(len(files) > 2, f"expected one saved evaluation, or QRELS and one RUN; got {len(files)} files")
+    first, others = with_spans(files[0], tuple(files[1:]))
+    files = (first, *others)
+    refuse_if(
+        len(files) > 2, f"expected one saved evaluation, or QRELS or --spans, and one RUN; got {len(files)} files"
+    )
     if len(files) > 1 and (saved := [path for path in files if is_saved(path)]):
         other = next(path for path in files if path != saved[0] or len(set(files)) == 1)
         hint = f"deadheat gate {saved[0]} --baseline {other}" if len(saved) > 1 else f"deadheat gate {saved[0]}"
         raise click.UsageError(f"{' and '.join(saved)}: a saved evaluation is checked by itself, as in {hint}")
+    return files
 
 
 def _check_usage(

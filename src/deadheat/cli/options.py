@@ -427,7 +427,7 @@ STRATA = ("queries", "weights", "by", "pool_languages")
 READING = ("decimal", "columns", "grades", "ascending", "normalize_ids")
 COLLECTION = ("collection", "strict")
 SPANS = ("spans", "overlap", "overlap_of", "documents")
-NOT_OF_SPANS = ("columns", "normalize_ids", "then_by", "repeats", *COLLECTION)
+NOT_OF_SPANS = ("columns", "grades", "normalize_ids", "then_by", "repeats", "judge", "fill", *COLLECTION)
 ENGINE = ("engine", "spark_master", "spark_conf")
 LIMITS = ("max_decompressed", "max_memory")
 FIGURES = ("figures", "figure_format", "no_title", "figure_width")
@@ -579,6 +579,8 @@ def measures_of(options: Mapping[str, Any]) -> tuple[Measure, ...]:
 
 def with_spans(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """Return the file of judgments and the runs: with --spans, what is in the place of QRELS is a run."""
+    from deadheat.evaluation.saved import is_saved
+
     spans = asked().get("spans")
     if spans is None:
         refuse((*SPANS[1:], "overlaps"), "is about spans: give --spans FILE too")
@@ -589,6 +591,8 @@ def with_spans(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]
         asked().get("overlaps") and asked()["overlap_of"] == "any",
         "--overlaps are shares, and --overlap-of any asks for none",
     )
+    for path in (qrels, *runs):
+        refuse_if(is_saved(path), f"{path} is already evaluated: leave out --spans, which is for runs of chunks")
     return spans, (qrels, *runs)
 
 

@@ -26,6 +26,7 @@ from deadheat.cli.options import (
     LAST,
     LISTS,
     READING,
+    SPANS,
     STRATA,
     TESTS,
     check_strata,
@@ -37,6 +38,7 @@ from deadheat.cli.options import (
     sets_of_strata,
     takes,
     weighed,
+    with_spans,
 )
 from deadheat.cli.output import emit
 from deadheat.errors import DataError
@@ -60,6 +62,7 @@ MEGABYTE = 1_000_000
         "deadheat report qrels.txt bm25.run dense.run -o report.html",
         "deadheat report qrels.txt *.run --baseline bm25.run -m 'nDCG@10 AP' -o report.html",
         "deadheat report qrels.txt old.run new.run --queries queries.csv --by difficulty -o report.html",
+        "deadheat report --spans spans.csv chunks-200.jsonl chunks-1000.jsonl -m R@5 -o report.html",
         "deadheat report main.json branch.json -o report.html    # saved by deadheat evaluate --save",
         "deadheat report before.json after.json --diff -o report.html",
         "deadheat report bench-results -o report.html    # the folder of deadheat bench",
@@ -88,7 +91,7 @@ MEGABYTE = 1_000_000
 @click.option("--format", "form", type=click.Choice(FORMATS), default=FORMATS[0], help="Markdown is for --fragment.")
 @click.option("--fragment", is_flag=True, help="A short form for mail: headline, three figures and ten systems.")
 @takes("baseline", "measures", *TESTS, "margin", *INTERVALS, "cluster", "seed", *STRATA, "ties", *LISTS)
-@takes(*READING, *LAST)
+@takes(*SPANS, *READING, *LAST)
 def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any) -> None:  # noqa: ANN401 - click's
     """Write one HTML file that needs no other file and no network: to look at, to mail, to put into a wiki.
 
@@ -107,6 +110,9 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
         return
     if qrels is None:
         raise click.UsageError("Missing argument 'QRELS|SAVED|FOLDER'.")
+    qrels, runs = with_spans(qrels, runs)
+    if options["spans"]:
+        refuse(("texts",), "is not for --spans: chunks have no titles")
     check_output(output, [qrels, *runs, *filter(None, (options["queries"], options["texts"]))])
     subjects, roles, languages, margin, facts = _gathered(qrels, runs, options)
     if options["fragment"]:
@@ -149,8 +155,11 @@ def _gathered(
         return read_finished(qrels)
     saved = saved_evaluations([qrels, *runs])
     refuse_if(not (saved or runs), "give QRELS RUN..., saved evaluations, or the folder of a benchmark")
-    others = {path: role for path, role in ((options[name], name) for name in ("queries", "texts")) if path}
-    roles = dict.fromkeys(saved, "saved evaluation") or {qrels: "qrels"} | dict.fromkeys(runs, "run")
+    others = {
+        path: role for path, role in ((options[name], name) for name in ("queries", "texts", "documents")) if path
+    }
+    judged = "spans" if options["spans"] else "qrels"
+    roles = dict.fromkeys(saved, "saved evaluation") or {qrels: judged} | dict.fromkeys(runs, "run")
     check_inputs([qrels, *runs, *others])
     if options["diff"]:
         is_one = len(saved) != 2 or options["baseline"]

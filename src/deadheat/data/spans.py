@@ -124,7 +124,7 @@ class Spans:
                     else None,
                     path=self.where,
                 )
-        rows = self._located(read) if self._texts is not None else read
+        rows = self._located(read, "span", self.where) if self._texts is not None else read
         rows = rows.with_columns(pl.col("relevance").fill_null(1.0), span=PLACE)
         wrong = rows.filter(pl.col("start") == pl.col("end"))
         if len(wrong):
@@ -144,7 +144,7 @@ class Spans:
             raise DuplicateError(f"span {span!r} of query {query!r} is there more than once", path=self.where)
         return rows.select("query_id", "doc_id", *OFFSETS, "relevance", "span")
 
-    def _located(self, rows: pl.DataFrame, what: str = "span") -> pl.DataFrame:
+    def _located(self, rows: pl.DataFrame, what: str, where: str) -> pl.DataFrame:
         """Return passages with offsets, which agree with the texts of the documents."""
         known = self._texts or {}
         unknown = rows.filter(~pl.col("doc_id").is_in([*known]))["doc_id"].unique(maintain_order=True).to_list()
@@ -152,16 +152,16 @@ class Spans:
             raise DataError(
                 f"{what}s of {counted(len(unknown), 'document')} that documents do not have ({three(unknown)})",
                 allowed="ids that exist",
-                path=self.where,
+                path=where,
             )
         places: list[tuple[int, int]] = []
         for doc, start, end, quoted in rows.select("doc_id", *OFFSETS, TEXT).iter_rows():
             text = known[doc]
             if start is None:
-                places.append(_found(quoted, doc, text, self.where))
+                places.append(_found(quoted, doc, text, where))
                 continue
             if end > len(text) or quoted not in {None, text[start:end]}:
-                raise _misplaced(what, (doc, start, end), quoted, text, self.where)
+                raise _misplaced(what, (doc, start, end), quoted, text, where)
             places.append((start, end))
         start, end = zip(*places, strict=True) if places else ((), ())
         return rows.with_columns(start=pl.Series(start, dtype=pl.Int64), end=pl.Series(end, dtype=pl.Int64))
@@ -201,7 +201,7 @@ class Spans:
                 query, doc = chunks.filter(pl.col(column).is_null()).select(KEY).row(0)
                 raise DataError(f"a chunk of {doc!r} for query {query!r} has no {column}", path=str(path or label))
         if self._texts is not None:
-            chunks = self._located(chunks, "chunk")
+            chunks = self._located(chunks, "chunk", str(path or label))
         chunks = chunks.select(*KEY, *OFFSETS, "score", chunk=PLACE).with_row_index("row")
         hits = self._hits(chunks)
         topics = hits.select("query_id", doc_id="chunk", subtopic="span", relevance="relevance")

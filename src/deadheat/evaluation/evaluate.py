@@ -255,14 +255,15 @@ def _evaluate_spans(
     spans: Spans, run: Source, measures: Measures, options: EvaluationArguments
 ) -> Evaluation | Evaluations:
     """Evaluate runs of chunks, each under judgments of its own chunks."""
-    if options["collection"] is not None:
-        raise ParameterError(
-            argument="collection",
-            given=Plain("some"),
-            allowed="None",
-            beside={"qrels": "spans"},
-            hint="dh.Spans(rows, documents=...) checks the ids of documents",
-        )
+    for name in ("collection", "then_by", "judge"):
+        if options[name] is not None:
+            raise ParameterError(
+                argument=name,
+                given=Plain("some"),
+                allowed="None",
+                beside={"qrels": "spans"},
+                hint="dh.Spans(rows, documents=...) checks the ids of documents" if name == "collection" else "",
+            )
     chosen = measures_of_spans(SPAN_MEASURES if measures is None else parse_measures(measures))
     own: Any = {**options, "ascending": False, "check_duplicates": False}  # as they are read
     pairs = judged_chunks(spans, run, ascending=options["ascending"])

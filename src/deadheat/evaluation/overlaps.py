@@ -7,11 +7,14 @@ import polars as pl
 
 from deadheat.data.spans import OVERLAP_OF, Spans
 from deadheat.data.tables import Source
-from deadheat.errors import ParameterError
-from deadheat.evaluation.evaluate import EvaluationArguments, evaluate
+from deadheat.errors import MeasureError, ParameterError
+from deadheat.evaluation.evaluate import EvaluationArguments, evaluate, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.spans import SPAN_MEASURES
+from deadheat.measures import Abstain, Measure, NumQ, NumRet
+from deadheat.measures.coverage import CoverageMeasure
 from deadheat.measures.notation import MeasureLike
-from deadheat.wording import NOISE
+from deadheat.wording import NOISE, Plain
 
 OVERLAPS = (0.1, 0.25, 0.5, 0.75, 1.0)
 
@@ -35,7 +38,7 @@ def compare_overlaps(
     runs : dict of str to run
         Two or more, by name.
     measures : measure or iterable of measures, optional
-        As for :func:`evaluate`.
+        As for :func:`evaluate`; those that no overlap changes, as CharRecall and NumRet, are left out.
     overlaps : sequence of float
         Above 0 and up to 1.
     **options
@@ -50,6 +53,8 @@ def compare_overlaps(
     ------
     ParameterError
         An overlap is out of range, or chunks need no share of a span (``overlap_of="any"``).
+    MeasureError
+        No measure depends on the overlap.
 
     Examples
     --------
@@ -62,8 +67,18 @@ def compare_overlaps(
         raise ParameterError(argument="runs", given=runs, allowed="a dict of two runs or more, by name")
     check_overlaps(spans, overlaps)
     options_of_all: Any = options
-    by_overlap: Any = {one: evaluate(spans.with_overlap(one), runs, measures, **options_of_all) for one in overlaps}
+    chosen = measures_of_overlap(SPAN_MEASURES if measures is None else parse_measures(measures))
+    by_overlap: Any = {one: evaluate(spans.with_overlap(one), runs, chosen, **options_of_all) for one in overlaps}
     return table_of_overlaps(by_overlap)
+
+
+def measures_of_overlap(measures: Sequence[Measure]) -> tuple[Measure, ...]:
+    """Return the measures whose values depend on the share of a span that a chunk has to cover."""
+    found = tuple(one for one in measures if not isinstance(one, (CoverageMeasure, NumQ, NumRet, Abstain)))
+    if not found:
+        given = Plain(", ".join(map(str, measures)))
+        raise MeasureError("no measure depends on the overlap", given=given, allowed="one that does, such as R@5")
+    return found
 
 
 def check_overlaps(spans: Spans, overlaps: Sequence[float]) -> None:

@@ -53,7 +53,8 @@ def find_text(placements: Placements, rel: float) -> Text:
         return Text(row, row, row + 1, relevant, placements.n_relevant(rel).astype(np.float64))
     own = placements.passages
     place = _places(own, placements)
-    block = np.unique(np.stack([own.query, own.document]), axis=1, return_inverse=True)[1].reshape(-1)
+    of_document = own.query.astype(np.int64) * (int(own.document.max(initial=0)) + 1) + own.document
+    block = np.unique(of_document, return_inverse=True)[1]
     length = np.zeros(int(block.max(initial=-1)) + 1, np.int64)
     np.maximum.at(length, block, own.end)
     base = (np.cumsum(length) - length)[block]
