@@ -215,9 +215,7 @@ def _given(files: Sequence[str]) -> tuple[str, ...]:
 
     first, others = with_spans(files[0], tuple(files[1:]))
     files = (first, *others)
-    refuse_if(
-        len(files) > 2, f"expected one saved evaluation, or QRELS or --spans, and one RUN; got {len(files)} files"
-    )
+    refuse_if(len(files) > 2, f"expected one saved evaluation, or QRELS or --spans and one RUN; got {len(files)} files")
     if len(files) > 1 and (saved := [path for path in files if is_saved(path)]):
         other = next(path for path in files if path != saved[0] or len(set(files)) == 1)
         hint = f"deadheat gate {saved[0]} --baseline {other}" if len(saved) > 1 else f"deadheat gate {saved[0]}"
