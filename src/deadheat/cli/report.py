@@ -111,8 +111,7 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
     if qrels is None:
         raise click.UsageError("Missing argument 'QRELS|SAVED|FOLDER'.")
     qrels, runs = with_spans(qrels, runs)
-    if options["spans"]:
-        refuse(("texts",), "is not for --spans: chunks have no titles")
+    refuse_if(options["spans"] and options["texts"], "--texts is not for --spans: chunks have no titles")
     check_output(output, [qrels, *runs, *filter(None, (options["queries"], options["texts"]))])
     subjects, roles, languages, margin, facts = _gathered(qrels, runs, options)
     if options["fragment"]:
@@ -155,9 +154,7 @@ def _gathered(
         return read_finished(qrels)
     saved = saved_evaluations([qrels, *runs])
     refuse_if(not (saved or runs), "give QRELS RUN..., saved evaluations, or the folder of a benchmark")
-    others = {
-        path: role for path, role in ((options[name], name) for name in ("queries", "texts", "documents")) if path
-    }
+    others = {options[name]: name for name in ("queries", "texts", "documents") if options[name]}
     judged = "spans" if options["spans"] else "qrels"
     roles = dict.fromkeys(saved, "saved evaluation") or {qrels: judged} | dict.fromkeys(runs, "run")
     check_inputs([qrels, *runs, *others])
