@@ -132,7 +132,20 @@ def test_what_judges_write_is_read_as_qrels_and_as_scores(folder: Path) -> None:
     assert document["scores"]["answers"]["nDCG"]["value"] == dh.evaluate("human.txt", grades, "nDCG").means()["nDCG"]
     assert call("evaluate", "answers.jsonl", "a.run", "--grades", "dorp").stderr.count("Did you mean 'drop'") == 1
     assert "write a number" in call("evaluate", "answers.jsonl", "a.run", "--grades", "Good=high").stderr
-    assert call("evaluate", "answers.jsonl", "a.run", "--grades", "bounds,scale=3,not relevant=0").exit_code == 0
+    bounds = "bounds,scale=3,not relevant=0"
+    assert call("evaluate", "answers.jsonl", "a.run", "--grades", bounds).exit_code == 0
+    run = dh.read_judgments("answers.jsonl", kind="run", failed="bounds", scale=3, grades={"not relevant": 0})
+    found = dh.evaluate("human.txt", run, "nDCG")["nDCG"]
+    own = json.loads(ok("evaluate", "human.txt", "answers.jsonl", "-m", "nDCG", "--grades", bounds, "--format=json"))
+    assert own["unjudged"] == "bounds"
+    ends = [own["scores"]["answers"]["nDCG"][name] for name in ("unjudged_min", "unjudged_max")]
+    assert ends == [found.mean_unjudged_min, found.mean_unjudged_max]
+    assert "--ascending is not for --grades bounds" in (
+        call("evaluate", "human.txt", "answers.jsonl", "--grades", bounds, "--ascending").stderr
+    )
+    notes = " ".join(ok("judges", "human.txt", "answers.jsonl", "--grades", bounds).split())
+    assert "1 of 4 answers is no grade ('I cannot say'), left out; bounds of an evaluation" in notes
+    assert dh.judge_agreement("human.txt", run).kappa == dh.judge_agreement("human.txt", grades).kappa
 
 
 def test_files_have_one_form_for_one_judge_and_for_several() -> None:

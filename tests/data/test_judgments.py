@@ -55,8 +55,6 @@ def test_what_becomes_of_failures() -> None:
     run = dh.read_judgments(RAW, kind="run", failed="drop")
     assert isinstance(run, dh.Run)
     assert run.to_dict()["q1"] == {"a": 2, "b": 0, "d": 3}
-    with pytest.raises(ParameterError, match="failed"):
-        dh.read_judgments(RAW, kind="run", failed="bounds")
     with pytest.raises(DataError, match="there is no answer"):
         dh.read_judgments({})
     with pytest.raises(DataError, match="no answer is a grade"):
@@ -79,6 +77,27 @@ def test_bounds_are_the_range_over_all_grades_of_the_failed(measure: str) -> Non
             values.append(dh.evaluate(labels, run, [measure])[measure].values[0])
         assert found.unjudged_min[place] == pytest.approx(min(values), abs=1e-12)
         assert found.unjudged_max[place] == pytest.approx(max(values), abs=1e-12)
+
+
+def test_of_scores_the_failed_may_be_anywhere_and_rank_last_in_the_values() -> None:
+    run = dh.read_judgments(RAW, kind="run", failed="bounds")
+    assert run.to_dict()["q1"] == {"a": 2, "b": 0, "c": -1, "d": 3}
+    assert (
+        "2 of 6 answers are no grades ('I cannot rate this.', None), ranked last; bounds of an evaluation are"
+        in run.notes[0]
+    )
+    found = dh.evaluate({"q1": {"c": 1}, "q2": {"f": 1}}, run, ["RR", "bpref"])
+    assert found["RR"].values.tolist() == [1 / 4, 1]
+    assert (found["RR"].unjudged_min.tolist(), found["RR"].unjudged_max.tolist()) == ([1 / 4, 1 / 2], [1, 1])
+    assert not found["bpref"].has_unjudged_bounds
+    both = dh.evaluate({"q1": {"c": 1}, "q2": {"f": 1}}, {"a": run, "b": run.renamed("b")}, "RR")
+    assert both["b"]["RR"].unjudged_max.tolist() == [1, 1]
+    for options in ({"depth": 2}, {"judged_only": True}, {"score_precision": 1}, {"unjudged": "bounds"}):
+        with pytest.raises(ParameterError, match="cannot be combined with documents that may be anywhere in run"):
+            dh.evaluate({"q1": {"c": 1}}, run, "RR", **options)  # type: ignore[arg-type]  # of several types
+    decomposed = dh.read_judgments({"q": {"e\u0301": None, "b": 2}}, kind="run", failed="bounds")
+    found = dh.evaluate({"q": {"\u00e9": 1}}, decomposed, "RR", normalize_ids="NFC")
+    assert (found["RR"].mean, found["RR"].mean_unjudged_max) == (1 / 2, 1)
 
 
 def test_a_query_whose_answers_all_failed_stays() -> None:

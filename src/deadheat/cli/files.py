@@ -181,6 +181,9 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
         columns=named_columns("run") if graded is None else None,
         ascending=bool(options.get("ascending")),
     ).noted(() if graded is None else graded.notes)
+    if isinstance(graded, Run) and graded.are_failures_open:
+        refuse(("ascending",), "is not for --grades bounds: answers without a grade rank last in the values")
+        run.failures, run.are_failures_open = graded.failures, True
     if keyed and options.get("then_by"):
         run = run.then_by(*options["then_by"], score_precision=options.get("score_precision"))
     return checked_run(run)

@@ -190,7 +190,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         callback=parsed_grades,
         metavar="FAILED,...",
         help="Files that are tables (CSV, JSON Lines, ...) hold what judges wrote, such as 'Score: 2'. What becomes of"
-        " answers that are no grade: error, drop, lowest or, of qrels, bounds; then, with commas, scale=10,"
+        " answers that are no grade: error, drop, lowest or bounds (values have a range); then, with commas, scale=10,"
         " grade=COLUMN, and what words mean: 'Highly relevant=3'.",
     ),
     "measures": click.option(

@@ -16,9 +16,10 @@ from deadheat.comparison.comparison import named_runs
 from deadheat.comparison.judged import values_of
 from deadheat.comparison.pairs import Pair, compare_sides, pairs_of
 from deadheat.comparison.values import side_of_values
+from deadheat.data.judgments import as_qrels
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Plottable, Shown
-from deadheat.data.tables import DocumentTable, Qrels, Run, Source
+from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import DataError, SwappedFilesError
 from deadheat.evaluation.evaluate import Measures, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
@@ -445,7 +446,7 @@ def judge_agreement(
     confidence = level("confidence_level", confidence_level)
     judged = Qrels.of(human)
     notes: list[str] = []
-    given = _named(judge, notes)
+    given = _named(judge)
     for table in (judged, *given.values()) if check_duplicates else ():
         table.check_duplicates()
     frame = judged.to_polars()
@@ -472,29 +473,26 @@ def judge_agreement(
     return JudgeAgreement(judged.name, found, together, conclusions, tuple(notes))
 
 
-def _named(judge: Any, notes: list[str]) -> dict[str, DocumentTable]:  # noqa: ANN401 - one or several sources
+def _named(judge: Any) -> dict[str, Qrels]:  # noqa: ANN401 - one or several sources
     """Return the labels of each judge by name."""
     if isinstance(judge, Mapping) and judge and not all(isinstance(one, Mapping | list) for one in judge.values()):
-        return by_name((name, _labels(source, notes)) for name, source in judge.items())
+        return by_name((name, _labels(source)) for name, source in judge.items())
     several = isinstance(judge, list | tuple) and judge and not isinstance(judge[0], tuple | list)
-    read = [_labels(one, notes) for one in (judge if several else [judge])]
+    read = [_labels(one) for one in (judge if several else [judge])]
     return by_name((one.name, one) for one in read)
 
 
-def _labels(source: Source, notes: list[str]) -> DocumentTable:
+def _labels(source: Source) -> Qrels:
     """Return what a judge said, which may be written as qrels or as a run."""
     with suppress(SwappedFilesError):
-        if not isinstance(source, Run):
-            return Qrels.of(source)
-    found = Run.of(source)
-    notes.append(f"{found.name} is a run: its scores are taken as grades")
-    return found
+        return as_qrels(source)
+    return as_qrels(Run.of(source))
 
 
 def _agreement(
-    frame: pl.DataFrame, judge: DocumentTable, name: str, *, where: str, rel: float, confidence: float
+    frame: pl.DataFrame, judge: Qrels, name: str, *, where: str, rel: float, confidence: float
 ) -> LabelAgreement:
-    own = _graded(judge)
+    own = judge.to_polars().rename({"relevance": "grade"})
     both = frame.join(own, on=["query_id", "doc_id"]).sort("query_id")
     if both.is_empty():
         raise DataError(
@@ -533,12 +531,12 @@ def _agreement(
     )
 
 
-def _together(frame: pl.DataFrame, judges: Mapping[str, DocumentTable], confidence: float) -> dict[str, Estimate]:
+def _together(frame: pl.DataFrame, judges: Mapping[str, Qrels], confidence: float) -> dict[str, Estimate]:
     """Return alpha over all raters at once, of the documents that at least two of them labelled."""
-    rows = pl.concat([frame.rename({"relevance": "grade"}), *(_graded(one) for one in judges.values())])
+    rows = pl.concat([frame, *(one.to_polars() for one in judges.values())])
     things = rows.select("query_id", "doc_id").unique().sort("query_id", "doc_id").with_row_index("thing")
     placed = rows.join(things, on=["query_id", "doc_id"])
-    grades, columns = np.unique(placed["grade"].to_numpy(), return_inverse=True)
+    grades, columns = np.unique(placed["relevance"].to_numpy(), return_inverse=True)
     given = np.zeros((len(things), len(grades)))
     np.add.at(given, (placed["thing"].to_numpy(), columns), 1)
     query = things["query_id"].rle_id().to_numpy()
@@ -546,11 +544,6 @@ def _together(frame: pl.DataFrame, judges: Mapping[str, DocumentTable], confiden
     np.add.at(by_query, query, labels.coincidences_of_many(given))
     tables = _leaving_out(by_query)
     return {kind: _estimate(labels.alpha(tables, grades, kind), confidence) for kind in labels.LEVELS}
-
-
-def _graded(judge: DocumentTable) -> pl.DataFrame:
-    frame = judge.to_polars()
-    return frame.rename({frame.columns[2]: "grade"})
 
 
 def _leaving_out(counts: FloatArray) -> FloatArray:
@@ -576,7 +569,7 @@ def _mean_of(values: FloatArray, confidence: float) -> Estimate:
 
 def _conclusions(
     judged: Qrels,
-    judges: Mapping[str, DocumentTable],
+    judges: Mapping[str, Qrels],
     agreements: Mapping[str, LabelAgreement],
     *,
     runs: Mapping[str, Run],
@@ -588,11 +581,7 @@ def _conclusions(
     for name, judge in judges.items():
         query_ids = agreements[name].query_ids
         kept = pl.col("query_id").is_in(query_ids.tolist())
-        own = judge.to_polars().filter(kept)
-        tables = (
-            Qrels.of_checked(judged.to_polars().filter(kept), judged.name),
-            Qrels.of_checked(own.rename({own.columns[2]: "relevance"}), name),
-        )
+        tables = [Qrels.of_checked(one.to_polars().filter(kept), one.name) for one in (judged, judge)]
         with phase(f"evaluating by the labels of {name}"):
             both = [
                 {system: evaluate_under(conventions, table, run, measures, None) for system, run in runs.items()}

@@ -16,7 +16,7 @@ import polars as pl
 
 from deadheat.arguments import check_choice, positive
 from deadheat.data.tables import Qrels, Run, Source, label_of, path_of
-from deadheat.errors import ColumnError, DataError, DuplicateError, ParameterError
+from deadheat.errors import ColumnError, DataError, DuplicateError
 from deadheat.io.kinds import names_of
 from deadheat.io.records import Wanted, as_text, read_records
 from deadheat.io.values import read_value
@@ -33,8 +33,10 @@ GRADES = ("grade", "rating", "relevance", "judgment", "judgement", "label", "sco
 def as_qrels(judge: Source) -> Qrels:
     """Return a judge's labels as qrels; of a run the scores are the grades."""
     if isinstance(judge, Run):
-        run = judge
-        judge = Qrels.of_checked(run.to_polars().rename({"score": "relevance"}), run.name)
+        run, rows = judge, judge.to_polars().rename({"score": "relevance"})
+        if run.are_failures_open and run.failures is not None:
+            rows = rows.join(run.failures, on=["query_id", "doc_id"], how="anti", maintain_order="left")
+        judge = Qrels.of_checked(rows, run.name)
         judge.notes = (f"{run.name} is a run: its scores are taken as grades", *run.notes)
     return Qrels.of(judge)
 
@@ -126,8 +128,9 @@ def read_judgments(
         none.
     failed : {"error", "drop", "lowest", "bounds"}, default "error"
         What becomes of answers that are no grade, as refusals: an error that shows them; they are left out; they count
-        as the lowest grade; or, of qrels, they may be any grade from 0 to the highest: an evaluation has the range of
-        each value then (`Scores.unjudged_min`, `Scores.unjudged_max`), over these documents alone.
+        as the lowest grade; or they may be any grade, of qrels from 0 to the highest: an evaluation has the range of
+        each value then (`Scores.unjudged_min`, `Scores.unjudged_max`), over these documents alone. Of a run they may be
+        anywhere in the list: above, below or inside each tie. They rank last in the values.
     name : str, optional
 
     Returns
@@ -140,7 +143,7 @@ def read_judgments(
     DataError
         An answer is no grade, answers are on two scales, or a row lacks an id.
     ParameterError
-        An argument is out of its range, or ``failed="bounds"`` is asked for of a run.
+        An argument is out of its range.
 
     Examples
     --------
@@ -151,8 +154,6 @@ def read_judgments(
     """
     check_choice("failed", failed, FAILED)
     check_choice("kind", kind, ("qrels", "run"))
-    if failed == "bounds" and kind == "run":
-        raise ParameterError(argument="failed", given=failed, allowed=FAILED[:-1], beside={"kind": kind})
     if scale is not None:
         positive("scale", scale)
     path = path_of(source)
@@ -183,7 +184,9 @@ def read_judgments(
     if partial := [n_failed for _, n_failed in each if n_failed]:
         of = f"{counted(len(partial), 'document')} with several answers of which {sum(partial):,} hold no grade"
         table.notes = (*table.notes, f"{of}: the mean of the others is taken")
-    if failed == "bounds" and isinstance(table, Qrels):
+    if isinstance(table, Run):
+        table.are_failures_open = failed == "bounds" and bool(len(failures))
+    elif failed == "bounds":
         table.open_to = scale or max([*scales, *found["grade"].drop_nulls().to_list()])
     return table
 
@@ -201,8 +204,9 @@ def _table(found: pl.DataFrame, failures: pl.DataFrame, kind: str, failed: str, 
     if kept.is_empty():
         raise DataError(f"no answer is a grade: {said}", path=where)
     lowest = min(0.0, float(cast("float", kept["grade"].min())))
-    if failed == "lowest":
-        kept = found.with_columns(pl.col("grade").fill_null(lowest))
+    if failed == "lowest" or (failed == "bounds" and kind == "run"):
+        below = 0 if failed == "lowest" else 1
+        kept = found.with_columns(pl.col("grade").fill_null(lowest - below))
     table: Qrels | Run
     if kind == "run":
         table = Run.of_checked(kept.select("query_id", "doc_id", pl.col("grade").alias("score")), where)
@@ -212,7 +216,12 @@ def _table(found: pl.DataFrame, failures: pl.DataFrame, kind: str, failed: str, 
             nested[query][doc] = number
         table = Qrels.of_checked(nested, where)
     table.failures = failures
-    became = {"drop": "left out", "lowest": f"counted as {lowest:g}", "bounds": "any grade"}
+    at_first, over = ("ranked last", "places") if kind == "run" else ("left out", "grades")
+    became = {
+        "drop": "left out",
+        "lowest": f"counted as {lowest:g}",
+        "bounds": f"{at_first}; bounds of an evaluation are over all {over} that they could have",
+    }
     if len(failures):
         table.notes = (f"{said}, {became[failed]}",)
     return table

@@ -194,6 +194,8 @@ class DocumentTable(InNotebooks):
             found.rows = MemoryRows(self.to_polars().with_columns(ids.str.normalize(cast("Any", form))))
         if isinstance(found, Qrels) and found.subtopics is not None:
             found.subtopics = found.subtopics.with_columns(ids.str.normalize(cast("Any", form)))
+        if self.failures is not None:
+            found.failures = self.failures.with_columns(ids.str.normalize(cast("Any", form)))
         for name in ("in_order", "fingerprint"):
             vars(found).pop(name, None)
         found.path = None  # its lines have other ids
@@ -456,6 +458,7 @@ class Run(DocumentTable):
     """
 
     kind = "run"
+    are_failures_open = False  # whether documents of `failures`, which rank last, may be anywhere
 
     def __init__(
         self,

@@ -22,13 +22,21 @@ from deadheat.evaluation.levels import at_level
 from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
 from deadheat.io.phases import phase
 from deadheat.measures import Measure
+from deadheat.measures.anywhere import ends_anywhere
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.placements import policies
 from deadheat.placements.place import Engine, engine_of
 from deadheat.placements.placements import Placements
 from deadheat.placements.shortened import Shortened
 from deadheat.placements.together import Together, can_be_together
-from deadheat.placements.unjudged import as_placed, open_documents, open_ties, unjudged_documents, with_ties
+from deadheat.placements.unjudged import (
+    as_placed,
+    open_documents,
+    open_ties,
+    ungraded_rows,
+    unjudged_documents,
+    with_ties,
+)
 from deadheat.settings import Conventions
 from deadheat.wording import Advice, counted, three
 
@@ -68,7 +76,8 @@ def evaluate_many(
     is_plain = is_plain and conventions.depth is None and conventions.unjudged == "zero"
     is_drawn = conventions.ties == "random" or any(isinstance(one, OrdersMeasure) for one in measures)
     are_of_queries = not any(one.only_total for one in measures)  # others look at all queries at once
-    if is_plain and not is_drawn and are_of_queries and qrels.open_to is None and can_be_together(qrels, runs):
+    are_open = qrels.open_to is not None or any(run.are_failures_open for run in runs)
+    if is_plain and not is_drawn and are_of_queries and not are_open and can_be_together(qrels, runs):
         yield from _together(conventions, qrels, runs, measures, rule)
         return
     for run, rng in zip(runs, rngs or [None] * len(runs), strict=True):
@@ -136,6 +145,8 @@ def evaluate_under(
         return helped_by(human, by_judge)
     if qrels.open_to is not None:
         conventions = replace(conventions, unjudged="bounds", unjudged_max_rel=qrels.open_to)
+    if run.are_failures_open:
+        _check_open(conventions, run)
     ties = conventions.ties
     policies.check_row_order(run, ties)
     engine = engine_under(conventions, engine or engine_of(qrels, run, conventions.score_precision), measures, rng)
@@ -160,10 +171,28 @@ def evaluate_under(
         if conventions.unjudged != "zero":
             bounds = _bounds(conventions, qrels, run, placements, ranked, holes=holes)
             scores = [replace(one, unjudged=bounds(one.measure)) for one in scores]
+        if run.are_failures_open and run.failures is not None:
+            is_open, n_open = ungraded_rows(ranked, run.failures)
+            scores = [
+                replace(one, unjudged=ends_anywhere(one.measure, ranked, is_open, n_open, one.values)) for one in scores
+            ]
     found = evaluation_of(conventions, qrels, run, placements, scores, lacking)
     if holes is not None and judge is not None:
         found.notes = (*dict.fromkeys((*found.notes, *judge.notes)), holes.told())
     return found
+
+
+def _check_open(conventions: Conventions, run: Run) -> None:
+    """Refuse what changes the list that documents of a run may be anywhere in, or what else may be open."""
+    plain = Conventions()
+    for argument in ("depth", "judged_only", "score_precision", "unjudged"):
+        if (given := getattr(conventions, argument)) != getattr(plain, argument):
+            raise ParameterError(
+                f"cannot be combined with documents that may be anywhere in {run.name}",
+                argument=argument,
+                given=given,
+                hint='read its grades with failed="lowest"',
+            )
 
 
 def helped_by(human: Evaluation, judge: Evaluation) -> Evaluation:

@@ -6,7 +6,7 @@ from typing import cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray, spans
+from deadheat.arrays import BoolArray, FloatArray, IntArray, spans
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.forking import check_threads
@@ -95,11 +95,10 @@ def with_ties(
     ([0, 1, 3], [1, 2, 2], [1, 1, 2])
     """
     check_threads()
-    codes = pl.DataFrame({"query_id": pl.Series(placements.query_ids.tolist(), dtype=pl.String)}).with_row_index("code")
-    frame = run.rounded(score_precision).to_polars().join(codes, on="query_id")
+    frame = run.rounded(score_precision).to_polars().join(_codes(placements), on="query_id")
     ties = frame.group_by("code", "score").agg(tied=pl.len().cast(pl.Int64))
     ties = ties.sort("code", "score", descending=[False, True]).select(
-        pl.col("code").cast(pl.Int64), "tied", above=(pl.col("tied").cum_sum() - pl.col("tied")).over("code")
+        "code", "tied", above=(pl.col("tied").cum_sum() - pl.col("tied")).over("code")
     )
     if depth is not None:
         cut = pl.min_horizontal("tied", depth - pl.col("above"))
@@ -112,6 +111,28 @@ def with_ties(
     return Unjudged(query, above, tied, count, np.zeros_like(placements.n_retrieved))
 
 
+def _codes(placements: Placements) -> pl.DataFrame:
+    """Return query_id and code of the queries."""
+    ids = pl.Series("query_id", placements.query_ids.tolist(), dtype=pl.String)
+    return ids.to_frame().with_columns(code=pl.int_range(pl.len()))
+
+
+def ungraded_rows(placements: Placements, failures: pl.DataFrame) -> tuple[BoolArray, IntArray]:
+    """Return which rows are of documents that a judge gave no grade, and how many of these each query has.
+
+    Parameters
+    ----------
+    placements : Placements
+    failures : polars.DataFrame
+        query_id and doc_id; all are retrieved.
+    """
+    rows = placements.pairs(np.arange(len(placements.query))).with_row_index("row")
+    is_open = np.zeros(len(rows), np.bool_)
+    is_open[rows.join(failures, on=["query_id", "doc_id"], how="semi")["row"].to_numpy()] = True
+    query = failures.join(_codes(placements), on="query_id")["code"].to_numpy()
+    return is_open, np.bincount(query, minlength=placements.n_queries).astype(np.int64)
+
+
 def open_documents(qrels: Qrels, run: Run, score_precision: ScorePrecision = None) -> pl.DataFrame:
     """Return query_id, doc_id, above and tied of the documents that a judge failed to grade; null if not retrieved."""
     failed = cast("pl.DataFrame", qrels.failures).select("query_id", "doc_id")
@@ -120,8 +141,7 @@ def open_documents(qrels: Qrels, run: Run, score_precision: ScorePrecision = Non
 
 def open_ties(placements: Placements, documents: pl.DataFrame) -> Unjudged:
     """Return where the documents of :func:`open_documents` are ranked."""
-    codes = pl.DataFrame({"query_id": pl.Series(placements.query_ids.tolist(), dtype=pl.String)}).with_row_index("code")
-    placed = documents.join(codes, on="query_id").with_columns(pl.col("code").cast(pl.Int64))
+    placed = documents.join(_codes(placements), on="query_id")
     ties = placed.drop_nulls("above").group_by("code", "above", "tied").agg(count=pl.len().cast(pl.Int64))
     ties = ties.sort("code", "above")
     lost = placed.filter(pl.col("above").is_null())["code"].to_numpy()

@@ -186,9 +186,9 @@ def made_under(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     for one in evaluations:
         yield from _repeated(one)
     if conventions.unjudged == "bounds":
-        yield Fact(
-            "unjudged", "bounds", "if judged", f"if each retrieved unjudged document had any relevance, 0 to {highest}"
-        )
+        qrels = evaluations[0].qrels
+        of = "document without a grade" if qrels and qrels.open_to is not None else "retrieved unjudged document"
+        yield Fact("unjudged", "bounds", "if judged", f"if each {of} had any relevance, 0 to {highest}")
         yield Fact("unjudged_max_rel", top)
     if conventions.unjudged == "judge":
         text = (
@@ -198,6 +198,8 @@ def made_under(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         yield Fact("unjudged", "judge", "filled", text)
         if_judged = f"if each document that humans left out had any relevance, 0 to {highest}"
         yield Fact("unjudged_max_rel", top, "if judged", if_judged)
+    elif conventions.unjudged == "zero" and any(scores.unjudged for one in evaluations for scores in one):
+        yield Fact("unjudged", "bounds", "if judged", "if each document without a grade were anywhere in its list")
     if conventions.judged_only:
         yield Fact("judged_only", value=True, heading="lists", text="without unjudged documents", is_note=True)
     lacking = [one.measure.label for one in evaluations[0] if one.unjudged is not None and not one.has_unjudged_bounds]

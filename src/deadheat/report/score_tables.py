@@ -307,7 +307,8 @@ def list_queries(
     beside : sequence of Evaluation, default ()
         Of each run, with ties broken by a rule that is shown beside the exact values.
     """
-    rule, has_bounds = beside[0].ties if beside else "", evaluations[0].conventions.unjudged != "zero"
+    rule = beside[0].ties if beside else ""
+    has_bounds = any(one.unjudged is not None for evaluation in evaluations for one in evaluation)
     shown = (
         Column("value", RULES["expected"] if rule else "value"),
         *((Column("traditional", RULES[rule]), Column("difference", "difference")) if rule else ()),
