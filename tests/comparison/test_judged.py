@@ -11,6 +11,7 @@ from scipy import stats
 
 import deadheat as dh
 from deadheat.errors import ParameterError
+from deadheat.kernels.weighting import linearised
 from deadheat.stats.prediction import powered_mean, sample_doubt
 from support.command import call, ok
 
@@ -74,6 +75,36 @@ def test_a_judge_that_knows_nothing_changes_nothing() -> None:
     assert found.pairs[0].p_adjusted == human.pairs[0].p_adjusted
     assert (found.pairs[0].low, found.pairs[0].high) == (human.pairs[0].low, human.pairs[0].high)
     assert "adds nothing to 1 of 1 difference" in " ".join(str(found).split())
+
+
+def test_weights_count_in_all_means() -> None:
+    """The difference is the mean of the differences of one system's values, as an evaluation weighs them."""
+    weights = {query: 1.0 + n % 4 for n, query in enumerate(JUDGE)}
+    (pair,) = dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE, weights=weights).pairs
+    assert pair.judged is not None
+    each = [[dh.evaluate(labels, run, "nDCG@5")["nDCG@5"] for run in RUNS.values()] for labels in (HUMAN, JUDGE)]
+    human, judge = (one[0].values - one[1].values for one in each)
+    ids, own = each[1][0].query_ids, np.isin(each[1][0].query_ids, each[0][0].query_ids)
+    w = np.array([weights[query] for query in ids])
+    arrays = ((human, w[own]), (judge[own], w[own]), (judge[~own], w[~own]))
+    wanted = powered_mean(*(linearised(*one) for one in arrays))
+    sign = 1 if (pair.system, pair.baseline) == tuple(RUNS) else -1
+    assert pair.difference == pytest.approx(sign * wanted.estimate, rel=1e-9)
+    assert pair.judged.weight == pytest.approx(wanted.weight, rel=1e-9)
+    assert pair.judged.difference == pytest.approx(sign * np.average(human, weights=w[own]), rel=1e-9)
+
+
+def test_saved_evaluations_are_scored_again_by_the_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, run in RUNS.items():
+        dh.evaluate(HUMAN, run, "nDCG@5").called(name).save(f"{name}.json")
+    rows = [f"{query} 0 {doc} {grade}\n" for query, own in JUDGE.items() for doc, grade in own.items()]
+    (tmp_path / "llm.txt").write_text("".join(rows), encoding="utf-8")
+    names = [f"{name}.json" for name in RUNS]
+    document = json.loads(ok("compare", *names, "--judge", "llm.txt", "--format", "json"))
+    (pair,) = dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE).pairs
+    row = document["judge"][pair.system][pair.baseline]
+    assert row["with"] == pytest.approx(pair.difference, rel=1e-9)
 
 
 def test_strata_have_the_judge_of_their_queries() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -81,6 +82,7 @@ def test_bounds_are_the_range_over_all_grades_of_the_failed(measure: str) -> Non
 
 def test_of_scores_the_failed_may_be_anywhere_and_rank_last_in_the_values() -> None:
     run = dh.read_judgments(RAW, kind="run", failed="bounds")
+    assert isinstance(run, dh.Run)
     assert run.to_dict()["q1"] == {"a": 2, "b": 0, "c": -1, "d": 3}
     assert (
         "2 of 6 answers are no grades ('I cannot rate this.', None), ranked last; bounds of an evaluation are"
@@ -92,9 +94,10 @@ def test_of_scores_the_failed_may_be_anywhere_and_rank_last_in_the_values() -> N
     assert not found["bpref"].has_unjudged_bounds
     both = dh.evaluate({"q1": {"c": 1}, "q2": {"f": 1}}, {"a": run, "b": run.renamed("b")}, "RR")
     assert both["b"]["RR"].unjudged_max.tolist() == [1, 1]
-    for options in ({"depth": 2}, {"judged_only": True}, {"score_precision": 1}, {"unjudged": "bounds"}):
+    each: list[Any] = [{"depth": 2}, {"judged_only": True}, {"score_precision": 1}, {"unjudged": "bounds"}]
+    for options in each:
         with pytest.raises(ParameterError, match="cannot be combined with documents that may be anywhere in run"):
-            dh.evaluate({"q1": {"c": 1}}, run, "RR", **options)  # type: ignore[arg-type]  # of several types
+            dh.evaluate({"q1": {"c": 1}}, run, "RR", **options)
     decomposed = dh.read_judgments({"q": {"e\u0301": None, "b": 2}}, kind="run", failed="bounds")
     found = dh.evaluate({"q": {"\u00e9": 1}}, decomposed, "RR", normalize_ids="NFC")
     assert (found["RR"].mean, found["RR"].mean_unjudged_max) == (1 / 2, 1)

@@ -193,7 +193,6 @@ def compare_files(
     queries : Queries or None
     """
     from deadheat.comparison.comparison import compare_evaluated, compare_under
-    from deadheat.comparison.judged import check_judge
     from deadheat.evaluation.evaluate import load_evaluation
     from deadheat.evaluation.under import evaluate_many
     from deadheat.evaluation.warned import warn_of_form
@@ -220,13 +219,14 @@ def compare_files(
     elif not qrels:
         evaluations = {name: load_evaluation(path).called(name) for name, path in named.items()}
         comparison = compare_evaluated(design, evaluations, **clusters, judgments=options.get("judgments"))
+        if (judge := labels_of_judge(options.get("judge"))) is not None:
+            by_judge = {name: one.rescored(judge) for name, one in evaluations.items()}
+            comparison = comparison.with_judge(by_judge, options["weights"], table)
     else:
         judgments = open_qrels(qrels)
         for piece in in_pieces(list(named.items()), lambda item: Path(item[1])):
             runs |= {name: open_run(path, name, keyed=name != alone) for name, path in piece}
         judge = labels_of_judge(options.get("judge"))
-        if judge is not None:
-            check_judge(design, **of_queries)
         comparison = compare_under(
             design, conventions, judgments, runs, measures, **clusters, check_duplicates=False, judge=judge
         )

@@ -402,7 +402,7 @@ def _check_form(form: str, options: Mapping[str, Any]) -> None:
             "is not for repeats of a run",
         )
     if options["judge"]:
-        refuse(("fill", "save", "beside", "figures", "by", "cluster", "weights"), "is not for --judge")
+        refuse(("fill", "save", "beside", "figures", "cluster"), "is not for --judge")
     if options["fill"]:
         refuse(("save", "beside", "figures"), "is not for --fill, whose values are means over many labels")
         if options["unjudged"] == "bounds":

@@ -29,14 +29,14 @@ from deadheat.data.spans import Spans
 from deadheat.data.tables import Qrels, Run, Source, label_of, path_of
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluate import EvaluationArguments, checked, evaluate, keys_of, opened, parse_measures
-from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.evaluation import Evaluation, labelled_by_none
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, Interval, IntervalOptions, Weights, cluster_codes
 from deadheat.evaluation.reconciling import Reconciled, reconciled
 from deadheat.evaluation.repeats import Repeats
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import Stratum, groups
-from deadheat.evaluation.under import evaluate_many, evaluate_under, labelled_by_none
+from deadheat.evaluation.under import evaluate_many, evaluate_under
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
@@ -921,7 +921,7 @@ def compare(
     }
     design.check_systems(list(named), has_clusters=cluster is not None, has_weights=weights is not None)
     if judge is not None:
-        check_judge(design, has_clusters=cluster is not None, has_weights=weights is not None)
+        check_judge(design, has_clusters=cluster is not None)
     judgments = checked(Qrels.of(qrels).normalized(normalize_ids), collection, rel, strict=strict)
     found = compare_under(
         design,
@@ -981,8 +981,10 @@ def compare_under(
     found = assemble(weighed, design, cluster, _of_clusters(cluster, queries, weights), by_doc_id)
     if judge is None:
         return found
+    by_judge = {name: evaluate_under(conventions, judge, run, measures, design.rng) for name, run in runs.items()}
+    is_weighted = weights is not None
     return found.with_judge(
-        {name: evaluate_under(conventions, judge, run, measures, design.rng) for name, run in runs.items()}
+        {name: one.weighted(weights, queries) if is_weighted else one for name, one in by_judge.items()}
     )
 
 

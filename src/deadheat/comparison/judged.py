@@ -10,6 +10,7 @@ from deadheat.arrays import FloatArray, TextArray, aligned
 from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.kernels.weighting import effective_number, linearised
 from deadheat.measures.notation import MeasureLike
 from deadheat.settings import Design
 from deadheat.stats.prediction import Powered, powered_mean, sample_doubt
@@ -43,10 +44,20 @@ def judged_pairs(
     for pair, own in zip(pairs, differences.T, strict=True):
         two = {name: judge[name] for name in (pair.system, pair.baseline)}
         both, others = (values[:, 0] - values[:, 1] for values in values_of(two, pair.measure, query_ids))
-        kept, known = ~np.isnan(own) & ~np.isnan(both), others[~np.isnan(others)]
-        powered = powered_mean(own[kept], both[kept], known, confidence_level=design.confidence_level)
+        kept, known = ~np.isnan(own) & ~np.isnan(both), ~np.isnan(others)
+        weights, of_others = None, None
+        if judge[pair.system][pair.measure].weights is not None:
+            ends = zip(values_of(two, pair.measure, query_ids, "weights"), (kept, known), strict=True)
+            weights, of_others = (columns[some, 0] for columns, some in ends)
+        powered = powered_mean(
+            linearised(own[kept], weights),
+            linearised(both[kept], weights),
+            linearised(others[known], of_others),
+            confidence_level=design.confidence_level,
+        )
         human = {name: getattr(pair, name) for name in ("difference", "low", "high", "p_value")}
-        added = JudgeContribution(powered.weight, powered.correlation, powered.n_effective, len(known), **human)
+        n_effective = powered.n_effective * (1 if weights is None else effective_number(weights) / len(weights))
+        added = JudgeContribution(powered.weight, powered.correlation, n_effective, int(known.sum()), **human)
         numbers: dict[str, Any] = {  # without weight those of the human labels stay
             "difference": powered.estimate,
             "low": powered.low,
@@ -70,13 +81,16 @@ def _one_sided(powered: Powered, alternative: str) -> float:
 
 
 def values_of(
-    evaluations: Mapping[str, Evaluation], measure: MeasureLike, query_ids: TextArray
+    evaluations: Mapping[str, Evaluation], measure: MeasureLike, query_ids: TextArray, name: str = "values"
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the values for some queries and for all others, of shape (n_queries, n_systems); NaN where none is."""
+    """Return the values, or weights, for some queries and for all others, of shape (n_queries, n_systems).
+
+    NaN where none is.
+    """
     each = [one[measure] for one in evaluations.values()]
     others = sorted({query for one in each for query in one.query_ids.tolist()}.difference(query_ids.tolist()))
     own, rest = (
-        np.column_stack([aligned(one.values, one.query_ids, ids) for one in each])
+        np.column_stack([aligned(getattr(one, name), one.query_ids, ids) for one in each])
         for ids in (query_ids, np.array(others, object))
     )
     return own, rest
@@ -96,11 +110,10 @@ def sampling_doubts(judge: Mapping[str, Evaluation], query_ids: TextArray) -> di
     return found
 
 
-def check_judge(design: Design, *, has_clusters: bool, has_weights: bool = False) -> None:
+def check_judge(design: Design, *, has_clusters: bool) -> None:
     """Raise `ParameterError` if a judge's labels cannot help such a comparison."""
     beside = {"judge": None}
     if design.test not in OF_MEANS:
         raise ParameterError(argument="test", given=design.test, allowed=OF_MEANS, beside=beside)
-    for argument, is_given in (("cluster", has_clusters), ("weights", has_weights)):
-        if is_given:
-            raise ParameterError(argument=argument, given=Plain("some"), allowed="none", beside=beside)
+    if has_clusters:
+        raise ParameterError(argument="cluster", given=Plain("some"), allowed="none", beside=beside)

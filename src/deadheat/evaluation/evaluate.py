@@ -169,7 +169,7 @@ def evaluate(
         fill holes. Otherwise they are of more queries than the qrels, which are a random sample of all: means and
         their intervals are estimated from both (prediction-powered inference, see :func:`compare`), `Scores.human_mean`
         and `Interval.alone` are those of the qrels, `Interval.judge_weight` and `Interval.n_effective` say what the
-        judge adds. Not with weights; strata are of the qrels alone.
+        judge adds, in each stratum by itself. With weights all of its queries need one. Not with clusters.
 
     Returns
     -------

@@ -14,11 +14,11 @@ import numpy as np
 import polars as pl
 
 from deadheat.arguments import Rng, as_count, changed
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, aligned
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Qrels, Run, Source, hash_of_ids
-from deadheat.errors import MeasureError, ParameterError, UnknownMeasureError
+from deadheat.errors import DataError, MeasureError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.facts import TOP, Facts, facts_of
 from deadheat.evaluation.intervals import (
     KNOWN,
@@ -45,6 +45,7 @@ from deadheat.evaluation.strata import (
     label,
     names_of,
     order,
+    strata_of,
 )
 from deadheat.io.forking import check_threads
 from deadheat.measures import MaxRel, Measure, parse_measure
@@ -53,7 +54,7 @@ from deadheat.placements.kept import kept
 from deadheat.placements.lists import Lists
 from deadheat.placements.placements import Placements
 from deadheat.settings import ConventionArguments, Conventions, Saving
-from deadheat.wording import Plain, did_you_mean
+from deadheat.wording import counted, did_you_mean
 
 if TYPE_CHECKING:
     from deadheat.evaluation.steps import Steps
@@ -556,8 +557,6 @@ class Evaluation(Plottable, Shown):
         >>> ev.means()["RR"], round(ev.weighted({"q1": 3, "q2": 1}).means()["RR"], 4)
         (0.75, 0.875)
         """
-        if self.judge is not None:
-            raise ParameterError(argument="weights", given=Plain("some"), allowed="none", beside={"judge": None})
         table = Queries.of(queries, [weights]) if isinstance(weights, str) and queries is not None else queries
         own = weights_of(weights, table, self.query_ids)
         notes = (f"weights: {weights} of {table.where}",) if isinstance(table, Queries) else ()
@@ -565,7 +564,8 @@ class Evaluation(Plottable, Shown):
             one if one.measure.total else replace(one, weights=own, values=np.where(own > 0, one.values, np.nan))
             for one in self
         ]
-        return Evaluation(scores, **self.parts() | {"notes": (*self.notes, *notes)})
+        found = Evaluation(scores, **self.parts() | {"notes": (*self.notes, *notes)})
+        return found if self.judge is None else helped_by(found, self.judge.weighted(weights, table))
 
     def without_relevant(self, measure: MeasureLike) -> tuple[str, ...]:
         """Return the queries that have no relevant document for a measure."""
@@ -633,6 +633,34 @@ def _bounds(scores: Scores) -> dict[str, pl.Series]:
     return {name: pl.Series(getattr(scores, name) if is_known else nothing, dtype=pl.Float64) for name in names}
 
 
+def helped_by(human: Evaluation, judge: Evaluation) -> Evaluation:
+    """Return an evaluation whose means are estimated with the help of a judge's labels, which more queries have.
+
+    Parameters
+    ----------
+    human, judge : Evaluation
+        Of one run, by either labels, both with weights or both without. Totals and geometric means stay as they are.
+    """
+    others = np.array(sorted({*judge.query_ids.tolist()}.difference(human.query_ids.tolist())), object)
+    scores = []
+    for own in human:
+        by_judge = judge[own.measure]
+        same, rest = (aligned(by_judge.values, by_judge.query_ids, ids) for ids in (human.query_ids, others))
+        if n_lacking := int((own.kept & np.isnan(same)).sum()):
+            of = f"{n_lacking:,} of {counted(own.n_queries, 'query', 'queries')}"
+            raise DataError(f"{judge.qrels_name} gives no {own.measure.label} for {of} with human labels")
+        weights = None if by_judge.weights is None else aligned(by_judge.weights, by_judge.query_ids, others)
+        is_mean = not (own.measure.total or own.measure.geometric)
+        scores.append(replace(own, predicted=(same, rest, weights) if is_mean else None))
+    return Evaluation(scores, **human.parts() | {"judge": judge, "unjudged_queries": labelled_by_none(human, judge)})
+
+
+def labelled_by_none(human: Evaluation, judge: Evaluation) -> tuple[str, ...]:
+    """Return the queries of a run that neither humans nor a judge labelled."""
+    known = {*judge.query_ids.tolist()}
+    return tuple(query for query in human.unjudged_queries if query not in known)
+
+
 class Strata(Mapping[Stratum, "Evaluation"], Plottable, Shown):
     """An evaluation of each stratum of queries. Returned by :meth:`Evaluation.by`.
 
@@ -668,6 +696,9 @@ class Strata(Mapping[Stratum, "Evaluation"], Plottable, Shown):
         self.queries = queries
         self._masks = dict(masks)
         self._parts = {stratum: whole.select(keep) for stratum, keep in masks.items()}
+        if whole.judge is not None:
+            by_judge = strata_of(whole.judge, columns, queries)
+            self._parts = {stratum: helped_by(part, by_judge[stratum]) for stratum, part in self._parts.items()}
         self.small = tuple(stratum for stratum, part in self._parts.items() if len(part.query_ids) < smallest)
         lacking = [part.query_ids for stratum, part in self._parts.items() if not is_assigned(stratum)]
         self.unassigned: tuple[str, ...] = tuple(sorted(query for ids in lacking for query in ids.tolist()))

@@ -186,8 +186,9 @@ class Scores(InNotebooks):
         Of a system that was run several times: the values of each run, of which `values` are the means.
     filled : Filled or None
         With ``unjudged="judge"``: the values of each filling, of which `values` are the means.
-    predicted : tuple of two ndarrays of float, or None
-        With the labels of a judge: by them, the values of these queries, and of others. The mean is estimated from all.
+    predicted : tuple of two ndarrays of float and weights or None, or None
+        With the labels of a judge: by them, the values of these queries, and of others, and what the others weigh. The
+        mean is estimated from all.
     """
 
     measure: Measure
@@ -199,7 +200,7 @@ class Scores(InNotebooks):
     weights: FloatArray | None = field(default=None, repr=False)
     repeats: Repeated | None = field(default=None, repr=False)
     filled: Filled | None = field(default=None, repr=False)
-    predicted: tuple[FloatArray, FloatArray] | None = field(default=None, repr=False)
+    predicted: tuple[FloatArray, FloatArray, FloatArray | None] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         level = f"total {self.total:.4f}" if self.measure.total else f"{self.mean:.4f}"
@@ -245,9 +246,12 @@ class Scores(InNotebooks):
             return None
         from deadheat.stats.prediction import powered_mean  # few evaluations have a judge
 
-        own, others = self.predicted
-        kept = self.kept & ~np.isnan(own)
-        return powered_mean(self.values[kept], own[kept], others[~np.isnan(others)])
+        own, others, of_others = self.predicted
+        known, rest = self.kept & ~np.isnan(own), ~np.isnan(others)
+        both = (weighting.linearised(column[known], self._weights_of(known)) for column in (self.values, own))
+        more = weighting.linearised(others[rest], None if of_others is None else of_others[rest])
+        found = powered_mean(*both, more)
+        return replace(found, n_effective=found.n_effective * self.n_effective / self.n_queries)
 
     @cached_property
     def variance_components(self) -> VarianceComponents:
@@ -703,7 +707,7 @@ def _with_judge(human: Interval, scores: Scores) -> Interval:
     assert powered is not None  # noqa: S101 - looked at above
     if not powered.weight:
         return replace(human, judge_weight=0.0)
-    ratio = math.sqrt(human.n_queries / powered.n_effective)
+    ratio = math.sqrt(scores.n_effective / powered.n_effective)
     low, high = (powered.estimate + ratio * (end - human.mean) for end in (human.low, human.high))
     lowest, highest = scores.measure.range
     return replace(

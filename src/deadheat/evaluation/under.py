@@ -11,12 +11,12 @@ from functools import partial
 import numpy as np
 
 from deadheat.arguments import Rng
-from deadheat.arrays import BoolArray, FloatArray, aligned
+from deadheat.arrays import BoolArray, FloatArray
 from deadheat.data.alike import alike
 from deadheat.data.rows import UnreadRows
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.evaluation import Evaluation, helped_by
 from deadheat.evaluation.filling import Filling, filling
 from deadheat.evaluation.levels import at_level
 from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
@@ -193,33 +193,6 @@ def _check_open(conventions: Conventions, run: Run) -> None:
                 given=given,
                 hint='read its grades with failed="lowest"',
             )
-
-
-def helped_by(human: Evaluation, judge: Evaluation) -> Evaluation:
-    """Return an evaluation whose means are estimated with the help of a judge's labels, which more queries have.
-
-    Parameters
-    ----------
-    human, judge : Evaluation
-        Of one run, by either labels. Totals and geometric means stay as they are.
-    """
-    others = np.array(sorted({*judge.query_ids.tolist()}.difference(human.query_ids.tolist())), object)
-    scores = []
-    for own in human:
-        by_judge = judge[own.measure]
-        same, rest = (aligned(by_judge.values, by_judge.query_ids, ids) for ids in (human.query_ids, others))
-        if n_lacking := int((own.kept & np.isnan(same)).sum()):
-            of = f"{n_lacking:,} of {counted(own.n_queries, 'query', 'queries')}"
-            raise DataError(f"{judge.qrels_name} gives no {own.measure.label} for {of} with human labels")
-        is_mean = not (own.measure.total or own.measure.geometric)
-        scores.append(replace(own, predicted=(same, rest) if is_mean else None))
-    return Evaluation(scores, **human.parts() | {"judge": judge, "unjudged_queries": labelled_by_none(human, judge)})
-
-
-def labelled_by_none(human: Evaluation, judge: Evaluation) -> tuple[str, ...]:
-    """Return the queries of a run that neither humans nor a judge labelled."""
-    known = {*judge.query_ids.tolist()}
-    return tuple(query for query in human.unjudged_queries if query not in known)
 
 
 def lacking_of(conventions: Conventions, run: Run, placements: Placements, missing: BoolArray) -> tuple[str, ...]:

@@ -51,6 +51,26 @@ def std(values: FloatArray, weights: FloatArray | None = None) -> float:
     return float(np.sqrt((own * centred**2).sum() / (own.sum() * (n - 1) / n))) if n > 1 else float("nan")
 
 
+def linearised(values: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+    r"""Return values whose plain mean and standard error are those of the weighted mean; without weights as they are.
+
+    .. math:: z = \bar{x} + \frac{n w}{\sum w} (x - \bar{x}), \quad \bar{x} = \frac{\sum w x}{\sum w}
+
+    References
+    ----------
+    Särndal, Swensson and Wretman 1992, https://doi.org/10.1007/978-1-4612-4378-6, section 5.5.
+
+    Examples
+    --------
+    >>> linearised(np.array([0.0, 1.0]), np.array([3.0, 1.0])).tolist()
+    [-0.125, 0.625]
+    """
+    if weights is None or not len(values):
+        return values
+    centre = mean(values, weights)
+    return centre + weights / weights.mean() * (values - centre)
+
+
 def effective_number(weights: FloatArray | IntArray) -> float:
     r"""Return how many values of equal weight give a mean as precise, :math:`(\sum w)^2 / \sum w^2`.
 

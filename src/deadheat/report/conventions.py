@@ -240,7 +240,7 @@ def helped(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         text = f"the judge adds nothing to {useless} of {counted(len(scores), 'mean')}: human labels alone make these"
         yield said("weight 0", text)
     for one in evaluations[0]:
-        if one.predicted is not None and (p := sample_doubt(*one.predicted)) is not None:
+        if one.predicted is not None and (p := sample_doubt(*one.predicted[:2])) is not None:
             yield not_a_sample(one.measure.label, p, "means")
 
 

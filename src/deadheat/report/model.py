@@ -25,7 +25,8 @@ class NumberCell:
     value : float
     kind : str
         "share": printed as a percentage. "p": a p value, of which a small one is printed as a bound, such as <.0001.
-        "ranked": in a column in which the best one is bold. Empty: a decimal.
+        "worth": how many queries something is worth, with one decimal. "ranked": in a column in which the best one is
+        bold. Empty: a decimal.
     error : float
         Of a share.
     marks : str

@@ -82,6 +82,8 @@ def _number(cell: NumberCell, digits: int, empty: str) -> str:
         return empty
     if cell.kind == "share":
         shown = percentage(cell.value, cell.error)
+    elif cell.kind == "worth":
+        shown = rounded(cell.value, 1)
     elif cell.kind == "p" and cell.value < 10**-digits:
         shown = f"<{10**-digits:.{digits}f}".replace("<0.", "<.")  # without its first zero as wide as its neighbours
     return shown + cell.marks

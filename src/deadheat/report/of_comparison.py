@@ -58,7 +58,7 @@ from deadheat.report.numbers import (
     span_of_ties,
     totals_of_row,
 )
-from deadheat.report.score_tables import inside, level_heading, unexplained
+from deadheat.report.score_tables import inside, level_heading, unexplained, with_judge
 from deadheat.settings import TUKEY, Design
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.version import __version__
@@ -357,11 +357,7 @@ def _by_judge(parts: Parts, leading: Iterable[Column], measure: Measure) -> Iter
     columns = (
         Column("difference", "human"),
         Column("ci", level, lambda row: Span(row["low"], row["high"]), spare=1),
-        Column("with", "and judge"),
-        Column("both", level, ends=("judge_low", "judge_high"), spare=1),
-        Column("weight", "weight"),
-        Column("correlation", "correlation", spare=2),
-        Column("n_effective", "as if queries"),
+        *with_judge(level),
     )
     if rows:
         title = f"{measure.label}: what the judge adds"

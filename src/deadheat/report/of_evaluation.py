@@ -181,7 +181,7 @@ def report_evaluations(
     if evaluations[0].conventions.unjudged == "judge":
         tables.append(tabulate_filled(evaluations, context.confidence_level))
     if evaluations[0].judge is not None:
-        tables.append(tabulate_judged(evaluations, context.confidence_level))
+        tables.append(tabulate_judged(parts, names, columns, context.confidence_level))
     quantiles = quantiles_of(parts, context.quantiles, context.confidence_level)
     facts = _facts(evaluations, parts, context, quantiles)
     if grouping is not None:

@@ -156,26 +156,35 @@ def tabulate_filled(evaluations: Sequence[Evaluation], level: float) -> Table:
     return tabulate("filled", (SYSTEM, MEASURE), columns, rows, title="Holes filled, for these queries")
 
 
-def tabulate_judged(evaluations: Sequence[Evaluation], level: float) -> Table:
+def with_judge(level: str) -> tuple[Column, ...]:
+    """Return the columns of what a judge's labels make of a mean or a difference."""
+    return (
+        Column("with", "and judge"),
+        Column("both", level, ends=("judge_low", "judge_high"), spare=1),
+        Column("weight", "weight"),
+        Column("correlation", "correlation", spare=2),
+        Column("n_effective", "as if queries", lambda row: NumberCell(row["n_effective"], "worth")),
+    )
+
+
+def tabulate_judged(parts: Sequence[Part], names: Sequence[str], columns: Sequence[str], level: float) -> Table:
     """Return what the labels of a judge add to each mean."""
     rows: list[dict[str, Any]] = []
-    for evaluation in evaluations:
+    for labels, run, evaluation, _ in parts:
         for scores, found in zip(evaluation, evaluation.intervals(confidence_level=level).values(), strict=True):
             if scores.powered is not None:
-                own = {"system": evaluation.name, "measure": scores.measure.label, "human": scores.human_mean}
+                own = {"system": names[run], "measure": scores.measure.label, "human": scores.human_mean}
+                own["labels"] = labels
                 ends = {"alone": span_of(found.alone or found), "both": span_of(found)}
                 rows.append({**vars(scores.powered), **own, "with": scores.mean, **ends})
     heading = level_heading(level, set())
-    columns = (
+    of_parts = [Column(name, name, lambda row, n=n: row["labels"][n]) for n, name in enumerate(columns)]
+    numbers = (
         Column("human", "human"),
         Column("alone", heading, ends=("human_low", "human_high"), spare=1),
-        Column("with", "and judge"),
-        Column("both", heading, ends=("judge_low", "judge_high"), spare=1),
-        Column("weight", "weight"),
-        Column("correlation", "correlation", spare=2),
-        Column("n_effective", "as if queries"),
+        *with_judge(heading),
     )
-    return tabulate("judge", (SYSTEM, MEASURE), columns, rows, title="What the judge adds")
+    return tabulate("judge", (*of_parts, SYSTEM, MEASURE), numbers, rows, title="What the judge adds")
 
 
 def quantiles_of(parts: Sequence[Part], quantiles: Sequence[float], level: float) -> Quantiles:
