@@ -103,8 +103,9 @@ def test_saved_evaluations_are_scored_again_by_the_judge(tmp_path: Path, monkeyp
     names = [f"{name}.json" for name in RUNS]
     document = json.loads(ok("compare", *names, "--judge", "llm.txt", "--format", "json"))
     (pair,) = dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE).pairs
-    row = document["judge"][pair.system][pair.baseline]
-    assert row["with"] == pytest.approx(pair.difference, rel=1e-9)
+    row = document["pairs"][pair.system][pair.baseline]["nDCG@5"]
+    assert row["judge_weight"] == pytest.approx(pair.judge_weight)
+    assert row["difference"] == pytest.approx(pair.difference, rel=1e-9)
 
 
 def test_strata_have_the_judge_of_their_queries() -> None:

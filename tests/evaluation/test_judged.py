@@ -92,7 +92,7 @@ def test_strata_have_the_judge_of_their_queries(tmp_path: Path) -> None:
         found = part["nDCG@5"].interval("t")
         assert found == alone
         assert found.judge_weight
-        assert strata.summary("t").filter(stratum=name, measure="nDCG@5")["mean"].item() == alone.mean
+        assert strata.summary("t").filter(kind=name, measure="nDCG@5")["mean"].item() == alone.mean
 
 
 def test_weights_count_in_all_three_means() -> None:

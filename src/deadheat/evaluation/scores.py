@@ -248,9 +248,11 @@ class Scores(InNotebooks):
 
         own, others, of_others = self.predicted
         known, rest = self.kept & ~np.isnan(own), ~np.isnan(others)
-        both = (weighting.linearised(column[known], self._weights_of(known)) for column in (self.values, own))
-        more = weighting.linearised(others[rest], None if of_others is None else of_others[rest])
-        found = powered_mean(*both, more)
+        found = powered_mean(
+            weighting.linearised(self.values[known], self._weights_of(known)),
+            weighting.linearised(own[known], self._weights_of(known)),
+            weighting.linearised(others[rest], None if of_others is None else of_others[rest]),
+        )
         return replace(found, n_effective=found.n_effective * self.n_effective / self.n_queries)
 
     @cached_property
