@@ -191,8 +191,8 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         name: one["nDCG@5"].mean for name, one in strata.items()
     }
     own = json.loads(ok("evaluate", "human.txt", "one.run", "--weights", "asked", *options))["judge"]["one"]["nDCG@5"]
-    wanted = dh.evaluate(HUMAN, RUN, "nDCG@5", judge=JUDGE, weights="asked", queries="queries.csv")["nDCG@5"]
-    assert (own["with"], own["human"]) == (wanted.mean, wanted.human_mean)
+    weighted = dh.evaluate(HUMAN, RUN, "nDCG@5", judge=JUDGE, weights="asked", queries="queries.csv")["nDCG@5"]
+    assert (own["with"], own["human"]) == (weighted.mean, weighted.human_mean)
     assert "--judge" in call("evaluate", "human.txt", "one.run", "--judge", "llm.txt", "--save", "x.json").stderr
     gates = ("gate", "human.txt", "one.run", "--judge", "llm.txt")
     assert call(*gates, "-c", f"low(nDCG@5) >= {interval.low - 1e-6}").exit_code == 0
