@@ -450,14 +450,21 @@ class Comparison(Plottable, Shown):
             )
         return _corrected_together(found, self.design)
 
-    def with_judge(self, judge: Mapping[str, Evaluation]) -> "Comparison":
+    def with_judge(
+        self, judge: Mapping[str, Evaluation], weights: Weights | None = None, queries: Source | None = None
+    ) -> "Comparison":
         """Return the comparison with the help of a judge's labels, as :func:`compare` makes it.
 
         Parameters
         ----------
         judge : mapping of str to Evaluation
             Of each system under the judge's labels, for the queries that humans labelled and others.
+        weights, queries
+            Those of the comparison, if the judge's evaluations have none yet.
         """
+        check_judge(self.design, has_clusters=self.cluster is not None)
+        if weights is not None:
+            judge = {name: one.weighted(weights, queries) for name, one in judge.items()}
         evaluations = {
             name: Evaluation([*one], **one.parts() | {"unjudged_queries": labelled_by_none(one, judge[name])})
             for name, one in self.evaluations.items()
@@ -920,8 +927,6 @@ def compare(
         ).items()
     }
     design.check_systems(list(named), has_clusters=cluster is not None, has_weights=weights is not None)
-    if judge is not None:
-        check_judge(design, has_clusters=cluster is not None)
     judgments = checked(Qrels.of(qrels).normalized(normalize_ids), collection, rel, strict=strict)
     found = compare_under(
         design,
@@ -982,10 +987,7 @@ def compare_under(
     if judge is None:
         return found
     by_judge = {name: evaluate_under(conventions, judge, run, measures, design.rng) for name, run in runs.items()}
-    is_weighted = weights is not None
-    return found.with_judge(
-        {name: one.weighted(weights, queries) if is_weighted else one for name, one in by_judge.items()}
-    )
+    return found.with_judge(by_judge, weights, queries)
 
 
 def compare_evaluations(
