@@ -7,7 +7,7 @@ import numpy as np
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels import discounted_pairs, linear
 from deadheat.kernels.segments import ratio, scan_before
-from deadheat.measures.base import JointMeasure, register
+from deadheat.measures.base import JointMeasure, once, register
 from deadheat.measures.gains import GainMeasure, gain_moments, gains_of, ideal_gains, ideal_rank
 from deadheat.measures.parameters import Number, parameter, parameters
 from deadheat.placements.placements import Placements
@@ -41,19 +41,16 @@ class Ideal:
 class AveragedMeasure(GainMeasure, JointMeasure):
     """An average of nDCG over ranks; a swap that puts the higher gain first never lowers it."""
 
+    @once("gain")
     def ideal(self, placements: Placements) -> Ideal:
         """Return the ideal rankings."""
-
-        def find() -> Ideal:
-            gains = ideal_gains(placements, self.gain)
-            positive = gains > 0
-            query, gains, rank = placements.judged_query[positive], gains[positive], ideal_rank(placements)[positive]
-            weighted = gains / np.log2(rank + 2.0)
-            sizes = np.bincount(query, minlength=placements.n_queries)
-            dcg = scan_before(weighted, query, np.add) + weighted
-            return Ideal(query, gains, dcg, np.cumsum(sizes) - sizes, sizes)
-
-        return placements.cached(("ideal of averages", self.gain), find)
+        gains = ideal_gains(placements, self.gain)
+        positive = gains > 0
+        query, gains, rank = placements.judged_query[positive], gains[positive], ideal_rank(placements)[positive]
+        weighted = gains / np.log2(rank + 2.0)
+        sizes = np.bincount(query, minlength=placements.n_queries)
+        dcg = scan_before(weighted, query, np.add) + weighted
+        return Ideal(query, gains, dcg, np.cumsum(sizes) - sizes, sizes)
 
 
 @register(

@@ -4,7 +4,7 @@ import copy
 from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, wraps
 from inspect import Parameter, Signature
 from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
@@ -27,6 +27,7 @@ EQUAL = 1e-12  # relative: values closer than this are equal in theory
 MOST_LEVELS = 16  # of relevance, at which an ideal list is tried to end
 
 M = TypeVar("M", bound="type[Measure]")
+T = TypeVar("T")
 
 
 class MeasureType(ABCMeta):
@@ -393,6 +394,26 @@ class SumMeasure(Measure):
     def variance(self, placements: Placements) -> FloatArray:
         """Return the exact variance over all tie orders."""
         return ratio(self.moment(placements, squares=True), self.divisor(placements) ** 2)
+
+
+def once(*names: str) -> Callable[[Callable[[Any, Placements], T]], Callable[[Any, Placements], T]]:
+    """Let a method look at the same placements once for all measures that share the parameters of these names.
+
+    Parameters
+    ----------
+    *names : str
+        Of the parameters that it looks at.
+    """
+
+    def remembered(find: Callable[[Any, Placements], T]) -> Callable[[Any, Placements], T]:
+        @wraps(find)
+        def found(measure: Any, placements: Placements) -> T:  # noqa: ANN401 - of any class
+            key = (find.__qualname__, *(getattr(measure, name) for name in names))
+            return placements.cached(key, lambda: find(measure, placements))
+
+        return found
+
+    return remembered
 
 
 @cache

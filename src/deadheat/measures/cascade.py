@@ -6,7 +6,7 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import MeasureError
 from deadheat.kernels import cascade
 from deadheat.kernels.segments import scan_before
-from deadheat.measures.base import CutMeasure, SumMeasure, also_called, register
+from deadheat.measures.base import CutMeasure, SumMeasure, also_called, once, register
 from deadheat.measures.discounted import scale_top
 from deadheat.measures.gains import LARGEST_POWER, LOWEST_POSITIVE, exp2_minus_one, ideal_rank
 from deadheat.measures.parameters import Call, Number, parameter
@@ -86,31 +86,28 @@ class ERR(SumMeasure, CutMeasure):
             part = arrival * cascade.mean(groups, weights=weights)
         return placements.by_query(part, query) * self.has_relevant(placements)
 
+    @once("stop", "max_rel", "cutoff")
     def _groups(self, placements: Placements) -> tuple[cascade.Groups, IntArray, FloatArray]:
         """Return the ties with their probabilities, their queries, and the chance to read on to each."""
-
-        def find() -> tuple[cascade.Groups, IntArray, FloatArray]:
-            starts = placements.tie_starts
-            plain_stop = float(self.stops(placements, np.zeros(1))[0])
-            stop = self.stops(placements, placements.relevance)
-            other = stop != plain_stop
-            place = np.concatenate(([0], np.cumsum(other)))
-            listed = np.diff(np.append(place[starts], place[-1]))
-            columns = [
-                placements.query[starts],
-                placements.above[starts],
-                placements.tied[starts],
-                place[starts],
-                listed,
-            ]
-            if plain_stop:  # documents that are not judged stop the reading too
-                columns = _with_gaps(placements, columns)
-            query, above, tied, start, listed = columns
-            inside = self.inside(above, tied)
-            groups = cascade.Groups(above, tied, inside, tied - listed, plain_stop, start, listed, stop[other])
-            return groups, query, scan_before(groups.read_on(), query, np.multiply)
-
-        return placements.cached(("cascade", self.stop, self.max_rel, self.cutoff), find)
+        starts = placements.tie_starts
+        plain_stop = float(self.stops(placements, np.zeros(1))[0])
+        stop = self.stops(placements, placements.relevance)
+        other = stop != plain_stop
+        place = np.concatenate(([0], np.cumsum(other)))
+        listed = np.diff(np.append(place[starts], place[-1]))
+        columns = [
+            placements.query[starts],
+            placements.above[starts],
+            placements.tied[starts],
+            place[starts],
+            listed,
+        ]
+        if plain_stop:  # documents that are not judged stop the reading too
+            columns = _with_gaps(placements, columns)
+        query, above, tied, start, listed = columns
+        inside = self.inside(above, tied)
+        groups = cascade.Groups(above, tied, inside, tied - listed, plain_stop, start, listed, stop[other])
+        return groups, query, scan_before(groups.read_on(), query, np.multiply)
 
 
 def _with_gaps(placements: Placements, columns: list[IntArray]) -> list[IntArray]:

@@ -7,7 +7,7 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio, scan_before
-from deadheat.measures.base import register
+from deadheat.measures.base import once, register
 from deadheat.measures.gains import LOWEST_POSITIVE
 from deadheat.measures.parameters import FLAG, Cutoff, Number, parameter
 from deadheat.measures.prefix import GainTies, KindTies, MeanMeasure, along
@@ -108,14 +108,11 @@ class Compat(MeanMeasure):
         longer = np.maximum(placements.n_retrieved, placements.n_relevant(LOWEST_POSITIVE))
         return longer if self.depth is None else np.full(len(longer), self.depth)
 
+    @once("p", "depth")
     def _harmonic(self, placements: Placements) -> FloatArray:
         """Return the sums of p^(i - 1) / i over the first ranks: none, one and so on."""
-
-        def find() -> FloatArray:
-            rank = np.arange(1.0, int(self._depth(placements).max(initial=0)) + 1)
-            return np.append(0.0, np.cumsum(float(self.p) ** (rank - 1) / rank))
-
-        return placements.cached(("harmonic of Compat", self.p, self.depth), find)
+        rank = np.arange(1.0, int(self._depth(placements).max(initial=0)) + 1)
+        return np.append(0.0, np.cumsum(float(self.p) ** (rank - 1) / rank))
 
     def _levels(
         self, placements: Placements

@@ -16,7 +16,7 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.io.forking import check_threads
 from deadheat.kernels.coverage import Pieces, Tie, Top, top_of
 from deadheat.kernels.segments import ratio
-from deadheat.measures.base import CutMeasure, JointMeasure, register
+from deadheat.measures.base import CutMeasure, JointMeasure, once, register
 from deadheat.measures.orders import RULE_OF_THREE
 from deadheat.measures.parameters import Number, parameter, parameters
 from deadheat.measures.top import REL
@@ -44,29 +44,6 @@ class Text:
     total: FloatArray
 
 
-def find_text(placements: Placements, rel: float) -> Text:
-    """Return the line of the chunks and spans; without spans each document is a point."""
-    if placements.passages is None:
-        row = np.arange(len(placements.query))
-        is_relevant = placements.relevance >= rel
-        relevant, _ = Pieces.of(row[is_relevant], row[is_relevant] + 1)
-        return Text(row, row, row + 1, relevant, placements.n_relevant(rel).astype(np.float64))
-    own = placements.passages
-    place = _places(own, placements)
-    of_document = own.query.astype(np.int64) * (int(own.document.max(initial=0)) + 1) + own.document
-    block = np.unique(of_document, return_inverse=True)[1]
-    length = np.zeros(int(block.max(initial=-1)) + 1, np.int64)
-    np.maximum.at(length, block, own.end)
-    base = (np.cumsum(length) - length)[block]
-    low, high = own.start + base, own.end + base
-    spans = np.flatnonzero(own.relevance >= rel)  # of a chunk it is NaN
-    spans = spans[np.argsort(low[spans], kind="stable")]
-    relevant, first = Pieces.of(low[spans], high[spans])
-    total = placements.by_query(relevant.end - relevant.begin, own.query[spans[first]])
-    row = np.argsort(low[place], kind="stable")
-    return Text(row, low[place][row], high[place][row], relevant, total)
-
-
 def _places(passages: Passages, placements: Placements) -> IntArray:
     """Return the passage of each row of the placements."""
     check_threads()
@@ -83,27 +60,43 @@ class CoverageMeasure(CutMeasure):
 
     rel: float = parameter(1, Number(), REL)
 
+    @once("rel")
     def text(self, placements: Placements) -> Text:
-        """Return where chunks and spans are."""
-        return placements.cached(("text", self.rel), lambda: find_text(placements, self.rel))
+        """Return the line of the chunks and spans; without spans each document is a point."""
+        if placements.passages is None:
+            row = np.arange(len(placements.query))
+            is_relevant = placements.relevance >= self.rel
+            relevant, _ = Pieces.of(row[is_relevant], row[is_relevant] + 1)
+            return Text(row, row, row + 1, relevant, placements.n_relevant(self.rel).astype(np.float64))
+        own = placements.passages
+        place = _places(own, placements)
+        of_document = own.query.astype(np.int64) * (int(own.document.max(initial=0)) + 1) + own.document
+        block = np.unique(of_document, return_inverse=True)[1]
+        length = np.zeros(int(block.max(initial=-1)) + 1, np.int64)
+        np.maximum.at(length, block, own.end)
+        base = (np.cumsum(length) - length)[block]
+        low, high = own.start + base, own.end + base
+        spans = np.flatnonzero(own.relevance >= self.rel)  # of a chunk it is NaN
+        spans = spans[np.argsort(low[spans], kind="stable")]
+        relevant, first = Pieces.of(low[spans], high[spans])
+        total = placements.by_query(relevant.end - relevant.begin, own.query[spans[first]])
+        row = np.argsort(low[place], kind="stable")
+        return Text(row, low[place][row], high[place][row], relevant, total)
 
+    @once("rel", "cutoff")
     def top(self, placements: Placements) -> Top:
         """Return what the top k covers."""
-
-        def find() -> Top:
-            text = self.text(placements)
-            return top_of(
-                text.low,
-                text.high,
-                text.relevant,
-                query=placements.query[text.row],
-                above=placements.above[text.row],
-                tied=placements.tied[text.row],
-                cutoff=self.cutoff,
-                n_queries=placements.n_queries,
-            )
-
-        return placements.cached(("top of text", self.rel, self.cutoff), find)
+        text = self.text(placements)
+        return top_of(
+            text.low,
+            text.high,
+            text.relevant,
+            query=placements.query[text.row],
+            above=placements.above[text.row],
+            tied=placements.tied[text.row],
+            cutoff=self.cutoff,
+            n_queries=placements.n_queries,
+        )
 
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have something relevant."""

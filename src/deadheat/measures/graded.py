@@ -8,7 +8,7 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.kernels import pairwise
 from deadheat.kernels.segments import scan_before, segment_sums
-from deadheat.measures.base import CutMeasure, SumMeasure, register
+from deadheat.measures.base import CutMeasure, SumMeasure, once, register
 from deadheat.measures.discounted import scale_top
 from deadheat.measures.gains import gains_of
 from deadheat.measures.parameters import Number, parameter
@@ -90,18 +90,15 @@ class GAP(SumMeasure, CutMeasure):
         top = max(np.floor(scale_top(self.max_rel, placements, "GAP")), 1.0)
         return np.floor(np.maximum(relevance, 0.0)) / top
 
+    @once("max_rel")
     def _sums(self, placements: Placements) -> Sums:
         """Sum over pairs: two documents are both relevant for all who call the lower of their levels relevant."""
-
-        def find() -> Sums:
-            rows = np.flatnonzero(placements.relevance >= 1)
-            values, query = self._values(placements, placements.relevance[rows]), placements.query[rows]
-            starts = run_starts(query, placements.above[rows])
-            group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(rows))))
-            above = pairwise.minima_above(values, query, group - np.searchsorted(query[starts], query))
-            return Sums.of(placements, rows, starts, values, pairwise.minimum_patterns(values, above, starts))
-
-        return placements.cached(("GAP", self.max_rel), find)
+        rows = np.flatnonzero(placements.relevance >= 1)
+        values, query = self._values(placements, placements.relevance[rows]), placements.query[rows]
+        starts = run_starts(query, placements.above[rows])
+        group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(rows))))
+        above = pairwise.minima_above(values, query, group - np.searchsorted(query[starts], query))
+        return Sums.of(placements, rows, starts, values, pairwise.minimum_patterns(values, above, starts))
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return the value of each query's judgments, added up."""
@@ -144,27 +141,22 @@ class Q(SumMeasure, RelevanceMeasure, CutMeasure):
 
     beta: float = parameter(1, Number(low=0, high=LARGEST_BETA), "weight of the gain against the count")
 
+    @once("rel", "beta")
     def _sums(self, placements: Placements) -> Sums:
-        def find() -> Sums:
-            rows = np.flatnonzero(placements.relevance >= self.rel)
-            query, relevant = placements.query[rows], np.ones(len(rows))
-            starts = run_starts(query, placements.above[rows])
-            values = relevant + self.beta * gains_of("linear", placements.relevance[rows])
-            before = scan_before(segment_sums(values, starts), query[starts], np.add)
-            above = np.repeat(before, np.diff(np.append(starts, len(rows))))
-            return Sums.of(placements, rows, starts, values, pairwise.product_patterns(relevant, values, above, starts))
+        rows = np.flatnonzero(placements.relevance >= self.rel)
+        query, relevant = placements.query[rows], np.ones(len(rows))
+        starts = run_starts(query, placements.above[rows])
+        values = relevant + self.beta * gains_of("linear", placements.relevance[rows])
+        before = scan_before(segment_sums(values, starts), query[starts], np.add)
+        above = np.repeat(before, np.diff(np.append(starts, len(rows))))
+        return Sums.of(placements, rows, starts, values, pairwise.product_patterns(relevant, values, above, starts))
 
-        return placements.cached(("Q", self.rel, self.beta), find)
-
+    @once("rel")
     def _ideal(self, placements: Placements) -> FloatArray:
         """Return the cumulative gain of the ideal ranking down to each judgment, of shape (n_judged,)."""
-
-        def find() -> FloatArray:
-            relevance = placements.judged_relevance
-            gains = np.where(relevance >= self.rel, gains_of("linear", relevance), 0.0)
-            return gains + scan_before(gains, placements.judged_query, np.add)
-
-        return placements.cached(("Q ideal", self.rel), find)
+        relevance = placements.judged_relevance
+        gains = np.where(relevance >= self.rel, gains_of("linear", relevance), 0.0)
+        return gains + scan_before(gains, placements.judged_query, np.add)
 
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         """Return the mean of each query's sum over all tie orders, or its variance (`squares`)."""
