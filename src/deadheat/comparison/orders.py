@@ -205,7 +205,9 @@ def as_queries(placements: Placements, queries: IntArray, orders: list[Orders], 
     """Return placements without ties in which every order of every query is a query, down to the deepest rank."""
     n_orders = [len(found.probabilities) for found in orders]
     starts = np.searchsorted(placements.query, queries).tolist()
-    ranked = [np.argsort(found.above, axis=1)[:, :deepest] for found in orders]
+    # of 16 bits, where they suffice, which sort faster
+    small = np.int16 if placements.n_retrieved[queries].max(initial=0) <= np.iinfo(np.int16).max else np.int64
+    ranked = [np.argsort(found.above.astype(small), axis=1, kind="stable")[:, :deepest] for found in orders]
     rows = np.concatenate([(rank + start).ravel() for rank, start in zip(ranked, starts, strict=True)])
     above = [np.take_along_axis(found.above, rank, axis=1).ravel() for found, rank in zip(orders, ranked, strict=True)]
     copies = placements.rows(np.zeros(0, np.int64)).select(np.repeat(queries, n_orders))

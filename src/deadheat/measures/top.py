@@ -6,6 +6,7 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.kernels import counts
+from deadheat.kernels.segments import ratio
 from deadheat.measures.base import CutMeasure, Measure, SumMeasure, register
 from deadheat.measures.parameters import Choice, Number, parameter, parameters
 from deadheat.placements.placements import Placements
@@ -44,6 +45,21 @@ class TopMeasure(SumMeasure):
     def divisor(self, placements: Placements) -> FloatArray:
         """Return k."""
         return self.k(placements).astype(np.float64)
+
+    def distributions(self, placements: Placements, queries: IntArray) -> list[tuple[FloatArray, FloatArray]]:
+        """Return the values of some queries over all tie orders, and their probabilities: only one tie is cut at k."""
+        found = placements.relevant(getattr(self, "rel", 0))
+        inside = np.clip(self.k(placements)[found.query] - found.above, 0, found.tied)
+        sure = placements.by_query(np.where(inside == found.tied, found.count, 0), found.query)
+        divisor = self.divisor(placements)
+        values = {code: (ratio(sure[[code]], divisor[[code]]), np.ones(1)) for code in queries.tolist()}
+        cut = np.flatnonzero((inside > 0) & (inside < found.tied) & np.isin(found.query, queries))
+        for index, count, chance in counts.distribution(found.tied[cut], inside[cut], found.count[cut]):
+            for code, numbers, own in zip(found.query[cut[index]].tolist(), count, chance, strict=True):
+                is_possible = own > 0  # the rest is padding
+                number = sure[code] + numbers[is_possible]
+                values[code] = (ratio(number, divisor[code]), own[is_possible])
+        return list(values.values())
 
 
 class CutTopMeasure(CutMeasure, TopMeasure):
@@ -347,3 +363,9 @@ class Hole(CutTopMeasure):
         """Return the mean number of unjudged documents, or its variance (`squares`), which is that of the judged."""
         judged = super().moment(placements, squares=squares)
         return judged if squares else self.depth(placements) - judged
+
+    def distributions(self, placements: Placements, queries: IntArray) -> list[tuple[FloatArray, FloatArray]]:
+        """Return the values of some queries over all tie orders, and their probabilities."""
+        most = ratio(self.depth(placements).astype(np.float64), self.divisor(placements))[queries]
+        judged = super().distributions(placements, queries)
+        return [(top - values, chances) for top, (values, chances) in zip(most, judged, strict=True)]
