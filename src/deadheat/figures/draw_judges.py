@@ -19,6 +19,7 @@ from deadheat.figures.style import (
     row_axis,
     row_height,
     signed,
+    tips,
 )
 from deadheat.figures.systems import name_among
 from deadheat.measures.notation import MeasureLike
@@ -78,7 +79,7 @@ def confusion(found: JudgeAgreement, *, judge: str | None = None) -> alt.LayerCh
     base = alt.Chart().encode(
         alt.X("judge:N", sort=grades, title=f"grade of {own.judge}", axis=alt.Axis(labelAngle=0, ticks=False)),
         row_axis(grades).title("human grade"),
-        tooltip=["label:N", "judge:N", "documents:Q", "share:Q"],
+        tooltip=tips("label:N", "judge:N", "documents:Q", "share:Q"),
     )
     scale = alt.Scale(domain=[0, 1], range=["#f7f7f7", BLUE])
     colour = alt.Color("share:Q", scale=scale, title="share of the human grade", legend=alt.Legend(format="%"))
@@ -131,7 +132,7 @@ def judged_means(
         row_axis([name for name, _ in placed], grid=True),
         alt.YOffset("labels:N", sort=["human", own.judge]),
         alt.Color("labels:N", scale=alt.Scale(domain=["human", own.judge], range=[BLACK, ORANGE]), title=None),
-        tooltip=["label:N", "labels:N", "mean:Q", "low:Q", "high:Q"],
+        tooltip=tips("label:N", "labels:N", "mean:Q", "low:Q", "high:Q"),
     )
     x = quantity(alt.X, own.measure.label, zero=False, nice=False, padding=6)
     layers = [
@@ -185,7 +186,7 @@ def judge_bias(
     base = alt.Chart().encode(
         row_axis([name for name, _ in placed], grid=True),
         alt.Color("kind:N", scale=alt.Scale(domain=["favoured", "as others"], range=[ORANGE, BLUE]), title=None),
-        tooltip=["label:N", "bias:Q", "low:Q", "high:Q", "kind:N"],
+        tooltip=tips("label:N", "bias:Q", "low:Q", "high:Q", "kind:N"),
     )
     x = quantity(alt.X, f"{own.measure.label} by {own.judge} - by humans", zero=True, nice=False, padding=6)
     layers = [

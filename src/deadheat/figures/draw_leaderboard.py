@@ -22,6 +22,7 @@ from deadheat.figures.style import (
     row_axis,
     row_height,
     short,
+    tips,
 )
 from deadheat.wording import counted
 
@@ -41,7 +42,7 @@ def _of_tiers(found: Leaderboard, title: str, keys: tuple[str, str, str], text: 
     base = alt.Chart().encode(
         row_axis([row["label"] for row in rows], grid=True),
         alt.Color("colour:N", scale=alt.Scale(domain=["odd", "even"], range=[BLUE, ORANGE]), legend=None),
-        tooltip=["model:N", "tier:Q", f"{low}:Q", f"{middle}:Q", f"{high}:Q"],
+        tooltip=tips("model:N", "tier:Q", f"{low}:Q", f"{middle}:Q", f"{high}:Q"),
     )
     x: Any = quantity(alt.X, title, zero=False, nice=False, padding=6)
     layers = [
@@ -136,7 +137,7 @@ def heat_map(found: Leaderboard) -> alt.LayerChart:
             alt.X("task:N", sort=tasks, title=None, axis=alt.Axis(labelAngle=-60, labelLimit=90, ticks=False)),
             row_axis(names),
             alt.Color("lead:Q", scale=scale, title="above the mean of models"),
-            tooltip=["label:N", "task:N", "value:Q", "lead:Q"],
+            tooltip=tips("label:N", "task:N", "value:Q", "lead:Q"),
         )
         .mark_rect()
     )

@@ -28,6 +28,7 @@ from deadheat.figures.style import (
     number,
     series,
     short,
+    tips,
 )
 from deadheat.figures.systems import Systems, better, interval_options, is_moved, marks, name_among, named, of_mean
 from deadheat.measures import Measure, parse_measure
@@ -55,7 +56,7 @@ def lines(x: alt.X, y: alt.Y, of: str, names: Sequence[str], tooltip: Sequence[s
     return [
         base.mark_line(strokeWidth=1.8).encode(strokeDash=dash),
         base.mark_point(filled=True, size=42, opacity=1).encode(
-            shape=shape, tooltip=[f"{of}:N", x.shorthand, *(f"{one}:Q" for one in tooltip)]
+            shape=shape, tooltip=tips(f"{of}:N", x.shorthand, *(f"{one}:Q" for one in tooltip))
         ),
     ]
 
@@ -396,7 +397,7 @@ def history(found: History, measure: MeasureLike | None = None) -> alt.LayerChar
     ]
     base = alt.Chart().encode(alt.X("step:Q", title="evaluation, in order of time", axis=alt.Axis(tickMinStep=1)))
     y = alt.Y("value:Q", title=f"{of}, mean over queries", scale=alt.Scale(zero=False))
-    tooltip = ["when:N", "value:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q", "changed:N"]
+    tooltip = tips("when:N", "value:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q", "changed:N")
     layers = [
         base.mark_area(color=SKY, opacity=0.25).encode(alt.Y("low:Q"), alt.Y2("high")),
         base.mark_area(color=BAND, opacity=0.75).encode(alt.Y("tie_min:Q"), alt.Y2("tie_max")),

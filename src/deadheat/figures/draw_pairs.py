@@ -34,6 +34,7 @@ from deadheat.figures.style import (
     quantity,
     short,
     signed,
+    tips,
     zero_line,
 )
 from deadheat.figures.systems import best_first, measure_of
@@ -223,7 +224,7 @@ def differences(
         x = alt.X("place:Q", title=title, scale=alt.Scale(domain=[0, queries.height], nice=False))
         bar = {"width": max(0.6, 270 / len(rows))}
     y = quantity(alt.Y, f"difference in {duel.measure.label}")
-    base = alt.Chart().encode(x=x, tooltip=["label:N", "difference:Q", "low:Q", "high:Q", "n_queries:Q"])
+    base = alt.Chart().encode(x=x, tooltip=tips("label:N", "difference:Q", "low:Q", "high:Q", "n_queries:Q"))
     whisker = base.transform_filter("datum.high - datum.low > 1e-12").mark_rule(
         color=BLACK, strokeWidth=1 if len(rows) <= 100 else 0.4
     )
@@ -234,7 +235,7 @@ def differences(
                 "sign:N", scale=alt.Scale(domain=["better", "equal", "worse"], range=[BLUE, GREY, ORANGE]), legend=None
             ),
         ),
-        whisker.encode(y("low"), y2="high:Q"),
+        whisker.encode(y("low"), alt.Y2("high")),
         zero_line(),
     ]
     n_open, better = int(duel.queries["is_open"].sum()), "up" if duel.measure.higher_is_better else "down"
@@ -329,14 +330,14 @@ def scatter(
     y = quantity(alt.Y, f"{duel.measure.label} of {short(duel.system)}", **limits)
     ends = alt.Chart(alt.InlineData(values=[{"x": low, "y": low}, {"x": high, "y": high}]))
     diagonal = ends.mark_line(color="#555", strokeDash=[4, 3], strokeWidth=1).encode(x("x"), y("y"))
-    colour = alt.condition("datum.is_open", alt.value(ORANGE), alt.value(BLUE))
+    colour = alt.ColorValue(**alt.condition("datum.is_open", alt.value(ORANGE), alt.value(BLUE)))
     base = alt.Chart().encode(x("baseline"), y("system"), color=colour)
     where = f"{'above' if duel.measure.higher_is_better else 'below'} the dashed line {short(duel.system)} is better"
     if n > MOST_POINTS:
         rows = _cells(duel.queries)
         scale = alt.Scale(type="sqrt", domain=[0, max(row["n_queries"] for row in rows)], range=[0, 260])
         size = alt.Size("n_queries:Q", title="queries", scale=scale, legend=alt.Legend(format="d", tickCount=3))
-        tip = ["n_queries:Q", "system:Q", "baseline:Q", "share_open:Q"]
+        tip = tips("n_queries:Q", "system:Q", "baseline:Q", "share_open:Q")
         layers = [
             diagonal,
             base.mark_circle(opacity=0.75, stroke="white", strokeWidth=0.4).encode(size=size, tooltip=tip),
@@ -345,12 +346,13 @@ def scatter(
     else:
         rows = _points(duel.queries)
         n_boxes = sum(row["has_range"] for row in rows)
-        tip = ["label:N", *(f"{name}:Q" for name in RANGES)]
+        tip = tips("label:N", *(f"{name}:Q" for name in RANGES))
         layers = [
             _box(n_boxes).encode(x("baseline_min"), y("system_min"), alt.X2("baseline_max"), alt.Y2("system_max")),
             diagonal,
             base.mark_point(filled=True, opacity=1, size=34, stroke=BLACK, strokeWidth=0.5).encode(
-                shape=alt.condition("datum.is_open", alt.value("square"), alt.value("circle")), tooltip=tip
+                shape=alt.ShapeValue(**alt.condition("datum.is_open", alt.value("square"), alt.value("circle"))),
+                tooltip=tip,
             ),
         ]
         boxes = f"box: range over tie orders ({counted(n_boxes, 'query', 'queries')})"
@@ -368,8 +370,8 @@ def scatter(
 def _box(n_boxes: int) -> alt.Chart:
     """Return the marks of boxes: the more there are, the fainter, as they lie on each other."""
     n = max(1, n_boxes)
-    colour = alt.condition("datum.is_open", alt.value(BAND), alt.value(SKY))
-    edge = alt.condition("datum.is_open", alt.value("#9A6700"), alt.value("#2F7FB5"))
+    colour = alt.ColorValue(**alt.condition("datum.is_open", alt.value(BAND), alt.value(SKY)))
+    edge = alt.StrokeValue(**alt.condition("datum.is_open", alt.value("#9A6700"), alt.value("#2F7FB5")))
     boxes = alt.Chart().transform_filter("datum.has_range").encode(color=colour, stroke=edge)
     return boxes.mark_rect(fillOpacity=min(0.4, 1.2 / n), strokeWidth=0.7, strokeOpacity=max(0.12, min(0.8, 12 / n)))
 
@@ -457,7 +459,7 @@ def power(
     curves = alt.Chart().encode(
         color=alt.Color("label:N", title=None, scale=colours),
         strokeDash=alt.StrokeDash("label:N", title=None, scale=dashes),
-        tooltip=["n_queries:Q", "detectable:Q", "power:Q"],
+        tooltip=tips("n_queries:Q", "detectable:Q", "power:Q"),
     )
     point = {"n_queries": n, "detectable": found, "text": f"these {n:,} queries", "difference": "found"}
     here = alt.Chart(alt.InlineData(values=[point]))
@@ -588,7 +590,7 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
 
 
 def _layers(base: alt.Chart, largest: float, n_systems: int, title: str) -> list[alt.Chart]:
-    tip = ["label:N", "against_label:N", "difference:Q", "p_adjusted:Q", "flip_probability:Q"]
+    tip = tips("label:N", "against_label:N", "difference:Q", "p_adjusted:Q", "flip_probability:Q")
     size = 10 if n_systems <= MOST_WITH_P else 8
     layers = []
     for part, field, words, most, colours, form, is_dark in (
@@ -602,7 +604,7 @@ def _layers(base: alt.Chart, largest: float, n_systems: int, title: str) -> list
             scale=alt.Scale(domain=[0, most], range=colours, clamp=True),
             legend=alt.Legend(format=form, values=[0, most / 2, most], gradientLength=130, gradientThickness=9),
         )
-        of_text = alt.condition(f"datum.{field} {is_dark}", alt.value("white"), alt.value("#111"))
+        of_text = alt.ColorValue(**alt.condition(f"datum.{field} {is_dark}", alt.value("white"), alt.value("#111")))
         layers.append(cells.mark_rect(stroke="#ccc", strokeWidth=0.5).encode(color=colour, tooltip=tip))
         layers.append(
             cells.mark_text(fontSize=size, lineBreak="\n", lineHeight=size + 2).encode(text="text:N", color=of_text)

@@ -46,6 +46,7 @@ from deadheat.figures.style import (
     series,
     short,
     signed,
+    tips,
 )
 from deadheat.figures.systems import (
     Systems,
@@ -126,7 +127,7 @@ def forest(
     x = quantity(alt.X, f"{of.label}, mean over queries ({better(of)})", zero=False)
     base = alt.Chart().encode(
         row_axis([row["label"] for row in rows]),
-        tooltip=["label:N", "mean:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q", "by_doc_id:Q", "n_queries:Q"],
+        tooltip=tips("label:N", "mean:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q", "by_doc_id:Q", "n_queries:Q"),
     )
     end = base.mark_tick(color=BLUE, opacity=1, thickness=1.6, height=size * 0.3)
     layers = [
@@ -212,7 +213,9 @@ def ranks(
     axis = alt.Axis(values=list(range(1, int(last) + 1, max(1, round((last - 1) / 12)))), format="d")
     # with room for the percentages
     x = quantity(alt.X, f"rank by {of} (1 is best)", axis, domain=[1, 1 + 1.13 * (last - 1)], nice=False, padding=8)
-    base = alt.Chart().encode(row_axis(names, grid=True), tooltip=["label:N", "rank:Q", "low:Q", "high:Q", "p_best:Q"])
+    base = alt.Chart().encode(
+        row_axis(names, grid=True), tooltip=tips("label:N", "rank:Q", "low:Q", "high:Q", "p_best:Q")
+    )
     point = base.mark_point(filled=True, color=BLUE, opacity=1, size=size * 2.2, stroke="white", strokeWidth=0.6)
     layers = [
         base.mark_bar(color=SKY, opacity=0.6, height=size * 0.45, cornerRadius=2).encode(x("low"), alt.X2("high")),
@@ -300,7 +303,7 @@ def strata(
             )
         )
     x = quantity(alt.X, f"{of.label}, mean over queries ({better(of)})", zero=False)
-    tip = ["system:N", "label:N", "n_queries:Q", "mean:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q"]
+    tip = tips("system:N", "label:N", "n_queries:Q", "mean:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q")
     layers = [
         base.mark_bar(color=BAND, height=9).encode(x("tie_min"), alt.X2("tie_max")),
         base.mark_rule(strokeWidth=1.6).encode(x("low"), alt.X2("high"), color=colour),
@@ -385,7 +388,7 @@ def traditional(
             color=alt.Color(
                 "kind:N", sort=names, scale=alt.Scale(domain=names, range=[BLUE, ORANGE]), legend=alt.Legend(title=None)
             ),
-            tooltip=["label:N", "exact:Q", "traditional:Q", "tie_min:Q", "tie_max:Q", "n_queries:Q"],
+            tooltip=tips("label:N", "exact:Q", "traditional:Q", "tie_min:Q", "tie_max:Q", "n_queries:Q"),
         ),
         base.transform_filter("datum.kind == 'exact' && datum.tie_max - datum.tie_min > 1e-12")
         .mark_rule(color=BLACK, strokeWidth=1.2)
@@ -437,7 +440,7 @@ def mean_tie_ratio(ties: Ties) -> alt.LayerChart:
         {"label": label, **row, "text": percentage(row["ratio"])}
         for label, row in zip(order, found[:MOST], strict=True)
     ]
-    base = alt.Chart().encode(row_axis(order), tooltip=["label:N", "ratio:Q", "n_queries:Q"])
+    base = alt.Chart().encode(row_axis(order), tooltip=tips("label:N", "ratio:Q", "n_queries:Q"))
     x = quantity(alt.X, "share of a query's documents that tie, mean", alt.Axis(format="%"), domain=[0, 1])("ratio")
     bar, text = base.mark_bar(color=ORANGE).encode(x), base.mark_text(align="left", dx=4).encode(x, text="text:N")
     ends = sorted(found, key=lambda row: row["ratio"])

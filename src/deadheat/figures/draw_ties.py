@@ -24,6 +24,7 @@ from deadheat.figures.style import (
     series,
     short,
     signed,
+    tips,
     zero_line,
 )
 from deadheat.figures.systems import name_among, several_by_name
@@ -199,7 +200,7 @@ def _points(points: pl.DataFrame, x: alt.X, y: alt.Y, *, height: int, title: str
             zero_line(),
             alt.Chart()
             .mark_circle(color=BLUE, opacity=0.6, stroke="#00304d", strokeWidth=0.5)
-            .encode(x, y, size=size, tooltip=["n_queries:Q", "x:Q", "y:Q"], **_colour_of(runs)),
+            .encode(x, y, size=size, tooltip=tips("n_queries:Q", "x:Q", "y:Q"), **_colour_of(runs)),
         ],
         rows,
         height=height,
@@ -285,7 +286,7 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
     return finished(
         [
             base.mark_bar(width=8 if n_bins == 1 else 360 / n_bins * 0.9).encode(
-                tooltip=["low:Q", "high:Q", "n_queries:Q"], **({"color": colour} | _colour_of(runs))
+                tooltip=tips("low:Q", "high:Q", "n_queries:Q"), **({"color": colour} | _colour_of(runs))
             ),
             base.transform_filter("datum.n_queries > 0")
             .mark_text(dy=-6, fontSize=9, color="#222")
