@@ -56,6 +56,15 @@ def test_report_of_one_run(files: Path) -> None:
     )
 
 
+def test_many_runs_are_compared_with_one(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deadheat.cli.report.MOST_PAIRED", 2)
+    runs = [f"{name}.json" for name in ("fair", "weak", "good")]
+    said = call("report", "judged.json", *runs, "-m", "RR", "--test", "t", "--ci-method", "t", "-o", "r.html").stderr
+    assert "3 systems: each is compared with the first, fair; --baseline takes another" in " ".join(said.split())
+    (subject,) = held_in((files / "r.html").read_text(encoding="utf-8"))["subjects"]
+    assert {subject["systems"][baseline] for _, _, baseline, *_ in subject["pairs"]} == {"fair"}
+
+
 @pytest.mark.slow
 def test_report_of_saved_evaluations(files: Path) -> None:
     ok("evaluate", "judged.json", "weak.json", "good.json", "-m", "RR", "--save", "saved/")

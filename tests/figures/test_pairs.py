@@ -152,7 +152,10 @@ def test_a_matrix_of_many_pairs_says_that_resamples_are_too_few() -> None:
 
 def test_power_is_that_of_sample_sizes(compared: Comparison) -> None:
     chart = figures.power(compared, "RR", system="good", baseline="weak")
-    (row,) = compared.sample_sizes().filter(measure="RR", system="good", baseline="weak").to_dicts()
+    own = compared.sample_sizes().filter(measure="RR", system="good", baseline="weak")
+    pair = next(one for one in compared.pairs if (one.measure, one.system, one.baseline) == ("RR", "good", "weak"))
+    assert compared.sample_sizes(pair=pair).equals(own)
+    (row,) = own.to_dicts()
     here = row_of(chart, n_queries=row["n_queries"], power=0.8)
     assert here["detectable"] == row["detectable_difference"]
     for point in rows_of(chart)[::7]:

@@ -100,6 +100,22 @@ def test_cutoffs_are_those_measures_evaluated_one_by_one(compared: Comparison) -
             assert (row["low"], row["high"]) == (interval.low, interval.high)
 
 
+def test_cutoffs_against_a_system_are_differences_of_means(compared: Comparison) -> None:
+    chart = figures.cutoffs(compared, "P", at=[1, 3], against="weak")
+    shown = {(row["system"], row["cutoff"]): row["difference"] for row in rows_of(chart)}
+    means = {
+        (name, cutoff): dh.evaluate(QRELS, run, f"P@{cutoff}")[f"P@{cutoff}"].mean
+        for name, run in RUNS.items()
+        for cutoff in (1, 3)
+    }
+    apart = {key: mean - means["weak", key[1]] for key, mean in means.items() if key[0] != "weak"}
+    assert shown == pytest.approx(apart, abs=1e-12)
+    with pytest.raises(ParameterError, match="against"):
+        figures.cutoffs(compared, "P", against="nobody")
+    with pytest.raises(FigureError, match="one system alone"):
+        figures.cutoffs(compared.evaluations["weak"], "P", against="weak")
+
+
 def test_cutoffs_are_exact_means_whatever_the_policy() -> None:
     expected, worst = (dh.evaluate(QRELS, RUNS["weak"], "RR", ties=ties) for ties in ("expected", "worst"))
     one, other = (rows_of(figures.cutoffs(ev, "R", at=[1, 3], options={"n_resamples": 99})) for ev in (expected, worst))

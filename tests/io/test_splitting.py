@@ -35,6 +35,16 @@ def written(folder: Path, content: str | bytes) -> Path:
     return beside.replace(path)
 
 
+def test_only_so_many_files_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Polars waits for ever where it is given a thousand."""
+    paths = [tmp_path / f"{n}.run" for n in range(5)]
+    for path in paths:
+        path.write_text(GOOD)
+    monkeypatch.setattr(splitting, "MOST_FILES", 2)
+    pieces = list(splitting.in_pieces(paths, lambda path: path))
+    assert pieces == [paths[:2], paths[2:4], paths[4:]]
+
+
 @pytest.mark.parametrize("separator", [" ", "\t"])
 def test_what_was_begun_is_what_is_read(separator: str, tmp_path: Path) -> None:
     path = written(tmp_path, GOOD.replace(" ", separator))

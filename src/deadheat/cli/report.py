@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 FORMATS = ("html", "markdown")
 SUFFIXES = {"html": (".html", ".htm"), "markdown": (".md",)}
 MEGABYTE = 1_000_000
+MOST_PAIRED = 100  # systems that are compared two by two; more are compared with one
 
 
 @click.command(
@@ -190,6 +191,10 @@ def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subje
     from deadheat.report.page import Subject
 
     named = named_runs(paths)
+    if len(named) > MOST_PAIRED and not options["baseline"]:
+        first, *_ = named
+        options["baseline"] = (paths[0],)
+        say(f"{len(named):,} systems: each is compared with the first, {first}; --baseline takes another")
     if len(named) == 1:
         evaluations, runs, queries = _alone(qrels, named, options)
         comparison = None

@@ -254,6 +254,11 @@ class Comparison(Plottable, Shown):
                 found[members(self.query_ids, one.query_ids), place] = scores.weights
         return found
 
+    def _errors_of(self, places: Sequence[int]) -> FloatArray:
+        """Return the standard errors of some differences."""
+        weights = None if self.weights is None else self.weights[:, list(places)]
+        return stats.standard_errors(self._differences(places), cluster=self.cluster, weights=weights)
+
     def _detectable(self, pair: Pair) -> tuple[float | None, int]:
         """Return the difference that the queries of a pair find with a power of 80%, and for how many tests.
 
@@ -268,9 +273,7 @@ class Comparison(Plottable, Shown):
             is_own = self.pairs.column("measure") == pair.measure
             n_own = int((is_own & ~np.isnan(self.pairs.column("p_value").astype(np.float64))).sum())
             n_tests = self.n_strata * max(n_own, 1)
-        place = self._place_of(pair)
-        weights = None if self.weights is None else self.weights[:, place]
-        error = float(stats.standard_errors(self._differences([place]), cluster=self.cluster, weights=weights)[0])
+        error = float(self._errors_of([self._place_of(pair)])[0])
         design = replace(self.design, confidence_level=1 - (1 - self.design.confidence_level) / n_tests)
         return planned(pair.difference, error, pair, design, 0.8).get("detectable_difference"), n_tests
 
@@ -505,7 +508,9 @@ class Comparison(Plottable, Shown):
             }
         )
 
-    def sample_sizes(self, difference: float | None = None, *, power: float = 0.8) -> pl.DataFrame:
+    def sample_sizes(
+        self, difference: float | None = None, *, power: float = 0.8, pair: Pair | None = None
+    ) -> pl.DataFrame:
         """Say how many queries it takes to detect a difference, and which difference these queries can detect.
 
         Parameters
@@ -514,6 +519,8 @@ class Comparison(Plottable, Shown):
             Its size, above 0; by default the one that was found.
         power : float, default 0.8
             Probability of a significant result if the difference is there.
+        pair : Pair, optional
+            Of `pairs`; by default all of them.
 
         Returns
         -------
@@ -534,16 +541,15 @@ class Comparison(Plottable, Shown):
         self._refuse_repeats("detect")
         towards = -1.0 if design.alternative == "less" else 1.0
         wanted = None if difference is None else towards * positive("difference", difference)
-        errors = stats.standard_errors(self.differences, cluster=self.cluster, weights=self.weights).tolist()
-        targets = [pair.difference if wanted is None else wanted for pair in self.pairs]
+        places = range(len(self.pairs)) if pair is None else [self._place_of(pair)]
         rows = [
             {
-                **{name: getattr(pair, name) for name in (*KEYS, "n_queries", "n_clusters")},
-                "target": target,
-                "std": error * math.sqrt(pair.n_queries if pair.n_effective is None else pair.n_effective),
-                **planned(target, error, pair, design, power),
+                **{name: getattr(one, name) for name in (*KEYS, "n_queries", "n_clusters")},
+                "target": (target := one.difference if wanted is None else wanted),
+                "std": error * math.sqrt(one.n_queries if one.n_effective is None else one.n_effective),
+                **planned(target, error, one, design, power),
             }
-            for pair, target, error in zip(self.pairs, targets, errors, strict=True)
+            for one, error in zip(map(self.pairs.__getitem__, places), self._errors_of(places).tolist(), strict=True)
         ]
         return frame_of(rows, SIZES)
 

@@ -6,10 +6,12 @@ from math import isnan
 from typing import Any
 
 import altair as alt
+import numpy as np
 
 from deadheat.comparison.history import History
 from deadheat.comparison.languages import Across, Languages
-from deadheat.errors import FigureError
+from deadheat.errors import FigureError, ParameterError
+from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.evaluation.scores import intervals
 from deadheat.evaluation.under import score_of
@@ -28,7 +30,9 @@ from deadheat.figures.style import (
     number,
     series,
     short,
+    signed,
     tips,
+    zero_line,
 )
 from deadheat.figures.systems import Systems, better, interval_options, is_moved, marks, name_among, named, of_mean
 from deadheat.measures import Measure, parse_measure
@@ -67,6 +71,7 @@ def cutoffs(
     measure: MeasureLike = "nDCG",
     *,
     at: Sequence[int] = CUTOFFS,
+    against: str | None = None,
     options: Mapping[str, Any] | IntervalOptions | None = None,
 ) -> alt.LayerChart:
     """Draw a measure against its cutoff, with the interval over queries and the range over tie orders.
@@ -79,6 +84,8 @@ def cutoffs(
         One that has a cutoff, such as "R" or "P"; its own cutoff is not used.
     at : sequence of int
         The cutoffs.
+    against : str, optional
+        A system: how far the others are from it is drawn, which tells many curves apart that are close.
     options : dict, optional
         Of the intervals, as for :meth:`Scores.interval`; by default those of the comparison.
 
@@ -90,7 +97,9 @@ def cutoffs(
     Raises
     ------
     FigureError
-        The measure has no cutoff, or no system has a value.
+        The measure has no cutoff, no system has a value, or `against` has other queries or no rival.
+    ParameterError
+        `against` is none of the systems.
 
     Examples
     --------
@@ -102,16 +111,29 @@ def cutoffs(
     of = parse_measure(measure)
     if "cutoff" not in {one.name for one in fields(of)}:
         raise FigureError(f"{of.label} has no cutoff", hint="take one that has, such as nDCG, R or P")
-    whole = of(cutoff=None)
-    found = _curves(systems, "cutoff", {cutoff: of(cutoff=cutoff) for cutoff in sorted(at)}, options)
-    own = [row for row in found if row["label"] == found[0]["label"]]
+    whole, cutoffs_of = of(cutoff=None), {cutoff: of(cutoff=cutoff) for cutoff in sorted(at)}
+    scale, axis = alt.Scale(type="log", nice=False), alt.Axis(values=list(at), grid=False)
+    x = alt.X("cutoff:Q", title="cutoff (log scale)", scale=scale, axis=axis)
+    if against is not None:
+        _check_against(named(systems), against)
+    rows, n_systems = _curves(systems, "cutoff", cutoffs_of, options, against)
+    if against is not None:
+        return _apart(rows, n_systems, x, f"{whole.label}@k less that of {short(against)}", against)
+    title = f"{whole.label}@k, mean over queries ({better(whole)})"
+    own = [row for row in rows if row["label"] == rows[0]["label"]]
     widest = max(own, key=lambda row: row["tie_max"] - row["tie_min"])
     of_ties = f"; tie order moves it most @{widest['cutoff']}" if is_moved(own) else ""
     ends = " to ".join(f"{number(row['mean'])} @{row['cutoff']:g}" for row in (own[0], own[-1]))
-    scale, axis = alt.Scale(type="log", nice=False), alt.Axis(values=list(at), grid=False)
-    x = alt.X("cutoff:Q", title="cutoff (log scale)", scale=scale, axis=axis)
-    title = f"{whole.label}@k, mean over queries ({better(whole)})"
-    return _with_bands(found, x, title, f"{whole.label} from {ends}", of_ties)
+    return _with_bands(rows, n_systems, x, title, finding=f"{whole.label} from {ends}", of_ties=of_ties)
+
+
+def _check_against(evaluations: Mapping[str, Evaluation], against: str) -> None:
+    """Refuse what others cannot be held against: their means are to be over the same queries."""
+    if against not in evaluations:
+        raise ParameterError(argument="against", given=against, allowed=list(evaluations))
+    own, *others = sorted(evaluations.values(), key=lambda one: one is not evaluations[against])
+    if not others or any(not np.array_equal(one.query_ids, own.query_ids) for one in others):
+        raise FigureError(f"no other system has the queries of {against}" if others else "there is one system alone")
 
 
 @figure("systems", "comparison", measures="all", place=60)
@@ -154,11 +176,12 @@ def precision_recall(
             f"interpolated precision of ties as large as these takes about {round(steps / STEPS_A_SECOND):,} seconds",
             python="even_if_slow=True computes it",
         )
-    found = _curves(systems, "recall", family, options)
-    first = {row["recall"]: row["mean"] for row in found if row["system"] == found[0]["system"]}
+    rows, n_systems = _curves(systems, "recall", family, options)
+    first = {row["recall"]: row["mean"] for row in rows if row["system"] == rows[0]["system"]}
     ends = " and ".join(f"{number(first[level])} at recall {level:g}" for level in (0.0, 0.5))
     x = alt.X("recall:Q", title="recall", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(grid=False))
-    return _with_bands(found, x, "interpolated precision, mean over queries", f"interpolated precision {ends}")
+    title = "interpolated precision, mean over queries"
+    return _with_bands(rows, n_systems, x, title, finding=f"interpolated precision {ends}")
 
 
 def _curves(
@@ -166,8 +189,9 @@ def _curves(
     step: str,
     family: Mapping[float, Measure],
     options: Mapping[str, Any] | IntervalOptions | None,
-) -> list[Record]:
-    """Return a row for each system and measure of a family, the best systems first (by the mean over the family).
+    against: str | None = None,
+) -> tuple[list[Record], int]:
+    """Return a row for each measure of a family and each of the best systems (by the mean over the family); how many.
 
     Parameters
     ----------
@@ -176,37 +200,43 @@ def _curves(
         The column of the numbers by which the measures of the family differ.
     family : dict of float to Measure
     options : dict or IntervalOptions, optional
+    against : str, optional
+        The system from which the others are to differ, in a column of their differences.
     """
     evaluations = named(systems)
     asked = interval_options(options, systems)
     if options is None and max(len(one.query_ids) for one in evaluations.values()) > MANY and asked.method == "auto":
         asked = replace(asked, method="t")  # as good with so many queries, and at once
-    found: list[list[Record]] = []
-    for label, (name, evaluation) in zip(labels(evaluations), evaluations.items(), strict=True):
-        placed = [evaluation.placements_of(one) for one in family.values()]
-        scores = [
+    found = {
+        name: [
             score_of(one, its, its, evaluation.conventions.no_relevant)
-            for one, its in zip(family.values(), placed, strict=True)
+            for one, its in zip(family.values(), map(evaluation.placements_of, family.values()), strict=True)
         ]
-        rows = [
-            {"system": name, "label": label, step: value, **of_mean(one, interval), "method": interval.method}
-            for value, one, interval in zip(family, scores, intervals(scores, asked), strict=True)
-        ]
-        found += [rows] if any(row["n_queries"] for row in rows) else []
+        for name, evaluation in evaluations.items()
+    }
+    found = {name: scores for name, scores in found.items() if any(one.n_queries for one in scores)}
     if not found:
         raise FigureError("no system has a value: no query counts, or none has a relevant document")
+    base = None if against is None else [float(one.mean) for one in found.pop(against)]
     sign = -1 if next(iter(family.values())).higher_is_better else 1
-    return [row for rows in sorted(found, key=lambda rows: sign * sum(row["mean"] for row in rows)) for row in rows]
+    best = sorted(found, key=lambda name: sign * sum(one.mean for one in found[name]))
+    rows: list[Record] = []
+    for label, name in list(zip(labels(best), best, strict=True))[:MOST]:
+        scores = found[name]
+        for n, (value, one, interval) in enumerate(zip(family, scores, intervals(scores, asked), strict=True)):
+            row = {"system": name, "label": label, step: value, **of_mean(one, interval), "method": interval.method}
+            rows.append(row if base is None else row | {"difference": row["mean"] - base[n]})
+    return rows, len(found)
 
 
-def _with_bands(found: Sequence[Record], x: alt.X, title: str, finding: str, of_ties: str = "") -> alt.LayerChart:
+def _with_bands(
+    rows: Sequence[Record], n_systems: int, x: alt.X, title: str, *, finding: str, of_ties: str = ""
+) -> alt.LayerChart:
     """Draw a line for each system, with bands if there are few; the finding is about the first."""
-    order = list(dict.fromkeys(row["label"] for row in found))
-    kept = order[:MOST]
-    rows = [row for row in found if row["label"] in kept]
+    kept = list(dict.fromkeys(row["label"] for row in rows))
     y = alt.Y("mean:Q", title=title, scale=alt.Scale(zero=False))
     layers = lines(x, y, "label", kept, ["mean", "low", "high", "tie_min", "tie_max"])
-    notes = [f"point: exact mean over tie orders; ranges and intervals are drawn for two systems, not {len(order)}."]
+    notes = [f"point: exact mean over tie orders; ranges and intervals are drawn for two systems, not {n_systems}."]
     if len(kept) <= MOST_BANDS:
         base = alt.Chart().encode(x, color=series("label", kept)[0])
         layers = [
@@ -219,9 +249,23 @@ def _with_bands(found: Sequence[Record], x: alt.X, title: str, finding: str, of_
         )
         by = f"intervals by {three(list(methods))}" if methods else ""
         notes = marks(rows, "point: exact mean over tie orders", by)
-    over = n_queries(*(row["n_queries"] for row in found))
-    headline = f"{short(found[0]['system'])}: {finding} ({over}){of_ties}"
-    return finished(layers, rows, height=240, title=headline, notes=[*notes, left_out(len(kept), len(order))])
+    over = n_queries(*(row["n_queries"] for row in rows))
+    headline = f"{short(rows[0]['system'])}: {finding} ({over}){of_ties}"
+    return finished(layers, rows, height=240, title=headline, notes=[*notes, left_out(len(kept), n_systems)])
+
+
+def _apart(rows: Sequence[Record], n_systems: int, x: alt.X, title: str, against: str) -> alt.LayerChart:
+    """Draw for each system how far its mean is from that of another; the finding is about the first."""
+    kept = list(dict.fromkeys(row["label"] for row in rows))
+    layers = lines(x, alt.Y("difference:Q", title=title), "label", kept, ["difference", "mean", "tie_min", "tie_max"])
+    own = [row for row in rows if row["label"] == kept[0]]
+    ends = " to ".join(f"{signed(row['difference'])} @{row['cutoff']:g}" for row in (own[0], own[-1]))
+    headline = f"{short(own[0]['system'])} differs from {short(against)} by {ends}"
+    notes = [
+        f"point: exact mean over tie orders, less that of {short(against)} ({n_queries(own[0]['n_queries'])}).",
+        left_out(len(kept), n_systems, "other systems"),
+    ]
+    return finished([zero_line(), *layers], rows, height=240, title=headline, notes=notes)
 
 
 @figure("languages", place=120)

@@ -52,6 +52,8 @@ RANGES = ("system", "system_min", "system_max", "baseline", "baseline_min", "bas
 POWERS = (0.5, 0.8, 0.95)
 STEPS = 40  # points of a curve
 MOST_CELLS = 40  # systems in a matrix: cells of more would be dots
+SMALL_LEAD = 0.05  # a lead that is not drawn darkest, even if there is no larger one
+ON_DARK, ON_LIGHT = "#fefefe", "#010101"  # text of cells, whose colours are the same in each theme
 MOST_WITH_P = 8
 MOST_WITH_NUMBERS = 16
 MOST_COLUMNS = 24  # whose names do not overlap
@@ -433,11 +435,7 @@ def power(
     """
     duel = duel_of(comparison, measure, system, baseline)
     of, pair = duel.measure.label, duel.pair
-    planned = (
-        comparison.sample_sizes()
-        .filter(measure=pair.measure, system=pair.system, baseline=pair.baseline)
-        .row(0, named=True)
-    )
+    planned = comparison.sample_sizes(pair=pair).row(0, named=True)
     if planned["detectable_difference"] is None:
         raise FigureError(
             f"{pair.system} and {pair.baseline} show no spread by {of} that a power could be worked out from:"
@@ -567,7 +565,7 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
             (alt.Y, "label", alt.Axis(labelLimit=130, **axis)),
         )
     )
-    largest = max(row["advantage"] or 0.0 for row in rows) or 1.0
+    largest = max(SMALL_LEAD, *(row["advantage"] or 0.0 for row in rows))
     layers = _layers(alt.Chart().encode(x, y), largest, n_systems, f"lead in {of.label}")
     n_significant, n_open = (
         sum(getattr(pair, name) for pair in pairs.values()) for name in ("significant", "can_flip")
@@ -593,18 +591,20 @@ def _layers(base: alt.Chart, largest: float, n_systems: int, title: str) -> list
     tip = tips("label:N", "against_label:N", "difference:Q", "p_adjusted:Q", "flip_probability:Q")
     size = 10 if n_systems <= MOST_WITH_P else 8
     layers = []
-    for part, field, words, most, colours, form, is_dark in (
-        ("advantage", "advantage", title, largest, ["#EEF5FA", "#084B83"], "+.2~f", f"> {0.5 * largest!r}"),
-        ("flip", "flip_probability", "reversed by random ties", 0.5, ["#FFFFFF", "#6B6B6B"], ".0%", "> 0.3"),
+    # text turns white where both have the same contrast, which is above 4.5
+    for part, field, words, most, colours, form, dark in (
+        ("advantage", "advantage", title, largest, ["#EEF5FA", "#084B83"], "+.2~f", 0.726),
+        ("flip", "flip_probability", "reversed by random ties", 0.5, ["#FFFFFF", "#6B6B6B"], ".0%", 0.929),
     ):
         cells = base.transform_filter(f"datum.part == '{part}'")
         colour = alt.Color(
             f"{field}:Q",
             title=words,
-            scale=alt.Scale(domain=[0, most], range=colours, clamp=True),
+            scale=alt.Scale(domain=[0, most], range=colours, clamp=True, interpolate="rgb"),
             legend=alt.Legend(format=form, values=[0, most / 2, most], gradientLength=130, gradientThickness=9),
         )
-        of_text = alt.ColorValue(**alt.condition(f"datum.{field} {is_dark}", alt.value("white"), alt.value("#111")))
+        is_dark = f"datum.{field} > {dark * most!r}"
+        of_text = alt.ColorValue(**alt.condition(is_dark, alt.value(ON_DARK), alt.value(ON_LIGHT)))
         layers.append(cells.mark_rect(stroke="#ccc", strokeWidth=0.5).encode(color=colour, tooltip=tip))
         layers.append(
             cells.mark_text(fontSize=size, lineBreak="\n", lineHeight=size + 2).encode(text="text:N", color=of_text)

@@ -23,6 +23,7 @@ SMALL = 1 << 20  # bytes
 ENDS_OF_NUMBERS = b"0123456789.fFnNyY"  # inf, nan and infinity are numbers too
 
 PIECE = 1 << 25  # bytes of files that are split together
+MOST_FILES = 64  # at once: Polars waits for ever where more than some hundred are read together
 LOOKED = 20  # lines that say whether a file is as it is mostly written
 
 T = TypeVar("T")
@@ -117,7 +118,7 @@ def in_pieces(items: Sequence[T], path_of: Callable[[T], Path | None]) -> Iterat
         path = path_of(item)
         size = path.stat().st_size if path is not None and os.path.isfile(path) else 0  # noqa: PTH113 - never raises
         n_bytes += size
-        if not pieces or n_bytes > PIECE or is_bounded():
+        if not pieces or n_bytes > PIECE or len(pieces[-1][1]) == MOST_FILES or is_bounded():
             pieces.append(([], []))
             n_bytes = size
         pieces[-1][0].append(item)

@@ -5,7 +5,8 @@ import json
 import math
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, permutations, product
+from itertools import chain, groupby, permutations, product
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from deadheat.evaluation.strata import label
 from deadheat.measures import Measure
 from deadheat.report.of_steps import HEADINGS
 from deadheat.report.page.at_a_glance import glance, headline_of
-from deadheat.report.page.subject import Subject
+from deadheat.report.page.subject import MOST_SYSTEMS, Subject
 from deadheat.report.score_tables import level_heading
 from deadheat.settings import Conventions
 from deadheat.wording import NOISE, printable
@@ -34,7 +35,6 @@ STEPPED = 5  # systems, the best first, of whose rankings it is shown
 MOST_VALUES = 50_000  # that are kept with all digits; more are rounded
 ROUNDED = 7  # decimals
 MOST_EXACT, ROUNDED_MORE = 400_000, 5  # of still more values, of which a page shows four decimals
-MOST_SYSTEMS = 40  # whose values by query, and rankings, a page holds
 FEW_ORDERS = 24  # of the ties of a query, which are listed one by one
 MOST_LISTED = 12  # different values over the orders of ties that are listed; more are gathered in as many bins
 
@@ -277,7 +277,7 @@ def _each_order(
     # what remains of a tie that a depth cuts depends on the rule
     if not top.height or top.height < top["n"][0] or evaluation.conventions.depth is not None:
         return
-    ties = top.group_by("score", maintain_order=True).agg("doc_id")["doc_id"].to_list()
+    ties = [[doc for doc, _ in tie] for _, tie in groupby(top.select("doc_id", "score").rows(), itemgetter(1))]
     if not 1 < math.prod(math.factorial(min(len(tie), FEW_ORDERS)) for tie in ties) <= FEW_ORDERS:
         return
     own = evaluation.placements_of(measure).select(evaluation.query_ids == query)

@@ -8,15 +8,18 @@ from itertools import islice
 from typing import Any
 
 from deadheat.errors import MissingDependencyError
-from deadheat.report.page.subject import Subject
+from deadheat.report.page.subject import MOST_SYSTEMS, Subject
 
 ID = re.compile(r'(\bid="|url\(#|xlink:href="#|\bhref="#)')
 TWICE = ("traditional", "overview")  # of ties: what is drawn of systems too, and what holds the other figures
+FEW = 2  # systems, whose curves are drawn themselves; those of more as their distance from the baseline
 TAG = re.compile(r"<\w[^<>]*>")
+OF_FEW = ("cutoffs", "matrix", "power", "precision_recall", "scatter")  # figures that many systems take long
 LABELS = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')
 PLACES = re.compile(r' (?:d|transform)="[^"]*"')
 COLOUR = re.compile(r'(fill|stroke)="(#?)([0-9a-fA-F]{3,6}|white|black)"')  # which the style sheet of the page changes
-ON_WHITE = ("matrix",)  # whose text is on cells of many colours: it stays on white in a dark theme
+FONT = re.compile(r'font-size="([\d.]+)px"')
+READABLE = 12  # pixels of the smallest text
 DECIMALS = re.compile(r"(\.\d\d)\d+")
 ACTIVE = re.compile(r"<(?:script|foreignObject|iframe|image|a)\b", re.IGNORECASE)
 
@@ -70,8 +73,9 @@ def pictures_of(subject: Subject, numbers: Iterator[int], *, most: int | None = 
         of += [("strata", subject.strata(columns)) for columns in subject.groupings]
         of += [("ties", ties)] if ties is not None else []
     without = without_news(subject)
+    against = subject.duel[1] if subject.duel and len(subject.ranked) > FEW else None
     for part, drawn in of:
-        yield from islice(draw(part, drawn, subject.main.label, numbers, without), most)
+        yield from islice(draw(part, drawn, subject.main.label, numbers, without, against=against), most)
 
 
 def draw(
@@ -80,15 +84,17 @@ def draw(
     measure: str,
     numbers: Iterator[int],
     without: Collection[str] = (),
+    **options: object,
 ) -> Iterator[Picture]:
-    """Draw the figures of an object, but for some by their names."""
+    """Draw the figures of an object, but for some by their names; each takes the options that it knows."""
     from altair.utils.schemapi import debug_mode
 
     from deadheat.figures import drawings  # figures need Altair
     from deadheat.figures.saving import svg_of
+    from deadheat.figures.style import WIDTH
 
     with debug_mode(False):  # noqa: FBT003 - figures of ours are valid; to check them takes a third of the time
-        found = list(drawings(of, [measure], without=(*without, *TWICE) if part == "ties" else without))
+        found = list(drawings(of, [measure], without=(*without, *TWICE) if part == "ties" else without, **options))
     for one in found:
         if one.chart is None:
             yield Picture(one.name, part, why_not=str(one.error))
@@ -97,21 +103,25 @@ def draw(
         titled = spec.get("title")
         title = titled.get("text", "") if isinstance(titled, dict) else titled or one.name
         svg = compact(ID.sub(rf"\g<1>f{own}-", svg_of(spec)))
-        if one.figure not in ON_WHITE:
-            svg = COLOUR.sub(lambda found: f'{found[1]}="var(--fig-{found[3].lower()},{found[2]}{found[3]})"', svg)
+        svg = COLOUR.sub(lambda found: f'{found[1]}="var(--fig-{found[3].lower()},{found[2]}{found[3]})"', svg)
+        width = WIDTH * READABLE / min(map(float, FONT.findall(svg)), default=READABLE)
         label = html.escape(" ".join(title) if isinstance(title, list) else title)
         data: list[dict[str, Any]] = spec.get("data", {}).get("values") or next(
             iter(spec.get("datasets", {}).values()), []
         )
-        yield Picture(one.name, part, svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1), data, number=own)
+        described = f'<svg role="img" aria-label="{label}" style="min-width:{width:.0f}px"'
+        yield Picture(one.name, part, svg.replace("<svg", described, 1), data, number=own)
 
 
 def without_news(subject: Subject) -> list[str]:
     """Return the names of the figures that would show nothing, such as the share of ties where all tie.
 
-    And of ranks: they are of all measures together, which takes longer than the rest of the page.
+    And of ranks: they are of all measures together, which takes longer than the rest of the page. Of very many systems
+    there are only those that are looked at first.
     """
     names = ["ranks", *["matrix"] * (len(subject.ranked) < 3)]
+    if len(subject.ranked) > MOST_SYSTEMS:
+        names += OF_FEW
     found = [own for name in subject.ranked[:2] if (own := subject.ties_of(name)) is not None]
     if all((own["n_tied"] == own["n_documents"]).all() for own in found):
         names += ["mean_tie_ratio", "tie_ratio"]

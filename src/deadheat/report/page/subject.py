@@ -24,6 +24,7 @@ from deadheat.report.model import Table
 from deadheat.report.of_comparison import best_first
 
 N_DECIDING = 20  # queries whose rankings a page holds
+MOST_SYSTEMS = 40  # whose values by query, and rankings, a page holds
 
 
 @dataclass(frozen=True)
