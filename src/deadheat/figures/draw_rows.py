@@ -28,10 +28,10 @@ from deadheat.figures.draw_ties import (
     tie_ratio,
 )
 from deadheat.figures.style import (
-    BAND,
     BLACK,
     BLUE,
     CONFIG,
+    OF_BAND,
     ORANGE,
     SKY,
     Record,
@@ -131,7 +131,7 @@ def forest(
     )
     end = base.mark_tick(color=BLUE, opacity=1, thickness=1.6, height=size * 0.3)
     layers = [
-        base.mark_bar(color=BAND, height=size * 0.55).encode(x("tie_min"), alt.X2("tie_max")),
+        base.mark_bar(**OF_BAND, height=size * 0.55).encode(x("tie_min"), alt.X2("tie_max")),
         base.mark_rule(color=BLUE, strokeWidth=1.6).encode(x("low"), alt.X2("high")),
         end.encode(x("low")),
         end.encode(x("high")),
@@ -305,7 +305,7 @@ def strata(
     x = quantity(alt.X, f"{of.label}, mean over queries ({better(of)})", zero=False)
     tip = tips("system:N", "label:N", "n_queries:Q", "mean:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q")
     layers = [
-        base.mark_bar(color=BAND, height=9).encode(x("tie_min"), alt.X2("tie_max")),
+        base.mark_bar(**OF_BAND, height=9).encode(x("tie_min"), alt.X2("tie_max")),
         base.mark_rule(strokeWidth=1.6).encode(x("low"), alt.X2("high"), color=colour),
         base.mark_point(filled=True, opacity=1, size=46, stroke="white", strokeWidth=0.6).encode(
             x("mean"), color=colour, shape=shape, tooltip=tip

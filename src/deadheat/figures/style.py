@@ -30,6 +30,7 @@ BLACK, BLUE, SKY, GREEN, ORANGE, RED, PURPLE, GREY = (
     "#767676",
 )
 BAND = "#F5C26B"  # a light orange, for ranges over tie orders
+OF_BAND: dict[str, Any] = {"color": BAND, "stroke": "#B9770E", "strokeWidth": 0.6}  # whose edge one sees on white
 SERIES = (BLUE, RED, GREEN, BLACK, PURPLE, ORANGE, SKY, GREY)
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [10, 4], [1, 3], [5, 2, 1, 2, 1, 2])

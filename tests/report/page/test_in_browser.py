@@ -126,6 +126,44 @@ DRAWN = """() => [...document.querySelectorAll("figure[data-live] svg")].map((sv
     const named = [cut, over, small].map((all) => all.map(([, one]) => one.textContent));
     return [svg.getAttribute("role"), Boolean(svg.getAttribute("aria-label")), ...named];
 })"""
+PAINTED = """() => {
+    const parse = (text) => (text.startsWith("rgb") ? [...text.match(/[\\d.]+/g).map(Number), 1].slice(0, 4) : null);
+    const over = (top, below, alpha) => below.map((one, n) => alpha * top[n] + (1 - alpha) * one);
+    const linear = (one) => (one <= 10.02 ? one / 3294.6 : ((one / 255 + 0.055) / 1.055) ** 2.4);
+    const light = (colour) => colour.reduce((sum, one, n) => sum + [0.2126, 0.7152, 0.0722][n] * linear(one), 0.05);
+    const contrast = (a, b) => Math.max(light(a) / light(b), light(b) / light(a));
+    const paper = parse(getComputedStyle(document.body).backgroundColor).slice(0, 3);
+    const painted = (one, kind, below) => {
+        const colour = parse(getComputedStyle(one)[kind]);
+        let alpha = colour ? colour[3] * getComputedStyle(one)[`${kind}Opacity`] : 0;
+        for (let up = one; up instanceof SVGElement; up = up.parentNode) alpha *= getComputedStyle(up).opacity;
+        return alpha < 0.02 ? null : over(colour, below, alpha);
+    };
+    const found = [];
+    for (const svg of document.querySelectorAll("figure svg")) {
+        const figure = svg.closest("figure");
+        const name = figure.dataset.live || figure.querySelector(".canvas").getAttribute("aria-label");
+        const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+        for (const one of svg.querySelectorAll("text, path, rect, circle, line")) {
+            const kind = (one.closest("[class]").getAttribute("class").match(/grid|background|mark-rect/) || ["mark"])[0];
+            const isText = one.tagName === "text";
+            if (!one.checkVisibility() || (isText && !one.textContent.trim())) continue;
+            const { left, top, width, height } = one.getBoundingClientRect();
+            const [x, y] = [left + width / 2, top + height / 2];
+            let below = paper;
+            for (const cell of isText ? svg.querySelectorAll("rect, path") : []) {
+                const own = cell.getBoundingClientRect();
+                const isUnder = own.left < x && x < own.right && own.top < y && y < own.bottom;
+                if (isUnder && cell.compareDocumentPosition(one) & 4) below = painted(cell, "fill", below) || below;
+            }
+            const colours = (isText ? ["fill"] : ["fill", "stroke"]).map((part) => painted(one, part, below));
+            const best = Math.max(...colours.filter(Boolean).map((colour) => contrast(colour, below)));
+            const size = isText ? scale * parseFloat(getComputedStyle(one).fontSize) : null;
+            if (best > 1 || (isText && colours[0])) found.push([name, isText ? "label" : kind, best, size]);
+        }
+    }
+    return found;
+}"""
 SMALL = """() => [...document.querySelectorAll("main *")]
     .filter((one) => one.checkVisibility())
     .filter((one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
@@ -146,6 +184,23 @@ def test_figures_are_readable_and_nothing_is_cut(browser: Browser, tmp_path: Pat
         assert figures == [["img", True, [], [], []]] * len(figures)
         assert found.page.evaluate(SMALL) == []
         assert found.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 360), ("dark", 1400)])
+def test_each_mark_and_label_of_all_figures_has_contrast(browser: Browser, page: Path, theme: str, width: int) -> None:
+    """Computed where it is painted: labels 4.5 to what is behind them, marks 3 to the page; labels have 12 pixels."""
+    pytest.importorskip("altair", reason="figures need Altair")
+    with browser.opened(page, theme=theme, width=width) as found:
+        found.page.evaluate("document.querySelectorAll('details.gallery').forEach((one) => { one.open = true; })")
+        painted = found.page.evaluate(PAINTED)
+    assert {name.split("-")[0] for name, *_ in painted} > {"0:forest", "0:differences", "0:ties", "matrix", "scatter"}
+    # cells have their numbers as labels; boxes are the ranges of the points in them
+    quiet = {("matrix", "mark-rect"), ("scatter", "mark-rect")}
+    shown = [one for one in painted if one[1] not in {"grid", "background"}]
+    faint = [one for one in shown if one[2] < (4.5 if one[1] == "label" else 3)]
+    assert [one for one in faint if (one[0].split("-")[0], one[1]) not in quiet] == []
+    assert [one for one in shown if one[1] == "label" and one[3] < 11.9] == []
+    assert len(shown) > 300
 
 
 def test_files_of_a_figure_and_of_the_leaderboard(browser: Browser, page: Path, tmp_path: Path) -> None:
