@@ -111,12 +111,12 @@ def cutoffs(
     of = parse_measure(measure)
     if "cutoff" not in {one.name for one in fields(of)}:
         raise FigureError(f"{of.label} has no cutoff", hint="take one that has, such as nDCG, R or P")
-    whole, cutoffs_of = of(cutoff=None), {cutoff: of(cutoff=cutoff) for cutoff in sorted(at)}
+    whole = of(cutoff=None)
     scale, axis = alt.Scale(type="log", nice=False), alt.Axis(values=list(at), grid=False)
     x = alt.X("cutoff:Q", title="cutoff (log scale)", scale=scale, axis=axis)
     if against is not None:
         _check_against(named(systems), against)
-    rows, n_systems = _curves(systems, "cutoff", cutoffs_of, options, against)
+    rows, n_systems = _curves(systems, "cutoff", {cutoff: of(cutoff=cutoff) for cutoff in sorted(at)}, options, against)
     if against is not None:
         return _apart(rows, n_systems, x, f"{whole.label}@k less that of {short(against)}", against)
     title = f"{whole.label}@k, mean over queries ({better(whole)})"

@@ -145,7 +145,7 @@ PAINTED = """() => {
         const name = figure.dataset.live || figure.querySelector(".canvas").getAttribute("aria-label");
         const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
         for (const one of svg.querySelectorAll("text, path, rect, circle, line")) {
-            const kind = (one.closest("[class]").getAttribute("class").match(/grid|background|mark-rect/) || ["mark"])[0];
+            const [kind] = one.closest("[class]").getAttribute("class").match(/grid|background|mark-rect/) || ["mark"];
             const isText = one.tagName === "text";
             if (!one.checkVisibility() || (isText && !one.textContent.trim())) continue;
             const { left, top, width, height } = one.getBoundingClientRect();
