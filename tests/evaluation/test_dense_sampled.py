@@ -185,5 +185,7 @@ def test_bad_arguments() -> None:
         evaluated(random_case(1), ["RR"], 0)
     with pytest.raises(ParameterError, match="positives must be one of 'together', 'each'"):
         evaluated(random_case(1), ["RR"], 2, positives="all")
+    with pytest.raises(ParameterError, match="positives is about sampled negatives"):
+        dh.evaluate_dense(np.ones((1, 3)), [[0]], "RR", positives="each")
     with pytest.raises(MeasureError, match="sampled= needs relevance 2 or more of all judged documents"):
         evaluated((np.arange(7.0), {1: 1, 2: 2}, []), ["RR(rel=2)"], 2)

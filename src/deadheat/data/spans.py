@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arguments import check_choice, positive
-from deadheat.data.tables import LOWER_FIRST, Qrels, Run, Source, hash_of_ids, label_of, path_of
+from deadheat.data.tables import LOWER_FIRST, NO_ANSWER, Qrels, Run, Source, hash_of_ids, label_of, path_of
 from deadheat.errors import DataError, DuplicateError, NothingJudgedWarning, ParameterError
 from deadheat.io.passages import ANSWERABLE, OFFSETS, TEXT, read_passages
 from deadheat.io.records import Wanted, as_text, read_records
@@ -225,6 +225,8 @@ class Spans:
         share = {"span": "the span", "chunk": "the chunk"}.get(self.overlap_of)
         asked = f"at least {self.overlap:g} of {share}" if share else "a part of the span"
         qrels.notes = (f"spans: a chunk is relevant if it covers {asked}; R is the share of spans that chunks hit",)
+        if self.unanswerable:
+            qrels.notes += (NO_ANSWER.format(counted(len(self.unanswerable), "query", "queries")),)
         retrieved = Run.of_checked(chunks.select("query_id", pl.col("chunk").alias("doc_id"), "score"), label)
         retrieved.check_duplicates()
         if ascending:

@@ -36,6 +36,7 @@ from deadheat.wording import counted, three
 
 HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
 LOWER_FIRST = "lower scores rank first, as asked"
+NO_ANSWER = "{} without an answer, as the table says"
 OF_TUPLES = "scores are tuples: the second part orders what ties by the first, and so on"
 
 # A path, a dict of dicts, an iterable of (query, document, number) tuples, or a dataframe that Narwhals takes
@@ -341,7 +342,7 @@ class Qrels(DocumentTable):
         self.path = None  # its lines are read
         rows = super()._read(judged, progress)
         self.path = path
-        self.notes = (*self.notes, f"{counted(len(without), 'query', 'queries')} without an answer, as the table says")
+        self.notes = (*self.notes, NO_ANSWER.format(counted(len(without), "query", "queries")))
         nested: Any = {**rows.to_dict(), **{query: {} for query in without}}
         return MappingRows(nested, self.kind, self.where) if without else rows
 

@@ -27,7 +27,7 @@ from deadheat.placements.dense import Counted, count_dense, ids_at
 from deadheat.placements.embeddings import SIMILARITIES, count_embeddings
 from deadheat.placements.lists import Lists
 from deadheat.settings import Conventions
-from deadheat.wording import Plain, as_given, counted
+from deadheat.wording import Advice, Plain, as_given, counted
 
 TIES = ("expected", "best", "worst", "random")  # others look at ids or at the order of rows, which a matrix lacks
 REPEATED = ("error", "once")
@@ -154,6 +154,10 @@ def evaluate_dense(
     )
     _refuse_no_judgment(counted)
     if sampled is None:
+        if positives != POSITIVES[0]:
+            raise ParameterError(
+                "is about sampled negatives", argument="positives", given=positives, hint=Advice("sampled")
+            )
         return evaluation_of(counted, chosen, conventions, rng, name)
     n = as_count("sampled", sampled)
     found = sampled_scores(counted, chosen, n, positives=positives, conventions=conventions, rng=rng)

@@ -424,7 +424,7 @@ def _values(popularity: FloatArray, size: int, head: float, n_users: float) -> d
     if not most > 0:
         raise ParameterError(argument="popularity", given=Plain("0 for every item"), allowed="some number above 0")
     if n_users < most:
-        raise ParameterError(f"n_users={n_users:g} is less than {most:g}, the users of one item", argument="n_users")
+        raise ParameterError(f"is less than {most:g}, the users of one item", argument="n_users", given=n_users)
     n_head = math.floor(head * size + 1e-9)
     ordered = np.sort(np.append(popularity, np.zeros(size - len(popularity))))[::-1]
     border = ordered[n_head] if n_head < size else -np.inf  # the first that is not in the head
