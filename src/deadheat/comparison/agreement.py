@@ -14,7 +14,7 @@ from deadheat.comparison.comparison import compare_evaluated
 from deadheat.comparison.system_orders import SystemOrders, order_agreement, totals_of
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown, frame_of
-from deadheat.data.tables import Run, Source
+from deadheat.data.tables import Run, Source, check_each
 from deadheat.errors import DataError, DeadheatWarning
 from deadheat.evaluation.evaluate import load_evaluation
 from deadheat.evaluation.evaluation import Evaluation
@@ -172,9 +172,7 @@ def agree(
             DeadheatWarning,
             stacklevel=2,
         )
-    if check_duplicates:
-        for one in runs:
-            one.check_duplicates()
+    check_each(*runs, is_asked=check_duplicates)
     frames = [one.positions(score_precision) for one in runs]
     queries = [set(frame["query_id"].unique().to_list()) for frame in frames]
     common = queries[0] & queries[1]

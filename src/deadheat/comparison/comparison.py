@@ -26,7 +26,7 @@ from deadheat.data.precision import ScorePrecision
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.spans import Spans
-from deadheat.data.tables import Qrels, Run, Source, label_of, path_of
+from deadheat.data.tables import Qrels, Run, Source, check_each, label_of, path_of
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluate import EvaluationArguments, checked, evaluate, keys_of, opened, parse_measures
 from deadheat.evaluation.evaluation import Evaluation, labelled_by_none
@@ -981,8 +981,7 @@ def compare_under(
     """Compare runs by a design that was checked for them, without warnings."""
     if conventions.unjudged == "judge":
         raise ParameterError(argument="unjudged", given="judge", allowed=("zero", "bounds"), hint="it is of evaluate")
-    for table in (qrels, *runs.values(), *([] if judge is None else [judge])) if check_duplicates else ():
-        table.check_duplicates()
+    check_each(qrels, *runs.values(), judge, is_asked=check_duplicates)
     rngs = [generator(design.rng, number) for number in range(len(runs))]  # of each run, its own draws
     each = list(evaluate_many(conventions, qrels, list(runs.values()), measures, rngs, rule="doc_id"))
     evaluations = {name: one for name, (one, _) in zip(runs, each, strict=True)}

@@ -442,14 +442,6 @@ def side_of(
         known.append(by_doc_id[evaluation.measures.index(scores.measure)])
     columns = np.full((6, len(own)), np.nan)
     columns[: len(known), own] = known
-    weights = None
-    if scores.is_weighted:
-        weights = np.ones(len(own))
-        weights[own] = scores.weights
-    repeats = None
-    if scores.repeats is not None:
-        repeats = np.full((len(own), scores.repeats.values.shape[1]), np.nan)
-        repeats[own] = scores.repeats.values
     return Side(
         measure=scores.measure,
         evaluation=evaluation,
@@ -462,9 +454,16 @@ def side_of(
         by_doc_id=columns[5],
         is_exact=not np.nan_to_num(scores.standard_error).any(),
         rng=rng,
-        weights=weights,
-        repeats=repeats,
+        weights=_over_all(scores.weights, own, 1.0) if scores.weights is not None and scores.is_weighted else None,
+        repeats=None if scores.repeats is None else _over_all(scores.repeats.values, own, np.nan),
     )
+
+
+def _over_all(values: FloatArray, own: BoolArray, other: float) -> FloatArray:
+    """Return the values of some queries over all of them, with a number for the others."""
+    found = np.full((len(own), *values.shape[1:]), other)
+    found[own] = values
+    return found
 
 
 def gap_of(one: Side, other: Side) -> Side:

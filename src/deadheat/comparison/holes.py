@@ -14,7 +14,7 @@ from deadheat.arrays import FloatArray, IntArray
 from deadheat.comparison.comparison import named_runs
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
-from deadheat.data.tables import Qrels, Run, Source
+from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import MeasureError, ParameterError
 from deadheat.evaluation.scores import PlacedBounds
 from deadheat.evaluation.under import evaluate_under
@@ -161,8 +161,7 @@ def holes(
     limit = None if n is None else as_count("n", n)
     judged = Qrels.of(qrels)
     conventions = Conventions(score_precision=score_precision, unjudged="bounds", unjudged_max_rel=unjudged_max_rel)
-    for table in (judged, *named.values()) if check_duplicates else ():
-        table.check_duplicates()
+    check_each(judged, *named.values(), is_asked=check_duplicates)
     evaluations = {name: evaluate_under(conventions, judged, run, [parsed]) for name, run in named.items()}
     scores = {name: one[parsed] for name, one in evaluations.items()}
     sides: dict[str, _RunBounds] = {}

@@ -19,7 +19,7 @@ from deadheat.comparison.values import side_of_values
 from deadheat.data.judgments import as_qrels
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Plottable, Shown
-from deadheat.data.tables import Qrels, Run, Source
+from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import DataError, SwappedFilesError
 from deadheat.evaluation.evaluate import Measures, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
@@ -447,8 +447,7 @@ def judge_agreement(
     judged = Qrels.of(human)
     notes: list[str] = []
     given = _named(judge)
-    for table in (judged, *given.values()) if check_duplicates else ():
-        table.check_duplicates()
+    check_each(judged, *given.values(), is_asked=check_duplicates)
     frame = judged.to_polars()
     found = {
         name: _agreement(frame, one, name, where=judged.where, rel=rel, confidence=confidence)

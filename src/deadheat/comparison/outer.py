@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray, TextArray, members
+from deadheat.arrays import FloatArray, IntArray, TextArray, aligned, members
 from deadheat.comparison.pairs import pairs_of
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
@@ -90,11 +90,7 @@ def difference_bounds(
     keep = ~np.isnan(value - its_value)
     if not keep.any():
         return None
-    weights = None
-    if scores.weights is not None:
-        weights = np.ones(len(query_ids))
-        weights[members(query_ids, scores.query_ids)] = scores.weights
-        weights = weights[keep]
+    weights = None if scores.weights is None else aligned(scores.weights, scores.query_ids, query_ids)[keep]
     ends_of = (value - its_value, low - its_high, high - its_low)
     found, lowest, highest = (weighting.mean(one[keep], weights) for one in ends_of)
     return found, lowest, highest
@@ -135,13 +131,8 @@ def _both(one: pl.DataFrame | None, other: pl.DataFrame | None, query_ids: TextA
     if one is None or other is None:
         return np.zeros(len(query_ids), np.int64)
     shared = one.join(other, on=["query_id", "doc_id"]).group_by("query_id").len()
-    queries = pl.DataFrame({"query_id": pl.Series(query_ids.tolist(), dtype=pl.String)})
-    return (
-        queries.join(shared, on="query_id", how="left", maintain_order="left")["len"]
-        .fill_null(0)
-        .cast(pl.Int64)
-        .to_numpy()
-    )
+    counts = aligned(shared["len"].to_numpy(), shared["query_id"].to_numpy(), query_ids)
+    return np.nan_to_num(counts).astype(np.int64)
 
 
 def _beside(scores: Scores, other: Scores, query_ids: TextArray, both: IntArray) -> FloatArray:

@@ -15,7 +15,7 @@ from deadheat.arrays import aligned
 from deadheat.data.changes import Changes, changes
 from deadheat.data.known_ids import ids_of
 from deadheat.data.shown import Numbers, Shown, frame_of
-from deadheat.data.tables import Qrels, Run, Source
+from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import Measures, opened, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
@@ -174,8 +174,7 @@ def diff_qrels(
     [('q1', 'a', 1.0, 2.0), ('q1', 'b', None, 1.0)]
     """
     before, after = Qrels.of(old), Qrels.of(new)
-    before.check_duplicates()
-    after.check_duplicates()
+    check_each(before, after)
     unknown = None if collection is None else tuple(sorted({*after.to_polars()["doc_id"]} - ids_of(collection)))
     if isinstance(runs, str | Path):
         raise ParameterError(argument="runs", given=runs, allowed="a dict of name to run, or a list of runs")

@@ -716,6 +716,13 @@ def read_run(
     return Run(source, name=name, format=format, columns=columns, ascending=ascending)
 
 
+def check_each(*tables: DocumentTable | None, is_asked: bool = True) -> None:
+    """Raise `DuplicateError` if a table repeats a (query, document) pair, where that is asked for; None is no table."""
+    for table in tables if is_asked else ():
+        if table is not None:
+            table.check_duplicates()
+
+
 def _check_direction(notes: Collection[str], *, ascending: bool) -> None:
     """Raise if ranks, which have a direction, would be reversed."""
     if ascending and not {RANKED, RANKED_BY_COLUMN}.isdisjoint(notes):

@@ -9,7 +9,7 @@ from deadheat.arguments import LARGEST_INTEGER
 from deadheat.arrays import IntArray
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, UnreadRows
-from deadheat.data.tables import DocumentTable, Qrels, Run, Source
+from deadheat.data.tables import DocumentTable, Qrels, Run, Source, check_each
 from deadheat.errors import DeadheatWarning, ParameterError
 from deadheat.placements.contiguous import Contiguous
 from deadheat.placements.kept import Kept, KeptRows
@@ -93,9 +93,7 @@ def open_pair(qrels: Source, run: Source, *, check_duplicates: bool, ascending: 
             DeadheatWarning,
             stacklevel=3,
         )
-    if check_duplicates:
-        qrels.check_duplicates()
-        run.check_duplicates()
+    check_each(qrels, run, is_asked=check_duplicates)
     return qrels, run
 
 

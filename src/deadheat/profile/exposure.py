@@ -15,7 +15,7 @@ from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArra
 from deadheat.data.groups import BETWEEN, read_groups
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
-from deadheat.data.tables import Qrels, Run, Source
+from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.intervals import why_unknown
 from deadheat.evaluation.repeats import Repeats
@@ -214,8 +214,7 @@ def exposure(
     else:
         runs = [Run.of(one, ascending=ascending) for one in given]
         judgments = None if qrels is None else Qrels.of(qrels)
-        for one in (*runs, *(() if judgments is None else (judgments,))) if check_duplicates else ():
-            one.check_duplicates()
+        check_each(*runs, judgments, is_asked=check_duplicates)
         lists = [Lists.of_run(one, score_precision) for one in runs]
         judged = None if judgments is None else _judged(judgments)
         name = name if isinstance(run, Repeats) else runs[0].name

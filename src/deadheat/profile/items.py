@@ -13,7 +13,7 @@ from deadheat.arguments import as_count, is_number, positive
 from deadheat.arrays import ArrayLike, FloatArray, IntArray, TextArray, run_starts, sums_of
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
-from deadheat.data.tables import Qrels, Run, Source
+from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import ParameterError
 from deadheat.io.forking import check_threads
 from deadheat.placements.dense import entries_of, lists_of_matrix
@@ -188,8 +188,7 @@ def item_profile(
         )
         return profile_of(lists, popularity, cutoff, name="scores", **options)
     own = Run.of(run, ascending=ascending)
-    if check_duplicates:
-        own.check_duplicates()
+    check_each(own, is_asked=check_duplicates)
     lists = Lists.of_run(own, score_precision)
     return profile_of(lists, popularity, cutoff, name=own.name, notes=own.notes, **options)
 

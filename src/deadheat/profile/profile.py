@@ -13,7 +13,7 @@ import polars as pl
 from deadheat.arguments import whole
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
-from deadheat.data.tables import Run, Source
+from deadheat.data.tables import Run, Source, check_each
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import (
     RuleDifference,
@@ -428,16 +428,14 @@ def tie_profile(
     if measures is not None and qrels is None:
         raise ParameterError("measures need qrels", given=Plain("None"))
     keys, run = keys_of(run, then_by), Run.of(run, ascending=ascending)
-    if check_duplicates:
-        run.check_duplicates()
+    check_each(run, is_asked=check_duplicates)
     if keys:
         run = run.then_by(*keys)
     profile = replace(_describe(run.name, grouped(run), at), notes=run.notes)
     if qrels is None:
         return profile
     qrels, run = open_pair(qrels, run, check_duplicates=False)  # the run has been checked
-    if check_duplicates:
-        qrels.check_duplicates()
+    check_each(qrels, is_asked=check_duplicates)
     exact, traditional = evaluate_beside(
         Conventions(missing=missing, no_relevant=no_relevant), qrels, run, parse_measures(measures), beside
     )

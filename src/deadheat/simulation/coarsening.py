@@ -22,7 +22,7 @@ from deadheat.comparison.sums import ROUNDING
 from deadheat.data.precision import round_and_warn
 from deadheat.data.rows import MemoryRows
 from deadheat.data.shown import Plottable, frame_of
-from deadheat.data.tables import Qrels, Run, Source
+from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import are_runs, evaluate_beside, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
@@ -375,9 +375,7 @@ def coarsening_profile(
             f"{len(named):,} runs make {len(places):,} pairs, more than {MOST_PAIRS}",
             hint="give baseline, the run to compare the others with",
         )
-    if check_duplicates:
-        for table in (judged, *named.values()):
-            table.check_duplicates()
+    check_each(judged, *named.values(), is_asked=check_duplicates)
     steps: dict[str, dict[str, Evaluation]] = {}
     rows: list[CoarseScores] = []
     for way in ({}, *ways):

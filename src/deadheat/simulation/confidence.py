@@ -12,7 +12,7 @@ import polars as pl
 from deadheat.arguments import Rng, as_count, as_rng, generator, is_number
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.data.shown import frame_of
-from deadheat.data.tables import Qrels, Run, Source
+from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import ParameterError, UnknownMeasureError
 from deadheat.evaluation.evaluate import EvaluationArguments, evaluate, keys_of, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
@@ -203,8 +203,7 @@ def evaluate_with_confidence(
     if len(keys) != 1:
         raise ParameterError(argument="then_by", given=Plain(counted(len(keys), "run")), allowed="one run")
     judged, first, other = Qrels.of(qrels), Run.of(run), Run.of(keys[0])
-    if check_duplicates:
-        other.check_duplicates()
+    check_each(other, is_asked=check_duplicates)
     plain = evaluate(
         judged,
         first,
