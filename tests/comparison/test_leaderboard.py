@@ -265,8 +265,8 @@ def test_equal_models_are_rarely_separated(sampling: str) -> None:
         ({"task": ["t", "t"], "model": ["a", "a"], "value": [0.1, 0.2]}, DuplicateError, "model a appears twice"),
         ({"task": ["t", "u"], "model": ["a", "a"], "value": [0.1, 70.0]}, DataError, "different scales"),
         ({"task": ["t", "t"], "model": ["a", "b"], "value": [0.1, 70.0]}, DataError, "different scales"),
-        ({"task": ["t", "t"], "model": ["a", "b"], "value": [0.1, float("nan")]}, DataError, "no finite number"),
-        ({"task": ["t", "t"], "model": ["a", "b"], "value": ["0.1", "x"]}, DataError, "no finite number"),
+        ({"task": ["t", "t"], "model": ["a", "b"], "value": [0.1, float("nan")]}, DataError, "not a finite number"),
+        ({"task": ["t", "t"], "model": ["a", "b"], "value": ["0.1", "x"]}, DataError, "not a finite number"),
         ({"task": ["t", "u"], "model": ["a", "b"], "value": [0.1, 0.2]}, DataError, "no model has results on all"),
         (
             {"task": ["t", "u"], "model": ["a", "a"], "measure": ["RR", "AP"], "value": [0.1, 0.2]},
