@@ -522,11 +522,8 @@ def main_of(measures: Sequence[Measure]) -> tuple[Measure, ...]:
     """Return the measures of a short report: those without a cutoff, and the deepest of each kind."""
     if len(measures) <= 8:
         return tuple(measures)
-    deepest: dict[Measure, int] = {}
-    for measure in measures:
-        kind = uncut(measure)
-        deepest[kind] = max(deepest.get(kind, 0), cutoff_of(measure))
-    return tuple(measure for measure in measures if deepest[uncut(measure)] == cutoff_of(measure))
+    cutoffs = collected((uncut(one), cutoff_of(one)) for one in measures)
+    return tuple(one for one in measures if max(cutoffs[uncut(one)]) == cutoff_of(one))
 
 
 def headline(measures: Sequence[Measure]) -> tuple[Measure, ...]:
