@@ -35,6 +35,10 @@ def written(folder: Path, content: str | bytes) -> Path:
     return beside.replace(path)
 
 
+def begin(*paths: Path) -> None:
+    splitting.begin({path: path.stat().st_size for path in paths if path.exists()})
+
+
 def test_only_so_many_files_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Polars waits for ever where it is given a thousand."""
     paths = [tmp_path / f"{n}.run" for n in range(5)]
@@ -49,7 +53,7 @@ def test_only_so_many_files_are_read_at_once(tmp_path: Path, monkeypatch: pytest
 def test_what_was_begun_is_what_is_read(separator: str, tmp_path: Path) -> None:
     path = written(tmp_path, GOOD.replace(" ", separator))
     expected = dh.Run(path).to_polars()
-    splitting.begin(path)
+    begin(path)
     assert len(splitting._begun) == 1
     found = dh.Run(path).to_polars()
     assert found.equals(expected)
@@ -58,16 +62,28 @@ def test_what_was_begun_is_what_is_read(separator: str, tmp_path: Path) -> None:
     assert dh.Run(path).to_polars().equals(expected)
 
 
-def test_one_run_at_a_time(tmp_path: Path) -> None:
+def test_no_more_at_a_time_than_one_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, GOOD)
-    splitting.begin(path)
-    splitting.begin(written(tmp_path, GOOD * 2))
+    begin(path)
+    begin(written(tmp_path, GOOD * 2))
     assert len(splitting._begun) == 1
+    several = [tmp_path / f"{n}.run" for n in range(5)]
+    for one in several:
+        one.write_text(GOOD)
+    monkeypatch.setattr(splitting, "PIECE", 3 * len(GOOD))
+    begin(*several)
+    assert [one for one, *_ in splitting._begun] == several[:3]
+    runs = dh.evaluate({"q1": {"d11": 1}}, {one.name: one for one in several}, ["RR"])
+    assert {one.means()["RR"] for one in runs.values()} == {1 / 9}
+    assert not splitting._begun
+    monkeypatch.setattr(splitting, "PIECE", 1)
+    begin(*several)
+    assert len(splitting._begun) == 1, "a run larger than a piece is one"
 
 
 def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
     path = written(tmp_path, GOOD)
-    splitting.begin(path)
+    begin(path)
     written(tmp_path, GOOD.replace("d1 ", "d_1 "))
     assert dh.Run(path).to_polars()["doc_id"][1] == "d_1"
 
@@ -87,9 +103,9 @@ def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
     ids=["empty", "qrels", "csv", "two blanks", "a blank at the end", "mixed", "mark", "compressed"],
 )
 def test_other_files_are_not_begun(content: str | bytes, tmp_path: Path) -> None:
-    splitting.begin(written(tmp_path, content))
-    splitting.begin(tmp_path)
-    splitting.begin(tmp_path / "none")
+    begin(written(tmp_path, content))
+    begin(tmp_path)
+    begin(tmp_path / "none")
     assert not splitting._begun
 
 
@@ -98,7 +114,7 @@ def test_what_is_wrong_is_said_with_its_line(bad: str, tmp_path: Path) -> None:
     lines = GOOD * 5  # longer than what is looked at before
     assert len(lines) > source.HEAD
     path = written(tmp_path, lines.replace("q", "r") + bad + GOOD)
-    splitting.begin(path)
+    begin(path)
     assert splitting._begun
     with pytest.raises((MalformedRowError, DataError), match=r"x\.run:5001"):
         dh.Run(path)
@@ -111,7 +127,7 @@ def test_a_short_row_that_a_long_one_makes_up_for(tag: str, tmp_path: Path, *, i
     bad = f"q9 Q0 d1 1 0.5\nq9 Q0 d2 2 0.4 {tag} {tag}\n"
     path = written(tmp_path, lines.replace("q", "r") + bad + GOOD)
     if is_begun:
-        splitting.begin(path)
+        begin(path)
     with pytest.raises(MalformedRowError, match=r"x\.run:5001: expected 6 fields .*got 5"):
         dh.Run(path)
 
@@ -121,7 +137,7 @@ def test_a_short_row_that_a_long_one_makes_up_for(tag: str, tmp_path: Path, *, i
 def test_runs_with_several_tags(tags: tuple[str, str], line_end: str, tmp_path: Path) -> None:
     one, other = (GOOD.replace("tag", tag).replace("q", name) for tag, name in zip(tags, "qr", strict=True))
     path = written(tmp_path, (one + one.replace("q", "s") + other).removesuffix("\n") + line_end)
-    splitting.begin(path)
+    begin(path)
     found = dh.Run(path).to_polars()
     assert found["score"].to_list() == [n / 7 for n in range(1_000)] * 3
     assert found["query_id"][-1] == "r99"
@@ -147,7 +163,7 @@ def test_no_number_ends_as_a_tag_may_end() -> None:
 
 
 @pytest.mark.parametrize("given", ["{run} -m AP", "{qrels} {run} {other}", "-o {new} {qrels} {run}"])
-def test_a_command_begins_with_the_first_run_that_is_large(
+def test_a_command_begins_with_the_first_runs_if_they_are_large(
     given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, other, qrels = (tmp_path / name for name in ("x.run", "y.run", "z.qrels"))
@@ -159,8 +175,11 @@ def test_a_command_begins_with_the_first_run_that_is_large(
     words = given.format(run=run, other=other, qrels=qrels, new=tmp_path / "new").split()
     long = "x" * 100_000  # no path may be as long
     __main__._read_ahead([long, str(tmp_path), str(tmp_path / "small.run"), *words])
-    assert [path for path, *_ in splitting._begun] == [run]
+    named = [path for path in (tmp_path / "small.run", run, other) if str(path) in [*words, str(tmp_path / "small.run")]]
+    assert [path for path, *_ in splitting._begun] == named
     splitting._begun.clear()
+    __main__._read_ahead([str(tmp_path / "small.run")])
+    assert not splitting._begun
     __main__._read_ahead([*words, "--max-memory", "1MB"])
     __main__._read_ahead([*words, "--max-memory=1MB"])
     assert not splitting._begun, "how much may be held is not known yet"

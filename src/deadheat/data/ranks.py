@@ -5,6 +5,7 @@ from collections.abc import Collection
 from itertools import islice, pairwise
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from deadheat.errors import DeadheatWarning
@@ -30,9 +31,7 @@ def warn_of_ranks(head: pl.DataFrame, where: str, *, ascending: bool) -> None:
     ascending : bool
         Whether the user said that lower scores rank first.
     """
-    rises, falls = pl.col("rank").diff() > 0, pl.col("score").diff() <= 0
-    in_order = (rises & falls) | (pl.col("query_id") != pl.col("query_id").shift()).fill_null(value=True)
-    if not ascending and head.select(in_order.fill_null(value=False).all()).item():
+    if not ascending and _are_in_order(head):
         return  # mostly so, and this look is the faster one
     rows = head.drop_nulls().filter(pl.all_horizontal(pl.col("rank", "score").is_finite()))
     best_first = pl.col("score").sort_by("rank") * (-1 if ascending else 1)
@@ -58,6 +57,13 @@ def warn_of_ranks(head: pl.DataFrame, where: str, *, ascending: bool) -> None:
             _warn(f"{where}: scores rise with the rank in {contrary:,} {queries}: distances, or ranks?")
     elif 2 * differing > looked.height:
         _warn(f"{where}: ranks and scores disagree in {differing:,} {queries}: the scores count, not the ranks.", "")
+
+
+def _are_in_order(head: pl.DataFrame) -> bool:
+    """Tell whether ranks rise and scores fall from each row to the next one of its query."""
+    rank, score = head["rank"].to_numpy(), head["score"].to_numpy()  # null is NaN
+    others = np.flatnonzero((rank[1:] <= rank[:-1]) | (score[1:] > score[:-1]) | np.isnan(rank[1:] - score[1:]))
+    return bool((head["query_id"].gather(others) != head["query_id"].gather(others + 1)).all())
 
 
 def warn_of_order(rows: pl.DataFrame | Nested, where: str) -> None:

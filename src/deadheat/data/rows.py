@@ -66,22 +66,24 @@ class Blocks:
 
 def is_grouped(queries: pl.Series) -> bool:
     """Tell whether the rows of each query are adjacent, by the runs of equal ids: of rows there are many more."""
-    found = _runs(queries)["value"]
+    found, _ = _runs(queries)
     return found.n_unique() == len(found)
 
 
-def _runs(queries: pl.Series) -> pl.DataFrame:
-    """Return the value and the last row (end) of each run of equal ids, which all cores look for."""
+def _runs(queries: pl.Series) -> tuple[pl.Series, IntArray]:
+    """Return the id of each run of equal ids, which all cores look for, and the row where it ends."""
     n_parts = min(pl.thread_pool_size(), len(queries) // WORTH)
     if n_parts < 2:
-        runs = queries.rle().struct.unnest()
-        return runs.select("value", end=pl.col("len").cast(pl.Int64).cum_sum())
-    bounds = np.linspace(0, len(queries), n_parts + 1).astype(np.int64).tolist()
-    with ThreadPoolExecutor(n_parts) as beside:
-        parts = list(beside.map(lambda part: queries[slice(*part)].rle().struct.unnest(), pairwise(bounds)))
-    runs = pl.concat(parts).select("value", end=pl.col("len").cast(pl.Int64).cum_sum())
-    number = pl.col("value").rle_id()
-    return runs.filter(number.ne_missing(number.shift(-1)))  # one may go on in the next part
+        runs = queries.rle()
+    else:
+        bounds = np.linspace(0, len(queries), n_parts + 1).astype(np.int64).tolist()
+        with ThreadPoolExecutor(n_parts) as beside:
+            runs = pl.concat(beside.map(lambda part: queries[slice(*part)].rle(), pairwise(bounds)))
+    ids, ends = runs.struct.field("value"), np.cumsum(runs.struct.field("len").to_numpy(), dtype=np.int64)
+    if n_parts < 2:
+        return ids, ends
+    is_last = ids.ne_missing(ids.shift(-1))  # one may go on in the next part
+    return ids.filter(is_last), ends[is_last.to_numpy()]
 
 
 def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None) -> Blocks:
@@ -93,13 +95,13 @@ def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None) -> Blocks:
     hashes : polars.Series of UInt32, optional
         Those of the document ids by :func:`~deadheat.io.hashing.doc_hash`, if they are known.
     """
-    runs = _runs(frame["query_id"])
-    if runs["value"].n_unique() < runs.height:  # grouping takes a tenth of a sort's time, and keeps the order of rows
+    ids, ends = _runs(frame["query_id"])
+    if ids.n_unique() < len(ids):  # grouping takes a tenth of a sort's time, and keeps the order of rows
         others = frame.columns[1:]
         return blocks_of(frame.group_by("query_id").agg(others).explode(others))
     if hashes is None:
         hashes = frame.lazy().select(doc_hash()).collect(engine="streaming").to_series()
-    return Blocks(frame, runs["value"], np.append(0, runs["end"].to_numpy()), hashes)
+    return Blocks(frame, ids, np.append(0, ends), hashes)
 
 
 def written(column: pl.Series, memory: Numbers) -> Numbers:

@@ -146,21 +146,26 @@ class Evaluation(Plottable, Shown):
         return False
 
     def __getitem__(self, measure: MeasureLike) -> Scores:
-        held: dict[str, Measure] = {own.label: own for own in self.measures}
-        named = {str(own): own for own in self.measures} | held
         # looked up first, as a custom measure's name cannot be parsed
+        named = self._named
         wanted = named[measure] if isinstance(measure, str) and measure in named else parse_measure(measure)
-        wanted = held.get(wanted.label, wanted)  # R of spans is another measure than R
+        wanted = named.get(wanted.label, wanted)  # R of spans is another measure than R
         scores = self._scores.get(wanted)
         if scores is None:
             wanted = leveled(wanted, self.conventions.rel)
             scores = self._scores.get(wanted)
         if scores is None:
+            held = [own.label for own in self.measures]
             raise UnknownMeasureError(
                 f"{wanted.label} was not evaluated; this evaluation holds {', '.join(held)}",
                 hint=did_you_mean(wanted.label, held),
             )
         return scores
+
+    @cached_property
+    def _named(self) -> dict[str, Measure]:
+        """The measures by notation and by label."""
+        return {str(own): own for own in self.measures} | {own.label: own for own in self.measures}
 
     def __iter__(self) -> Iterator[Scores]:
         return iter(self._scores.values())

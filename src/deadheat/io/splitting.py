@@ -4,7 +4,7 @@ This module and what it imports load no NumPy, so that a command can begin with 
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeAlias, TypeVar
@@ -85,21 +85,27 @@ def last_byte(head: bytes) -> int | None:
     return end[0] if end > b" " and end not in ENDS_OF_NUMBERS else None
 
 
-def begin(path: Path) -> bool:
-    """Begin to split a run in a thread, if it is TREC as it is mostly written; `split` waits for it.
+def begin(sizes: Mapping[Path, int]) -> None:
+    """Begin to split runs in a thread, those that are TREC as it is mostly written; `split` waits for them.
 
     Nothing is reported from here: what is wrong with a file is seen, and said, when it is read.
 
-    Returns
-    -------
-    bool
-        Whether it has begun.
+    Parameters
+    ----------
+    sizes : mapping of pathlib.Path to int
+        The bytes of files. The first runs are begun, up to `PIECE` in all, as each takes memory.
     """
-    _begun.clear()  # one at a time, as each takes memory
+    _begun.clear()
+    piece: list[Path] = []
+    n_bytes = 0
+    for path in filter(_form_of, sizes):
+        n_bytes += sizes[path]
+        if piece and (n_bytes > PIECE or len(piece) == MOST_FILES):
+            break
+        piece.append(path)
     beside = ThreadPoolExecutor(1)
-    _begin([path] if not is_small(path) else [], beside)
+    _begin(piece, beside)
     beside.shutdown(wait=False)
-    return bool(_begun)
 
 
 def in_pieces(items: Sequence[T], path_of: Callable[[T], Path | None]) -> Iterator[list[T]]:
