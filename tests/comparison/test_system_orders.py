@@ -13,6 +13,7 @@ import deadheat as dh
 from deadheat.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 QRELS = {f"q{n}": {"r": 1} for n in range(2)}
@@ -55,6 +56,42 @@ def test_two_rules_and_what_ties_can_do() -> None:
     assert max(taus) <= found.tie_tau_high
     reversible = [any(x < y - 1e-12 for x in every[i] for y in every[j]) for i, j in pairs]
     assert found.tie_tau_low == pytest.approx(1 - 2 * np.mean(reversible))
+    by_ap = [tau_ap(exact.tolist(), drawn) for drawn in product(*every)]
+    assert found.tie_tau_ap == pytest.approx(np.mean(by_ap), abs=1e-9)
+    assert found.tie_tau_ap_low <= min(by_ap)
+    assert max(by_ap) <= found.tie_tau_ap_high
+    worst = [1 / sum(other > exact[j] for other in exact) for i, j in pairs]
+    assert found.tie_tau_ap_low == pytest.approx(1 - 2 * np.average(reversible, weights=worst))
+
+
+def tau_ap(listed: Sequence[float], reference: Sequence[float]) -> float:
+    """Return tau-AP by its definition: of those above each of a list, the share that the reference has not below it."""
+    order = np.argsort(-np.array(listed), kind="stable").tolist()
+    shares = [np.mean([reference[j] >= reference[i] - 1e-12 for j in order[:n]]) for n, i in enumerate(order) if n]
+    return float(2 * np.mean(shares) - 1)
+
+
+def test_tau_ap_over_ties_where_exact_means_are_equal() -> None:
+    """Systems with equal means have each order in turn; of two the pair itself says nothing."""
+    runs = {**RUNS, "twin": RUNS["a"], "last": {"q0": {"x": 1}, "q1": {"x": 2, "r": 1}}}
+    for measure in ("RR", "MR(missing='last')"):
+        comparison = dh.compare(QRELS, runs, measure)
+        (found,) = comparison.orders().pairs
+        sign = 1 if measure == "RR" else -1
+        exact = {name: sign * next(iter(one.means().values())) for name, one in comparison.evaluations.items()}
+        weights, lost, can = [], [], []
+        for pair in comparison.pairs:
+            gap = exact[pair.system] - exact[pair.baseline]
+            if abs(gap) < 1e-12:
+                continue
+            low = exact[pair.baseline if gap > 0 else pair.system]
+            above = sum(other > low + 1e-12 for other in exact.values())
+            equal = sum(abs(other - low) < 1e-12 for other in exact.values())
+            weights.append(np.mean([1 / rank for rank in range(above, above + equal)]))
+            lost.append(pair.flip_probability)
+            can.append(pair.can_flip)
+        assert found.tie_tau_ap == pytest.approx(1 - 2 * np.average(lost, weights=weights))
+        assert found.tie_tau_ap_low == pytest.approx(1 - 2 * np.average(can, weights=weights))
 
 
 def test_two_measures_are_as_agree_has_them() -> None:

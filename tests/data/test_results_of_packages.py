@@ -159,7 +159,7 @@ def test_prediction_files_of_sentence_transformers(tmp_path: Path) -> None:
     assert list(ours.values()) == pytest.approx([theirs[name] for name in names], abs=1e-12)
 
 
-def test_prediction_files_of_mteb(tmp_path: Path) -> None:
+def test_prediction_and_result_files_of_mteb(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     mteb = pytest.importorskip("mteb")
     retrieval = pytest.importorskip("mteb.abstasks.retrieval")
     loaders = pytest.importorskip("mteb.abstasks.retrieval_dataset_loaders")
@@ -185,16 +185,23 @@ def test_prediction_files_of_mteb(tmp_path: Path) -> None:
             self.dataset = {"default": {"test": split}}
             self.data_loaded = True
 
-    model = Model([row["text"] for row in (*corpus, *queries)], seed=1)
-    result = mteb.evaluate(
-        Encoder(model, pytest.importorskip("mteb.models").ModelMeta),
-        Task(),
-        prediction_folder=tmp_path,
-        cache=None,
-        overwrite_strategy="always",
-        show_progress_bar=False,
+    results, meta = tmp_path_factory.mktemp("results"), pytest.importorskip("mteb.models").ModelMeta
+    other, theirs = (
+        mteb.evaluate(
+            Encoder(Model([row["text"] for row in (*corpus, *queries)], seed=seed), meta, name),
+            Task(),
+            prediction_folder=tmp_path,
+            cache=mteb.ResultCache(results),
+            overwrite_strategy="always",
+            show_progress_bar=False,
+        )
+        .task_results[0]
+        .scores["test"][0]
+        for name, seed in (("me/other", 2), ("me/local", 1))
     )
-    theirs = result.task_results[0].scores["test"][0]
+    board = dh.leaderboard(results)
+    expected = {"me/other": other["main_score"], "me/local": theirs["main_score"]}
+    assert dict(zip(board.models, board.mean_low, strict=True)) == pytest.approx(expected)
     ours = dh.evaluate(relevant, tmp_path, ["nDCG@10", "AP@1000", "R@10", "RR@10"]).means()
     names = ("ndcg_at_10", "map_at_1000", "recall_at_10", "mrr_at_10")
     assert list(ours.values()) == pytest.approx([theirs[name] for name in names], abs=1e-5)  # MTEB rounds
@@ -257,9 +264,9 @@ def mteb_metadata(module: Any) -> Any:  # noqa: ANN401 - of a package that may n
 class Encoder:
     """What MTEB calls of a model."""
 
-    def __init__(self, model: Model, meta: Any) -> None:  # noqa: ANN401 - of a package that may not be there
+    def __init__(self, model: Model, meta: Any, name: str) -> None:  # noqa: ANN401 - of a package that may not be there
         self.model = model
-        self.mteb_model_meta = meta.create_empty({"name": "me/local", "revision": "1"})
+        self.mteb_model_meta = meta.create_empty({"name": name, "revision": "1"})
 
     def encode(self, inputs: Any, **_: object) -> np.ndarray[Any, Any]:  # noqa: ANN401 - batches
         texts = [text for batch in inputs for text in batch["text"]]

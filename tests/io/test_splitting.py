@@ -175,7 +175,9 @@ def test_a_command_begins_with_the_first_runs_if_they_are_large(
     words = given.format(run=run, other=other, qrels=qrels, new=tmp_path / "new").split()
     long = "x" * 100_000  # no path may be as long
     __main__._read_ahead([long, str(tmp_path), str(tmp_path / "small.run"), *words])
-    named = [path for path in (tmp_path / "small.run", run, other) if str(path) in [*words, str(tmp_path / "small.run")]]
+    named = [
+        path for path in (tmp_path / "small.run", run, other) if str(path) in [*words, str(tmp_path / "small.run")]
+    ]
     assert [path for path, *_ in splitting._begun] == named
     splitting._begun.clear()
     __main__._read_ahead([str(tmp_path / "small.run")])

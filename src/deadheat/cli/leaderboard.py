@@ -45,7 +45,7 @@ from deadheat.settings import Estimation
 @click.option("--compact", is_flag=True, help="One table for a paper: the best bold, and letters for tiers.")
 @output_options("document", "rows", "scores")
 @table_option("that of the models", "tasks", "without_task")
-@takes("flags")
+@takes("decimal", "encoding", "flags")
 def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Rank models by their mean over tasks. A rank is an interval, and models that cannot be told apart share a tier.
 

@@ -288,6 +288,7 @@ def agree_systems(
                     (first_totals, second_totals),
                     sides[0][measure],
                     p,
+                    higher_is_better=measure.higher_is_better,
                 )
             )
     if not found:

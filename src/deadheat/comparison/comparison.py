@@ -14,7 +14,7 @@ import polars as pl
 from deadheat import stats
 from deadheat.arguments import Rng, as_count, by_name, generator, level, positive
 from deadheat.arrays import FloatArray, IntArray, TextArray, aligned, members
-from deadheat.comparison.flips import gap_of, side_of
+from deadheat.comparison.flips import Side, gap_of, side_of
 from deadheat.comparison.judged import check_judge, judged_pairs
 from deadheat.comparison.outer import OuterBound, bounded, difference_bounds, outer_bounds
 from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs, compare_sides, n_units, pairs_of
@@ -717,10 +717,12 @@ def assemble(
     codes = cluster_codes(cluster, queries, ids)
     own = {name: members(ids, one.query_ids) for name, one in evaluations.items()}
     measures = next(iter(evaluations.values())).measures
-    sides = [
-        {name: side_of(one, measure, own[name], by_doc_id.get(name), design.rng) for name, one in evaluations.items()}
-        for measure in measures
-    ]
+    sides: list[dict[str, Side]] = [{} for _ in measures]
+    for name, one in evaluations.items():
+        for of_measure, measure in zip(sides, measures, strict=True):
+            of_measure[name] = side_of(one, measure, own[name], by_doc_id.get(name), design.rng)
+        for scores in one:
+            scores.spread.placements.forget()
     pairs = compare_sides(measures, sides, pairs_of(list(evaluations), design.against), design=design, cluster=codes)
     named = {name: one.called(name) for name, one in evaluations.items()}
     return Comparison(pairs, named, design, ids, codes, by_doc_id)

@@ -5,6 +5,7 @@ import operator
 import os
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -400,13 +401,16 @@ def compare_sides(
         own_design = replace(design, rng=int(generator(design.rng).integers(1 << 63)))
     _announce(len(first), design)
     columns: dict[str, Any] = {}
-    with phase("comparing pairs", len(first)) as advance:
-        for start, (a, b) in zip(range(0, len(first), size), blocks, strict=True):
-            for name, column in _described(stack, a, b, own_design, cluster).items():
+    with phase("comparing pairs", len(first)) as advance, ThreadPoolExecutor(os.cpu_count()) as beside:
+        described = (beside.map if len(blocks) > 1 else map)(
+            lambda block: _described(stack, block[0], block[1], own_design, cluster), blocks
+        )
+        for start, found in zip(range(0, len(first), size), described, strict=True):
+            for name, column in found.items():
                 if name not in columns:
                     columns[name] = np.empty(len(first), column.dtype)
-                columns[name][start : start + len(a)] = column
-            advance(len(a))
+                columns[name][start : start + len(column)] = column
+            advance(len(found["difference"]))
     with phase("testing differences"):
         columns |= _tested(measures, stack, first, second, blocks, own_design, cluster)
     if any(side.repeats is not None for side in stack.sides):
@@ -417,6 +421,7 @@ def compare_sides(
     with phase("flips", len(first)) as advance:
         _refine(columns, measures, places, advance)
     names = np.array([name_of(key) for key in row], object)
+    unknown = np.broadcast_to(np.array(None, object), len(first))  # of very many pairs, without memory for each
     return Pairs(
         {
             "measure": np.repeat(np.array([one.label for one in asked], object), len(places)),
@@ -425,7 +430,9 @@ def compare_sides(
             **columns,
             "p_adjusted": adjusted,
             "significant": significant(adjusted, 1 - design.confidence_level),
-            "method": np.full(len(first), design.difference_method, object),
+            "n_clusters": columns.get("n_clusters", unknown),
+            "n_effective": columns.get("n_effective", unknown),
+            "method": np.broadcast_to(np.array(design.difference_method, object), len(first)),
         }
     )
 
@@ -451,9 +458,13 @@ def _described(stack: Stack, a: IntArray, b: IntArray, design: Design, cluster: 
     own = keep.astype(np.float64) if weights is None else np.where(keep, weights, 0.0)
     own /= np.maximum(own.max(axis=1, keepdims=True, initial=0.0), np.finfo(float).tiny)
     n, total = keep.sum(axis=1, dtype=np.int32), own.sum(axis=1)
+    is_plain = weights is None and bool(keep.all())
 
-    def summed(values: FloatArray, factors: FloatArray = own) -> FloatArray:
-        return np.where(keep, factors * values, 0.0).sum(axis=1)
+    def weighed(values: FloatArray, power: int = 1) -> FloatArray:
+        return values if is_plain else np.where(keep, own**power * values, 0.0)
+
+    def summed(values: FloatArray, power: int = 1) -> FloatArray:
+        return np.asarray(weighed(values, power).sum(axis=1))
 
     expected, variance = stack.mean[a] - stack.mean[b], stack.variance[a] + stack.variance[b]
     with np.errstate(divide="ignore", invalid="ignore"):  # of pairs without a query
@@ -463,7 +474,7 @@ def _described(stack: Stack, a: IntArray, b: IntArray, design: Design, cluster: 
         )
         centred = gap - mean[:, None]
         std = np.where(n > 1, np.sqrt(summed(centred**2) / (total * (n - 1) / n)), np.nan)
-        tie_error = np.sqrt(summed(variance, own**2)) / total
+        tie_error = np.sqrt(summed(variance, 2)) / total
         effect = np.where(
             (std > NEGLIGIBLE_DIFFERENCE) | np.isnan(std),
             mean / std,
@@ -498,34 +509,41 @@ def _described(stack: Stack, a: IntArray, b: IntArray, design: Design, cluster: 
         "expected_difference": of_exact,
         "doc_id_difference": of_rule,
         "doc_id_reverses": is_other & (of_rule * of_exact < 0),
-        "n_clusters": np.array([None if cluster is None else len(np.unique(cluster[kept])) for kept in keep], object),
         "skewness": skew,
         "doubtful": is_doubtful(skew, sizes, design.test),
-        "n_effective": np.array(
-            [
-                weighting.effective_number(of_pair[of_pair > 0]) if is_weighted else None
-                for of_pair, is_weighted in zip(own, stack.is_weighted[a].tolist(), strict=True)
-            ],
-            object,
-        ),
-        **_flips(stack, a, b, own, keep),
+        **_worth(stack, a, own, keep, cluster),
+        **_flips(stack, a, b, weighed, np.maximum(total, 1.0)),
     }
 
 
-def _flips(stack: Stack, a: IntArray, b: IntArray, own: FloatArray, keep: BoolArray) -> dict[str, AnyArray]:
+def _worth(
+    stack: Stack, a: IntArray, own: FloatArray, keep: BoolArray, cluster: IntArray | None
+) -> dict[str, AnyArray]:
+    """Return how many clusters the queries of pairs fall into, and how many they are worth, if they have weights."""
+    found = {}
+    if cluster is not None:
+        found["n_clusters"] = np.array([len(np.unique(cluster[kept])) for kept in keep], object)
+    if stack.weights is not None:
+        worth = (
+            weighting.effective_number(of_pair[of_pair > 0]) if is_weighted else None
+            for of_pair, is_weighted in zip(own, stack.is_weighted[a].tolist(), strict=True)
+        )
+        found["n_effective"] = np.array([*worth], object)
+    return found
+
+
+def _flips(
+    stack: Stack, a: IntArray, b: IntArray, weighed: Callable[..., FloatArray], n: FloatArray
+) -> dict[str, AnyArray]:
     """Return what tie orders do to the signs of differences, by normal distributions where no order says it."""
-
-    def summed(values: FloatArray) -> FloatArray:
-        return np.where(keep, own * values, 0.0).sum(axis=1)
-
-    n = np.maximum(own.sum(axis=1), 1.0)
-    difference = summed(stack.mean[a] - stack.mean[b])
-    lowest, highest = (summed(stack.low[a] - stack.high[b]) / n, summed(stack.high[a] - stack.low[b]) / n)
+    difference = weighed(stack.mean[a] - stack.mean[b]).sum(axis=1)
+    lowest = weighed(stack.low[a] - stack.high[b]).sum(axis=1) / n
+    highest = weighed(stack.high[a] - stack.low[b]).sum(axis=1) / n
     variances, deviations = [], []
     for rows in (a, b):
         mean, low, high = stack.mean[rows], stack.low[rows], stack.high[rows]
-        variances.append(np.where(keep, own**2 * stack.variance[rows], 0.0))
-        deviations.append(np.where(keep, own * np.maximum(high - mean, mean - low), 0.0))
+        variances.append(weighed(stack.variance[rows], 2))
+        deviations.append(weighed(np.maximum(high - mean, mean - low)))
     variance = sum(of_side.sum(axis=1) for of_side in variances)
     third = sum((own_variance * far).sum(axis=1) for own_variance, far in zip(variances, deviations, strict=True))
     largest = np.maximum(*(far.max(axis=1, initial=0.0) for far in deviations))

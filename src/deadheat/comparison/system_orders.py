@@ -1,9 +1,11 @@
 """How far two orders of the same systems agree: under two tie rules, measures, judges, or sets of queries."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations, pairwise
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,6 +18,8 @@ from deadheat.evaluation.scores import Scores
 from deadheat.kernels import agreement
 from deadheat.measures import Measure
 from deadheat.stats import ranks
+
+OVER_TIES = tuple(f"tie_tau{of}{end}" for of in ("", "_ap") for end in ("", "_low", "_high"))  # fields
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,9 @@ class OrderAgreement:
         different exact means, an equal mean counting as the same order. NaN where not all pairs were compared.
     tie_tau_low, tie_tau_high : float
         Its range over all orders of the ties, if every pair could change by itself: no order leaves it.
+    tie_tau_ap, tie_tau_ap_low, tie_tau_ap_high : float
+        The same of tau-AP, of the order by exact means with that of broken ties as the reference: a pair counts by the
+        rank of its lower system in the exact order.
     """
 
     first: str
@@ -49,6 +56,9 @@ class OrderAgreement:
     tie_tau: float
     tie_tau_low: float
     tie_tau_high: float
+    tie_tau_ap: float
+    tie_tau_ap_low: float
+    tie_tau_ap_high: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,13 +116,15 @@ def orders_of(
     systems, found = list(evaluations), []
     for one in measures if by_doc_id else ():
         ruled = totals_of(one, [by_doc_id(name, one) for name in evaluations])  # type: ignore[misc]  # not None
+        names = one.label, f"{one.label}, by document id"
         found.append(
-            order_agreement((one.label, f"{one.label}, by document id"), systems, (totals[one], ruled), own[one], p)
+            order_agreement(names, systems, (totals[one], ruled), own[one], p, higher_is_better=one.higher_is_better)
         )
-    found += [
-        order_agreement((one.label, other.label), systems, (totals[one], totals[other]), own[one], p)
-        for one, other in combinations(measures, 2)
-    ]
+    for one, other in combinations(measures, 2):
+        both = totals[one], totals[other]
+        found.append(
+            order_agreement((one.label, other.label), systems, both, own[one], p, higher_is_better=one.higher_is_better)
+        )
     return SystemOrders(tuple(found), p)
 
 
@@ -128,6 +140,8 @@ def order_agreement(
     totals: tuple[FloatArray, FloatArray],
     pairs: Sequence[Pair],
     p: float,
+    *,
+    higher_is_better: bool,
 ) -> OrderAgreement:
     """Return how far two orders of systems agree.
 
@@ -141,6 +155,8 @@ def order_agreement(
     pairs : sequence of Pair
         By the measure of the first order, which know what ties can do to it.
     p : float
+    higher_is_better : bool
+        Of this measure.
     """
     both = np.vstack(totals)
     kept = ~np.isnan(both).any(axis=0)
@@ -149,7 +165,6 @@ def order_agreement(
     above, tied = first.astype(np.int64) - 1, (last - first + 1).astype(np.int64)
     order = np.argsort(above[0], kind="stable").tolist()
     swapped = [(a, b) for a, b in pairwise(order) if above[0, a] < above[0, b] and above[1, a] > above[1, b]]
-    mean, low, high = _over_ties(pairs, len(systems))
     return OrderAgreement(
         *names,
         n_systems=len(own),
@@ -157,16 +172,24 @@ def order_agreement(
         tau_ap=agreement.tau_ap(above[0], above[1]),
         rbo=agreement.rank_biased_overlap(above, tied, p, "a").extrapolated,
         swapped=tuple((own[a], own[b]) for a, b in swapped),
-        tie_tau=mean,
-        tie_tau_low=low,
-        tie_tau_high=high,
+        **_over_ties(pairs, len(systems), higher_is_better=higher_is_better),
     )
 
 
-def _over_ties(pairs: Sequence[Pair], n_systems: int) -> tuple[float, float, float]:
-    """Return mean, least and greatest tau of the order by exact means with those that orders of ties give."""
+def _over_ties(pairs: Sequence[Pair], n_systems: int, *, higher_is_better: bool) -> dict[str, Any]:
+    """Return mean, least and greatest tau and tau-AP of the order by exact means with those that orders of ties give.
+
+    Of m systems with equal means and t above them, each has ranks t + 1 to t + m in its turn.
+    """
     ordered = [one for one in pairs if not math.isnan(one.flip_probability)]
     if not ordered or len(pairs) < n_systems * (n_systems - 1) // 2:
-        return math.nan, math.nan, math.nan
-    mean = 1 - 2 * math.fsum(one.flip_probability for one in ordered) / len(ordered)
-    return mean, 1 - 2 * sum(one.can_flip for one in ordered) / len(ordered), 1.0
+        return dict.fromkeys(OVER_TIES, math.nan)
+    lower = [one.baseline if (one.expected_difference > 0) == higher_is_better else one.system for one in ordered]
+    n_above = Counter(lower)
+    n_equal = Counter(name for one in pairs if math.isnan(one.flip_probability) for name in (one.system, one.baseline))
+    weights = {name: np.mean(1 / np.arange(n, n + n_equal[name] + 1)) for name, n in n_above.items()}
+    reversals = np.array([(one.flip_probability, one.can_flip) for one in ordered])
+    found: list[float] = []
+    for own in (np.ones(len(lower)), np.array([weights[name] for name in lower])):
+        found += [*(1 - 2 * (own @ reversals) / own.sum()).tolist(), 1.0]
+    return dict(zip(OVER_TIES, found, strict=True))

@@ -22,8 +22,9 @@ from deadheat.io.formats import COMPRESSED, SUFFIXES
 from deadheat.io.frames import as_narwhals, frame_of
 from deadheat.io.kinds import check_column
 from deadheat.io.objects import read_text
-from deadheat.io.records import Wanted, read_records
+from deadheat.io.records import Records, Wanted, read_records
 from deadheat.io.source import path_named
+from deadheat.io.values import DecimalColumn, given_decimal
 from deadheat.measures.notation import MeasureLike, measure_named
 from deadheat.wording import Plain, counted, three
 
@@ -147,7 +148,21 @@ def read_results(source: Source, measure: MeasureLike | None = None) -> TaskResu
 def _of_file(path: Path, measure: MeasureLike | None) -> TaskResults:
     if path.suffix.lower() == ".json" and (is_saved(path) or _mteb_in(path)):
         return _of_several([path], measure)
-    return _of_table(read_records(path, None, WANTED).frame, path, measure)
+    records = read_records(path, None, WANTED)
+    frame, notes = _with_points(records, NAMES["value"], path)
+    found = _of_table(frame, path, measure)
+    return replace(found, notes=(*notes, *found.notes))
+
+
+def _with_points(records: Records, names: Sequence[str], path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return a table with points as decimal marks in the first column that has one of some names, and what was read."""
+    frame, name = records.frame, next((one for one in names if one in records.frame.columns), "")
+    column = DecimalColumn(name, path, has_semicolons=records.has_semicolons)
+    if not name or records.own_lines is None or not (records.has_semicolons or given_decimal()):
+        return frame, ()
+    rows = zip(frame[name].cast(pl.String).to_list(), records.own_lines, strict=True)
+    texts = [text and column.plain(text.strip(), line) for text, line in rows]
+    return frame.with_columns(pl.Series(name, texts, pl.String)), column.notes()
 
 
 def _of_folder(folder: Path, measure: MeasureLike | None) -> TaskResults:
@@ -514,10 +529,11 @@ def labels_of_tasks(
     elif columns and str(given) in columns:
         found = dict(columns[str(given)])
     else:
-        frame = read_records(path_named(given), None, WANTED).frame
+        path = path_named(given)
+        frame, _ = _with_points(read_records(path, None, WANTED), (name,) if name == "weight" else (), path)
         task = next((one for one in NAMES["task"] if one in frame.columns), "task")
         for column in (task, name):
-            check_column(column, frame.columns, given)
+            check_column(column, frame.columns, path)
         found = dict(frame.select(task, name).iter_rows())
     unknown = next((one for one in found if one not in tasks), None)
     if isinstance(given, Mapping) and unknown is not None:

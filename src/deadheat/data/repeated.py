@@ -7,15 +7,13 @@ from typing import Any, cast
 import polars as pl
 
 from deadheat.arguments import collected
-from deadheat.data.tables import Run, Source, label_of, path_of
+from deadheat.data.tables import REPEAT, Run, Source, label_of, path_of
 from deadheat.errors import ColumnError
 from deadheat.io.formats import format_of, has_column
 from deadheat.io.kinds import resolve_columns
 from deadheat.io.mappings import is_id
 from deadheat.io.records import Wanted, read_records
 from deadheat.io.results import lists_of_rows
-
-COLUMN = "repeat"
 
 
 def runs_by_repeat(
@@ -52,18 +50,18 @@ def runs_by_repeat(
         read = [lists_of_rows(own, names, "run", where) for own in groups.values() if len(groups) > 1]
         return [Run(nested, name=where, ascending=ascending).noted(notes) for nested, notes in read]
     # the column of repeats is read as that of documents is: with the same checks, in the same order
-    repeats = Run(source, columns={**(columns or {}), "doc_id": COLUMN}).to_polars()["doc_id"].alias(COLUMN)
+    repeats = Run(source, columns={**(columns or {}), "doc_id": REPEAT}).to_polars()["doc_id"].alias(REPEAT)
     run = Run(source, name=name, columns=columns, ascending=ascending)
-    frames = run.to_polars().with_columns(repeats).partition_by(COLUMN, maintain_order=True, include_key=False)
+    frames = run.to_polars().with_columns(repeats).partition_by(REPEAT, maintain_order=True, include_key=False)
     return [Run.of_checked(own, run.name).noted(run.notes) for own in frames] if len(frames) > 1 else []
 
 
 def _rows_of(source: Source) -> Sequence[Mapping[str, Any]] | None:
     """Return the rows of a table with the column: as dicts where they have lists, else perhaps none; None: no table."""
     if isinstance(source, list):
-        has_column = bool(source) and all(isinstance(row, Mapping) for row in source) and COLUMN in source[0]
+        has_column = bool(source) and all(isinstance(row, Mapping) for row in source) and REPEAT in source[0]
         return source if has_column else None
-    if isinstance(source, pl.LazyFrame) or COLUMN not in getattr(source, "columns", ()):
+    if isinstance(source, pl.LazyFrame) or REPEAT not in getattr(source, "columns", ()):
         return None
     import narwhals as nw  # slow to load
 
@@ -74,7 +72,7 @@ def _rows_of(source: Source) -> Sequence[Mapping[str, Any]] | None:
 
 def _rows_in(path: Path) -> Sequence[Mapping[str, Any]] | None:
     """Return the same of a file."""
-    if not has_column(path, COLUMN):
+    if not has_column(path, REPEAT):
         return None
     form = format_of(path, None)
     found = read_records(path, form.name, Wanted()).table if form.name in {"json", "jsonl"} else []
@@ -82,6 +80,6 @@ def _rows_in(path: Path) -> Sequence[Mapping[str, Any]] | None:
 
 
 def _repeat_of(row: Mapping[str, Any], place: int) -> str:
-    if is_id(repeat := row.get(COLUMN)):
+    if is_id(repeat := row.get(REPEAT)):
         return str(repeat)
-    raise ColumnError(f"row {place} has no {COLUMN!r}", given=repeat, allowed="text or a whole number")
+    raise ColumnError(f"row {place} has no {REPEAT!r}", given=repeat, allowed="text or a whole number")

@@ -23,7 +23,7 @@ from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows, UnreadRo
 from deadheat.data.second_keys import ordered_by, rank_tuples
 from deadheat.data.shown import InNotebooks
 from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
-from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, is_too_large, locate, scan
+from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, has_column, is_too_large, locate, scan
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import Kind, check_given
 from deadheat.io.limits import exceeds
@@ -35,6 +35,7 @@ from deadheat.io.sources import CATALOGUE, OF_CASES, file_in, in_catalogue, read
 from deadheat.wording import counted, three
 
 HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
+REPEAT = "repeat"  # the column that tells several runs of one system apart
 LOWER_FIRST = "lower scores rank first, as asked"
 NO_ANSWER = "{} without an answer, as the table says"
 OF_TUPLES = "scores are tuples: the second part orders what ties by the first, and so on"
@@ -289,7 +290,13 @@ class DocumentTable(InNotebooks):
             message += f" (lines {', '.join(map(str, lines[:5]))})"
         if len(found) > 1:
             message += f"; {len(found) - 1:,} more pairs are repeated"
-        return DuplicateError(message, path=self.path or self.name, line=lines[1] if len(lines) > 1 else None)
+        is_several = self.kind == "run" and self.path is not None and has_column(self.path, REPEAT)
+        return DuplicateError(
+            message,
+            hint=f"column {REPEAT!r} tells several runs apart, which evaluate and compare read" if is_several else None,
+            path=self.path or self.name,
+            line=lines[1] if len(lines) > 1 else None,
+        )
 
 
 class Qrels(DocumentTable):

@@ -78,6 +78,8 @@ class Records:
         Key of the records in JSON; empty if the file is a list of records.
     json : JsonText or None
         The whole text, which knows the line of each part of a record.
+    has_semicolons : bool
+        Whether they separate the fields of a table, so that a comma may be the mark of decimals.
     """
 
     table: pl.DataFrame | list[dict[str, Any]]
@@ -86,6 +88,7 @@ class Records:
     metadata: dict[str, Any] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
     json: JsonText | None = None
+    has_semicolons: bool = False
 
     @cached_property
     def lines(self) -> Sequence[int] | None:
@@ -287,7 +290,8 @@ def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0,
             misfits[len(table)] = misfit
         table.append([""] * len(header) if misfit else row)
         lines.append(line)
-    return Records(pl.DataFrame(table, schema=dict.fromkeys(header, pl.String), orient="row"), lines, misfits)
+    found = pl.DataFrame(table, schema=dict.fromkeys(header, pl.String), orient="row")
+    return Records(found, lines, misfits, has_semicolons=separator == ";")
 
 
 def _of_lines(path: Path, wanted: Wanted) -> Records:

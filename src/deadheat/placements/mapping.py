@@ -1,5 +1,6 @@
 """Placements of a dict of dicts: judged documents are looked up and scores counted, without building a frame."""
 
+from itertools import pairwise
 from typing import cast
 
 import numpy as np
@@ -66,14 +67,15 @@ class OfDicts:
         queries = placements.query_ids[placements.query[rows[starts]]].tolist()
         block = np.array([codes[query] for query in queries])
         above, sizes, bounds = placements.above[rows[starts]], placements.tied[rows[starts]], self._found.bounds
-        places = rows_of_ties(self._scores, bounds, block, above, sizes) - np.repeat(bounds[block], sizes)
+        found = rows_of_ties(self._scores, bounds, block, above, sizes) - np.repeat(bounds[block], sizes)
+        places, judged = found.tolist(), placements.doc_ids[rows].tolist()
         documents = {query: [*self._retrieved.mapping[query]] for query in dict.fromkeys(queries)}
-        ties, judged = np.split(places, np.cumsum(sizes)[:-1]), np.split(placements.doc_ids[rows], starts[1:])
+        ties, of_judged = pairwise([0, *np.cumsum(sizes).tolist()]), pairwise([*starts.tolist(), len(rows)])
         first = list[int]()
-        for query, own_places, own in zip(queries, ties, judged, strict=True):
-            tie = [documents[query][place] for place in own_places.tolist()]
+        for query, of_tie, of_own in zip(queries, ties, of_judged, strict=True):
+            tie = [documents[query][place] for place in places[slice(*of_tie)]]
             if rule == "doc_id":
                 check_ids(tie, self._run.where)  # numbers and text have no order
                 tie.sort(reverse=True)  # the order of code points is that of UTF-8 bytes
-            first += map(dict(zip(tie, range(len(tie)), strict=True)).__getitem__, own)
+            first += map(dict(zip(tie, range(len(tie)), strict=True)).__getitem__, judged[slice(*of_own)])
         return np.array(first)

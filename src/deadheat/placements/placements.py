@@ -168,6 +168,10 @@ class Placements(Shown):
             found = self._cache[key] = make()
         return cast("T", found)
 
+    def forget(self) -> None:
+        """Leave what was found to be computed again: of many runs it takes more memory than they do."""
+        self._cache.clear()
+
     def of_judgments(self, key: object, make: Callable[[], T]) -> T:
         """Return what `make` finds in the judgments alone, computed once for all placements with the same judgments."""
         own, known = (self.judged_query, self.judged_relevance), self._of_judgments.get(key)

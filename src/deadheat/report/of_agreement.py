@@ -36,8 +36,8 @@ RANGE = (
 )
 OF_ORDERS = {
     "tau_b, tau_ap": "tau without pairs of equal means; tau that counts the top more, with the first as reference",
-    "by ties": "mean tau of the first order with those that ties of documents broken at random give; no order of the"
-    " ties leaves the range",
+    "by ties": "mean tau of the first order with those that ties of documents broken at random give, and of tau_ap that"
+    " counts by the ranks of the first; no order of the ties leaves the ranges",
     "swapped": "neighbours of the first order that the second has the other way round",
 }
 
@@ -138,6 +138,8 @@ def list_orders(found: SystemOrders) -> Table:
         Column("rbo", "rbo", spare=1),
         Column("tie_tau", "by ties", spare=2),
         Column("ties", "range", _over_ties, ("tie_tau_low", "tie_tau_high"), spare=2),
+        Column("tie_tau_ap", "tau_ap by ties", spare=3),
+        Column("ties_ap", "range", _ap_over_ties, ("tie_tau_ap_low", "tie_tau_ap_high"), spare=3),
         Column("swapped", "swapped", lambda one: three([f"{a} / {b}" for a, b in one.swapped]), spare=4),
     )
     labels = (Column("first", "order by", is_name=True), Column("second", "against", is_name=True))
@@ -146,6 +148,10 @@ def list_orders(found: SystemOrders) -> Table:
 
 def _over_ties(one: OrderAgreement) -> Span | None:
     return None if isnan(one.tie_tau) else Span(one.tie_tau_low, one.tie_tau_high)
+
+
+def _ap_over_ties(one: OrderAgreement) -> Span | None:
+    return None if isnan(one.tie_tau_ap) else Span(one.tie_tau_ap_low, one.tie_tau_ap_high)
 
 
 def tell_orders(found: SystemOrders) -> list[Fact]:

@@ -507,7 +507,8 @@ def tell_tests(
     enough = ENOUGH.get(design.test, FEWEST)
     few = [name_of(place, pair) for place, pair in placed if pair.significant and n_units(pair) < enough]
     why = "are too few for this test; the test t is nearer to its level" if design.test in ENOUGH else "prove little"
-    for name in ("baseline", "baselines", "test", "correction", "alternative"):
+    yield Fact("baselines", design.against)
+    for name in ("baseline", "test", "correction", "alternative"):
         yield Fact(name, getattr(design, name))
     yield said("test", f"{between}: {tested}" if between else tested)
     if skewed:

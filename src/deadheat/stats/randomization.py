@@ -2,6 +2,7 @@
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from deadheat.wording import Plain
 EXACT_UNITS = 30  # up to so many units all sign patterns are counted: 2 x 2^15 sums
 EXACT_SUMS = 1 << 25  # in all columns: a second
 PERMUTED_CELLS = 1 << 20  # permuted at a time: 8 MB
-FLIPPED_CELLS = 1 << 16  # flipped sums at a time: 0.5 MB
+FLIPPED_CELLS = 1 << 16  # flipped sums compared at a time: 0.5 MB
+FLIPPED_AT_ONCE = 1 << 21  # computed at a time: 16 MB
 
 
 def randomization_p_values(
@@ -95,7 +97,10 @@ def paired_p_values(
         found[pair] = _exact(own[own != 0], alternative)
     left = np.flatnonzero(~is_exact)
     if len(left):
-        flipped = np.ascontiguousarray(sign_flip_sums(values.T, n_resamples=n_resamples, rng=rng).T)
+        flipped = np.empty((len(values), n_resamples))
+        for start, stop in batches(len(values), n_resamples, FLIPPED_AT_ONCE):
+            own = sign_flip_sums(values[start:stop].T, n_resamples=n_resamples, rng=deepcopy(rng))  # the same signs
+            flipped[start:stop] = own.T
         order = left[np.argsort(second[left], kind="stable")]
         runs = np.split(order, run_starts(second[order])[1:])
         with ThreadPoolExecutor(os.cpu_count()) as beside:
