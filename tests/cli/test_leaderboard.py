@@ -72,6 +72,26 @@ def test_weights_and_groups_from_a_table(table: Path, tmp_path: Path) -> None:
     assert '"mean_x"' in ok("leaderboard", table, "--groups", of_tasks, "--format", "json")
 
 
+def test_decimal_commas(table: Path, tmp_path: Path) -> None:
+    expected = dh.leaderboard(table).mean_low
+    rows = [line.split(",") for line in table.read_text(encoding="utf-8").splitlines()]
+    german, quoted, weights = (tmp_path / name for name in ("german.csv", "quoted.csv", "weights.csv"))
+    german.write_text("\n".join(";".join(row).replace(".", ",") for row in rows) + "\n", encoding="utf-8")
+    cells = ([*row[:-1], f'"{row[-1].replace(".", ",")}"'] for row in rows)
+    quoted.write_text("\n".join(map(",".join, cells)) + "\n", encoding="utf-8")
+    weights.write_text("task;weight\na;1,5\nb;0,5\n", encoding="utf-8")
+    for given in ([german], [quoted, "--decimal", ","]):
+        found = json.loads(ok("leaderboard", *given, "--format", "json"))
+        assert [row["mean"] for row in found["leaderboard"].values()] == expected.tolist()
+    assert "is no finite number" in refused("leaderboard", quoted)
+    assert "column 'value': ',' is the decimal mark" in dh.leaderboard(german).notes[0]
+    weighed = json.loads(ok("leaderboard", german, "--weights", weights, "--format", "json"))
+    board = dh.leaderboard(table, weights={"a": 1.5, "b": 0.5})
+    assert [row["mean"] for row in weighed["leaderboard"].values()] == board.mean_low.tolist()
+    german.write_text("task;model;value\na;x;1.500\na;y;999\n", encoding="utf-8")
+    assert "can be read in two ways" in refused("leaderboard", german)
+
+
 def test_errors(table: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert "holds no results" in refused("leaderboard", tmp_path / "empty")

@@ -405,7 +405,14 @@ def test_very_many_pairs_say_what_they_cost(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_too_few_resamples_for_so_many_pairs_are_told() -> None:
     evaluations = drawn_systems(5, 34, seed=3, levels=10**6)
-    told = str(dh.compare_evaluations(evaluations, n_resamples=99).to_markdown())
+    found = dh.compare_evaluations(evaluations, n_resamples=99)
+    assert min(pair.p_adjusted for pair in found.pairs) >= 0.1 - 1e-12
+    assert found.verdict.sentences[1] == (
+        "p of 99 resamples, corrected for 10 differences, is at least 0.1000: no difference can be significant by it."
+    )
+    others = (dh.compare_evaluations(evaluations, n_resamples=99, test="t"), dh.compare_evaluations(evaluations))
+    assert not any("corrected for 10" in str(one.verdict) for one in others)
+    told = str(found.to_markdown())
     assert "after the correction for 10 differences, p of 99 resamples is at least 0.1: only exact p" in told
     assert "or 200 resamples" in told
     assert "after the correction" not in dh.compare_evaluations(evaluations, n_resamples=999).to_markdown()

@@ -11,7 +11,7 @@ import pytest
 import deadheat as dh
 from deadheat.data.repeated import runs_by_repeat
 from deadheat.errors import ColumnError, DataError, DuplicateError
-from support.command import ok
+from support.command import call, ok
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,6 +106,17 @@ def test_commands_take_tables_of_repeats(tmp_path: Path) -> None:
     assert f'"value": {MEANS["RR"]}' in shown
     text = ok("compare", qrels, write(tmp_path, "list.jsonl"), other, "-m", "RR")
     assert "over 2 repeats" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("command", ["ties", "gate"])
+def test_what_reads_no_repeats_says_what_does(command: str, tmp_path: Path) -> None:
+    qrels = tmp_path / "qrels.json"
+    qrels.write_text(json.dumps(QRELS))
+    pl.DataFrame(ROWS).write_csv(tmp_path / "own.csv")
+    given = [tmp_path / "own.csv"] if command == "ties" else [qrels, tmp_path / "own.csv", "--check", "RR >= 0"]
+    found = call(command, *given)
+    assert found.exit_code == 3
+    assert "column 'repeat' tells several runs apart, which evaluate and compare read" in " ".join(found.stderr.split())
 
 
 def test_one_repeat_is_a_run_and_rows_without_one_are_named() -> None:

@@ -4,7 +4,8 @@ import math
 import operator
 import os
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -42,6 +43,7 @@ from deadheat.wording import rounded
 
 K = TypeVar("K", bound=Hashable)
 
+COUNTED = ("randomization", "bootstrap-t", "bootstrap")  # whose p is a count of resamples, and needs a correction
 NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
 OF_SIGNS = ("randomization", "wilcoxon", "sign")  # k differences that are not 0 have 2^k patterns of signs
 FLIP_FIELDS = ("flip_probability", "can_flip", "flip_method", "flip_standard_error")
@@ -248,6 +250,13 @@ def least_p(pair: Pair, design: Design) -> float:
     if design.test not in OF_SIGNS or not pair.exact_p_value:
         return 0.0
     return min(1.0, 0.5 ** (n_differing(pair) - (design.alternative == "two-sided")))
+
+
+def least_adjusted(pairs: Iterable[Pair], design: Design) -> tuple[int, float]:
+    """Return for how many tests p values are corrected, and what those of resamples cannot fall below then; else 0."""
+    n_tests = max(Counter(pair.measure for pair in pairs if not math.isnan(pair.p_value)).values(), default=0)
+    is_multiplied = design.correction in {"holm", "bonferroni"} and design.test in COUNTED
+    return n_tests, min(1.0, n_tests / (design.n_resamples + 1)) if is_multiplied else 0.0
 
 
 class Pairs(Sequence[Pair]):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deadheat.arguments import collected
-from deadheat.comparison.pairs import Pair, least_p, n_differing, n_units
+from deadheat.comparison.pairs import Pair, least_adjusted, least_p, n_differing, n_units
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
 from deadheat.settings import TUKEY, Design
@@ -393,7 +393,7 @@ class Judge:
             deciding=tuple(by_weight[1]) if by_weight else (),
         )
         words = self._words(found, measure, pair, own, sign)
-        sentences = [FIRST[kind].format_map(words)]
+        sentences = [FIRST[kind].format_map(words), _too_many(pair, own, design)]
         if leader and kind != "none":
             sentences += [
                 _weights(found, by_weight[1], measure, self.unit[0]) if by_weight else "",
@@ -588,6 +588,14 @@ def _said(kind: str, words: Mapping[str, Any], *more: str) -> Verdict:
         headline=headline(OUTCOMES.get(kind, kind) if kind != "no quality" else kind, words),
         sentences=tuple(filter(None, (FIRST[kind].format_map(words), *more))),
     )
+
+
+def _too_many(pair: Pair, own: Sequence[Pair], design: Design) -> str:
+    """Say that no difference can be significant, where the correction raises p of resamples that far."""
+    n_tests, least = least_adjusted(own, design)
+    is_so = not (pair.exact_p_value or significant([least], 1 - design.confidence_level)[0])
+    text = f"p of {design.n_resamples:,} resamples, corrected for {n_tests:,} differences, is at least {number(least)}"
+    return f"{text}: no difference can be significant by it." if is_so else ""
 
 
 def _is_by_policy(pair: Pair) -> bool:

@@ -1,7 +1,6 @@
 """The report of a comparison: the systems with their intervals, their differences, and what ties could make of them."""
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from deadheat import arguments
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.judged import sampling_doubts
-from deadheat.comparison.pairs import Pair, least_p, n_differing, n_units
+from deadheat.comparison.pairs import Pair, least_adjusted, least_p, n_differing, n_units
 from deadheat.comparison.verdict import ENOUGH, Verdict, headline_of_strata, judge_strata
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval
@@ -67,7 +66,6 @@ from deadheat.wording import BY_DOC_ID, counted, in_brackets, joined, three
 BASELINE = Column("baseline", "baseline", is_name=True)
 LIKELY = 0.05  # probability of a reversal that is worth saying
 RESAMPLED = ("randomization", "bootstrap-t", "bootstrap", "tukey")
-COUNTED = ("randomization", "bootstrap-t", "bootstrap")  # whose p is a count of resamples, and needs a correction
 TESTS = {
     "randomization": "paired randomisation test (sign flips)",
     "bootstrap-t": "paired bootstrap-t test",
@@ -523,15 +521,13 @@ def tell_tests(
             f"p of {len(hopeless)} of {total} cannot fall below {alpha:.3g}: too few {units} differ"
             f"{in_brackets(hopeless, head='how many, least p: ')}",
         )
-    n_tests = max(Counter(pair.measure for pair in pairs if not math.isnan(pair.p_value)).values(), default=0)
-    least_adjusted = n_tests / (design.n_resamples + 1)
-    if design.correction in {"holm", "bonferroni"} and design.test in COUNTED and least_adjusted >= alpha:
-        yield note(
-            "too many",
-            f"after the correction for {n_tests:,} differences, p of {design.n_resamples:,} resamples is at least"
-            f" {min(least_adjusted, 1.0):.2g}: only exact p can be below {alpha:.3g}. Use Tukey's test, a baseline, or"
-            f" {math.ceil(n_tests / alpha):,} resamples",
-        )
+    n_tests, least_sampled = least_adjusted(pairs, design)
+    told = (
+        f"after the correction for {n_tests:,} differences, p of {design.n_resamples:,} resamples is at least"
+        f" {least_sampled:.2g}: only exact p can be below {alpha:.3g}. Use Tukey's test, a baseline, or"
+        f" {math.ceil(n_tests / alpha):,} resamples"
+    )
+    yield Fact("least_p_adjusted", least_sampled, "too many", told if least_sampled >= alpha else "", is_note=True)
     if few:
         yield note(
             "few", f"{len(few)} of {total} significant with fewer than {enough} {units}, which {why}: {three(few)}"
