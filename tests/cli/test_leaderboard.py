@@ -83,7 +83,7 @@ def test_decimal_commas(table: Path, tmp_path: Path) -> None:
     for given in ([german], [quoted, "--decimal", ","]):
         found = json.loads(ok("leaderboard", *given, "--format", "json"))
         assert [row["mean"] for row in found["leaderboard"].values()] == expected.tolist()
-    assert "is no finite number" in refused("leaderboard", quoted)
+    assert "is not a finite number" in refused("leaderboard", quoted)
     assert "column 'value': ',' is the decimal mark" in dh.leaderboard(german).notes[0]
     weighed = json.loads(ok("leaderboard", german, "--weights", weights, "--format", "json"))
     board = dh.leaderboard(table, weights={"a": 1.5, "b": 0.5})

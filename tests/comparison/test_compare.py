@@ -395,6 +395,24 @@ def test_very_many_pairs_are_exact_for_fewer_queries(monkeypatch: pytest.MonkeyP
     assert (found * 100).tolist() == pytest.approx(np.round(found * 100).tolist())  # of 99 flips
 
 
+@pytest.mark.parametrize("n_queries", [31, 70])
+def test_flips_in_batches_are_those_of_all_at_once(n_queries: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(2).normal(size=(6, n_queries)).cumsum(axis=0) / 8
+    first, second = np.triu_indices(6, 1)
+    first, second = np.append(second, [5, 1]), np.append(first, [1, 5])  # of neighbours, and of others
+    for alternative in ("two-sided", "greater", "less"):
+        options: dict[str, Any] = {"alternative": alternative, "n_resamples": 999}
+        monkeypatch.undo()
+        found, is_exact = paired_p_values(values, first, second, **options, rng=np.random.default_rng(1))
+        assert not is_exact.any()
+        differences = (values[first] - values[second]).T
+        test = stats.p_values(differences, test="randomization", **options, rng=1)
+        assert found.tolist() == pytest.approx(test.p_values.tolist(), abs=1e-12)
+        monkeypatch.setattr("deadheat.stats.randomization.FLIPPED_AT_ONCE", 6 * 100)
+        again, _ = paired_p_values(values, first, second, **options, rng=np.random.default_rng(1))
+        assert again.tolist() == found.tolist()
+
+
 def test_very_many_pairs_say_what_they_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     evaluations = drawn_systems(3, 4, seed=1)
     monkeypatch.setattr("deadheat.comparison.pairs.COSTLY", 9)

@@ -2,7 +2,7 @@
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from copy import deepcopy
+from functools import partial
 
 import numpy as np
 
@@ -97,20 +97,19 @@ def paired_p_values(
         found[pair] = _exact(own[own != 0], alternative)
     left = np.flatnonzero(~is_exact)
     if len(left):
-        flipped = np.empty((len(values), n_resamples))
-        for start, stop in batches(len(values), n_resamples, FLIPPED_AT_ONCE):
-            own = sign_flip_sums(values[start:stop].T, n_resamples=n_resamples, rng=deepcopy(rng))  # the same signs
-            flipped[start:stop] = own.T
         order = left[np.argsort(second[left], kind="stable")]
         runs = np.split(order, run_starts(second[order])[1:])
+
+        def counted(flipped: FloatArray, own: IntArray) -> IntArray:
+            bounds = observed[own], ROUNDING * scales[own]
+            return _n_extreme(flipped, first[own], int(second[own[0]]), *bounds, alternative)
+
+        extreme = np.zeros(len(order), np.int64)
         with ThreadPoolExecutor(os.cpu_count()) as beside:
-            extreme = beside.map(
-                lambda own: _n_extreme(
-                    flipped, first[own], int(second[own[0]]), observed[own], ROUNDING * scales[own], alternative
-                ),
-                runs,
-            )
-            found[order] = (np.concatenate(list(extreme)) + 1) / (n_resamples + 1)
+            for start, stop in batches(n_resamples, len(values), FLIPPED_AT_ONCE):
+                flipped = np.ascontiguousarray(sign_flip_sums(values.T, n_resamples=stop - start, rng=rng).T)
+                extreme += np.concatenate(list(beside.map(partial(counted, flipped), runs)))
+        found[order] = (extreme + 1) / (n_resamples + 1)
     return found, is_exact
 
 
@@ -134,8 +133,8 @@ def _n_extreme(  # noqa: PLR0917 - what is counted, and how
     sign = -1.0 if alternative == "less" else 1.0
     bounds = (np.abs(observed) if alternative == "two-sided" else sign * observed) - tolerance
     for start, stop in batches(len(first), flipped.shape[1], FLIPPED_CELLS):
-        null = flipped[first[start:stop]]
-        null -= flipped[second]
+        some = first[start:stop]  # often neighbours, of which a slice needs no copy
+        null = flipped[slice(some[0], some[-1] + 1) if (np.diff(some) == 1).all() else some] - flipped[second]
         null = np.abs(null, out=null) if alternative == "two-sided" else np.multiply(sign, null, out=null)
         counts += map(np.count_nonzero, null >= bounds[start:stop, None])  # row by row it is fast
     return np.array(counts)
