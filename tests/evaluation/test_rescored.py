@@ -19,7 +19,7 @@ from deadheat.evaluation.reconciling import rescore
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.settings import Conventions
 from oracle.variants import VARIANTS
-from support.shared_data import SOME_RUNS, needs_shared_data, sources_of
+from support.shared_data import HPO_RUNS, LLM_RUNS, needs_shared_data, sources_of
 from support.tampering import seal
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ DEFAULTS = list(
         one.notation(cutoff) for one in VARIANTS for cutoff in one.cutoffs if cutoff in {None, 5} and not one.parameters
     )
 )
+WHOLE = {"de.minilm-2dec", "Olz-gpt4o"}  # runs on which slow measures are tried too
 FIELDS = ("values", "tie_mean", "tie_std", "tie_min", "tie_max", "has_relevant")
 POLICIES = ("expected", "best", "worst", "doc_id", "input")
 DEPTH = 10
@@ -158,7 +159,7 @@ def test_random_cases_with_ties_at_the_kept_depth(tmp_path: Path, seeds: range) 
 @needs_shared_data
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::deadheat.DeadheatWarning")
-@pytest.mark.parametrize("name", SOME_RUNS)
+@pytest.mark.parametrize("name", [*HPO_RUNS, *LLM_RUNS])
 def test_real_runs_for_every_measure_and_policy(tmp_path: Path, name: str) -> None:
     qrels, run = sources_of(name)
     loaded = kept_through(tmp_path / "x.json", dh.evaluate(qrels, run, "nDCG@10"), 100)
@@ -170,8 +171,11 @@ def test_real_runs_for_every_measure_and_policy(tmp_path: Path, name: str) -> No
         }
     )
     for ties in POLICIES:
-        # those that list the orders of long ties are slow; random cases have them
-        names = [one for one in DEFAULTS if ties != "expected" or not isinstance(dh.parse_measure(one), OrdersMeasure)]
+        names = [
+            one
+            for one in DEFAULTS
+            if ties != "expected" or name in WHOLE or not isinstance(dh.parse_measure(one), OrdersMeasure)
+        ]
         anew = dh.evaluate(other, run, names, ties=ties)
         found, unknown = rescore(loaded, other, anew.measures, replace(loaded.conventions, ties=ties))
         assert_equal(found, anew, FIELDS if ties == "expected" else ("values",))  # the spread is that of all orders
