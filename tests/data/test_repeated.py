@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.data.repeated import runs_by_repeat
 from deadheat.errors import ColumnError, DataError, DuplicateError
+from deadheat.evaluation.repeats import runs_by_repeat
 from support.command import call, ok
 
 if TYPE_CHECKING:

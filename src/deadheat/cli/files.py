@@ -202,7 +202,7 @@ def split_repeats(
     named: Mapping[str, str], repeats: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, str], dict[str, Sequence[str | Run]]]:
     """Return the files that hold one run, and systems that were run several times: also tables with a column for it."""
-    from deadheat.data.repeated import runs_by_repeat
+    from deadheat.evaluation.repeats import runs_by_repeat
 
     options = asked()
     found: dict[str, Sequence[str | Run]] = {}

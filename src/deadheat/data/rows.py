@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from deadheat.arguments import changed
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
-from deadheat.io.hashing import doc_hash
 from deadheat.io.kinds import Kind
 from deadheat.io.mappings import Nested, all_numbers, frame_of_mapping
+from deadheat.io.splitting import doc_hash
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -93,7 +93,7 @@ def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None) -> Blocks:
     ----------
     frame : polars.DataFrame
     hashes : polars.Series of UInt32, optional
-        Those of the document ids by :func:`~deadheat.io.hashing.doc_hash`, if they are known.
+        Those of the document ids by :func:`~deadheat.io.splitting.doc_hash`, if they are known.
     """
     ids, ends = _runs(frame["query_id"])
     if ids.n_unique() < len(ids):  # grouping takes a tenth of a sort's time, and keeps the order of rows

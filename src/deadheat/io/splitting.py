@@ -13,10 +13,18 @@ import polars as pl
 
 from deadheat.errors import DataError
 from deadheat.io.forking import check_threads
-from deadheat.io.hashing import doc_hash
 from deadheat.io.kinds import SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
 from deadheat.io.limits import is_bounded, is_held
 from deadheat.io.source import check_lines_of, misleads_polars, plain_head
+
+DOC_HASH = "doc_hash"
+HASH_BITS = 32  # that are kept of each: half the memory to sort
+
+
+def doc_hash() -> pl.Expr:
+    """Return the high bits of the hash of each doc_id, as a column of UInt32 that is named `DOC_HASH`."""
+    return (pl.col("doc_id").hash(1) // 2 ** (64 - HASH_BITS)).cast(pl.UInt32).alias(DOC_HASH)
+
 
 ENDS_EARLY, RANK = "ends_early", "rank"
 SMALL = 1 << 20  # bytes

@@ -17,7 +17,7 @@ from deadheat.data.rows import WORTH, Blocks, written
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.forking import check_threads
 from deadheat.io.guarding import guarded
-from deadheat.io.hashing import HASH_BITS, doc_hash
+from deadheat.io.splitting import HASH_BITS, doc_hash
 from deadheat.placements.placements import Placements, from_frames
 
 TABLE_BITS = 22  # of each hash, to look up judged documents: a table of 4 MB stays in the processor's cache

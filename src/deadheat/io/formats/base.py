@@ -34,7 +34,7 @@ class Content:
     subtopics : polars.DataFrame or None
         query_id, doc_id, subtopic and relevance of qrels that have several subtopics.
     hashes : polars.Series or None
-        Those of the document ids, by :func:`~deadheat.io.hashing.doc_hash`, if they were found on the way.
+        Those of the document ids, by :func:`~deadheat.io.splitting.doc_hash`, if they were found on the way.
     reading : Reading or None
         How the rows of a lazy frame are to be read, if they are not yet checked.
     are_cases : bool

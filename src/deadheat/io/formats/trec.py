@@ -23,7 +23,6 @@ from deadheat.arguments import LARGEST_INTEGER
 from deadheat.errors import DataError, MalformedRowError, SwappedFilesError
 from deadheat.io.census import Blanks, count_blanks, with_single_blanks
 from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register, split_off
-from deadheat.io.hashing import DOC_HASH
 from deadheat.io.kinds import KNOWN_NAMES, OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, WRONG_ORDER, Kind
 from deadheat.io.limits import ROW
 from deadheat.io.source import (
@@ -40,7 +39,7 @@ from deadheat.io.source import (
     refuse_binary,
     refuse_repeated_mark,
 )
-from deadheat.io.splitting import ENDS_EARLY, RANK, is_begun, is_small, last_byte, split
+from deadheat.io.splitting import DOC_HASH, ENDS_EARLY, RANK, is_begun, is_small, last_byte, split
 from deadheat.io.values import (
     are_plain,
     check_comment,
