@@ -28,9 +28,8 @@ from deadheat.data.tables import Qrels, Run, read_qrels, read_run
 from deadheat.errors import DeadheatError, DeadheatWarning
 from deadheat.evaluation.columns import evaluate_columns
 from deadheat.evaluation.dense import Accumulator, evaluate_dense, evaluate_embeddings
-from deadheat.evaluation.evaluate import evaluate, load_evaluation
+from deadheat.evaluation.evaluate import Evaluations, evaluate, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation, Strata
-from deadheat.evaluation.evaluations import Evaluations
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.overlaps import compare_overlaps
 from deadheat.evaluation.repeats import Repeats

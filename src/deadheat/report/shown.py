@@ -9,8 +9,8 @@ from typing import Any
 
 import deadheat.report.page  # noqa: F401 - registers pages
 from deadheat.comparison.comparison import Comparison
+from deadheat.evaluation.evaluate import Evaluations
 from deadheat.evaluation.evaluation import Evaluation, Strata
-from deadheat.evaluation.evaluations import Evaluations
 from deadheat.placements.placements import Placements
 from deadheat.report.as_html import fragment
 from deadheat.report.as_latex import as_latex
