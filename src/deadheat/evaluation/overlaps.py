@@ -65,7 +65,10 @@ def compare_overlaps(
     """
     if len(runs) < 2:
         raise ParameterError(argument="runs", given=runs, allowed="a dict of two runs or more, by name")
-    check_overlaps(spans, overlaps)
+    if spans.overlap_of == "any":
+        raise ParameterError(argument="overlap_of", given="any", allowed=OVERLAP_OF[:-1], beside={"overlaps": None})
+    if not overlaps:
+        raise ParameterError(argument="overlaps", given=overlaps, allowed="one or more")
     options_of_all: Any = options
     chosen = measures_of_overlap(SPAN_MEASURES if measures is None else parse_measures(measures))
     by_overlap: Any = {one: evaluate(spans.with_overlap(one), runs, chosen, **options_of_all) for one in overlaps}
@@ -79,14 +82,6 @@ def measures_of_overlap(measures: Sequence[Measure]) -> tuple[Measure, ...]:
         given = Plain(", ".join(map(str, measures)))
         raise MeasureError("no measure depends on the overlap", given=given, allowed="one that does, such as R@5")
     return found
-
-
-def check_overlaps(spans: Spans, overlaps: Sequence[float]) -> None:
-    """Raise `ParameterError` unless spans can be evaluated under several overlaps."""
-    if spans.overlap_of == "any":
-        raise ParameterError(argument="overlap_of", given="any", allowed=OVERLAP_OF[:-1], beside={"overlaps": None})
-    if not overlaps:
-        raise ParameterError(argument="overlaps", given=overlaps, allowed="one or more")
 
 
 def table_of_overlaps(by_overlap: Mapping[float, Mapping[str, Evaluation]]) -> pl.DataFrame:
