@@ -43,4 +43,4 @@ def test_names_that_trackers_take() -> None:
 
 
 def test_what_pages_are_named_is_there() -> None:
-    assert all((ROOT / "docs" / path).exists() for path in re.findall(r"\]\((\S+?)\)", PAGE))
+    assert all((ROOT / "docs" / path).exists() for path in re.findall(r"\]\(([^\s#)]+)", PAGE))
