@@ -144,12 +144,12 @@ def test_commands(tmp_path: Path) -> None:
 
 
 def test_what_no_run_retrieved_is_counted() -> None:
-    from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
+    from deadheat.report.of_evaluation import report_evaluations
 
     runs = {"a": dh.Run({"q1": {"d1": 1.0}}), "b": dh.Run({"q2": {"d2": 1.0, "gone": 2.0}})}
     found = list(dh.evaluate(QRELS, runs, "RR", missing="empty").values())
     for evaluations, lacking in ((found, 1), (found[:1], 2), (found[1:], 2)):
-        facts = {fact.key: fact.value for fact in report_evaluations(evaluations, EvaluationContext("qrels")).facts}
+        facts = {fact.key: fact.value for fact in report_evaluations(evaluations, "qrels").facts}
         assert facts["not_retrieved"] == {"n_relevant": 3, "n": lacking}
 
 

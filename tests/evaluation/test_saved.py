@@ -19,7 +19,7 @@ from deadheat.measures.custom import StoredMeasure
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 from deadheat.report.as_json import as_json
-from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
+from deadheat.report.of_evaluation import report_evaluations
 from support.shared_data import llm_qrels, llm_run, needs_shared_data
 from support.tampering import seal
 
@@ -152,9 +152,8 @@ def test_a_loaded_evaluation_works_like_any_other(tmp_path: Path) -> None:
     checks = ["low(nDCG@10) > 0.5", "mine < 9", "tie_max(MR) < 3"]
     assert dh.gate(loaded, checks, baseline=original) == dh.gate(original, checks, baseline=loaded)
     assert loaded.without_relevant("RR") == original.without_relevant("RR")
-    context = EvaluationContext("qrels")
-    assert as_json(report_evaluations([loaded], context, per_query=True)) == as_json(
-        report_evaluations([original], context, per_query=True)
+    assert as_json(report_evaluations([loaded], "qrels", per_query=True)) == as_json(
+        report_evaluations([original], "qrels", per_query=True)
     )
 
 

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.measures import Measure
     from deadheat.report.model import Fact, Report, Table
-    from deadheat.report.of_evaluation import EvaluationContext, Grouping
+    from deadheat.report.of_evaluation import Grouping
     from deadheat.settings import Conventions
 
 T = TypeVar("T")
@@ -199,8 +199,6 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
 
     Files: TREC, CSV, TSV, Parquet, JSON Lines, JSON, LETOR; .gz and .zst too.
     """
-    from deadheat.report.of_evaluation import EvaluationContext
-
     # report typos before large files are read
     qrels, runs = with_spans(qrels, runs)
     conventions, measures = conventions_of(options), measures_of(options)
@@ -260,19 +258,19 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         )
     if intervals.cluster:
         intervals = replace(intervals, queries=queries)
-    context = EvaluationContext(
-        shown_path(qrels, "the qrels"),
-        seed=seed if conventions.ties == "random" else None,
-        digits=output.digits,
-        unmatched={name: pair for name, (_, _, pair) in zip(named, found, strict=True) if pair},
-        intervals=intervals if options["ci"] else None,
-        beside=tuple(beside) if options["beside"] else (),
-        quantiles=quantiles,
-        confidence_level=intervals.confidence_level,
-    )
+    asked: dict[str, Any] = {
+        "qrels": shown_path(qrels, "the qrels"),
+        "seed": seed if conventions.ties == "random" else None,
+        "digits": output.digits,
+        "unmatched": {name: pair for name, (_, _, pair) in zip(named, found, strict=True) if pair},
+        "intervals": intervals if options["ci"] else None,
+        "beside": beside if options["beside"] else (),
+        "quantiles": quantiles,
+        "confidence_level": intervals.confidence_level,
+    }
     others = _choices(qrels, named, evaluations, measures, conventions, options)
     is_latex, per_query = output.form == "latex", options["per_query"]
-    report = _report(evaluations, context, groupings, others, per_query=per_query, is_paper=is_latex)
+    report = _report(evaluations, asked, groupings, others, per_query=per_query, is_paper=is_latex)
     if targets:
         saved = _save(evaluations, targets, intervals, options, is_by_strata=bool(of_strata))
         report = replace(report, facts=(*report.facts, saved))
@@ -314,7 +312,7 @@ def _check_methods(intervals: IntervalOptions, measures: Sequence[Measure], opti
 
 def _report(
     evaluations: Sequence[Evaluation],
-    context: EvaluationContext,
+    asked: Mapping[str, Any],
     groupings: Mapping[tuple[str, ...], Grouping | None],
     others: Iterable[Table],
     *,
@@ -330,16 +328,18 @@ def _report(
 
     found = side_by_side(
         {
-            ":".join(columns): report_evaluations(evaluations, context, per_query=per_query and not n, grouping=one)
+            ":".join(columns): report_evaluations(evaluations, **asked, per_query=per_query and not n, grouping=one)
             for n, (columns, one) in enumerate(groupings.items())
         }
     )
     tables = found.tables
-    has_more = context.intervals or context.beside or per_query or any(one and one.strata for one in groupings.values())
+    has_more = (
+        asked["intervals"] or asked["beside"] or per_query or any(one and one.strata for one in groupings.values())
+    )
     if is_paper and len(evaluations) > 1 and not has_more and evaluations[0].conventions.unjudged == "zero":
         from deadheat.report.of_compact import compact_scores
 
-        tables = (compact_scores(evaluations, seed=context.seed, digits=context.digits), *tables[1:])
+        tables = (compact_scores(evaluations, seed=asked["seed"], digits=asked["digits"]), *tables[1:])
     return replace(found, tables=(*tables, *others))
 
 

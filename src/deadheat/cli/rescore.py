@@ -40,7 +40,7 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
     """
     from deadheat.evaluation.evaluate import load_evaluation
     from deadheat.report.model import Fact
-    from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
+    from deadheat.report.of_evaluation import report_evaluations
 
     inputs = [saved, qrels, options["ids"]]
     output = Output(options, inputs)
@@ -56,7 +56,7 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
         with writing(target):
             found.save(target)
     of_what = found.qrels_name if qrels is None else shown_path(qrels, "the qrels")
-    report = report_evaluations([found], EvaluationContext(of_what))
+    report = report_evaluations([found], of_what)
     if targets:
         report = replace(report, facts=(*report.facts, Fact("saved", targets, "saved", ", ".join(targets))))
     output.print(report)

@@ -1,7 +1,7 @@
 """Pairs of systems: differences query by query, one against the other, power, and all pairs in one matrix."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -10,9 +10,10 @@ import numpy as np
 import polars as pl
 
 from deadheat import stats
+from deadheat.arguments import check_choice
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair
-from deadheat.errors import FigureError, ParameterError
+from deadheat.errors import FigureError
 from deadheat.evaluation.scores import Scores
 from deadheat.figures.base import figure
 from deadheat.figures.style import (
@@ -59,37 +60,9 @@ MOST_WITH_NUMBERS = 16
 MOST_COLUMNS = 24  # whose names do not overlap
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Duel:
-    """A system against another by one measure.
-
-    Attributes
-    ----------
-    measure : Measure
-    system, baseline : str
-    queries : polars.DataFrame
-        Those for which both have a value: query_id; the values of both and their ranges over tie orders (`RANGES`);
-        difference, low and high: system minus baseline, and its range over tie orders, which are independent in two
-        runs; is_open: whether the order of the ties decides who is better.
-    p_value : float
-        After the correction; NaN if the comparison tested only the other direction.
-    wins, losses : int
-        Queries on which the system is better, and worse, by the direction of the measure.
-    pair : Pair
-        As the comparison has it, maybe the other way round.
-    """
-
-    measure: Measure
-    system: str
-    baseline: str
-    queries: pl.DataFrame
-    p_value: float
-    wins: int
-    losses: int
-    pair: Pair
-
-
-def duel_of(comparison: Comparison, measure: MeasureLike | None, system: str | None, baseline: str | None) -> Duel:
+def duel_of(
+    comparison: Comparison, measure: MeasureLike | None, system: str | None, baseline: str | None
+) -> tuple[Measure, pl.DataFrame, Pair]:
     """Return two systems query by query.
 
     Parameters
@@ -101,6 +74,17 @@ def duel_of(comparison: Comparison, measure: MeasureLike | None, system: str | N
         By default the best system against the comparison's baseline (if it is that, the next one); without one, the
         best against the second.
 
+    Returns
+    -------
+    measure : Measure
+    queries : polars.DataFrame
+        Those for which both have a value: query_id; the values of both and their ranges over tie orders (`RANGES`);
+        difference, low and high: system minus baseline, and its range over tie orders, which are independent in two
+        runs; is_open: whether the order of the ties decides who is better.
+    pair : Pair
+        With this system and this baseline, wins and losses of the system; the p value is NaN if the comparison tested
+        only the other direction, and the other numbers are as the comparison has them.
+
     Raises
     ------
     ParameterError
@@ -110,8 +94,8 @@ def duel_of(comparison: Comparison, measure: MeasureLike | None, system: str | N
     """
     of = measure_of(comparison.evaluations, measure)
     for argument, name in (("system", system), ("baseline", baseline)):
-        if name is not None and name not in comparison.evaluations:
-            raise ParameterError(argument=argument, given=name, allowed=list(comparison.evaluations))
+        if name is not None:
+            check_choice(argument, name, comparison.evaluations)
     ranked = list(best_first(comparison, of))
     usual = next(iter(comparison.design.against), None)
     baseline = baseline or (usual if usual != system else None)
@@ -136,18 +120,11 @@ def duel_of(comparison: Comparison, measure: MeasureLike | None, system: str | N
     )
     if queries.is_empty():
         raise FigureError(f"{system} and {baseline} have no query in common for {of.label}")
-    is_reversed = pair.system != system
-    is_tested = comparison.design.alternative == "two-sided" or not is_reversed
-    return Duel(
-        measure=comparison.evaluations[system][of].measure,
-        system=system,
-        baseline=baseline,
-        queries=queries,
-        p_value=pair.p_adjusted if is_tested else float("nan"),
-        wins=pair.losses if is_reversed else pair.wins,
-        losses=pair.wins if is_reversed else pair.losses,
-        pair=pair,
-    )
+    if pair.system != system:
+        p = pair.p_adjusted if comparison.design.alternative == "two-sided" else math.nan
+        turned = {"system": system, "baseline": baseline, "wins": pair.losses, "losses": pair.wins}
+        pair = replace(pair, **turned, p_adjusted=p)
+    return comparison.evaluations[system][of].measure, queries, pair
 
 
 def _values(scores: Scores, who: str) -> pl.DataFrame:
@@ -209,14 +186,15 @@ def differences(
     >>> [(row["query_id"], row["difference"], row["high"]) for row in chart.data.values]
     [('q1', 0.25, 0.5), ('q2', 0.0, 0.0)]
     """
-    duel = duel_of(comparison, measure, system, baseline)
-    queries = duel.queries.sort("difference", "query_id", descending=[True, False])
+    of, queries, pair = duel_of(comparison, measure, system, baseline)
+    n_open, every = int(queries["is_open"].sum()), queries
+    queries = queries.sort("difference", "query_id", descending=[True, False])
     moved = queries.filter((pl.col("low").abs() > NOISE) | (pl.col("high").abs() > NOISE))
     n_left_out = 0
     if queries.height > MOST_NAMED and 0 < moved.height <= queries.height / 2:  # most of many queries, but not all
         n_left_out, queries = queries.height - moved.height, moved
     step = -(-queries.height // MOST_BARS)
-    rows = _bars(queries, step, higher=duel.measure.higher_is_better)
+    rows = _bars(queries, step, higher=of.higher_is_better)
     bar: dict[str, Any] = {}
     if len(rows) <= MOST_NAMED:
         axis = alt.Axis(labelAngle=-90, labelLimit=70, labelFontSize=9, ticks=False)
@@ -225,7 +203,7 @@ def differences(
         title = "queries, sorted by difference" + (f" (a bar is the mean of up to {step})" if step > 1 else "")
         x = alt.X("place:Q", title=title, scale=alt.Scale(domain=[0, queries.height], nice=False))
         bar = {"width": max(0.6, 270 / len(rows))}
-    y = quantity(alt.Y, f"difference in {duel.measure.label}")
+    y = quantity(alt.Y, f"difference in {of.label}")
     base = alt.Chart().encode(x=x, tooltip=tips("label:N", "difference:Q", "low:Q", "high:Q", "n_queries:Q"))
     whisker = base.transform_filter("datum.high - datum.low > 1e-12").mark_rule(
         color=BLACK, strokeWidth=1 if len(rows) <= 100 else 0.4
@@ -240,17 +218,16 @@ def differences(
         whisker.encode(y("low"), alt.Y2("high")),
         zero_line(),
     ]
-    n_open, better = int(duel.queries["is_open"].sum()), "up" if duel.measure.higher_is_better else "down"
-    pair = f"{short(duel.system)} - {short(duel.baseline)}"
+    better, both = "up" if of.higher_is_better else "down", f"{short(pair.system)} - {short(pair.baseline)}"
     decided = f" Tie order decides who is better on {counted(n_open, 'query', 'queries')}." if n_open else ""
     notes = [
-        f"bar: {pair} (blue, {better}: the former is better); whisker: its range over tie orders.{decided}",
+        f"bar: {both} (blue, {better}: the former is better); whisker: its range over tie orders.{decided}",
         f"{n_queries(n_left_out)} without any difference, in any order of the ties, are left out."
         if n_left_out
         else "",
-        tested_by(comparison.design, len(comparison[duel.measure])),
+        tested_by(comparison.design, len(comparison[of])),
     ]
-    return finished(layers, rows, height=200, title=_who_is_better(duel), notes=notes)
+    return finished(layers, rows, height=200, title=_who_is_better(of, every, pair), notes=notes)
 
 
 def _bars(queries: pl.DataFrame, step: int, *, higher: bool) -> list[Record]:
@@ -274,14 +251,15 @@ def _sign(lead: float) -> str:
     return "equal" if abs(lead) <= NOISE else "better" if lead > 0 else "worse"
 
 
-def _who_is_better(duel: Duel) -> str:
+def _who_is_better(of: Measure, queries: pl.DataFrame, pair: Pair) -> str:
     """Say who is better on how many queries, and by how much."""
-    n, differences = n_queries(duel.queries.height), duel.queries["difference"].to_numpy()
-    if not duel.wins and not duel.losses:
-        return f"{short(duel.system)} and {short(duel.baseline)} have the same {duel.measure.label} on all of {n}"
+    n, system, baseline = n_queries(queries.height), short(pair.system), short(pair.baseline)
+    if not pair.wins and not pair.losses:
+        return f"{system} and {baseline} have the same {of.label} on all of {n}"
+    mean = float(queries["difference"].to_numpy().mean())
     return (
-        f"{short(duel.system)} is better than {short(duel.baseline)} on {duel.wins:,} of {n}, worse on"
-        f" {duel.losses:,}; mean difference {signed(float(differences.mean()))} ({p_text(duel.p_value)})"
+        f"{system} is better than {baseline} on {pair.wins:,} of {n}, worse on {pair.losses:,}; mean difference"
+        f" {signed(mean)} ({p_text(pair.p_adjusted)})"
     )
 
 
@@ -322,21 +300,21 @@ def scatter(
     >>> row["system"], row["baseline"], row["baseline_min"], row["baseline_max"]
     (1.0, 0.75, 0.5, 1.0)
     """
-    duel = duel_of(comparison, measure, system, baseline)
-    is_share, n = duel.measure.range == (0.0, 1.0), duel.queries.height
-    ranges = duel.queries.select(RANGES).to_numpy()
+    of, queries, pair = duel_of(comparison, measure, system, baseline)
+    is_share, n = of.range == (0.0, 1.0), queries.height
+    ranges = queries.select(RANGES).to_numpy()
     low, high = (0.0, 1.0) if is_share else (float(ranges.min()), float(ranges.max()))
     low, high = (low, high) if high > low else (low - 0.5, high + 0.5)
     limits: Record = {"domain": [low, high], "nice": not is_share, "zero": False}
-    x = quantity(alt.X, f"{duel.measure.label} of {short(duel.baseline)}", **limits)
-    y = quantity(alt.Y, f"{duel.measure.label} of {short(duel.system)}", **limits)
+    x = quantity(alt.X, f"{of.label} of {short(pair.baseline)}", **limits)
+    y = quantity(alt.Y, f"{of.label} of {short(pair.system)}", **limits)
     ends = alt.Chart(alt.InlineData(values=[{"x": low, "y": low}, {"x": high, "y": high}]))
     diagonal = ends.mark_line(color="#555", strokeDash=[4, 3], strokeWidth=1).encode(x("x"), y("y"))
     colour = alt.ColorValue(**alt.condition("datum.is_open", alt.value(ORANGE), alt.value(BLUE)))
     base = alt.Chart().encode(x("baseline"), y("system"), color=colour)
-    where = f"{'above' if duel.measure.higher_is_better else 'below'} the dashed line {short(duel.system)} is better"
+    where = f"{'above' if of.higher_is_better else 'below'} the dashed line {short(pair.system)} is better"
     if n > MOST_POINTS:
-        rows = _cells(duel.queries)
+        rows = _cells(queries)
         scale = alt.Scale(type="sqrt", domain=[0, max(row["n_queries"] for row in rows)], range=[0, 260])
         size = alt.Size("n_queries:Q", title="queries", scale=scale, legend=alt.Legend(format="d", tickCount=3))
         tip = tips("n_queries:Q", "system:Q", "baseline:Q", "share_open:Q")
@@ -346,7 +324,7 @@ def scatter(
         ]
         note = f"circle: queries with about these values (orange: tie order decides at least half of them); {where}."
     else:
-        rows = _points(duel.queries)
+        rows = _points(queries)
         n_boxes = sum(row["has_range"] for row in rows)
         tip = tips("label:N", *(f"{name}:Q" for name in RANGES))
         layers = [
@@ -359,13 +337,13 @@ def scatter(
         ]
         boxes = f"box: range over tie orders ({counted(n_boxes, 'query', 'queries')})"
         note = f"point: a query; {boxes}; orange and square: tie order decides who is better; {where}."
-    n_open = int(duel.queries["is_open"].sum())
+    n_open = int(queries["is_open"].sum())
     title = (
-        f"{short(duel.system)} against {short(duel.baseline)} by {duel.measure.label}: tie order decides"
-        f" {f'{n_open:,}' if n_open else 'none'} of {n_queries(n)} ({p_text(duel.p_value)})"
+        f"{short(pair.system)} against {short(pair.baseline)} by {of.label}: tie order decides"
+        f" {f'{n_open:,}' if n_open else 'none'} of {n_queries(n)} ({p_text(pair.p_adjusted)})"
     )
     return finished(
-        layers, rows, height=330, title=title, notes=[note, tested_by(comparison.design, len(comparison[duel.measure]))]
+        layers, rows, height=330, title=title, notes=[note, tested_by(comparison.design, len(comparison[of]))]
     )
 
 
@@ -433,8 +411,9 @@ def power(
     >>> round(row["detectable"], 3)
     0.231
     """
-    duel = duel_of(comparison, measure, system, baseline)
-    of, pair = duel.measure.label, duel.pair
+    measured, _, turned = duel_of(comparison, measure, system, baseline)
+    of, both = measured.label, {turned.system, turned.baseline}
+    pair = next(one for one in comparison[measured] if {one.system, one.baseline} == both)
     planned = comparison.sample_sizes(pair=pair).row(0, named=True)
     if planned["detectable_difference"] is None:
         raise FigureError(
@@ -475,7 +454,7 @@ def power(
     if needed is not None:
         title += f"; the {number(found)} that was found {'takes' if needed <= n else 'would take'} {needed:,}"
     notes = [
-        f"{short(duel.system)} against {short(duel.baseline)}. Red: these {n_queries(n)} and the difference found.",
+        f"{short(turned.system)} against {short(turned.baseline)}. Red: these {n_queries(n)} and the difference found.",
         f"Paired t test at {1 - comparison.design.confidence_level:.2g}, not corrected; queries that differ as these.",
         "The power for the difference that was found says no more than its p value.",
     ]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -112,46 +112,19 @@ class Grouping:
         return self.columns == (self.language_column,)
 
 
-@dataclass(frozen=True)
-class EvaluationContext:
-    """How the evaluations were made, as far as they do not say it themselves.
-
-    Attributes
-    ----------
-    qrels : str
-        The name of the qrels.
-    seed : int, optional
-        Of ``ties="random"``.
-    digits : int, optional
-        Decimals of the numbers in sentences.
-    unmatched : mapping of str to (str, str)
-        A document of the run and one of the qrels, by the name of a run that retrieves no judged document.
-    intervals : IntervalOptions, optional
-        Of confidence intervals, if they are to be reported.
-    beside : tuple of Evaluation
-        Of each run, with ties broken by a rule that is to be shown beside the exact values; empty if none is.
-    quantiles : tuple of float
-        Over queries, which are to be reported with their intervals; empty if none are.
-    confidence_level : float
-        Of these intervals.
-    """
-
-    qrels: str
-    seed: int | None = None
-    digits: int | None = None
-    unmatched: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    intervals: IntervalOptions | None = None
-    beside: tuple[Evaluation, ...] = ()
-    quantiles: tuple[float, ...] = ()
-    confidence_level: float = Estimation.confidence_level
-
-
 def report_evaluations(
     evaluations: Sequence[Evaluation],
-    context: EvaluationContext,
+    qrels: str,
     *,
     per_query: bool = False,
     grouping: Grouping | None = None,
+    seed: int | None = None,
+    digits: int | None = None,
+    unmatched: Mapping[str, tuple[str, str]] | None = None,
+    intervals: IntervalOptions | None = None,
+    beside: Sequence[Evaluation] = (),
+    quantiles: Sequence[float] = (),
+    confidence_level: float = Estimation.confidence_level,
 ) -> Report:
     """Return the report of evaluations of the same measures.
 
@@ -159,67 +132,73 @@ def report_evaluations(
     ----------
     evaluations : sequence of Evaluation
         With different names.
-    context : EvaluationContext
+    qrels : str
+        The name of the qrels.
     per_query : bool, default False
         Whether a table of all queries comes before the one of their means.
     grouping : Grouping, optional
         What is known of the queries; with strata, these are reported instead of the whole.
+    seed : int, optional
+        Of ``ties="random"``.
+    digits : int, optional
+        Decimals of the numbers in sentences.
+    unmatched : mapping of str to (str, str), optional
+        A document of the run and one of the qrels, by the name of a run that retrieves no judged document: the ids may
+        be written in two ways.
+    intervals : IntervalOptions, optional
+        Of confidence intervals, if they are to be reported.
+    beside : sequence of Evaluation, default ()
+        Of each run, with ties broken by a rule that is to be shown beside the exact values.
+    quantiles : sequence of float, default ()
+        Over queries, which are to be reported with their intervals.
+    confidence_level : float
+        Of these intervals.
     """
     strata, columns = (grouping.strata, grouping.columns) if grouping else ((), ())
-    names = [evaluation.name for evaluation in evaluations]
-    parts = parts_of(evaluations, strata, context.intervals)
+    first, names = evaluations[0], [evaluation.name for evaluation in evaluations]
+    parts = parts_of(evaluations, strata, intervals)
     summary = tabulate_scores(
         parts,
         names,
-        evaluations[0].measures,
+        first.measures,
         columns=columns,
         smallest=strata[0].smallest if strata else 0,
-        level=None if context.intervals is None else context.intervals.confidence_level,
-        beside=context.beside,
+        level=None if intervals is None else intervals.confidence_level,
+        beside=beside,
     )
-    tables = [*([list_queries(evaluations, strata, context.beside)] if per_query else []), summary]
-    if evaluations[0].conventions.unjudged == "judge":
-        tables.append(tabulate_filled(evaluations, context.confidence_level))
-    if evaluations[0].judge is not None:
-        tables.append(tabulate_judged(parts, names, columns, context.confidence_level))
-    quantiles = quantiles_of(parts, context.quantiles, context.confidence_level)
-    facts = _facts(evaluations, parts, context, quantiles)
-    if grouping is not None:
-        tables += _averages(grouping)
-        facts += _grouped(grouping)
-    if quantiles:
-        tables.append(tabulate_quantiles(quantiles, names, level=context.confidence_level, columns=columns))
-    return Report(tuple(tables), tuple(facts))
-
-
-def _facts(
-    evaluations: Sequence[Evaluation], parts: Sequence[Part], context: EvaluationContext, quantiles: Quantiles
-) -> list[Fact]:
-    first = evaluations[0]
+    tables = [*([list_queries(evaluations, strata, beside)] if per_query else []), summary]
+    if first.conventions.unjudged == "judge":
+        tables.append(tabulate_filled(evaluations, confidence_level))
+    if first.judge is not None:
+        tables.append(tabulate_judged(parts, names, columns, confidence_level))
+    tables += _averages(grouping)
+    if of_queries := quantiles_of(parts, quantiles, confidence_level):
+        tables.append(tabulate_quantiles(of_queries, names, level=confidence_level, columns=columns))
     n_queries = len(first.query_ids) + (len(first.missing_queries) if first.conventions.missing == "skip" else 0)
-    # the ids of a run that retrieves no judged document may be written in two ways
-    unmatched = {run: {"run": of_run, "qrels": of_qrels} for run, (of_run, of_qrels) in context.unmatched.items()}
-    such_as = {name: f" (run: {ids['run']!r}; qrels: {ids['qrels']!r})" for name, ids in unmatched.items()}
+    ids = {run: {"run": of_run, "qrels": of_qrels} for run, (of_run, of_qrels) in (unmatched or {}).items()}
+    such_as = {name: f" (run: {own['run']!r}; qrels: {own['qrels']!r})" for name, own in ids.items()}
     unjudged = [one.name for one in evaluations if not len(one.placements.query)]
-    value, text = _effect(parts, context.digits)
-    return [
-        Fact("nothing_judged", unmatched),
+    value, text = _effect(parts, digits)
+    facts = (
+        Fact("nothing_judged", ids),
         *(warning("WARNING", nothing_judged(name) + such_as.get(name, "")) for name in unjudged),
         Fact("deadheat", __version__),
-        Fact("qrels", context.qrels),
-        Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {context.qrels}{_nothing_wrong(evaluations)}"),
-        *tell_ties(first.ties, context.seed),
-        *_beside(evaluations, context),
+        Fact("qrels", qrels),
+        Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {qrels}{_nothing_wrong(evaluations)}"),
+        *tell_ties(first.ties, seed),
+        *_beside(evaluations, beside),
         Fact("effect_of_ties", value, "", "" if len(unjudged) == len(evaluations) else text),
         *tell_counts(first.measures),
-        *_estimated(evaluations, context.digits),
-        *_intervals(parts, context.intervals, context.digits),
-        *_of_quantiles(evaluations, quantiles),
+        *_estimated(evaluations, digits),
+        *_intervals(parts, intervals, digits),
+        *_of_quantiles(evaluations, of_queries),
         *made_under(evaluations),
         *doubted_names(first.measures),
         *of_runs(evaluations),
         *_without_value(evaluations),
-    ]
+        *_grouped(grouping),
+    )
+    return Report(tuple(tables), facts)
 
 
 def _of_quantiles(evaluations: Sequence[Evaluation], quantiles: Quantiles) -> Iterator[Fact]:
@@ -233,18 +212,18 @@ def _of_quantiles(evaluations: Sequence[Evaluation], quantiles: Quantiles) -> It
         )
 
 
-def _beside(evaluations: Sequence[Evaluation], context: EvaluationContext) -> Iterator[Fact]:
+def _beside(evaluations: Sequence[Evaluation], beside: Sequence[Evaluation]) -> Iterator[Fact]:
     """Say which rule is beside the exact values, where another run leads by it, and how many pairs of runs it swaps."""
-    if not context.beside:
+    if not beside:
         return
-    rule = context.beside[0].ties
+    rule = beside[0].ties
     yield Fact("beside", rule, "beside", f"{broken_by(rule, None)}; difference: from exact")
     if len(evaluations) < 2:
         return
     changed: dict[str, dict[str, list[str]]] = {}
     swapped: dict[str, int] = {}
     for measure in evaluations[0].measures:
-        values = [np.array([one[measure].reported() for one in each]) for each in (evaluations, context.beside)]
+        values = [np.array([one[measure].reported() for one in each]) for each in (evaluations, beside)]
         apart = [np.subtract.outer(own, own) for own in values]
         exact, by_rule = (np.where(np.abs(each) > NOISE, np.sign(each), 0) for each in apart)
         swapped[measure.label] = int(np.count_nonzero(exact * by_rule < 0)) // 2
@@ -395,12 +374,14 @@ def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
             )
 
 
-def _averages(grouping: Grouping) -> list[Table]:
+def _averages(grouping: Grouping | None) -> list[Table]:
     """Return a table of averages over strata and of the variance between them, if there are any.
 
     With the language crossed with other columns they are within each language. There is no mean over the queries of
     all languages unless they may be pooled. Of counts there are no averages.
     """
+    if grouping is None:
+        return []
     within = None if grouping.is_by_language else grouping.language_column
     measures = [one.label for of_run in grouping.strata[:1] for one in of_run.whole.measures if not one.total]
     if not measures:
@@ -435,8 +416,10 @@ def _averages(grouping: Grouping) -> list[Table]:
     ]
 
 
-def _grouped(grouping: Grouping) -> Iterator[Fact]:
+def _grouped(grouping: Grouping | None) -> Iterator[Fact]:
     """Give the facts about strata and languages."""
+    if grouping is None:
+        return
     columns, names = " and ".join(grouping.columns), ", ".join(grouping.languages)
     by = f"by {columns}, from {grouping.source}"
     if not grouping.strata:

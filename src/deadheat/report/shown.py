@@ -20,7 +20,7 @@ from deadheat.report.model import PAGES, QUERY, REPORTS, Column, Fact, Report, s
 from deadheat.report.numbers import count_cell, format_cell
 from deadheat.report.of_compact import report_compact
 from deadheat.report.of_comparison import report_comparison
-from deadheat.report.of_evaluation import EvaluationContext, Grouping, report_evaluations
+from deadheat.report.of_evaluation import Grouping, report_evaluations
 from deadheat.report.of_planning import planned
 from deadheat.wording import counted
 
@@ -44,7 +44,7 @@ def _of_strata(strata: Strata) -> Report:
         without_language=queries.without_language(ids),
         pool_languages=len(languages) > 1 and queries.language_column not in strata.columns,
     )
-    return report_evaluations([whole], EvaluationContext(whole.qrels_name), grouping=grouping)
+    return report_evaluations([whole], whole.qrels_name, grouping=grouping)
 
 
 @shows(Comparison)
@@ -60,7 +60,7 @@ def _of_comparison(comparison: Comparison, *, compact: bool = False) -> Report:
 @shows(Evaluation, Evaluations)
 def _of_evaluations(found: Evaluation | Evaluations) -> Report:
     several = list(found.values()) if isinstance(found, Evaluations) else [found]
-    return report_evaluations(several, EvaluationContext(several[0].qrels_name))
+    return report_evaluations(several, several[0].qrels_name)
 
 
 @shows(Placements)

@@ -40,7 +40,7 @@ from deadheat.report.model import (
 )
 from deadheat.report.numbers import OF_TIES, as_cell, format_cell, span_of, span_of_ties
 from deadheat.report.of_comparison import columns_of_strata, list_systems, report_comparison
-from deadheat.report.of_evaluation import EvaluationContext, report_evaluations
+from deadheat.report.of_evaluation import report_evaluations
 from deadheat.report.of_history import report_history
 from deadheat.report.of_judges import report_judges
 from deadheat.report.of_languages import list_languages, tell_beside, tell_gaps, tell_languages
@@ -215,7 +215,7 @@ def _of_subject(
     }
     shown = [(kind, one if one and one.svg else None) for kind, one in zip(FIRST.values(), first, strict=True)]
     if subject.comparison is None:
-        report = report_evaluations([subject.first], EvaluationContext(subject.qrels, intervals=IntervalOptions()))
+        report = report_evaluations([subject.first], subject.qrels, intervals=IntervalOptions())
     else:
         report = report_comparison(subject.comparison, qrels=subject.qrels, margin=subject.margin)
     n_queries = counted(len(subject.query_ids), "query", "queries")
