@@ -1,11 +1,9 @@
 """deadheat demo."""
 
-from __future__ import annotations
-
 from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import click
 
@@ -13,9 +11,6 @@ from deadheat.cli.app import error_message, refuse, refuse_if, say
 from deadheat.cli.files import PATH
 from deadheat.cli.options import examples, takes
 from deadheat.cli.output import Output, output_options
-
-if TYPE_CHECKING:
-    from deadheat.evaluation.evaluation import Evaluation
 
 QRELS, ENDING = "qrels.human.txt.gz", ".run.gz"
 DIGITS = 3  # what fits in 80 columns
@@ -39,8 +34,11 @@ CLOSING = f"""With your files: deadheat evaluate QRELS RUN... Or go on with thes
 @takes("flags")
 def demo(folder: str | None, *, force: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show on real data why ties matter."""
+    from deadheat.data.tables import Qrels, Run
+    from deadheat.evaluation.evaluate import evaluate
+    from deadheat.report.conventions import RULES
     from deadheat.report.model import Fact
-    from deadheat.report.of_demo import report_demo
+    from deadheat.report.of_demo import MEASURES, report_demo
 
     if folder is not None:
         refuse(("form", "output", "digits"), "is for a report, which --copy does not print")
@@ -50,20 +48,15 @@ def demo(folder: str | None, *, force: bool, **options: Any) -> None:  # noqa: A
             _copy(data, Path(folder), force=force)
             return
         output = Output(options)
-        systems = {path.name.removesuffix(ENDING): _by_rule(data, path) for path in sorted(data.glob(f"*{ENDING}"))}
+        qrels = Qrels(data / QRELS)
+        runs = {path.name.removesuffix(ENDING): Run(path) for path in sorted(data.glob(f"*{ENDING}"))}
+        systems = {
+            name: {rule: evaluate(qrels, run, MEASURES, ties=rule, check_duplicates=False) for rule in RULES}
+            for name, run in runs.items()
+        }
     if output.digits is None and output.form != "json":
         output.digits = DIGITS
     output.print(report_demo(systems, Fact("source", SOURCE, "data", SHORT), CLOSING))
-
-
-def _by_rule(data: Path, path: Path) -> dict[str, Evaluation]:
-    from deadheat.data.tables import Qrels, Run
-    from deadheat.evaluation.evaluate import evaluate
-    from deadheat.report.conventions import RULES
-    from deadheat.report.of_demo import MEASURES
-
-    qrels, run = Qrels(data / QRELS), Run(path)
-    return {rule: evaluate(qrels, run, MEASURES, ties=rule, check_duplicates=False) for rule in RULES}
 
 
 def _copy(data: Path, folder: Path, *, force: bool) -> None:

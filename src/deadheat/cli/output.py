@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from deadheat.arguments import collected
 from deadheat.cli.app import BAD_DATA, CommandError, discard, error_message, reason, refuse_if, say
 from deadheat.cli.files import PATH, STDOUT, asked, check_folder, check_inputs, check_output
 from deadheat.wording import counted, in_brackets, printable, three
@@ -217,15 +218,12 @@ def with_figures(
     from deadheat.report.model import Fact
 
     paths: list[str] = []
-    not_drawn: dict[str, list[str]] = {}
     drawn = [
         (before + one.name, one) for before, subject, own in subjects for one in drawings(subject, measures, **own)
     ]
     with writing(folder):
         Path(folder).mkdir(parents=True, exist_ok=True)
     for name, one in drawn:
-        if one.error is not None:
-            not_drawn.setdefault(error_message(one.error), []).append(name)
         if one.chart is not None:
             paths.append(str(Path(folder) / f"{file_name(name, LONGEST - 15)}.{asked()['figure_format']}"))
             with writing(paths[-1]):
@@ -233,7 +231,7 @@ def with_figures(
     names = in_brackets([Path(path).name for path in paths])
     text = f"{counted(len(paths), 'file')} in {folder}{names}" if paths else "none"
     facts = [Fact("figures", paths, "figures", text, is_note=True)]
-    if not_drawn:
+    if not_drawn := collected((error_message(one.error), name) for name, one in drawn if one.error is not None):
         text = "; ".join(f"{three(names)}: {why}" for why, names in not_drawn.items())
         facts.append(Fact("not_drawn", not_drawn, "not drawn", text, is_note=True))
     return replace(report, facts=(*report.facts, *facts))

@@ -1,9 +1,7 @@
 """deadheat ties."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -20,15 +18,6 @@ from deadheat.cli.options import (
     takes,
 )
 from deadheat.cli.output import Output, output_options, with_figures
-from deadheat.errors import DataError
-from deadheat.wording import did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from deadheat.data.tables import Qrels, Run
-    from deadheat.measures import Measure
-    from deadheat.report.model import Report
 
 
 @click.command(
@@ -63,8 +52,9 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
 
     csv holds one table: of the queries with --per-query, else of the measures, or of the cutoffs without QRELS.
     """
+    from deadheat.profile.orders import orders_of_query
     from deadheat.profile.profile import CUTOFFS, tie_profile
-    from deadheat.report.of_profile import report_profile, with_second_key
+    from deadheat.report.of_profile import report_orders, report_profile, with_second_key
 
     if qrels is None:
         refuse(("notations", "missing", "no_relevant", "beside", "listed"), "needs QRELS: deadheat ties RUN QRELS")
@@ -74,7 +64,8 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
     own |= {"beside": options["beside"] or "doc_id", "check_duplicates": False}  # what was opened is checked
     judgments = None if qrels is None else open_qrels(qrels)
     if judgments is not None and options["listed"] is not None:
-        output.print(_orders(open_run(run), judgments, options["listed"], measures))
+        listed = orders_of_query(judgments, open_run(run), options["listed"], measures)
+        output.print(report_orders(listed, options["listed"]))
         return
     profile = tie_profile(open_run(run, keyed=False), judgments, at or CUTOFFS, measures, **own)
     of_report = {"every_measure": output.form == "json", "missing": options["missing"], "digits": output.digits}
@@ -85,18 +76,3 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
     if output.form == "csv" and qrels is not None and not per_query:
         report = replace(report, tables=tuple(sorted(report.tables, key=lambda table: table.key != "stability")))
     output.print(with_figures(report, [("", profile, {})], [one.measure.label for one in profile.decided]))
-
-
-def _orders(run: Run, qrels: Qrels, query_id: str, measures: Sequence[Measure] | None) -> Report:
-    """Return the report of every order of the ties of a query."""
-    import polars as pl
-
-    from deadheat.profile.orders import tie_orders
-    from deadheat.report.of_profile import report_orders
-
-    judged, own = qrels.to_dict(), run.to_polars().filter(pl.col("query_id") == query_id)
-    if query_id not in judged or own.is_empty():
-        known = sorted({*judged} & {*run.to_polars()["query_id"]})
-        raise DataError(f"no query {query_id!r} in both qrels and run", hint=did_you_mean(query_id, known))
-    scores = dict(zip(own["doc_id"], own["score"], strict=True))
-    return report_orders(tie_orders(scores, judged[query_id], measures=measures), query_id)

@@ -122,8 +122,7 @@ def duel_of(
         raise FigureError(f"{system} and {baseline} have no query in common for {of.label}")
     if pair.system != system:
         p = pair.p_adjusted if comparison.design.alternative == "two-sided" else math.nan
-        turned = {"system": system, "baseline": baseline, "wins": pair.losses, "losses": pair.wins}
-        pair = replace(pair, **turned, p_adjusted=p)
+        pair = replace(pair, system=system, baseline=baseline, wins=pair.losses, losses=pair.wins, p_adjusted=p)
     return comparison.evaluations[system][of].measure, queries, pair
 
 

@@ -9,12 +9,13 @@ import polars as pl
 
 from deadheat.arguments import as_count, collected
 from deadheat.arrays import FloatArray
-from deadheat.errors import ParameterError
+from deadheat.data.tables import Qrels, Run
+from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluate import Measures, evaluate, parse_measures
 from deadheat.io.mappings import check_number
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike
-from deadheat.wording import counted
+from deadheat.wording import counted, did_you_mean
 
 Ranking = Mapping[str, float] | Sequence[float]
 
@@ -239,6 +240,15 @@ def tie_orders(
     return TieOrders(
         parsed[0], orders, found[parsed[0]].values, tuple(ranks), {one.label: found[one].values for one in parsed}
     )
+
+
+def orders_of_query(qrels: Qrels, run: Run, query_id: str, measures: Measures | None = None) -> TieOrders:
+    """Return every order of the ties of one query of a run, as :func:`tie_orders` does."""
+    judged, own = qrels.to_dict(), run.to_polars().filter(pl.col("query_id") == query_id)
+    if query_id not in judged or own.is_empty():
+        known = sorted({*judged} & {*run.to_polars()["query_id"]})
+        raise DataError(f"no query {query_id!r} in both qrels and run", hint=did_you_mean(query_id, known))
+    return tie_orders(dict(zip(own["doc_id"], own["score"], strict=True)), judged[query_id], measures=measures)
 
 
 def _shown(number: int) -> str:

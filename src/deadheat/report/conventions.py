@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from deadheat.arguments import collected
 from deadheat.evaluation.facts import NOTABLE, TOP
 from deadheat.evaluation.filling import N_FILLINGS
 from deadheat.evaluation.intervals import MANY, Interval, heavy
@@ -114,10 +115,7 @@ def tell_unshared(
 
 def gathered(pairs: Iterable[tuple[str, T]]) -> dict[T, list[str]]:
     """Return the names that share a value, by value."""
-    found: dict[T, list[str]] = {}
-    for name, value in pairs:
-        found.setdefault(value, []).append(name)
-    return found
+    return collected((value, name) for name, value in pairs)
 
 
 def estimated_by(methods: Iterable[tuple[str, str]], units: str, n_resamples: int, seed: int | None) -> str:
