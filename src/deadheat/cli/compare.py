@@ -15,6 +15,7 @@ from deadheat.cli.files import (
     asked,
     checked_run,
     label,
+    labels_of_judge,
     named_runs,
     open_pairs,
     open_qrels,
@@ -22,7 +23,6 @@ from deadheat.cli.files import (
     shown_path,
     split_repeats,
 )
-from deadheat.cli.judges import labels_of_judge
 from deadheat.cli.options import (
     COLLECTION,
     ENGINE,

@@ -16,6 +16,7 @@ from deadheat.cli.compare import evaluate_repeats
 from deadheat.cli.files import (
     INPUT,
     PATH,
+    labels_of_judge,
     named_columns,
     named_runs,
     open_pairs,
@@ -24,7 +25,6 @@ from deadheat.cli.files import (
     shown_path,
     split_repeats,
 )
-from deadheat.cli.judges import labels_of_judge
 from deadheat.cli.options import (
     COLLECTION,
     ENGINE,

@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -243,6 +244,23 @@ def open_pairs(
     for name, path in runs.items():
         judgments, run = spans.judge(path, name=name, ascending=options["ascending"])
         yield judgments, [run]
+
+
+def labels_of_judge(path: str | None) -> Qrels | None:
+    """Read the labels of the one judge that an option names, if it names one."""
+    from deadheat.data.judgments import as_qrels
+
+    return None if path is None else as_qrels(labels_of(path, next(iter(named_runs([path])))))
+
+
+def labels_of(path: str, name: str) -> Any:  # noqa: ANN401 - qrels or a run
+    """Read what a judge said, which may be written as a run."""
+    from deadheat.data.tables import Run
+    from deadheat.errors import SwappedFilesError
+
+    with suppress(SwappedFilesError):
+        return open_qrels(path)
+    return Run(path, name=name, columns=named_columns("run"))  # grades, which do not rank
 
 
 def named_columns(kind: str) -> dict[str, str]:

@@ -1,20 +1,14 @@
 """deadheat judges."""
 
-from __future__ import annotations
-
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from deadheat.cli.app import refuse
-from deadheat.cli.files import INPUT, named_columns, named_runs, open_qrels, open_run
+from deadheat.cli.files import INPUT, labels_of, named_runs, open_qrels, open_run
 from deadheat.cli.options import FIGURES, LAST, READING, examples, need_queries, takes
 from deadheat.cli.output import Output, emit, output_options, with_figures
 from deadheat.settings import Estimation
-
-if TYPE_CHECKING:
-    from deadheat.data.tables import Qrels
 
 
 @click.command(
@@ -50,7 +44,7 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     output = Output(options, [human, *judges, *runs])
     found = judge_agreement(
         open_qrels(human),
-        {name: labels(path, name) for name, path in named_runs(judges).items()},
+        {name: labels_of(path, name) for name, path in named_runs(judges).items()},
         runs={name: open_run(path, name) for name, path in named_runs(runs).items()} or None,
         measures=options["notations"] or "nDCG@10",
         rel=1 if options["rel"] is None else options["rel"],
@@ -72,20 +66,3 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     several = len(found.judges) > 1
     drawn = [(f"{name}-" if several else "", found, {"judge": name}) for name in found.judges]
     output.print(with_figures(report, drawn, list(dict.fromkeys(one.measure.label for one in found.conclusions))))
-
-
-def labels_of_judge(path: str | None) -> Qrels | None:
-    """Read the labels of the one judge that an option names, if it names one."""
-    from deadheat.data.judgments import as_qrels
-
-    return None if path is None else as_qrels(labels(path, next(iter(named_runs([path])))))
-
-
-def labels(path: str, name: str) -> Any:  # noqa: ANN401 - qrels or a run
-    """Read what a judge said, which may be written as a run."""
-    from deadheat.data.tables import Run
-    from deadheat.errors import SwappedFilesError
-
-    with suppress(SwappedFilesError):
-        return open_qrels(path)
-    return Run(path, name=name, columns=named_columns("run"))  # grades, which do not rank

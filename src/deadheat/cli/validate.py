@@ -1,9 +1,6 @@
 """deadheat validate."""
 
-from __future__ import annotations
-
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,9 +8,6 @@ from deadheat.cli.app import BAD_DATA, error_message, refuse_if
 from deadheat.cli.files import INPUT, PATH
 from deadheat.cli.options import CASES, LIMITS, examples, takes
 from deadheat.cli.output import Output, emit, format_option, output_option
-
-if TYPE_CHECKING:
-    from deadheat.benchmark.cases import Validation
 
 
 @click.command(
@@ -60,15 +54,8 @@ def validate(files: tuple[str, ...], *, ontology: str | None, schema: bool, **op
 
         terms = read_ontology(ontology)
     own = {name: options[name] for name in ("id_pattern", "language", "columns")}
-    found = [_in_words(check(path, ontology=terms, format=options["input_format"], **own)) for path in files]
+    found = [check(path, ontology=terms, format=options["input_format"], **own) for path in files]
+    found = [one.told(error_message(one.cause, has_place=False)) if one.cause else one for one in found]
     output.print(report_validation(found, is_data=output.form == "json"))
     if not all(one.is_usable for one in found):
         raise click.exceptions.Exit(BAD_DATA)
-
-
-def _in_words(found: Validation) -> Validation:
-    """Return what was found, with the error of an unreadable file worded for this command."""
-    if found.cause is None:
-        return found
-    message = error_message(found.cause, has_place=False)
-    return replace(found, findings=tuple(replace(one, message=message) for one in found.findings))

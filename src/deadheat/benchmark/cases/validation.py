@@ -4,10 +4,10 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from deadheat.arguments import collected, package
 from deadheat.benchmark.cases.model import LABELS, SMALL, Case
@@ -66,6 +66,10 @@ class Validation:
     def is_usable(self) -> bool:
         """Whether `deadheat.read_cases` reads the file."""
         return not self.errors
+
+    def told(self, message: str) -> Self:
+        """Return what was found, with the error of an unreadable file in other words."""
+        return replace(self, findings=tuple(replace(one, message=message) for one in self.findings))
 
 
 def validate(
