@@ -820,3 +820,20 @@ def _wanted(result: BenchResult) -> Iterator[str]:
 def _missing(result: BenchResult, part: Part) -> dict[tuple[str, ...], list[str]]:
     """Return the cases that a retriever found nothing for, with the retrievers that are alike in that."""
     return collected((one.missing_queries, name) for name, one in result.of_part(part).items() if one.missing_queries)
+
+
+def subjects_of(result: BenchResult) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+    """Yield what figures are drawn of: each set and each language by itself, and its strata."""
+    before = {key: "".join(f"{name}-" for name in key if name != NONE) for key in result.parts}
+    if len(result.parts) == 1:
+        before = dict.fromkeys(before, "")
+    for key, part in result.parts.items():
+        own = result.of_part(part)
+        has_pairs = key in result.comparisons
+        found = {} if has_pairs else {"options": result.interval_options(part)}
+        yield before[key], result.comparisons[key] if has_pairs else own, found
+    for name, across in result.across.items():
+        yield f"{name}-" if len(result.across) > 1 else "", across, {}
+    for one in result.groupings(result.settings.by) if result.settings.by else ():
+        strata = {key.retriever: of_run for key, of_run in one.strata.items()}
+        yield before[one.part.name, one.part.language], strata, {"options": result.interval_options(one.part)}

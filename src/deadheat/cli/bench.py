@@ -1,12 +1,10 @@
 """deadheat bench."""
 
-from __future__ import annotations
-
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -27,10 +25,6 @@ from deadheat.cli.options import (
 )
 from deadheat.cli.output import FormatChoice, Output, table_option, with_figures
 from deadheat.errors import NoteWarning
-
-if TYPE_CHECKING:
-    from deadheat.benchmark.cases import Cases
-    from deadheat.benchmark.result import BenchResult
 
 TABLES = ("comparisons", "averages", "across_languages", "language_differences", "language_interactions")
 MOST_DRAWN = 2  # measures that figures are drawn of
@@ -185,7 +179,9 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
     command resumes with the unfinished runs.
     """
     from deadheat.benchmark.bench import bench as run_bench
-    from deadheat.benchmark.report import data_of_bench, main_of, report_bench
+    from deadheat.benchmark.cases import read_cases
+    from deadheat.benchmark.languages import normalised
+    from deadheat.benchmark.report import data_of_bench, main_of, report_bench, subjects_of
 
     measures, design = measures_of(options) if options["notations"] else None, design_of(options)
     inputs = [*cases, collection, *options["texts"], options["ontology"]]
@@ -195,9 +191,16 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
         options["similarity"] and not options["ontology"],
         f"--similarity {options['similarity']} compares terms of an ontology: add --ontology FILE",
     )
+    language = normalised(options["language"])
+    own = {"id_pattern": options["id_pattern"], "language": language, "columns": options["columns"]}
     with warnings.catch_warnings(record=True, action="always") as caught:
+        sets = [read_cases(path, format=options["input_format"], **own) for path in cases]
+        for path, one in zip(cases, sets, strict=True):
+            if others := [str(name) for name in one.by_language() if language is not None and name != language]:
+                kept = f"those in {', '.join(others)} of {path} keep theirs"
+                say(f"Warning: --language {language} applies to cases without a language: {kept}")
         result = run_bench(
-            [_read(path, options) for path in cases],
+            sets,
             collection,
             list(options["retrievers"]) or "bm25",
             measures,
@@ -227,7 +230,7 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
     for message in dict.fromkeys(f"{one.message}" for one in caught if not issubclass(one.category, NoteWarning)):
         say(f"Warning: {message}")  # the report has the notes
     report = data_of_bench(result) if output.is_data else report_bench(result, full=output.form in {"markdown", "html"})
-    subjects = _subjects(result) if options["figures"] else ()
+    subjects = subjects_of(result) if options["figures"] else ()
     output.print(with_figures(report, subjects, [one.label for one in main_of(result.measures)[:MOST_DRAWN]]))
 
 
@@ -251,40 +254,3 @@ def _confirm(what: str) -> bool:
     """Ask whether a language model may be called; who is not there to answer gives --yes."""
     refuse_if(not sys.stdin.isatty(), f"{what}: add --yes")
     return click.confirm(f"{what}. Go on?", err=True)
-
-
-def _subjects(result: BenchResult) -> Iterator[tuple[str, Any, dict[str, Any]]]:
-    """Yield what figures are drawn of: each set and each language by itself, and its strata."""
-    from deadheat.evaluation.strata import NONE
-
-    before = {key: "".join(f"{name}-" for name in key if name != NONE) for key in result.parts}
-    if len(result.parts) == 1:
-        before = dict.fromkeys(before, "")
-    for key, part in result.parts.items():
-        own = result.of_part(part)
-        has_pairs = key in result.comparisons
-        found = {} if has_pairs else {"options": result.interval_options(part)}
-        yield before[key], result.comparisons[key] if has_pairs else own, found
-    for name, across in result.across.items():
-        yield f"{name}-" if len(result.across) > 1 else "", across, {}
-    for one in result.groupings(result.settings.by) if result.settings.by else ():
-        strata = {key.retriever: of_run for key, of_run in one.strata.items()}
-        yield before[one.part.name, one.part.language], strata, {"options": result.interval_options(one.part)}
-
-
-def _read(path: str, options: Mapping[str, Any]) -> Cases:
-    from deadheat.benchmark.cases import read_cases
-    from deadheat.benchmark.languages import normalised
-
-    given = normalised(options["language"])
-    cases = read_cases(
-        path,
-        id_pattern=options["id_pattern"],
-        language=given,
-        format=options["input_format"],
-        columns=options["columns"],
-    )
-    if others := [str(name) for name in cases.by_language() if given is not None and name != given]:
-        kept = f"those in {', '.join(others)} of {path} keep theirs"
-        say(f"Warning: --language {given} applies to cases without a language: {kept}")
-    return cases

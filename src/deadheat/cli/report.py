@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,9 +45,7 @@ from deadheat.errors import DataError
 
 if TYPE_CHECKING:
     from deadheat.comparison.languages import Languages
-    from deadheat.data.queries import Queries
     from deadheat.data.tables import Run
-    from deadheat.evaluation.evaluation import Evaluation
     from deadheat.report.model import Fact
     from deadheat.report.page import Subject
 
@@ -188,19 +186,28 @@ def _of_history(folder: str, qrels: str | None, output: str) -> None:
 
 def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subject:
     """Return what the page is about: runs, or saved evaluations where there are no qrels."""
+    from deadheat.evaluation.evaluate import load_evaluation
     from deadheat.report.page import Subject
 
-    named = named_runs(paths)
+    named, comparison, runs = named_runs(paths), None, dict[str, "Run"]()
     if len(named) > MOST_PAIRED and not options["baseline"]:
         first, *_ = named
         options["baseline"] = (paths[0],)
         say(f"{len(named):,} systems: each is compared with the first, {first}; --baseline takes another")
-    if len(named) == 1:
-        evaluations, runs, queries = _alone(qrels, named, options)
-        comparison = None
-    else:
+    if len(named) > 1:
         comparison, runs, queries = compare_files(qrels, named, options)
         evaluations = dict(comparison.evaluations)
+    else:
+        refuse_if(options["baseline"], "--baseline needs another run to compare with it")
+        conventions, measures = conventions_of(options), measures_of(options)
+        design_of(options)  # for its checks
+        queries = read_queries(options)
+        ((name, path),) = named.items()
+        if qrels:
+            alone, runs[name] = evaluate_files(qrels, path, conventions, measures, name=name, seed=options["seed"])
+        else:
+            alone = load_evaluation(path).called(name)
+        evaluations = {name: weighed(alone, queries, options)}
     return Subject(
         evaluations=evaluations,
         comparison=comparison,
@@ -225,20 +232,3 @@ def _names(path: str | None, runs: Iterable[Run]) -> dict[str, str]:
     if known and not named:
         raise DataError(f"no document of the runs, such as {min(known)!r}", given=found.ids[0], path=path)
     return named
-
-
-def _alone(
-    qrels: str, named: Mapping[str, str], options: dict[str, Any]
-) -> tuple[dict[str, Evaluation], dict[str, Run], Queries | None]:
-    """Return the evaluation of a single run, and the run where there are qrels; and the table of queries."""
-    from deadheat.evaluation.evaluate import load_evaluation
-
-    refuse_if(options["baseline"], "--baseline needs another run to compare with it")
-    conventions, measures = conventions_of(options), measures_of(options)
-    design_of(options)  # for its checks
-    queries = read_queries(options)
-    ((name, path),) = named.items()
-    if not qrels:
-        return {name: weighed(load_evaluation(path).called(name), queries, options)}, {}, queries
-    evaluation, run = evaluate_files(qrels, path, conventions, measures, name=name, seed=options["seed"])
-    return {name: weighed(evaluation, queries, options)}, {name: run}, queries
