@@ -435,7 +435,7 @@ def tell_intervals(
     *,
     clusters: str = "",
     unit: tuple[str, str] = QUERY,
-) -> Iterator[Fact]:
+) -> list[Fact]:
     """Say how intervals were made, and warn of those that cannot be known or that a bootstrap makes too narrow.
 
     Parameters
@@ -451,9 +451,6 @@ def tell_intervals(
         What a query is called, in the singular and the plural.
     """
     seed = arguments.whole(design.rng)
-    for name in ("method", "confidence_level", "n_resamples"):
-        yield Fact(name, getattr(design, name))
-    yield Fact("rng", seed)
     of_means = {one.method for *_, one in found}
     methods = [
         ("means" if differences and len(of_means) == 1 else f"{'means of ' * bool(differences)}{measure}", one.method)
@@ -462,10 +459,14 @@ def tell_intervals(
     methods += [("differences", pair.method) for _, pair in differences]
     how = estimated_by(methods, clusters or unit[1], design.n_resamples, seed)
     sides = ", two-sided" if design.alternative != "two-sided" else ""
-    yield said("intervals", f"{how}{sides}, not corrected")
     named: list[tuple[str, Interval | Pair]] = [*((name, one) for _, name, one in found), *differences]
-    yield note("intervals", few_units((one for _, one in named), unit))
-    yield from cannot_be_known((name, one) for name, one in named if not math.isnan(one.low))
+    return [
+        *(Fact(name, getattr(design, name)) for name in ("method", "confidence_level", "n_resamples")),
+        Fact("rng", seed),
+        said("intervals", f"{how}{sides}, not corrected"),
+        note("intervals", few_units((one for _, one in named), unit)),
+        *cannot_be_known((name, one) for name, one in named if not math.isnan(one.low)),
+    ]
 
 
 def tell_tests(
@@ -477,7 +478,7 @@ def tell_tests(
     unit: tuple[str, str] = QUERY,
     among: str = "",
     apart: str = "",
-) -> Iterator[Fact]:
+) -> list[Fact]:
     """Say how differences were tested, whether skewness or few queries cast doubt on it, and how many are significant.
 
     Parameters
@@ -505,34 +506,31 @@ def tell_tests(
     enough = ENOUGH.get(design.test, FEWEST)
     few = [name_of(place, pair) for place, pair in placed if pair.significant and n_units(pair) < enough]
     why = "are too few for this test; the test t is nearer to its level" if design.test in ENOUGH else "prove little"
-    yield Fact("baselines", design.against)
-    for name in ("baseline", "test", "correction", "alternative"):
-        yield Fact(name, getattr(design, name))
-    yield said("test", f"{between}: {tested}" if between else tested)
-    if skewed:
-        yield note(
-            "skewed",
-            f"{len(skewed)} of {total} too skewed for so few {units}: p may be too small{in_brackets(skewed)};"
-            f" take p near {alpha:.3g} as undecided{other}",
-        )
-    if hopeless:
-        yield note(
-            "few differ",
-            f"p of {len(hopeless)} of {total} cannot fall below {alpha:.3g}: too few {units} differ"
-            f"{in_brackets(hopeless, head='how many, least p: ')}",
-        )
     n_tests, least_sampled = least_adjusted(pairs, design)
-    told = (
+    too_skewed = (
+        f"{len(skewed)} of {total} too skewed for so few {units}: p may be too small{in_brackets(skewed)};"
+        f" take p near {alpha:.3g} as undecided{other}"
+    )
+    too_few = (
+        f"p of {len(hopeless)} of {total} cannot fall below {alpha:.3g}: too few {units} differ"
+        f"{in_brackets(hopeless, head='how many, least p: ')}"
+    )
+    too_many = (
         f"after the correction for {n_tests:,} differences, p of {design.n_resamples:,} resamples is at least"
         f" {least_sampled:.2g}: only exact p can be below {alpha:.3g}. Use Tukey's test, a baseline, or"
         f" {math.ceil(n_tests / alpha):,} resamples"
     )
-    yield Fact("least_p_adjusted", least_sampled, "too many", told if least_sampled >= alpha else "", is_note=True)
-    if few:
-        yield note(
-            "few", f"{len(few)} of {total} significant with fewer than {enough} {units}, which {why}: {three(few)}"
-        )
-    yield said(MARK, f"p below {alpha:.3g}: {sum(pair.significant for pair in pairs)} of {total}")
+    of_few = f"{len(few)} of {total} significant with fewer than {enough} {units}, which {why}: {three(few)}"
+    return [
+        Fact("baselines", design.against),
+        *(Fact(name, getattr(design, name)) for name in ("baseline", "test", "correction", "alternative")),
+        said("test", f"{between}: {tested}" if between else tested),
+        note("skewed", too_skewed if skewed else ""),
+        note("few differ", too_few if hopeless else ""),
+        Fact("least_p_adjusted", least_sampled, "too many", too_many if least_sampled >= alpha else "", is_note=True),
+        note("few", of_few if few else ""),
+        said(MARK, f"p below {alpha:.3g}: {sum(pair.significant for pair in pairs)} of {total}"),
+    ]
 
 
 def _test(design: Design, pairs: Sequence[Pair], by: str, *, has_strata: bool) -> str:

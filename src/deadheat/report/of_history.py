@@ -126,20 +126,18 @@ def _table(found: History, measure: str) -> Table:
     return tabulate(f"history_{measure}", (Column("what", ""), Column("when", "time")), columns, rows, title=measure)
 
 
-def _facts(found: History) -> Iterator[Fact]:
+def _facts(found: History) -> list[Fact]:
     names = dict.fromkeys(step.name for step in found.steps)
-    yield Fact("n_steps", len(found.steps), "evaluations", f"{len(found.steps):,} of {', '.join(names)}")
-    if found.reference is not None:
-        file = found.steps[found.reference].file
-        yield Fact("reference", file, "reference", file)
-    yield said("interval", "of the mean, at the level at which it was saved (by default 95%)")
+    reference = () if found.reference is None else (found.steps[found.reference].file,)
     n_tests = max((sum(one is not None for one in pairs) for pairs in found.since.values()), default=0)
-    yield said(
-        "test",
-        f"{found.design.test}, each step against the one before; corrected by Holm over {counted(n_tests, 'step')}",
-    )
-    yield said(MARK, f"p below {1 - found.design.confidence_level:.3g}")
-    if not all(step.is_comparable for step in found.steps):
-        yield note("#", "under other judgments than the last: not comparable")
-    for text in found.notes:
-        yield note("history", text)
+    how = f"{found.design.test}, each step against the one before; corrected by Holm over {counted(n_tests, 'step')}"
+    are_comparable = all(step.is_comparable for step in found.steps)
+    return [
+        Fact("n_steps", len(found.steps), "evaluations", f"{len(found.steps):,} of {', '.join(names)}"),
+        *(Fact("reference", file, "reference", file) for file in reference),
+        said("interval", "of the mean, at the level at which it was saved (by default 95%)"),
+        said("test", how),
+        said(MARK, f"p below {1 - found.design.confidence_level:.3g}"),
+        note("#", "" if are_comparable else "under other judgments than the last: not comparable"),
+        *(note("history", text) for text in found.notes),
+    ]

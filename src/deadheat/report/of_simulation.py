@@ -1,7 +1,7 @@
 """The reports of simulations: what coarser scores cost, and what ties do to rerankers that were made up."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from deadheat.report.conventions import nothing_judged, of_runs
@@ -129,27 +129,24 @@ def _scores(rows: Sequence[CoarseScores], *, has_run: bool, has_winner: bool) ->
     )
 
 
-def _facts(found: CoarseningProfile) -> Iterator[Fact]:
-    yield Fact("n_queries", found.n_queries)
-    yield Fact(
-        "per_query",
-        found.per_query,
-        "levels",
-        "between the lowest and the highest score of each query" if found.per_query else "",
-    )
+def _facts(found: CoarseningProfile) -> list[Fact]:
     evaluations = list(found.evaluations.values())
+    of_levels = "between the lowest and the highest score of each query" if found.per_query else ""
     totals = ", ".join(str(one) for one in evaluations[0].measures if one.total)
     is_open = found.pairs and any(math.isnan(row.wrong_winner) for row in found.rows)
+    equal = "-: the exact values of the scores as given are equal, so that neither wins"
     errors = [pair.standard_error for pair in found.pairs if pair.method == "sampled"]
     sampled = f"{len(errors)} of {counted(len(found.pairs), 'pair')} from drawn orders, standard error at most"
-    for one in evaluations:
-        if not len(one.placements.query):
-            yield Fact("nothing_judged", one.name, "WARNING", nothing_judged(one.name), is_warning=True)
-    yield from of_runs(evaluations)
-    yield said("counts", f"{totals}: means over queries" if totals else "")
-    equal = "-: the exact values of the scores as given are equal, so that neither wins"
-    yield said("winner", equal if is_open else "")
-    yield said("wrong winner", f"{sampled} {max(errors):.1%}" if errors else "")
+    unjudged = [one.name for one in evaluations if not len(one.placements.query)]
+    return [
+        Fact("n_queries", found.n_queries),
+        Fact("per_query", found.per_query, "levels", of_levels),
+        *(Fact("nothing_judged", name, "WARNING", nothing_judged(name), is_warning=True) for name in unjudged),
+        *of_runs(evaluations),
+        said("counts", f"{totals}: means over queries" if totals else ""),
+        said("winner", equal if is_open else ""),
+        said("wrong winner", f"{sampled} {max(errors):.1%}" if errors else ""),
+    ]
 
 
 def report_scenarios(simulation: Simulation, *, seed: object = None, files: Sequence[str] = ()) -> Report:
