@@ -121,27 +121,27 @@ def _order(found: QrelsDiff) -> Iterator[str]:
         yield "The order of the systems stays."
 
 
-def _facts(found: QrelsDiff, n_shown: int) -> Iterator[Fact]:
-    own, documents = found.changes, found.changes.documents
-    for name, source in (("old", found.old), ("new", found.new)):
-        yield Fact(name, source, name, source)
-    yield Fact("n_same", len(own.same))
-    for name, queries in (("changed", own.changed), ("added", own.added), ("gone", own.gone)):
-        yield Fact(name, list(queries), name, named(queries) if queries else "")
+def _facts(found: QrelsDiff, n_shown: int) -> list[Fact]:
+    own, documents, lacking = found.changes, found.changes.documents, found.unknown_ids
     kinds: dict[str, Any] = {
         "added": documents["old"].is_null().sum(),
         "gone": documents["new"].is_null().sum(),
         "regraded": documents.drop_nulls().height,
     }
     shown = f"; the first {n_shown:,} are listed" if n_shown < documents.height else ""
-    yield Fact("judgments", kinds, "judgments", ", ".join(f"{n:,} {kind}" for kind, n in kinds.items()) + shown)
     replaced = own.replaced()
     pairs = three([f"{old!r} by {new!r}" for _, old, new in replaced])
-    yield Fact("replaced", [list(one) for one in replaced], "renamed?", pairs, is_note=True)
-    if (lacking := found.unknown_ids) is not None:
-        yield Fact("unknown_ids", list(lacking))
-        yield warning("collection", f"lacks {counted(len(lacking), 'document')}: {three(lacking)}" if lacking else "")
-    if found.evaluations:
-        after = [pair[1].called(name) for name, pair in found.evaluations.items()]
-        yield from tell_unshared(after, after[0].conventions.missing)
-        yield from made_under(after)
+    outside = f"lacks {counted(len(lacking), 'document')}: {three(lacking)}" if lacking else ""
+    after = [pair[1].called(name) for name, pair in found.evaluations.items()]
+    return [
+        *(Fact(name, source, name, source) for name, source in (("old", found.old), ("new", found.new))),
+        Fact("n_same", len(own.same)),
+        *(
+            Fact(name, list(queries), name, named(queries) if queries else "")
+            for name, queries in (("changed", own.changed), ("added", own.added), ("gone", own.gone))
+        ),
+        Fact("judgments", kinds, "judgments", ", ".join(f"{n:,} {kind}" for kind, n in kinds.items()) + shown),
+        Fact("replaced", [list(one) for one in replaced], "renamed?", pairs, is_note=True),
+        *([] if lacking is None else [Fact("unknown_ids", list(lacking)), warning("collection", outside)]),
+        *([*tell_unshared(after, after[0].conventions.missing), *made_under(after)] if after else []),
+    ]
