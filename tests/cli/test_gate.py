@@ -417,7 +417,11 @@ def test_clusters_are_resampled_and_tested_whole(folder: Path) -> None:
     ("code", "arguments", "message"),
     [
         (2, [], "Missing argument"),
-        (2, ["a", "b", "c", "-c", "RR > 0"], "expected one saved evaluation, or QRELS and one RUN; got 3 files"),
+        (
+            2,
+            ["a", "b", "c", "-c", "RR > 0"],
+            "expected one saved evaluation, or QRELS or --spans and one RUN; got 3 files",
+        ),
         (2, ["results/tied.json", "-c", "RR = 1"], "cannot read the gate 'RR = 1'"),
         (2, ["results/tied.json", "-c", "AP > 0"], "AP was not evaluated; this evaluation holds RR, P@1, MR"),
         (2, ["results/tied.json", "-c", "RRR > 0"], "Did you mean 'RR'?"),
