@@ -401,7 +401,7 @@ def compare_sides(
         share = FEW / (n_sides * len(measures))
         measures = [{key: replace(side, share=share) for key, side in sides.items()} for sides in measures]
     stack, row = Stack.of(measures), {key: n for n, key in enumerate(measures[0])}
-    of_keys = np.array([[row[a], row[b]] for a, b in places]).reshape(-1, 2)
+    of_keys = np.array([[row[a], row[b]] for a, b in places], np.int32).reshape(-1, 2)
     first, second = (np.concatenate([own + n * n_sides for n in range(len(measures))]) for own in of_keys.T)
     size = int(np.clip(BLOCK // max(n_queries, 1), *PAIRS))
     blocks = [(first[start : start + size], second[start : start + size]) for start in range(0, len(first), size)]

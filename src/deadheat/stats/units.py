@@ -267,8 +267,8 @@ def sign_flip_sums(values: FloatArray, *, n_resamples: int, rng: np.random.Gener
     n_units, n_columns = values.shape
     total = values.sum(axis=0)
     width = 4 * -(-n_units // 32)  # bytes of a row: whole words, since a generator draws no less
-    sums = np.empty((n_resamples, n_columns))
-    for start, stop in batches(n_resamples, n_units, BATCH_CELLS):
+    sums = np.empty((n_columns, n_resamples)).T  # all of a column lie together
+    for start, stop in batches(n_resamples, max(values.shape), BATCH_CELLS):
         words = np.frombuffer(rng.bytes((stop - start) * width), np.uint8).reshape(stop - start, width)
         positive = np.unpackbits(words, axis=1, count=n_units)
         sums[start:stop] = 2 * (positive.astype(np.float64) @ values) - total
