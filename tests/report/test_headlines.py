@@ -24,12 +24,13 @@ def test_a_history_says_what_its_last_step_did(before: str, after: str) -> None:
     pair = found.since["RR"][-1]
     assert pair is not None
     if before == after:
-        assert headline == "RR is as before."
+        assert headline == f"RR is as before, {mean(after):.4f}."
     else:
         size = mean(after) - mean(before)
         sure = "by more than chance" if pair.significant else "not by more than chance"
-        assert headline == f"RR {'rose' if size > 0 else 'fell'} by {abs(size):.4f}, {sure}."
+        assert headline == f"RR {'rose' if size > 0 else 'fell'} by {abs(size):.4f} to {mean(after):.4f}, {sure}."
     assert f'<p class="headline">{headline}</p>' in found.to_html()
+    assert str(found).splitlines()[0] == headline
 
 
 def test_judges_say_what_their_labels_are_good_for() -> None:
@@ -41,6 +42,25 @@ def test_judges_say_what_their_labels_are_good_for() -> None:
     assert same.headline == "Human labels confirm every difference that llm finds."
     assert other.headline.startswith("Do not decide by the labels of llm alone: they reverse ")
     assert len(other.headline.split()) <= 15
+
+
+def test_judges_without_runs_say_how_far_they_agree() -> None:
+    """Kappa by its definition: of a judge that is one level off on every fourth document."""
+    labels = {
+        query: {doc: (level + (n % 4 == 0)) % 3 for n, (doc, level) in enumerate(own.items())}
+        for query, own in QRELS.items()
+    }
+    pairs = [(level, labels[query][doc]) for query, own in QRELS.items() for doc, level in own.items()]
+    observed = sum(one == other for one, other in pairs) / len(pairs)
+    shares = [[sum(pair[n] == level for pair in pairs) / len(pairs) for level in range(3)] for n in (0, 1)]
+    chance = sum(one * other for one, other in zip(*shares, strict=True))
+    kappa = (observed - chance) / (1 - chance)
+    told = str(dh.judge_agreement(QRELS, dh.Qrels(labels, name="llm"))).splitlines()[0]
+    assert told == f"llm against human labels: kappa {kappa:.2f} on {len(pairs)} documents."
+    several = {"llm": dh.Qrels(labels), "same": dh.Qrels(QRELS)}
+    headline = report_judges(dh.judge_agreement(QRELS, several)).headline
+    assert headline == f"Of 2 judges same agrees most with human labels: kappa 1.00 on {len(pairs)} documents."
+    assert len(headline.split()) <= 15
 
 
 def test_simulations_say_what_ties_move_most() -> None:

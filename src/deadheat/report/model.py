@@ -414,8 +414,6 @@ class Report:
         Sentences that come before all else, for people: what was found.
     headline : str
         What was found in few words, above the opening.
-    is_short : bool
-        Whether the opening is so short that only pages have the headline too.
     """
 
     tables: tuple[Table, ...]
@@ -426,13 +424,11 @@ class Report:
     subject: object = None
     opening: str = ""
     headline: str = ""
-    is_short: bool = False
 
     @property
     def above(self) -> list[tuple[str, bool]]:
         """The texts above the tables, and whether each is to be seen first."""
-        headline = "" if self.is_short else self.headline
-        texts = ((self.heading, True), (headline, True), (self.opening, not headline))
+        texts = ((self.heading, True), (self.headline, True), (self.opening, not self.headline))
         return [(text, is_first) for text, is_first in texts if text]
 
     @property

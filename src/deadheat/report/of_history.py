@@ -44,9 +44,8 @@ def report_history(found: History, *, for_people: bool = True) -> Report:
         rows = [{"step": str(n // len(found.measures) + 1), **row} for n, row in enumerate(found.rows())]
         return Report((table_of_rows("history", ("step", MEASURE), rows), *moved), tuple(_facts(found)))
     tables = [_table(found, measure) for measure in found.measures]
-    return Report(
-        (*tables, *moved), tuple(_facts(found)), opening=_told(found), headline=_in_short(found), is_short=True
-    )
+    headline, opening = _told(found)
+    return Report((*tables, *moved), tuple(_facts(found)), opening=opening, headline=headline)
 
 
 def _of_queries(found: History) -> Iterator[Table]:
@@ -57,38 +56,29 @@ def _of_queries(found: History) -> Iterator[Table]:
         yield tabulate("queries", labels, columns, rows, title="Queries of the last step", has_blocks=True)
 
 
-def _in_short(found: History) -> str:
-    """Return what the last step did to the first measure, in few words."""
-    measure = found.measures[0]
-    pair = found.since[measure][-1] if len(found.steps) > 1 else None
-    if pair is None or isnan(pair.difference):
-        return ""
-    if not pair.difference:
-        return f"{measure} is as before."
-    moved, sure = "rose" if pair.difference > 0 else "fell", "" if pair.significant else "not "
-    return f"{measure} {moved} by {abs(pair.difference):.4f}, {sure}by more than chance."
-
-
-def _told(found: History) -> str:
-    """Return what the last step did, in a sentence for each measure."""
+def _told(found: History) -> tuple[str, str]:
+    """Return what the last step did: by the first measure in few words, then how sure that is, and the others."""
     if len(found.steps) < 2:
-        return "One evaluation: there is nothing to compare it with."
+        return "One evaluation: there is nothing to compare it with.", ""
     last = found.steps[-1].means
-    return " ".join(_moved(one, last[one]["mean"], found.since[one][-1]) for one in found.measures)
+    (headline, sure), *others = (_moved(one, last[one]["mean"], found.since[one][-1]) for one in found.measures)
+    more = [f"{sure[0].upper()}{sure[1:]}."] if sure else []
+    more += [f"{what} ({how})." if how else f"{what}." for what, how in others]
+    return f"{headline}.", " ".join(more)
 
 
-def _moved(measure: str, mean: float, pair: Pair | None) -> str:
-    """Return what the last step did to a mean."""
+def _moved(measure: str, mean: float, pair: Pair | None) -> tuple[str, str]:
+    """Return what the last step did to a mean, and how sure that is."""
     if isnan(mean):
-        return f"{measure} has no value."
+        return f"{measure} has no value", ""
     if pair is None:
-        return f"{measure} is {mean:.4f}, under other judgments than before."
+        return f"{measure} is {mean:.4f}, under other judgments than before", ""
     n = counted(pair.n_queries, "query", "queries")
     if not pair.difference:
-        return f"{measure} is as before, {mean:.4f}, {n}."
+        return f"{measure} is as before, {mean:.4f}", n
     what = f"{'rose' if pair.difference > 0 else 'fell'} by {abs(pair.difference):.4f} to {mean:.4f}"
     sure = "by more than chance" if pair.significant else "not by more than chance"
-    return f"{measure} {what}, {sure} (adjusted p {pair.p_adjusted:.4f}), {n}."
+    return f"{measure} {what}, {sure}", f"adjusted p {pair.p_adjusted:.4f}, {n}"
 
 
 def _table(found: History, measure: str) -> Table:

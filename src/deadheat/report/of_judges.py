@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from operator import itemgetter
 
+import numpy as np
+
 from deadheat.comparison.judges import OF_GRADES, STATISTICS, Conclusions, Estimate, JudgeAgreement, LabelAgreement
 from deadheat.report.conventions import finite
 from deadheat.report.model import (
@@ -22,6 +24,7 @@ from deadheat.report.model import (
     shows,
     tabulate,
 )
+from deadheat.report.numbers import format_cell
 from deadheat.report.score_tables import level_heading
 from deadheat.wording import counted, three
 
@@ -63,8 +66,16 @@ def report_judges(
         columns = [Column(name, name.replace("_", " ")) for name in frame.columns[2:]]
         tables.append(tabulate("queries", (JUDGE, QUERY), columns, frame.to_dicts(), title="Queries", has_blocks=True))
     opening = " ".join(verdict_of(one) for one in found.conclusions)
-    headline = in_short(found.conclusions[0]) if found.conclusions else ""
-    return Report(tuple(tables), (*_facts(found),), opening=opening, headline=headline, is_short=True)
+    headline = in_short(found.conclusions[0]) if found.conclusions else _agreed(found.judges)
+    return Report(tuple(tables), (*_facts(found),), opening=opening, headline=headline)
+
+
+def _agreed(judges: Mapping[str, LabelAgreement]) -> str:
+    """Return how far the labels of the best judge agree with human ones, in few words."""
+    name = max(judges, key=lambda name: np.nan_to_num(judges[name].estimates["kappa"], nan=-1.0))
+    of = f"Of {len(judges)} judges {name} agrees most with" if len(judges) > 1 else f"{name} against"
+    kappa, n = judges[name].estimates["kappa"], counted(judges[name].n_documents, "document")
+    return f"{of} human labels: kappa {format_cell(kappa, 2)} on {n}."
 
 
 def in_short(one: Conclusions) -> str:
