@@ -190,6 +190,14 @@ def test_report_of_a_benchmark(files: Path) -> None:
     page = (files / "b.html").read_text(encoding="utf-8")
     for text in ("Verdict (mine (de))", "Verdict (mine (en))", 'id="s1-rankings"', "run of known"):
         assert text in page
+    asked = {case: f"asked by {case}" for one in result.evaluations.values() for case in one.query_ids.tolist()}
+    rows = "".join(f"{case},{text},{'xy'[n % 2]}\n" for n, (case, text) in enumerate(asked.items()))
+    (files / "asked.csv").write_text(f"query_id,text,team\n{rows}")
+    ok("report", "out", "--queries", "asked.csv", "--by", "team", "-o", "b.html")
+    for one in held_in((files / "b.html").read_text(encoding="utf-8"))["subjects"]:
+        assert one["texts"] == [asked[case] for case in one["queries"]]
+        assert {stratum["name"] for stratum in one["strata"]} <= {"x", "y"}
+        assert sum(len(stratum["queries"]) for stratum in one["strata"]) == len(one["queries"])
     assert "-m is for QRELS RUN" in call("report", "out", "-m", "RR", "-o", "b.html").output
     assert "give it alone" in call("report", "out", "good.json", "-o", "b.html").output
 

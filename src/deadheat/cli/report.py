@@ -147,10 +147,14 @@ def _gathered(
     from deadheat.report.page import before_and_after
 
     if Path(qrels).is_dir() and summary_of(qrels) is not None:
-        kept = {"title", "output", "qrels", "runs", "form", "fragment"}
+        kept = {"title", "output", "qrels", "runs", "form", "fragment", "queries", "by", "pool_languages"}
         refuse_others(kept, f"is for QRELS RUN...: {qrels} is a finished benchmark")
         refuse_if(runs, f"{qrels} is the folder of a benchmark: give it alone")
-        return read_finished(qrels)
+        subjects, of_files, *others = read_finished(qrels)
+        if (queries := read_queries(options)) is not None:
+            subjects = [_with_queries(one, queries, options) for one in subjects]
+            of_files[options["queries"]] = "queries"
+        return subjects, of_files, *others
     saved = saved_evaluations([qrels, *runs])
     refuse_if(not (saved or runs), "give QRELS RUN..., saved evaluations, or the folder of a benchmark")
     others = {options[name]: name for name in ("queries", "texts", "documents") if options[name]}
@@ -172,6 +176,13 @@ def _gathered(
     if subject.comparison is not None and subject.queries is not None:
         languages = [*filter(None, [languages_of_queries(subject.comparison, subject.queries)])]
     return [subject], roles | others, languages, options["margin"], []
+
+
+def _with_queries(subject: Subject, queries: Queries, options: dict[str, Any]) -> Subject:
+    """Return what a benchmark has left, with texts and labels of its queries from another table."""
+    groupings = tuple(filter(None, sets_of_strata(queries, subject.evaluations.values(), options)))
+    kept = tuple(own for own in subject.groupings if set(own) <= set(queries.columns))
+    return replace(subject, queries=queries, groupings=groupings or kept)
 
 
 def _of_history(folder: str, qrels: str | None, output: str) -> None:
