@@ -150,11 +150,12 @@ def _gathered(
         kept = {"title", "output", "qrels", "runs", "form", "fragment", "queries", "by", "pool_languages"}
         refuse_others(kept, f"is for QRELS RUN...: {qrels} is a finished benchmark")
         refuse_if(runs, f"{qrels} is the folder of a benchmark: give it alone")
-        subjects, of_files, *others = read_finished(qrels)
-        if (queries := read_queries(options)) is not None:
-            subjects = [_with_queries(one, queries, options) for one in subjects]
-            of_files[options["queries"]] = "queries"
-        return subjects, of_files, *others
+        finished = read_finished(qrels)
+        if (queries := read_queries(options)) is None:
+            return finished
+        subjects, of_files, *_ = finished
+        of_files[options["queries"]] = "queries"
+        return [_with_queries(one, queries, options) for one in subjects], *finished[1:]
     saved = saved_evaluations([qrels, *runs])
     refuse_if(not (saved or runs), "give QRELS RUN..., saved evaluations, or the folder of a benchmark")
     others = {options[name]: name for name in ("queries", "texts", "documents") if options[name]}
