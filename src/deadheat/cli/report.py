@@ -45,6 +45,7 @@ from deadheat.errors import DataError
 
 if TYPE_CHECKING:
     from deadheat.comparison.languages import Languages
+    from deadheat.data.queries import Queries
     from deadheat.data.tables import Run
     from deadheat.report.model import Fact
     from deadheat.report.page import Subject

@@ -118,7 +118,7 @@ def cutoffs(
         _check_against(named(systems), against)
     rows, n_systems = _curves(systems, "cutoff", {cutoff: of(cutoff=cutoff) for cutoff in sorted(at)}, options, against)
     if against is not None:
-        return _apart(rows, n_systems, x, f"{whole.label}@k less that of {short(against)}", against)
+        return _apart(rows, n_systems, x, f"difference in {whole.label}@k", against)
     title = f"{whole.label}@k, mean over queries ({better(whole)})"
     own = [row for row in rows if row["label"] == rows[0]["label"]]
     widest = max(own, key=lambda row: row["tie_max"] - row["tie_min"])

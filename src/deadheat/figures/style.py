@@ -62,6 +62,7 @@ CONFIG: dict[str, Any] = {
         "labelFontSize": LABEL,
         "titleFontSize": LABEL,
         "titleFontWeight": "normal",
+        "titlePadding": 8,
         "labelColor": "#222",
         "titleColor": "#222",
         "gridColor": "#e4e4e4",
@@ -123,7 +124,7 @@ def series(field: str, names: Sequence[str]) -> tuple[alt.Color, alt.Shape, alt.
         Of the system's name.
     names : sequence of str
     """
-    legend = alt.Legend(title=None, columns=2, labelLimit=190, symbolOpacity=1, symbolStrokeWidth=0)
+    legend = alt.Legend(title=None, columns=2, labelLimit=170, symbolOpacity=1, symbolStrokeWidth=0)
     of_field: dict[str, Any] = {"type": "nominal", "sort": names, "legend": legend if len(names) > 1 else None}
     colours, shapes, dashes = (
         alt.Scale(domain=names, range=values[: len(names)]) for values in (SERIES, SHAPES, DASHES)
