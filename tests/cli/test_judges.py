@@ -71,6 +71,11 @@ def test_json_has_every_judge_and_measure() -> None:
             assert document[f"systems of {judge}, {measure}"][judge][measure]["a"]["human"] >= 0
 
 
+@pytest.mark.usefixtures("folder")
+def test_agree_leads_to_judges() -> None:
+    assert "deadheat judges HUMAN JUDGE compares labels" in call("agree", "human.txt", "llm.txt").stderr
+
+
 def test_grades_have_no_order_of_rank(folder: Path) -> None:
     lines = (line.split() for line in JUDGE.splitlines())
     (folder / "llm.run").write_text("".join(f"{q} Q0 {d} 1 {g} t\n" for q, _, d, g in lines), encoding="utf-8")

@@ -12,7 +12,7 @@ from scipy import stats
 import deadheat as dh
 from deadheat.errors import ParameterError
 from deadheat.kernels.weighting import linearised
-from deadheat.stats.prediction import powered_mean, sample_doubt
+from deadheat.stats.prediction import powered_mean, sample_doubt, strata_doubt
 from support.command import call, ok
 
 if TYPE_CHECKING:
@@ -137,6 +137,36 @@ def test_queries_that_are_no_sample_are_told() -> None:
     found = dh.compare({q: ALL[q] for q in sorted(easy)}, runs, "nDCG@5", judge=JUDGE)
     assert "are these a random sample?" in " ".join(str(found).split())
     assert "are these a random sample?" not in " ".join(str(dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE)).split())
+
+
+def test_queries_of_other_strata_are_no_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against the exact hypergeometric distribution of two strata."""
+    for known, others in (([18, 2], [22, 18]), ([15, 0], [5, 20]), ([3, 9], [9, 27])):
+        one, other = np.array(known), np.array(others)
+        both, n = one + other, one.sum()
+        counts = np.arange(n + 1)
+        chance = stats.hypergeom(both.sum(), both[0], n).pmf(counts)
+        apart = np.abs(counts - n * both[0] / both.sum())
+        exact = chance[apart >= apart[one[0]] - 1e-9].sum()
+        found = strata_doubt(one, other)
+        assert (found is None) if exact > 0.01 else found == pytest.approx(exact, abs=0.003)
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{q},{'first' if q < 'q30' else 'second'}\n" for q in ALL]
+    (tmp_path / "queries.csv").write_text("query_id,half\n" + "".join(rows), "utf-8")
+    tables = {"sample": HUMAN, "half": dict([*ALL.items()][:26]), "judge": JUDGE}
+    for name, labels in tables.items():
+        rows = [f"{q} 0 {d} {g}\n" for q, own in labels.items() for d, g in own.items()]
+        (tmp_path / f"{name}.txt").write_text("".join(rows), "utf-8")
+    for name, run in RUNS.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(run), "utf-8")
+    options = ["-m", "nDCG@5", "--judge", "judge.txt", "--queries", "queries.csv", "--by", "half"]
+    for command in ("compare", "evaluate"):
+        sample, half = (
+            " ".join(ok(command, f"{name}.txt", "good.json", "poor.json", *options).split())
+            for name in ("sample", "half")
+        )
+        assert "other strata" not in sample
+        assert "are of other strata than those of the judge (p = 0.0001)" in half
 
 
 def test_whether_they_are_a_sample_is_asked_by_welchs_test() -> None:

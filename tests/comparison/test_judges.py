@@ -68,6 +68,16 @@ def test_frames_for_people_and_programs() -> None:
     assert set(found.together) == {"nominal", "ordinal", "interval"}
 
 
+def test_what_shows_nothing_is_said() -> None:
+    human = {"q1": {"a": 1, "b": 0}}
+    found = dh.judge_agreement(human, dh.Qrels({"q1": {"a": 1, "b": 1}}, name="llm"))
+    assert found.notes == (
+        "llm gives no grade but 1: chance explains all agreement",
+        "both labelled one query alone (llm): it has no interval",
+    )
+    assert np.isnan(found.kappa.low)
+
+
 def test_by_strata_the_counts_add_up() -> None:
     found = dh.judge_agreement(HUMAN, JUDGE)
     parts = found.by("type", {"q1": {"type": "x"}, "q2": {"type": "y"}})

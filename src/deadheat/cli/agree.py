@@ -41,6 +41,7 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
     from pathlib import Path
 
     from deadheat.comparison.agreement import agree as compare, agree_systems
+    from deadheat.errors import SwappedFilesError
     from deadheat.evaluation.saved import is_saved
     from deadheat.report.of_agreement import report_agreements, report_orders
 
@@ -52,7 +53,10 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
         output.print(report_orders(agree_systems(*runs, p=options["p"])))
         return
     output = Output(options, runs)
-    opened = [open_run(path, name) for name, path in named_runs(runs).items()]
+    try:
+        opened = [open_run(path, name) for name, path in named_runs(runs).items()]
+    except SwappedFilesError as error:
+        raise click.UsageError(f"{error}\nagree is of rankings: deadheat judges HUMAN JUDGE compares labels") from None
     measured = {"p": options["p"], "cutoff": options["cutoff"], "check_duplicates": False}
     found = [compare(one, other, **measured) for one, other in combinations(opened, 2)]
     report = report_agreements(found, per_query=per_query)

@@ -879,7 +879,7 @@ def compare(
         the judge counts.
     weights : str or dict, optional
         As for :func:`evaluate`, or a column of `queries`: means, intervals and tests are weighted. Not for "wilcoxon"
-        and "sign", nor with a judge.
+        and "sign". With a judge, all queries that it labelled need one.
 
     Returns
     -------

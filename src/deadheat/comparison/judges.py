@@ -458,6 +458,13 @@ def judge_agreement(
         for name, one in found.items()
         if one.beyond
     ]
+    notes += [
+        f"{name} gives no grade but {one.grades[one.confusion.any(0)][0]:g}: chance explains all agreement"
+        for name, one in found.items()
+        if one.confusion.any(0).sum() == 1
+    ]
+    alone = [name for name, one in found.items() if len(one.query_ids) == 1]
+    notes += [f"both labelled one query alone ({three(alone)}): it has no interval"] if alone else []
     together = _together(frame, given, confidence) if len(given) > 1 else {}
     notes += [note for table in (judged, *given.values()) for note in table.notes]
     conclusions: tuple[Conclusions, ...] = ()

@@ -225,6 +225,26 @@ def not_a_sample(measure: str, p: float, what: str) -> Fact:
     return warning("sample", f"{text} these a random sample? If not, the {what} are off")
 
 
+def strata_of_sample(counts: Iterable[tuple[int, int]], n_queries: int) -> Iterator[Fact]:
+    """Warn where the queries with human labels are of other strata than those that a judge labelled.
+
+    Parameters
+    ----------
+    counts : iterable of (int, int)
+        Of each stratum that has human labels: the queries with these, and all that the judge labelled.
+    n_queries : int
+        All that the judge labelled; those of no such stratum are one more.
+    """
+    from deadheat.stats.prediction import strata_doubt  # few evaluations have a judge
+
+    known, every = np.array([*counts, (0, 0)]).T
+    every[-1] = max(n_queries - every.sum(), 0)
+    known, every = known[every > 0], every[every > 0]
+    if len(known) > 1 and (p := strata_doubt(known, np.maximum(every - known, 0))) is not None:
+        text = f"queries with human labels are of other strata than those of the judge (p = {p:.2g})"
+        yield warning("sample", f"{text}: they are no random sample of all, and only strata by themselves hold")
+
+
 def helped(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     """Say what was assumed of a judge's labels, and where they add nothing."""
     if (judge := evaluations[0].judge) is None:

@@ -23,6 +23,7 @@ from deadheat.report.conventions import (
     not_a_sample,
     of_judge,
     of_runs,
+    strata_of_sample,
     tell_ties,
 )
 from deadheat.report.model import (
@@ -362,7 +363,7 @@ def _by_judge(parts: Parts, leading: Iterable[Column], measure: Measure) -> Iter
         yield tabulate("judge", (*leading, SYSTEM, BASELINE), columns, rows, title=title)
 
 
-def _of_judge(comparison: Comparison) -> Iterator[Fact]:
+def _of_judge(comparison: Comparison, parts: Parts) -> Iterator[Fact]:
     """Say what was assumed of a judge's labels, and whether they help."""
     if not comparison.by_judge:
         return
@@ -375,6 +376,8 @@ def _of_judge(comparison: Comparison) -> Iterator[Fact]:
     if useless:
         text = f"adds nothing to {useless} of {counted(len(pairs), 'difference')}: these are of the human labels alone"
         yield said("weight 0", text)
+    each = ((len(one.query_ids), len(one.by_judge[name].query_ids)) for one in parts.values() if one.by_judge)
+    yield from strata_of_sample(each, len(judge.query_ids))
     for measure, p in sampling_doubts(comparison.by_judge, comparison.query_ids).items():
         yield not_a_sample(measure, p, "differences")
 
@@ -407,7 +410,7 @@ def _facts(comparison: Comparison, parts: Parts, qrels: str, among: str) -> list
         *tell_ties(evaluations[0].ties, arguments.whole(design.rng)),
         *tell_intervals(design, found, differences, clusters="" if n_clusters is None else "clusters"),
         *tell_tests(design, placed, has_clusters=n_clusters is not None, has_strata=() not in parts, among=among),
-        *_of_judge(comparison),
+        *_of_judge(comparison, parts),
         *_of_ties(parts),
         *_once_more(placed),
         *made_under(evaluations),
