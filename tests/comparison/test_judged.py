@@ -103,6 +103,12 @@ def test_saved_evaluations_are_scored_again_by_the_judge(tmp_path: Path, monkeyp
     names = [f"{name}.json" for name in RUNS]
     document = json.loads(ok("compare", *names, "--judge", "llm.txt", "--format", "json"))
     (pair,) = dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE).pairs
+    (again,) = dh.compare_evaluations(names, judge="llm.txt").pairs
+    assert (again.difference, again.low) == pytest.approx((pair.difference, pair.low), rel=1e-9)
+    weights = {query: 1.0 + n % 4 for n, query in enumerate(JUDGE)}
+    (weighted,) = dh.compare_evaluations(names, judge="llm.txt", weights=weights).pairs
+    (wanted,) = dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE, weights=weights).pairs
+    assert (weighted.difference, weighted.judge_weight) == pytest.approx((wanted.difference, wanted.judge_weight))
     row = document["pairs"][pair.system][pair.baseline]["nDCG@5"]
     assert row["judge_weight"] == pytest.approx(pair.judge_weight)
     assert row["difference"] == pytest.approx(pair.difference, rel=1e-9)

@@ -218,10 +218,9 @@ def compare_files(
         comparison = compare_evaluated(design, evaluations, **clusters)
     elif not qrels:
         evaluations = {name: load_evaluation(path).called(name) for name, path in named.items()}
-        comparison = compare_evaluated(design, evaluations, **clusters, judgments=options.get("judgments"))
-        if (judge := labels_of_judge(options.get("judge"))) is not None:
-            by_judge = {name: one.rescored(judge) for name, one in evaluations.items()}
-            comparison = comparison.with_judge(by_judge, options["weights"], table)
+        judge = labels_of_judge(options.get("judge"))
+        of_saved = {"judgments": options.get("judgments"), "judge": judge}
+        comparison = compare_evaluated(design, evaluations, **clusters, **of_saved)
     else:
         judgments = open_qrels(qrels)
         for piece in in_pieces(list(named.items()), lambda item: Path(item[1])):

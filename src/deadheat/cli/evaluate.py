@@ -402,7 +402,8 @@ def _check_form(form: str, options: Mapping[str, Any]) -> None:
             "is not for repeats of a run",
         )
     if options["judge"]:
-        refuse(("fill", "save", "beside", "figures", "cluster"), "is not for --judge")
+        refuse(("fill", "beside", "figures", "cluster"), "is not for --judge")
+        refuse(("save",), "is not for --judge, which compare takes beside saved evaluations: leave --judge out here")
     if options["fill"]:
         refuse(("save", "beside", "figures"), "is not for --fill, whose values are means over many labels")
         if options["unjudged"] == "bounds":

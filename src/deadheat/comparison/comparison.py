@@ -1014,6 +1014,7 @@ def compare_evaluations(
     detect: float | None = None,
     judgments: str | None = None,
     weights: Weights | None = None,
+    judge: Source | None = None,
 ) -> Comparison:
     """Compare evaluations, made before or loaded from files.
 
@@ -1031,6 +1032,8 @@ def compare_evaluations(
         asked are left out), compare the queries whose judgments are equal, or raise.
     weights : str or dict, optional
         As for :func:`compare`; by default those that the evaluations have.
+    judge : path, dict of dict, dataframe or Qrels, optional
+        As for :func:`compare`: its labels score the rankings that the evaluations keep.
 
     Returns
     -------
@@ -1046,9 +1049,9 @@ def compare_evaluations(
     named = by_name((one.name if name is None else name, one) for name, one in read)
     design = Design.of(locals())
     margin, detect = _sizes(margin=margin, detect=detect)
-    return replace(
-        compare_evaluated(design, named, cluster, queries, judgments, weights=weights), margin=margin, detect=detect
-    )
+    labels = None if judge is None else as_qrels(judge)
+    found = compare_evaluated(design, named, cluster, queries, judgments, weights=weights, judge=labels)
+    return replace(found, margin=margin, detect=detect)
 
 
 def compare_evaluated(
@@ -1059,8 +1062,10 @@ def compare_evaluated(
     judgments: str | None = None,
     *,
     weights: Weights | None = None,
+    judge: Qrels | None = None,
 ) -> Comparison:
     """Do what :func:`compare_evaluations` does, under a given design."""
+    given = evaluations
     if weights is not None:
         evaluations = {name: one.weighted(weights, queries) for name, one in evaluations.items()}
     has_weights = any(one.weights is not None for one in evaluations.values())
@@ -1078,9 +1083,12 @@ def compare_evaluated(
                 hint="evaluate both with the same",
             )
     _check_shared(evaluations, design)
-    return replace(
+    found = replace(
         assemble(evaluations, design, cluster, _of_clusters(cluster, queries, weights), {}), together=together
     )
+    if judge is None:
+        return found
+    return found.with_judge({name: one.rescored(judge) for name, one in given.items()}, weights, queries)
 
 
 def _of_clusters(cluster: Cluster, queries: Source | None, weights: Weights | None) -> Source | None:

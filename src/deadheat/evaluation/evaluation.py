@@ -402,7 +402,8 @@ class Evaluation(Plottable, Shown):
         given = {name: one for name, one in (("label", label), ("commit", commit)) if one is not None}
         if any(one.filled is not None or one.predicted is not None for one in self):
             raise ParameterError(
-                "an evaluation with a judge's labels cannot be saved", hint="save that of human labels"
+                "an evaluation with a judge's labels cannot be saved",
+                hint="save that of human labels: compare_evaluations(judge=) takes saved ones",
             )
         parts = self.keeping(save_depth).parts() | {"origin": replace(origin, **given)}
         write(path, list(self), IntervalOptions(**options), parts)
