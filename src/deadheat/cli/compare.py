@@ -218,9 +218,13 @@ def compare_files(
         comparison = compare_evaluated(design, evaluations, **clusters)
     elif not qrels:
         evaluations = {name: load_evaluation(path).called(name) for name, path in named.items()}
-        judge = labels_of_judge(options.get("judge"))
-        of_saved = {"judgments": options.get("judgments"), "judge": judge}
-        comparison = compare_evaluated(design, evaluations, **clusters, **of_saved)
+        comparison = compare_evaluated(
+            design,
+            evaluations,
+            **clusters,
+            judgments=options.get("judgments"),
+            judge=labels_of_judge(options.get("judge")),
+        )
     else:
         judgments = open_qrels(qrels)
         for piece in in_pieces(list(named.items()), lambda item: Path(item[1])):
