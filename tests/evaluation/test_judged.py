@@ -82,11 +82,15 @@ def test_a_judge_that_adds_nothing_leaves_all_as_it_was() -> None:
 def test_strata_have_the_judge_of_their_queries(tmp_path: Path) -> None:
     """Each is what it would be if there were no other queries."""
     kind = {query: "even" if n % 2 else "odd" for n, query in enumerate(ALL)}
-    lines = [f"{query},{one}\n" for query, one in kind.items()]
-    (tmp_path / "queries.csv").write_text("query_id,kind\n" + "".join(lines), encoding="utf-8")
+    lines = [f"{query},{one},{query[1]}\n" for query, one in kind.items()]
+    (tmp_path / "queries.csv").write_text("query_id,kind,ten\n" + "".join(lines), encoding="utf-8")
     strata = dh.evaluate(HUMAN, RUN, ["nDCG@5", "NumRel"], judge=JUDGE).by("kind", tmp_path / "queries.csv")
     assert list(strata) == ["even", "odd"]
+    assert strata.averages()["micro"][0] == strata.whole["nDCG@5"].mean
+    both = strata.whole.by(["kind", "ten"], tmp_path / "queries.csv").averages(within="kind")
     for name, part in strata.items():
+        micro = both.filter(kind=name, measure="nDCG@5")["micro"].item()
+        assert micro == pytest.approx(part["nDCG@5"].mean, rel=1e-12)
         human, judge = ({q: own for q, own in one.items() if kind[q] == name} for one in (HUMAN, JUDGE))
         alone = dh.evaluate(human, RUN, "nDCG@5", judge=judge)["nDCG@5"].interval("t")
         found = part["nDCG@5"].interval("t")

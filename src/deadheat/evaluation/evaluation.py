@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arguments import Rng, as_count, changed
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, aligned
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, aligned, members
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Qrels, Run, Source, hash_of_ids
@@ -828,7 +828,12 @@ class Strata(Mapping[Stratum, "Evaluation"], Plottable, Shown):
 
     def _average(self, measure: Measure, strata: list[Stratum], place: int | None) -> tuple[float | str | None, ...]:
         """Return the numbers named by `AVERAGES`, of one measure over some strata that share the column at `place`."""
-        micro = self.whole[measure].select(np.logical_or.reduce([self._masks[one] for one in strata])).mean
+        keep, judge = np.logical_or.reduce([self._masks[one] for one in strata]), self.whole.judge
+        scores = self.whole[measure] if keep.all() else self.whole[measure].select(keep)
+        if judge is not None and not keep.all():
+            ids = np.unique(np.concatenate([one.judge.query_ids for one in map(self.get, strata) if one and one.judge]))
+            scores = helped_by(self.whole.select(keep), judge.select(members(judge.query_ids, ids)))[measure]
+        micro = scores.mean
         found = {one: self[one][measure].mean for one in strata if is_assigned(one)}
         means = {one: mean for one, mean in found.items() if not np.isnan(mean)}
         if not means:
