@@ -168,6 +168,7 @@ LATE = {
     "report.model imports measures in notation_of": "help names the formats, and needs no NumPy",
     "report.numbers imports evaluation in too_narrow": "help names the formats, and needs no NumPy",
     "report.as_table imports report in _draw": "Rich",
+    "report.shown imports report in page_of": "few objects are shown as pages, which need all that is on one",
     "report.shown imports report in text_of": "Rich",
     "report.page.pictures imports figures in are_missing": "Altair",
     "report.page.pictures imports figures in draw": "Altair",
@@ -206,8 +207,9 @@ def test_a_higher_floor_is_loaded_by_name_only_where_it_is_listed() -> None:
 
 
 def test_every_class_that_shows_itself_has_a_report() -> None:
-    import_module("deadheat.report.shown")
-    import_module("deadheat.benchmark.bench")
+    for name in ("benchmark.bench", "report.page", "report.shown"):
+        import_module(f"deadheat.{name}")
+    import_module("deadheat.report.formats").load("of_")
     reports = import_module("deadheat.report.model")
     shown = set(import_module("deadheat.data.shown").Shown.__subclasses__())
     of_notebooks = {one for one in reports.REPORTS if one.__name__ in {"DocumentTable", "Interval", "Pair", "Scores"}}

@@ -20,6 +20,7 @@ from deadheat.report.model import (
     SYSTEM,
     Column,
     Fact,
+    Report,
     Row,
     Span,
     Table,
@@ -27,9 +28,11 @@ from deadheat.report.model import (
     p_value,
     said,
     share,
+    shows,
     tabulate,
 )
-from deadheat.report.of_comparison import BASELINE, columns_of_strata, name_of
+from deadheat.report.of_compact import report_compact
+from deadheat.report.of_comparison import BASELINE, columns_of_strata, name_of, report_comparison
 from deadheat.report.score_tables import level_heading
 from deadheat.wording import counted, three
 
@@ -38,6 +41,16 @@ NUMBERS = ("difference", "value", "baseline_value")
 Comparisons = Mapping[str | tuple[str, ...], Comparison] | Mapping[tuple[()], Comparison]
 
 OF_TOTALS = {"difference", "detectable_difference"}
+
+
+@shows(Comparison)
+def _of_comparison(comparison: Comparison, *, compact: bool = False) -> Report:
+    first = next(iter(comparison.evaluations.values()))
+    if compact:
+        return report_compact(comparison, qrels=first.qrels_name)
+    report = report_comparison(comparison, qrels=first.qrels_name, margin=comparison.margin)
+    tables, facts = planned({(): comparison}, (), comparison.margin, comparison.detect)
+    return replace(report, tables=(*report.tables, *tables), facts=(*report.facts, *facts))
 
 
 def planned(

@@ -1,14 +1,11 @@
 """How objects show themselves in Python: by the report and the page of their class, as the commands make them.
 
-Each file of_*.py registers the reports that it makes (`shows` of `model.py`); those of the most common classes, which
-are made of several files, are here.
+Each file of_*.py registers the reports that it makes (`shows` of `model.py`). Those of the most common classes are here:
+an evaluation is printed without loading the others.
 """
 
-from dataclasses import replace
 from typing import Any
 
-import deadheat.report.page  # noqa: F401 - registers pages
-from deadheat.comparison.comparison import Comparison
 from deadheat.evaluation.evaluate import Evaluations
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.placements.placements import Placements
@@ -18,16 +15,11 @@ from deadheat.report.as_markdown import as_markdown
 from deadheat.report.formats import load
 from deadheat.report.model import PAGES, QUERY, REPORTS, Column, Fact, Report, said, share, shows, tabulate
 from deadheat.report.numbers import count_cell, format_cell
-from deadheat.report.of_compact import report_compact
-from deadheat.report.of_comparison import report_comparison
 from deadheat.report.of_evaluation import Grouping, report_evaluations
-from deadheat.report.of_planning import planned
 from deadheat.wording import counted
 
 MOST_ROWS = 20  # of placements: more are no table to read
 WRITERS = {"markdown": as_markdown, "latex": as_latex, "html": fragment}
-
-load("of_")
 
 
 @shows(Strata)
@@ -45,16 +37,6 @@ def _of_strata(strata: Strata) -> Report:
         pool_languages=len(languages) > 1 and queries.language_column not in strata.columns,
     )
     return report_evaluations([whole], whole.qrels_name, grouping=grouping)
-
-
-@shows(Comparison)
-def _of_comparison(comparison: Comparison, *, compact: bool = False) -> Report:
-    first = next(iter(comparison.evaluations.values()))
-    if compact:
-        return report_compact(comparison, qrels=first.qrels_name)
-    report = report_comparison(comparison, qrels=first.qrels_name, margin=comparison.margin)
-    tables, facts = planned({(): comparison}, (), comparison.margin, comparison.detect)
-    return replace(report, tables=(*report.tables, *tables), facts=(*report.facts, *facts))
 
 
 @shows(Evaluation, Evaluations)
@@ -91,6 +73,8 @@ def _of_placements(placements: Placements) -> Report:
 
 def report_of(shown: Any, **options: bool) -> Report:  # noqa: ANN401 - of any kind
     """Return the report of an object that shows itself; some have other ones, such as `compact` of a comparison."""
+    if REPORTS.keys().isdisjoint(type(shown).__mro__):
+        load("of_")
     return next(REPORTS[one] for one in type(shown).__mro__ if one in REPORTS)(shown, **options)
 
 
@@ -108,5 +92,7 @@ def written(shown: object, form: str, digits: int | None, **options: bool) -> st
 
 def page_of(shown: object) -> str | None:
     """Return the page of an object; None if there is none of such an object."""
+    import deadheat.report.page  # noqa: F401 - registers pages, which load more than a table needs
+
     make = next((PAGES[one] for one in type(shown).__mro__ if one in PAGES), None)
     return None if make is None else make(shown)
