@@ -163,6 +163,7 @@ LATE = {
     "io.sources imports io in _of_frame": "Narwhals",
     "placements.place imports placements in engine_of": "Narwhals",
     "report.conventions imports stats in helped": "few evaluations have a judge",
+    "report.conventions imports stats in strata_of_sample": "few evaluations have a judge",
     "report.as_trec imports measures in _run": "help names the format, and needs no NumPy",
     "report.as_trec imports measures in trec_name": "help names the format, and needs no NumPy",
     "report.model imports measures in notation_of": "help names the formats, and needs no NumPy",

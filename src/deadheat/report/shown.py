@@ -1,7 +1,7 @@
 """How objects show themselves in Python: by the report and the page of their class, as the commands make them.
 
-Each file of_*.py registers the reports that it makes (`shows` of `model.py`). Those of the commonest classes are here: an
-evaluation is printed without loading the others.
+Each file of_*.py registers the reports that it makes (`shows` of `model.py`). Those of the most common classes are
+here: an evaluation is printed without loading the others.
 """
 
 from typing import Any
