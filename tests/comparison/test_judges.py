@@ -104,7 +104,10 @@ def test_a_judge_with_one_grade_and_one_beyond_the_scale() -> None:
     assert math.isnan(one_grade.only.estimates["tau_b"])
     assert one_grade.kappa.value == 0
     beyond = dh.judge_agreement(HUMAN, {"q1": {"a": 3, "b": 1}})
-    assert beyond.notes == ("qrels gives 3, beyond the human grades: are they of one scale?",)
+    assert beyond.notes == (
+        "qrels gives 3, beyond the human grades: are they of one scale?",
+        "both labelled one query alone (qrels): it has no interval",
+    )
 
 
 def test_a_run_is_taken_for_its_grades() -> None:

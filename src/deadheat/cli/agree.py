@@ -56,7 +56,8 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
     try:
         opened = [open_run(path, name) for name, path in named_runs(runs).items()]
     except SwappedFilesError as error:
-        raise click.UsageError(f"{error}\nagree is of rankings: deadheat judges HUMAN JUDGE compares labels") from None
+        error.hint = "These are judgments: deadheat judges HUMAN JUDGE compares labels, agree compares rankings"
+        raise
     measured = {"p": options["p"], "cutoff": options["cutoff"], "check_duplicates": False}
     found = [compare(one, other, **measured) for one, other in combinations(opened, 2)]
     report = report_agreements(found, per_query=per_query)
