@@ -76,6 +76,10 @@ def pictures_of(subject: Subject, numbers: Iterator[int], *, most: int | None = 
     against = subject.duel[1] if subject.duel and len(subject.ranked) > FEW else None
     for part, drawn in of:
         yield from islice(draw(part, drawn, subject.main.label, numbers, without, against=against), most)
+    if len(subject.ranked) > MOST_SYSTEMS:
+        yield Picture(", ".join(OF_FEW), "figures", why_not=f"of at most {MOST_SYSTEMS} systems")
+    if against is not None:
+        yield Picture("ranks", "figures", why_not="of all measures together: dh.figures.ranks(comparison) draws them")
 
 
 def draw(
