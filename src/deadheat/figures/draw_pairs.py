@@ -534,7 +534,7 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
     size = max(11, min(46, 300 // n_systems))
     axis: dict[str, Any] = {"labelFontSize": 9 if size < 14 else 10, "domain": False, "ticks": False}
     across = alt.Axis(
-        labelAngle=0 if n_systems <= 3 else -90, orient="top", labelLimit=110, labels=n_systems <= MOST_COLUMNS, **axis
+        labelAngle=0 if n_systems <= 3 else -90, orient="top", labelLimit=100, labels=n_systems <= MOST_COLUMNS, **axis
     )
     x, y = (
         channel(field, type="nominal", sort=order, title=None, scale=alt.Scale(domain=order), axis=own)
