@@ -55,6 +55,30 @@ def test_intervals_stay_within_what_a_statistic_can_be() -> None:
             assert math.isnan(one.low) or limits[0] <= one.low <= one <= one.high <= limits[1]
 
 
+def test_shares_of_the_confusion_have_intervals() -> None:
+    """By counting documents without each query in turn."""
+    pairs = {"a": [(0, 0), (0, 1), (1, 1)], "b": [(0, 0), (2, 1), (2, 2)], "c": [(0, 1), (0, 0), (0, 0), (2, 0)]}
+    human, judge = (
+        {query: {f"{query}{n}": pair[side] for n, pair in enumerate(own)} for query, own in pairs.items()}
+        for side in (0, 1)
+    )
+    found = dh.judge_agreement(human, judge)
+
+    def share(left_out: str, grade: int, other: int) -> float:
+        given = [pair for query, own in pairs.items() if query != left_out for pair in own if pair[0] == grade]
+        return given.count((grade, other)) / len(given) if given else math.nan
+
+    for grade in range(3):
+        for other in range(3):
+            one = found.confusion_shares[grade][other]
+            left = np.array([share(query, grade, other) for query in pairs])
+            left = left[~np.isnan(left)]
+            n = len(left)
+            half = scipy_stats.t.ppf(0.975, n - 1) * math.sqrt((n - 1) / n * ((left - left.mean()) ** 2).sum())
+            assert one == pytest.approx(share("", grade, other))
+            assert (one.low, one.high) == pytest.approx((max(one - half, 0), min(one + half, 1)))
+
+
 def test_frames_for_people_and_programs() -> None:
     found = dh.judge_agreement(HUMAN, [dh.Qrels(JUDGE, name="one"), dh.Qrels(HUMAN, name="two")])
     frame = found.to_polars()

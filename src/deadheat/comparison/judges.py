@@ -129,6 +129,15 @@ class LabelAgreement:
         return found
 
     @cached_property
+    def confusion_shares(self) -> list[list[Estimate]]:
+        """Of the documents of each human grade, the share that the judge gave each grade; NaN where there are none."""
+        tables = _leaving_out(self.counts)
+        with np.errstate(invalid="ignore"):  # a grade that no human gave
+            shares = tables / tables.sum(-1, keepdims=True)
+        of_grades = shares.transpose(1, 2, 0)
+        return [[_estimate(one, self.confidence_level, 0, 1) for one in row] for row in of_grades]
+
+    @cached_property
     def estimates(self) -> dict[str, Estimate]:
         """Every statistic of `STATISTICS`, with its interval."""
         tables = _leaving_out(self.counts)
@@ -329,6 +338,11 @@ class JudgeAgreement(Plottable, Shown):
     def confusion(self) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
         """Documents by human grade (rows) and grade of the only judge (columns), of `self.only.grades`."""
         return self.only.confusion
+
+    @property
+    def confusion_shares(self) -> list[list[Estimate]]:
+        """The same as shares of the documents of each human grade, each with its interval."""
+        return self.only.confusion_shares
 
     def by(self, columns: str | Sequence[str], queries: Source) -> "dict[Any, JudgeAgreement]":
         """Return the agreement by strata of queries, without conclusions.
