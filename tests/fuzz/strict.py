@@ -20,6 +20,7 @@ Row = tuple[str, str, str]
 
 NUMBER = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf|infinity))")
 CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
+NO_TEXT = "no UTF-8 text"
 QUERY = ("query_id", "query-id", "qid", "q_id", "query")  # those that the files have, and what damage can make of them
 DOC = ("doc_id", "doc-id", "docno", "docid", "doc", "pid", "corpus-id")
 SCORE = ("score", "scores")
@@ -80,7 +81,7 @@ def lines_of(data: bytes) -> Iterator[str]:
         raise Refused("two byte order marks", {1})
     for n, line in enumerate(_split(data.removeprefix(b"\xef\xbb\xbf")), 1):
         if not _is_text(line):
-            raise Refused("no UTF-8 text", {n})
+            raise Refused(NO_TEXT, {n})
         yield line.decode()
 
 
@@ -108,6 +109,9 @@ def trec(data: bytes) -> list[Row]:
                 rows.append(_row(fields, n))
     except Refused as refused:
         refused.lines |= set(marked)
+        if refused.why == NO_TEXT:  # fields may be counted before they are decoded
+            counts = {n: len(line.split()) for n, line in enumerate(_split(data), 1) if not line.startswith(b"#")}
+            refused.lines |= {n for n, count in counts.items() if count not in {0, 6}}
         raise
     damaged = {n for n, line in marked.items() if line.split()[0] in {row[0] for row in rows} or _holds_controls(line)}
     if damaged:

@@ -169,6 +169,7 @@ LATE = {
     "report.model imports measures in notation_of": "help names the formats, and needs no NumPy",
     "report.numbers imports evaluation in too_narrow": "help names the formats, and needs no NumPy",
     "report.as_table imports report in _draw": "Rich",
+    "report.shown imports report in page_of": "few objects are shown as pages, which need all that is on one",
     "report.shown imports report in text_of": "Rich",
     "report.page.pictures imports figures in are_missing": "Altair",
     "report.page.pictures imports figures in draw": "Altair",
