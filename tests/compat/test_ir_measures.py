@@ -152,6 +152,18 @@ def test_it_has_the_numbers_of_each_tool_with_its_order_of_ties(tool: str, seed:
         assert found == pytest.approx(expected, abs=6e-6 if tool == "gdeval" else 1e-9), measure  # it prints 5 decimals
 
 
+def test_a_document_of_several_subtopics_counts_for_each() -> None:
+    """Whichever of its judgments is the last: two of three subtopics have a relevant document, of five ranks."""
+    rows = [("q", "a", 2, "1"), ("q", "a", 0, "2"), ("q", "b", 1, "3"), ("q", "other", 1, "2")]
+    measures = [ir_measures.P_IA @ 5, ir_measures.StRecall @ 5, ir_measures.ERR_IA @ 5]
+    run = {"q": {"a": 2.0, "b": 1.0}}
+    best = sum(0.5**rank / (rank + 1) for rank in range(5))  # of documents that have all subtopics
+    expected = [2 / 15, 2 / 3, (1 + 1 / 2) / 3 / best]
+    for qrels in (rows, rows[::-1]):
+        found = DeadheatProvider().calc_aggregate(measures, [ir_measures.Qrel(*row) for row in qrels], run)
+        assert [found[one] for one in measures] == pytest.approx(expected)
+
+
 def needed(measure: Any) -> Any:  # noqa: ANN401 - as above
     """Return a measure of ir_measures with what it must be told."""
     values = {"cutoff": 10, "max_rel": 3, "recall": 0.5}

@@ -12,6 +12,7 @@ import polars as pl
 
 from deadheat.arrays import FloatArray
 from deadheat.compat.evaluating import OF_TREC_EVAL, TALLY, Evaluator, Nested, is_chosen, tie_policy
+from deadheat.data.tables import Qrels
 from deadheat.errors import MeasureError, MissingDependencyError, UnknownMeasureError
 from deadheat.measures import (
     ERR,
@@ -205,10 +206,14 @@ class DeadheatEvaluator(ir_measures.providers.Evaluator):
         judged: Nested = first.as_dict_of_dict()
         super().__init__(measures, set(judged))
         subtopics = _subtopics(second) if any(has_subtopics for *_, has_subtopics, _ in groups) else None
+        highest = judged  # of a document over its subtopics; ir_measures' dicts have that of the last
+        if subtopics is not None:
+            of_docs = subtopics.group_by("query_id", "doc_id", maintain_order=True).agg(pl.max("relevance"))
+            highest = Qrels.of_checked(of_docs, "qrels").to_dict()
         self.groups = []
         for (gains, low, high, judged_only, has_subtopics, tool), named in groups.items():
             evaluator = Evaluator(
-                _changed(judged, dict(gains), low, high),
+                _changed(highest if has_subtopics else judged, dict(gains), low, high),
                 named,
                 ties=tie_policy(ties, "input" if tool in ORDERS else OF_TREC_EVAL),
                 judged_only=judged_only,
