@@ -40,13 +40,14 @@ AMONG = "languages"
 def of_languages(found: Languages) -> Report:
     """Return the report of languages that are compared."""
     design = found.design
+    ties = next(iter(next(iter(found.evaluations.values())).values())).ties
     pairs = [(one.system, one.pair) for one in found.differences]
     facts = [
         Fact("deadheat", __version__),
         Fact("language_verdicts", {found.name: list(judge_languages(found))}),
         *tell_languages(found),
         *facts_of_languages({found.name: found}),
-        *tell_ties(next(iter(next(iter(found.evaluations.values())).values())).ties, None),
+        *tell_ties(ties, None),
         *tell_intervals(design, [], [(f"{p.measure} of {name}, {p.system} - {p.baseline}", p) for name, p in pairs]),
         *tell_tests(design, pairs, has_clusters=found.cluster is not None),
         *tell_gaps(found),
