@@ -16,8 +16,7 @@ from importlib import import_module
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from deadheat.errors import MissingDependencyError, ParameterError
-from deadheat.wording import Plain, as_given, did_you_mean
+from deadheat.errors import MissingDependencyError, ParameterError, Plain, as_given, did_you_mean
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,12 +1,267 @@
-"""Every exception and warning of deadheat: one tree, whose branches are also built-in types that callers catch."""
+"""Every exception and warning of deadheat, and the words of their messages: text that is safe to show, and phrases.
 
-from collections.abc import Collection, Iterable, Mapping
+The errors are one tree, whose branches are also built-in types that callers catch.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from deadheat.wording import LONGEST_GIVEN, PYTHON, Advice, Words, did_you_mean, printable
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 ABSENT: Any = object()  # "not given", where None may be the value that was given
+COMMAND = re.compile(r"(^\s*|#(?=#\[))([:#])(?=:[a-z-]+(?: [^:]*)?::|\[)")  # a workflow command in a GitHub build log
+BY_DOC_ID = "by document id, as trec_eval"  # how that rule of breaking ties is called wherever people read of it
+BROKEN_BY = {"doc_id": BY_DOC_ID, "input": "in the order of the input"}
+NOISE = 1e-12  # what floating point leaves of a difference that is zero
+LONGEST_LIST = 160  # characters of several names in brackets
+MOST_NAMED = 4  # ids that are all named
+LONGEST_GIVEN = 200  # characters of a value that a message shows
+STDIN = "/dev/stdin"
+STREAM = re.compile(r"/dev/stdin|/dev/fd/\d+|/proc/(self|\d+)/fd/\d+")  # what a shell makes up for a pipe
+FORMATS = {"cases": "input_format", "documents": ""}  # the option with the format of what a file holds; else --from
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A description of what was given, which a message shows without quotes.
+
+    Examples
+    --------
+    >>> as_given(Plain("an empty field")), as_given("an empty field")
+    ('an empty field', "'an empty field'")
+    """
+
+    text: object
+
+    def __str__(self) -> str:
+        return str(self.text)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Advice to pass an argument, or to name a file so that the argument is not needed.
+
+    Attributes
+    ----------
+    argument : str
+    value : object, optional
+        Such as ``"csv"`` for a format; None names the argument alone.
+    endings : str, default ""
+        File name endings that say the same, such as ``".json or .jsonl"``.
+    of : str, default ""
+        What the file holds, where a command has one option for each: ``"cases"``, ``"documents"``.
+    when : str, default ""
+        Text in front: a condition, or what the file looks like.
+    """
+
+    argument: str
+    value: object = None
+    endings: str = ""
+    of: str = ""
+    when: str = ""
+
+
+@dataclass(frozen=True)
+class Words:
+    """How the parts of an error are worded.
+
+    Attributes
+    ----------
+    options : dict of str to str, optional
+        Options of a command, by the arguments that they are; None for a Python caller.
+    """
+
+    options: Mapping[str, str] | None = None
+
+    def argument(self, name: str, value: object = None) -> str:
+        """Name an argument or its option, with its value if it has one; what is no option keeps its Python name."""
+        if self.options is None or name not in self.options:
+            return name if value is None else f"{name}={as_given(value)}"
+        if isinstance(value, Mapping):
+            value = ",".join(f"{key}={one}" for key, one in value.items())
+        return self.options[name] if value is None else f"{self.options[name]} {value}"
+
+    def given(self, value: object, limit: int = LONGEST_GIVEN) -> str:
+        """Show what was given; several values of an option with commas between them, as they are typed."""
+        if self.options is not None and isinstance(value, list | tuple):
+            return ", ".join(map(as_given, value))
+        return as_given(value, limit)
+
+    def advice(self, advice: Advice, path: Path | None) -> str:
+        """Say what to do, about the file at `path` if there is one."""
+        if self.options is None:
+            named = self.argument(advice.argument, advice.value)
+            how = f"name the file {advice.endings}, or pass {named}" if advice.endings else f"give {named}"
+            return f"{advice.when}{how}"
+        name, value = advice.argument, advice.value
+        if name == "format":
+            name = FORMATS.get(advice.of, "from")
+        if isinstance(value, Mapping):  # columns, of one kind of files: the other may have other names
+            value = {f"{advice.of}." * bool(advice.of) + key: column for key, column in value.items()}
+        steps = [f"give {self.argument(name, value)}"] if name in self.options else []
+        if advice.endings:  # a stream has no name to change
+            is_stream = STREAM.fullmatch(str(path))
+            steps.insert(0, f"{'save it in a file that ends in' if is_stream else 'name the file'} {advice.endings}")
+        return f"{advice.when}{', or '.join(steps)}" if steps else ""
+
+
+PYTHON = Words()
+
+
+def as_given(value: object, limit: int = LONGEST_GIVEN) -> str:
+    """Return the repr of what a user gave, cut if it is too long for a message.
+
+    Examples
+    --------
+    >>> as_given("float23"), as_given(10**5000)
+    ("'float23'", 'a number of thousands of digits')
+    """
+    if isinstance(value, str):
+        return shown(value, limit)
+    if isinstance(value, Plain):
+        return str(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to print integers of so many digits
+        return "a number of thousands of digits"
+    return text if len(text) <= limit else f"{text[:limit]}..."
+
+
+def shown(text: str, limit: int = 80) -> str:
+    """Return `text` in quotes, cut to `limit` characters, for an error message."""
+    return repr(text if len(text) <= limit else f"{text[: limit - 3]}...")
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun, singular or plural.
+
+    Examples
+    --------
+    >>> counted(1, "query", "queries"), counted(1200, "run")
+    ('1 query', '1,200 runs')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def rounded(number: float, digits: int = 4) -> str:
+    """Return a number with so many decimals; one that they would show as zero has a power of ten.
+
+    Examples
+    --------
+    >>> rounded(0.71234), rounded(0.00002), rounded(-0.0), rounded(1e-17), rounded(float("nan"))
+    ('0.7123', '2e-05', '0.0000', '0.0000', 'nan')
+    """
+    if NOISE < abs(number) < 0.5 * 10**-digits:
+        return f"{number:.0e}"  # 0.0000 would look like a zero
+    return f"{number:.{digits}f}".replace("-0." + "0" * digits, "0." + "0" * digits)
+
+
+def percentage(share: float, error: float = 0.0) -> str:
+    """Return a share as a percentage, 0% and 100% only if it is exactly that, with its error where that shows.
+
+    Examples
+    --------
+    >>> percentage(0.845), percentage(0.001), percentage(0.845, 0.0041)
+    ('84%', '<1%', '84% ± 0.4%')
+    """
+    shown = "<1%" if 0 < share < 0.01 else ">99%" if 0.99 < share < 1 else f"{100 * share:.0f}%"
+    return shown + (f" ± {100 * error:.{0 if error >= 0.1 else 1}f}%" if error >= 0.0005 else "")
+
+
+def three(ids: Sequence[str], between: str = ", ", *, all_in: str = "") -> str:
+    """Return up to four ids; of more the first three, how many others there are, and where all of them are.
+
+    Examples
+    --------
+    >>> three(["q1", "q2", "q3", "q4"]), three(list("abcdef"), all_in="--format json")
+    ('q1, q2, q3, q4', 'a, b, c and 3 more, all in --format json')
+    """
+    if len(ids) <= MOST_NAMED:
+        return between.join(ids)
+    return f"{between.join(ids[:3])} and {len(ids) - 3:,} more" + (f", all in {all_in}" if all_in else "")
+
+
+def in_brackets(names: Sequence[str], what: str = "", *, head: str = "") -> str:
+    """Return up to four names in brackets behind a head; of more, which would hide the sentence, their number alone.
+
+    Examples
+    --------
+    >>> in_brackets(["a", "b"], "interval"), in_brackets(list("abcde"), "interval"), in_brackets(list("abcde"))
+    (' (a, b)', ' (5 intervals)', '')
+    """
+    listed = ", ".join(names)
+    are_few = len(names) <= MOST_NAMED and len(listed) <= LONGEST_LIST
+    return f" ({head}{listed})" if are_few else f" ({counted(len(names), what)})" * bool(what)
+
+
+def did_you_mean(given: object, known: Iterable[str]) -> str:
+    """Return ``"Did you mean 'x'?"`` for the nearest of `known`, or an empty string."""
+    import difflib  # only a mistake needs it
+
+    by_folded: dict[str, str] = {}
+    for name in known:
+        by_folded.setdefault(name.casefold(), name)
+    near = difflib.get_close_matches(str(given).casefold(), by_folded, n=1, cutoff=0.6)
+    return f"Did you mean {by_folded[near[0]]!r}?" if near else ""
+
+
+def joined(*sentences: str) -> str:
+    """Join the sentences that are not empty, with a blank between them."""
+    return " ".join(filter(None, sentences))
+
+
+def printable(text: str, kept: str = "") -> str:
+    r"""Return a text in which characters that control a terminal or are invisible are Python escapes.
+
+    These are control characters, line ends, marks that change the direction of writing, zero-width characters and lone
+    surrogates. Blanks of all widths stay.
+
+    Parameters
+    ----------
+    text : str
+    kept : str, default ""
+        Characters to leave as they are.
+
+    Examples
+    --------
+    >>> print(printable("q\x1b[2J\n\u202e1"))
+    q\x1b[2J\n\u202e1
+    """
+    if text.isprintable():
+        return text
+    import unicodedata  # rarely needed
+
+    raw = [one for one in set(text) if not (one.isprintable() or one in kept or unicodedata.category(one) == "Zs")]
+    return text.translate({ord(one): repr(one)[1:-1] for one in raw})
+
+
+def on_terminal(text: str) -> str:
+    r"""Return a one-line text that neither a terminal nor a GitHub build log takes for commands.
+
+    Examples
+    --------
+    >>> print(on_terminal("q\x1b[2J"), on_terminal("::error::q"), on_terminal("##[error]q"))
+    q\x1b[2J \x3a:error::q #\x23[error]q
+    """
+    return COMMAND.sub(lambda found: f"{found[1]}\\x{ord(found[2]):02x}", printable(text))
+
+
+def is_plain(text: str) -> bool:
+    """Return whether :func:`on_terminal` would surely leave a text, and all parts of it, as they are: a fast look."""
+    return text.isprintable() and "::" not in text and "#[" not in text
+
+
+def short_repr(one: DataclassInstance) -> str:
+    """Return the repr of a dataclass with four decimals of a number."""
+    shown = ((item.name, getattr(one, item.name)) for item in fields(one) if item.repr)
+    values = (f"{name}={round(value, 4) if isinstance(value, float) else value!r}" for name, value in shown)
+    return f"{type(one).__name__}({', '.join(values)})"
 
 
 class DeadheatError(Exception):

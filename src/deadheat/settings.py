@@ -23,8 +23,7 @@ from deadheat.arguments import (
     positive,
     resamples,
 )
-from deadheat.errors import ParameterError
-from deadheat.wording import Advice, Plain
+from deadheat.errors import Advice, ParameterError, Plain
 
 _POLICIES = {  # and what help says of each
     "expected": "expected (the exact mean over its orders)",

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from deadheat.cli.app import error_message
-from deadheat.errors import DataError, MeasureError, ParameterError
-from deadheat.wording import Advice
+from deadheat.errors import Advice, DataError, MeasureError, ParameterError
 from support.command import call, command
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from deadheat import measures, parse_measure
 from deadheat.cli.output import ASCII
-from deadheat.errors import ColumnError
+from deadheat.errors import BY_DOC_ID, ColumnError
 from deadheat.measures.base import trec_names
 from deadheat.report.as_csv import as_csv
 from deadheat.report.as_html import fragment
@@ -38,7 +38,6 @@ from deadheat.report.model import (
 )
 from deadheat.report.numbers import format_cell
 from deadheat.report.text import as_text, shortened
-from deadheat.wording import BY_DOC_ID
 from support.report_tables import NAN, table
 
 if TYPE_CHECKING:

@@ -16,10 +16,9 @@ import pytest
 import deadheat as dh
 from deadheat import errors
 from deadheat.benchmark.retrievers.specs import make_retrievers
-from deadheat.errors import DeadheatError
+from deadheat.errors import Advice, DeadheatError, Plain
 from deadheat.gates.notation import parse_gate
 from deadheat.stats import sample_size
-from deadheat.wording import Advice, Plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 from deadheat import evaluate, gate
+from deadheat.errors import on_terminal, printable
 from deadheat.report.as_csv import as_csv
 from deadheat.report.as_html import as_html, fragment
 from deadheat.report.as_json import as_json
@@ -24,7 +25,6 @@ from deadheat.report.as_trec import as_trec
 from deadheat.report.model import Column, Fact, Report, Row, Table
 from deadheat.report.of_gate import report_gate
 from deadheat.report.text import as_text
-from deadheat.wording import on_terminal, printable
 from support.command import call
 from support.html_pages import check_harmless, read_html
 

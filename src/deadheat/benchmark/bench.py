@@ -51,8 +51,11 @@ from deadheat.errors import (
     DeadheatWarning,
     NoteWarning,
     ParameterError,
+    Plain,
     SourceTypeError,
     UnknownExpectedWarning,
+    counted,
+    three,
 )
 from deadheat.evaluation.evaluate import Measures, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
@@ -63,7 +66,6 @@ from deadheat.measures import AP, RR, Hit, MaxRel, Measure, P, R, nDCG
 from deadheat.placements.placements import sort_rows
 from deadheat.report.model import PAGES, REPORTS
 from deadheat.settings import Conventions, Design
-from deadheat.wording import Plain, counted, three
 
 # a screen has room for the short report
 REPORTS[BenchResult] = lambda result, *, full=False: report_bench(result, full=full)

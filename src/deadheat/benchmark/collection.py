@@ -24,12 +24,15 @@ from deadheat.errors import (
     MalformedRowError,
     NoteWarning,
     ParameterError,
+    Plain,
     SourceTypeError,
+    as_given,
+    counted,
+    did_you_mean,
 )
 from deadheat.io.objects import read_text
 from deadheat.io.records import READERS, Records, Wanted, format_of_records, read_records, records_of_json
 from deadheat.io.source import readable
-from deadheat.wording import Plain, as_given, counted, did_you_mean
 
 SYNONYMS = ("exact", "all", "none")
 # The first one present counts: BEIR has a title beside the text, pandas an index called id.

@@ -14,10 +14,9 @@ from deadheat.benchmark.cases import Cases, folded, read_cases
 from deadheat.benchmark.collection import Collection, hash_of
 from deadheat.benchmark.ontology import Ontology
 from deadheat.data.tables import label_of
-from deadheat.errors import ColumnError, DataError, ParameterError
+from deadheat.errors import ColumnError, DataError, ParameterError, Plain, counted, did_you_mean, joined, three
 from deadheat.evaluation.strata import NONE, names_of
 from deadheat.stats.units import joined_groups
-from deadheat.wording import Plain, counted, did_you_mean, joined, three
 
 STRATA = ("difficulty", "category", "domain")
 EXPECTED = "expected_ids"

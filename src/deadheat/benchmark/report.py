@@ -13,6 +13,7 @@ from deadheat.comparison.comparison import KEYS, Comparison
 from deadheat.comparison.languages import judge_languages
 from deadheat.comparison.verdict import headline_of_strata, judge_strata
 from deadheat.data.queries import Queries
+from deadheat.errors import counted, joined, three
 from deadheat.evaluation.intervals import Interval, IntervalOptions, cluster_name
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import NONE, SMALLEST, Stratum, keys_of, label
@@ -59,7 +60,6 @@ from deadheat.report.of_languages import (
 from deadheat.report.page import Subject, page_of
 from deadheat.report.score_tables import level_heading
 from deadheat.version import __version__
-from deadheat.wording import counted, joined, three
 
 RETRIEVER = Column("retriever", "retriever", is_name=True)
 SYSTEM, BASELINE = Column("system", "retriever", is_name=True), Column("baseline", "against", is_name=True)

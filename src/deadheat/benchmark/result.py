@@ -16,13 +16,12 @@ from deadheat.benchmark.parts import Family, Part, check_by, families_of
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.languages import Languages, languages_of
 from deadheat.data.shown import Numbers, Shown, frame_of
-from deadheat.errors import ParameterError
+from deadheat.errors import NOISE, ParameterError, Plain, counted
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.strata import NONE, NUMBERS, Stratum, strata_of
 from deadheat.measures import Measure
 from deadheat.settings import Design
-from deadheat.wording import NOISE, Plain, counted
 
 if TYPE_CHECKING:
     import altair as alt

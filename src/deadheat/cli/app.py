@@ -17,9 +17,20 @@ from typing import Any, TextIO
 import click
 
 from deadheat.cli.progress import Watch
-from deadheat.errors import DataError, DeadheatError, MeasureError, NothingJudgedWarning, SourceTypeError
+from deadheat.errors import (
+    PYTHON,
+    DataError,
+    DeadheatError,
+    MeasureError,
+    NothingJudgedWarning,
+    SourceTypeError,
+    Words,
+    did_you_mean,
+    joined,
+    on_terminal,
+    printable,
+)
 from deadheat.io.phases import watched_by
-from deadheat.wording import PYTHON, Words, did_you_mean, joined, on_terminal, printable
 
 GATE_FAILED, USAGE, BAD_DATA, BUG, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 70, 130, 141  # a bug: EX_SOFTWARE
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the disk, the quota, the limit on the size of files

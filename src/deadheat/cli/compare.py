@@ -47,7 +47,7 @@ from deadheat.cli.options import (
     with_spans,
 )
 from deadheat.cli.output import Output, befores, output_options, table_option, warn_of_nothing_judged, with_figures
-from deadheat.wording import joined
+from deadheat.errors import joined
 
 if TYPE_CHECKING:
     from deadheat.comparison.comparison import Comparison

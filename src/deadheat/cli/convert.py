@@ -14,7 +14,7 @@ from deadheat.cli.files import INPUT, PATH, STDOUT, check_inputs, check_output
 from deadheat.cli.help import Command
 from deadheat.cli.options import LIMITS, complete_from, examples, takes
 from deadheat.cli.output import standard_output, writing
-from deadheat.wording import counted
+from deadheat.errors import counted
 
 if TYPE_CHECKING:
     import polars as pl

@@ -17,7 +17,7 @@ import click
 
 from deadheat.arguments import changed
 from deadheat.cli.app import error_message, refuse, refuse_if
-from deadheat.wording import STDIN, STREAM, printable
+from deadheat.errors import STDIN, STREAM, printable
 
 if TYPE_CHECKING:
     from deadheat.data.tables import Qrels, Run

@@ -9,8 +9,8 @@ from deadheat.cli.app import refuse_if, say
 from deadheat.cli.files import INPUT, PATH, named_runs, open_qrels, open_run
 from deadheat.cli.options import LAST, READING, complete_from, examples, takes
 from deadheat.cli.output import Output, output_options
+from deadheat.errors import counted
 from deadheat.settings import Conventions
-from deadheat.wording import counted
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 

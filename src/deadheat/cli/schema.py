@@ -21,7 +21,7 @@ def schema(command: str, *, output: str | None) -> None:
     Its $id has the version of the schema: what a schema of one version requires, later releases keep, and keys that
     they add are allowed.
     """
-    from deadheat.wording import did_you_mean, joined
+    from deadheat.errors import did_you_mean, joined
 
     known = {one.name.removesuffix(".json"): one for one in files("deadheat").joinpath("schemas").iterdir()}
     if command not in known:

@@ -15,7 +15,7 @@ from deadheat.comparison.system_orders import SystemOrders, order_agreement, tot
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown, frame_of
 from deadheat.data.tables import Run, Source, check_each
-from deadheat.errors import DataError, DeadheatWarning
+from deadheat.errors import DataError, DeadheatWarning, Plain, three
 from deadheat.evaluation.evaluate import load_evaluation
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved
@@ -23,7 +23,6 @@ from deadheat.io.source import path_named
 from deadheat.kernels import agreement
 from deadheat.placements.place import are_levels
 from deadheat.settings import Design
-from deadheat.wording import Plain, three
 
 KINDS = {
     "tau_b": "Kendall's tau-b",

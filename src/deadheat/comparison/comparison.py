@@ -27,7 +27,7 @@ from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.spans import Spans
 from deadheat.data.tables import Qrels, Run, Source, check_each, label_of, path_of
-from deadheat.errors import DataError, ParameterError
+from deadheat.errors import DataError, ParameterError, Plain, counted
 from deadheat.evaluation.evaluate import EvaluationArguments, checked, evaluate, keys_of, opened, parse_measures
 from deadheat.evaluation.evaluation import Evaluation, labelled_by_none
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
@@ -42,7 +42,6 @@ from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.settings import TUKEY, Conventions, Design
 from deadheat.stats.power import check_power
-from deadheat.wording import Plain, counted
 
 ONE_RULE: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("measure", "system", "baseline", "rule"), pl.String),

@@ -17,7 +17,7 @@ from deadheat.comparison.pairs import Pair, compare_sides
 from deadheat.comparison.values import side_of_values
 from deadheat.data.changes import changes
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
-from deadheat.errors import DataError, ParameterError
+from deadheat.errors import DataError, ParameterError, Plain, counted, three
 from deadheat.evaluation.evaluate import opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.origin import Origin
@@ -26,7 +26,6 @@ from deadheat.evaluation.saved import SavedSummary, is_saved, read_summary, stat
 from deadheat.io.source import path_named
 from deadheat.measures.custom import StoredMeasure
 from deadheat.settings import Design
-from deadheat.wording import Plain, counted, three
 
 NUMBERS = ("mean", "low", "high", "tie_min", "tie_max", "n_queries")
 

@@ -15,7 +15,7 @@ from deadheat.comparison.comparison import named_runs
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import MeasureError, ParameterError
+from deadheat.errors import MeasureError, ParameterError, counted
 from deadheat.evaluation.scores import PlacedBounds
 from deadheat.evaluation.under import evaluate_under
 from deadheat.io.phases import phase
@@ -30,7 +30,6 @@ from deadheat.placements.unjudged import (
     unjudged_documents,
 )
 from deadheat.settings import Conventions
-from deadheat.wording import counted
 
 DEEPEST = 100  # ranks that are looked at where all documents count
 AT_ONCE = 1 << 20  # rows of copied judgments, placements and ties that are held at a time

@@ -8,13 +8,12 @@ import numpy as np
 
 from deadheat.arrays import FloatArray, TextArray, aligned
 from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs
-from deadheat.errors import ParameterError
+from deadheat.errors import ParameterError, Plain
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.kernels.weighting import effective_number, linearised
 from deadheat.measures.notation import MeasureLike
 from deadheat.settings import Design
 from deadheat.stats.prediction import Powered, powered_mean, sample_doubt
-from deadheat.wording import Plain
 
 POWERED = "ppi"  # the method of an interval
 OF_MEANS = ("randomization", "bootstrap-t", "bootstrap", "t")  # tests of the mean difference

@@ -20,7 +20,7 @@ from deadheat.data.judgments import as_qrels
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Plottable, Shown
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import DataError, SwappedFilesError
+from deadheat.errors import NOISE, DataError, Plain, SwappedFilesError, counted, three
 from deadheat.evaluation.evaluate import Measures, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.strata import groups
@@ -31,7 +31,6 @@ from deadheat.measures import Measure
 from deadheat.settings import Conventions, Design
 from deadheat.stats import labels
 from deadheat.stats.intervals import interval_bounds, jackknife_bounds
-from deadheat.wording import NOISE, Plain, counted, three
 
 MOST_GRADES = 50
 STATISTICS = {

@@ -21,14 +21,13 @@ from deadheat.comparison.verdict import QUERY, doubt, favoured, number, probabil
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Source
-from deadheat.errors import ColumnError, DataError, ParameterError
+from deadheat.errors import NOISE, ColumnError, DataError, ParameterError, counted
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, cluster_codes
 from deadheat.measures import Measure
 from deadheat.settings import TUKEY, Design
 from deadheat.stats.spread import order_range, spread_of_means
 from deadheat.stats.units import joined_groups
-from deadheat.wording import NOISE, counted
 
 SPREADS: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("measure", "system"), pl.String),

@@ -16,7 +16,7 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.comparison.tasks import Task, TaskResults, labels_of_tasks, read_results
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Source
-from deadheat.errors import DataError, ParameterError
+from deadheat.errors import DataError, ParameterError, Plain, counted, three
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.kernels import agreement
 from deadheat.measures.notation import MeasureLike, measure_named
@@ -31,7 +31,6 @@ from deadheat.stats.ranks import (
     tiers_of,
 )
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, Units
-from deadheat.wording import Plain, counted, three
 
 MISSING = ("apart", "drop-task", "drop-model", "bounds")
 FEWEST_TASKS = 10  # of which a spread over tasks can be estimated

@@ -19,7 +19,7 @@ from deadheat.arguments import generator
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from deadheat.comparison.flips import Flip, Side, TieSums, flip, gap_of, normal_errors, normal_flips
 from deadheat.data.shown import InNotebooks
-from deadheat.errors import DeadheatWarning, ParameterError
+from deadheat.errors import DeadheatWarning, ParameterError, rounded
 from deadheat.evaluation.intervals import why_unknown
 from deadheat.io.phases import phase
 from deadheat.kernels import weighting
@@ -39,7 +39,6 @@ from deadheat.stats import (
 from deadheat.stats.randomization import paired_p_values
 from deadheat.stats.repeats import rerun_probability, shared_of, shared_p_value, widened
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
-from deadheat.wording import rounded
 
 K = TypeVar("K", bound=Hashable)
 

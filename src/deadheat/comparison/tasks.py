@@ -14,7 +14,17 @@ import polars as pl
 from deadheat.arguments import collected
 from deadheat.arrays import BoolArray, FloatArray, TextArray, aligned
 from deadheat.data.tables import Qrels, Source, label_of
-from deadheat.errors import ColumnError, DataError, DuplicateError, MeasureError, ParameterError, SourceTypeError
+from deadheat.errors import (
+    ColumnError,
+    DataError,
+    DuplicateError,
+    MeasureError,
+    ParameterError,
+    Plain,
+    SourceTypeError,
+    counted,
+    three,
+)
 from deadheat.evaluation.evaluate import evaluate, opened, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved
@@ -26,7 +36,6 @@ from deadheat.io.records import Records, Wanted, read_records
 from deadheat.io.source import path_named
 from deadheat.io.values import DecimalColumn, given_decimal
 from deadheat.measures.notation import MeasureLike, measure_named
-from deadheat.wording import Plain, counted, three
 
 NAMES = {
     "task": ("task", "task_name", "dataset", "collection"),

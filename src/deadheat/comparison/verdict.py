@@ -7,12 +7,12 @@ from typing import Any
 
 from deadheat.arguments import collected
 from deadheat.comparison.pairs import Pair, least_adjusted, least_p, n_differing, n_units
+from deadheat.errors import BY_DOC_ID, counted, percentage, rounded, three
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
 from deadheat.settings import TUKEY, Design
 from deadheat.stats import adjust, significant
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
-from deadheat.wording import BY_DOC_ID, counted, percentage, rounded, three
 
 QUERY = ("query", "queries")
 ENOUGH = {"bootstrap": 25}  # queries, with which it finds at most 6.5% instead of 5% (docs/simulations.md)

@@ -17,7 +17,7 @@ import polars as pl
 
 from deadheat.arguments import check_choice
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DeadheatError, DeadheatWarning, SourceTypeError
+from deadheat.errors import NOISE, DeadheatError, DeadheatWarning, Plain, SourceTypeError, counted
 from deadheat.io.mappings import all_numbers, check_ids, check_mapping
 from deadheat.measures import Measure
 from deadheat.placements import policies
@@ -25,7 +25,6 @@ from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
 from deadheat.placements.shortened import condense
 from deadheat.settings import TIES
-from deadheat.wording import NOISE, Plain, counted
 
 VARIABLE = "DEADHEAT_TIES"
 OF_TREC_EVAL = "doc_id"

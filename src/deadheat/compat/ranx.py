@@ -17,10 +17,18 @@ from deadheat.arrays import FloatArray
 from deadheat.comparison import comparison as comparing
 from deadheat.comparison.comparison import Comparison
 from deadheat.compat.evaluating import TALLY, Evaluator, is_chosen, tie_policy
-from deadheat.errors import DataError, ParameterError, SourceTypeError, UnknownMeasureError
+from deadheat.errors import (
+    DataError,
+    ParameterError,
+    Plain,
+    SourceTypeError,
+    UnknownMeasureError,
+    counted,
+    did_you_mean,
+    three,
+)
 from deadheat.explanation.quicksort import order_of
 from deadheat.measures import AP, DCG, RR, F, Hit, Measure, NumRelRet, P, R, Rprec, bpref, nDCG
-from deadheat.wording import Plain, counted, did_you_mean, three
 
 __all__ = ["compare", "evaluate"]
 

@@ -19,13 +19,22 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray
 from deadheat.compat.evaluating import OF_TREC_EVAL
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError, MeasureError, UnknownMeasureError
+from deadheat.errors import (
+    DataError,
+    MeasureError,
+    Plain,
+    UnknownMeasureError,
+    counted,
+    did_you_mean,
+    printable,
+    rounded,
+    three,
+)
 from deadheat.measures import Measure, parse_measure
 from deadheat.placements import policies
 from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
 from deadheat.placements.shortened import condense, truncate
-from deadheat.wording import Plain, counted, did_you_mean, printable, rounded, three
 
 Parameters = Literal["none", "cutoffs", "shares", "numbers", "pairs"]
 Printed = Literal["number", "count", "text"]

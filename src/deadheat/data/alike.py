@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from deadheat.data.rows import LazyRows
 from deadheat.data.tables import Qrels, Run
-from deadheat.wording import counted
+from deadheat.errors import counted
 
 LOOKED = 100  # documents of each side that are looked at
 NAMES = {"query": "queries", "document": "documents"}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from deadheat.data.tables import Qrels
-from deadheat.wording import counted
+from deadheat.errors import counted
 
 PAIR = ("query_id", "doc_id")
 DIFFERS = pl.col("old").ne_missing(pl.col("new"))

@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.arguments import array_of
 from deadheat.arrays import IntArray, TextArray
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError, ParameterError
+from deadheat.errors import DataError, ParameterError, Plain, counted
 from deadheat.io.mappings import BEYOND, are_beyond
-from deadheat.wording import Plain, counted
 
 
 def from_arrays(

@@ -16,11 +16,10 @@ import polars as pl
 
 from deadheat.arguments import check_choice, positive
 from deadheat.data.tables import Qrels, Run, Source, label_of, path_of
-from deadheat.errors import ColumnError, DataError, DuplicateError
+from deadheat.errors import ColumnError, DataError, DuplicateError, counted, shown, three
 from deadheat.io.kinds import names_of
 from deadheat.io.records import Wanted, as_text, read_records
 from deadheat.io.values import read_value
-from deadheat.wording import counted, shown, three
 
 FAILED = ("error", "drop", "lowest", "bounds")
 NUMBER = r"(?<![\d.])[-+]?\d+(?:\.\d+)?(?![\d.]*\d)"

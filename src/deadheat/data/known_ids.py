@@ -10,13 +10,22 @@ import polars as pl
 
 from deadheat.arguments import changed
 from deadheat.data.tables import Qrels, Source, path_of
-from deadheat.errors import ColumnError, DataError, DeadheatWarning, FileFormatError, SourceTypeError
+from deadheat.errors import (
+    ColumnError,
+    DataError,
+    DeadheatWarning,
+    FileFormatError,
+    Plain,
+    SourceTypeError,
+    counted,
+    did_you_mean,
+    three,
+)
 from deadheat.io.frames import as_narwhals
 from deadheat.io.kinds import names_of
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.records import Wanted, format_of_records, read_records
 from deadheat.io.source import decoded, read_all, readable
-from deadheat.wording import Plain, counted, did_you_mean, three
 
 NAMES = ("doc_id", "id", "_id", *names_of("run")["doc_id"])
 ALLOWED = "ids, {id: text}, a dataframe, or a file: a table with a column of ids, an ontology, or one id a line"

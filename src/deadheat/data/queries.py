@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, Self
 import polars as pl
 
 from deadheat.data.tables import Source, label_of, path_of
-from deadheat.errors import ColumnError, DataError, DuplicateError, SourceTypeError
+from deadheat.errors import ColumnError, DataError, DuplicateError, Plain, SourceTypeError, counted, did_you_mean, three
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import CASES_KEYS, names_of
 from deadheat.io.mappings import text_of_ids
 from deadheat.io.records import Records, Wanted, as_text, read_records, records_of_mapping
-from deadheat.wording import Plain, counted, did_you_mean, three
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.errors import DeadheatWarning
+from deadheat.errors import DeadheatWarning, counted
 from deadheat.io.formats.base import ROWS
 from deadheat.io.mappings import Nested
-from deadheat.wording import counted
 
 QUERIES = 1000  # of a run, that are looked at
 ADVICE = "Higher scores rank first; ascending=True (--ascending) puts lower ones first"

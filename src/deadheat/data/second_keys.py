@@ -9,9 +9,8 @@ import polars as pl
 
 from deadheat.arguments import LARGEST_INTEGER
 from deadheat.data.precision import ScorePrecision, round_and_warn
-from deadheat.errors import DataError
+from deadheat.errors import DataError, Plain, counted
 from deadheat.io.mappings import check_number
-from deadheat.wording import Plain, counted
 
 PAIR = ("query_id", "doc_id")
 

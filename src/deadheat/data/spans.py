@@ -12,10 +12,18 @@ import polars as pl
 
 from deadheat.arguments import check_choice, positive
 from deadheat.data.tables import LOWER_FIRST, NO_ANSWER, Qrels, Run, Source, hash_of_ids, label_of, path_of
-from deadheat.errors import DataError, DuplicateError, NothingJudgedWarning, ParameterError
+from deadheat.errors import (
+    Advice,
+    DataError,
+    DuplicateError,
+    NothingJudgedWarning,
+    ParameterError,
+    counted,
+    shown,
+    three,
+)
 from deadheat.io.passages import ANSWERABLE, OFFSETS, TEXT, read_passages
 from deadheat.io.records import Wanted, as_text, read_records
-from deadheat.wording import Advice, counted, shown, three
 
 OVERLAP_OF = ("span", "chunk", "any")
 KEY = ("query_id", "doc_id")

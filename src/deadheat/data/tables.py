@@ -22,7 +22,7 @@ from deadheat.data.ranks import warn_of_order, warn_of_ranks
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows, UnreadRows
 from deadheat.data.second_keys import ordered_by, rank_tuples
 from deadheat.data.shown import InNotebooks
-from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
+from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError, counted, three
 from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, has_column, is_too_large, locate, scan
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import Kind, check_given
@@ -32,7 +32,6 @@ from deadheat.io.phases import phase
 from deadheat.io.results import NEAREST, RANKED, RANKED_BY_COLUMN, Pick, Reader, Repeated
 from deadheat.io.source import path_named
 from deadheat.io.sources import CATALOGUE, OF_CASES, file_in, in_catalogue, read_object, read_responses, responses_in
-from deadheat.wording import counted, three
 
 HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
 REPEAT = "repeat"  # the column that tells several runs of one system apart

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from deadheat.arguments import Rng, as_count, check_choice, generator, whole
 from deadheat.arrays import TextArray
 from deadheat.data.tables import Qrels
-from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
+from deadheat.errors import Advice, DataError, DuplicateError, ParameterError, Plain, SourceTypeError, as_given, counted
 from deadheat.evaluation.evaluate import parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.sampled import POSITIVES, sampled_scores
@@ -27,7 +27,6 @@ from deadheat.placements.dense import Counted, count_dense, ids_at
 from deadheat.placements.embeddings import SIMILARITIES, count_embeddings
 from deadheat.placements.lists import Lists
 from deadheat.settings import Conventions
-from deadheat.wording import Advice, Plain, as_given, counted
 
 TIES = ("expected", "best", "worst", "random")  # others look at ids or at the order of rows, which a matrix lacks
 REPEATED = ("error", "once")

@@ -20,7 +20,7 @@ from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.spans import Spans
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source, path_of
-from deadheat.errors import ParameterError
+from deadheat.errors import NOISE, Advice, ParameterError, Plain, counted, printable, three
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Weights
 from deadheat.evaluation.repeats import Repeats, together
@@ -36,7 +36,6 @@ from deadheat.measures.notation import MeasureLike, split_notation
 from deadheat.placements import policies
 from deadheat.placements.place import open_pair
 from deadheat.settings import ConventionArguments, Conventions
-from deadheat.wording import NOISE, Advice, Plain, counted, printable, three
 
 
 class Evaluations(Shown, dict[str, Evaluation]):

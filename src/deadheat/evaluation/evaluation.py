@@ -18,7 +18,7 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, aligned,
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Qrels, Run, Source, hash_of_ids
-from deadheat.errors import DataError, MeasureError, ParameterError, UnknownMeasureError
+from deadheat.errors import DataError, MeasureError, ParameterError, UnknownMeasureError, counted, did_you_mean
 from deadheat.evaluation.facts import TOP, Facts, facts_of
 from deadheat.evaluation.intervals import (
     KNOWN,
@@ -54,7 +54,6 @@ from deadheat.placements.kept import kept
 from deadheat.placements.lists import Lists
 from deadheat.placements.placements import Placements
 from deadheat.settings import ConventionArguments, Conventions, Saving
-from deadheat.wording import counted, did_you_mean
 
 if TYPE_CHECKING:
     from deadheat.evaluation.steps import Steps

@@ -11,11 +11,10 @@ from deadheat.arguments import Rng, generator
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError
+from deadheat.errors import DataError, counted
 from deadheat.measures import Measure
 from deadheat.placements.placements import Placements
 from deadheat.placements.unjudged import with_judged
-from deadheat.wording import counted
 
 N_FILLINGS = 200
 N_BANDS = 7  # of documents by their scores: the last half of them, the quarter before, ..., the first 1/64

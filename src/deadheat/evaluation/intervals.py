@@ -14,11 +14,10 @@ from deadheat.arrays import FloatArray, IntArray, TextArray
 from deadheat.data.queries import Queries
 from deadheat.data.shown import InNotebooks
 from deadheat.data.tables import Source
-from deadheat.errors import DataError, ParameterError
+from deadheat.errors import Advice, DataError, ParameterError, Plain, counted, rounded, three
 from deadheat.kernels.weighting import are_equal
 from deadheat.measures import Measure
 from deadheat.settings import BOUNDED, PROPORTION, Estimation
-from deadheat.wording import Advice, Plain, counted, rounded, three
 
 # A column of the queries table, a dict of query_id to cluster, or one label for each query in the order of the ids
 Cluster: TypeAlias = str | Mapping[str, object] | Iterable[object] | None

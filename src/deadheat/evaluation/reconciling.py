@@ -16,7 +16,7 @@ from deadheat.arrays import BoolArray, members
 from deadheat.data.changes import Changes, changes
 from deadheat.data.rows import MemoryRows
 from deadheat.data.tables import Qrels, Run, Source
-from deadheat.errors import ColumnError, DataError, NotKeptError, ParameterError
+from deadheat.errors import Advice, ColumnError, DataError, NotKeptError, ParameterError, Plain, counted, three
 from deadheat.evaluation.evaluate import parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.under import evaluate_under
@@ -30,7 +30,6 @@ from deadheat.measures.unjudged import deepest_counted, has_ends
 from deadheat.placements.kept import Kept, KeptRows
 from deadheat.placements.place import engine_of
 from deadheat.settings import ConventionArguments, Conventions, Rejudging
-from deadheat.wording import Advice, Plain, counted, three
 
 OLD_NEW = ("old", "new")
 CUT = "of the ranking the first {:,} documents of each list are known"

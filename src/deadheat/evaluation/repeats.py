@@ -11,7 +11,7 @@ import polars as pl
 from deadheat.arguments import collected
 from deadheat.arrays import BoolArray, FloatArray, members
 from deadheat.data.tables import REPEAT, DocumentTable, Run, Source, label_of, path_of
-from deadheat.errors import ColumnError, ParameterError
+from deadheat.errors import ColumnError, ParameterError, counted
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Repeated, Scores, TieSpread
 from deadheat.io.formats import format_of, has_column
@@ -19,7 +19,6 @@ from deadheat.io.kinds import resolve_columns
 from deadheat.io.mappings import is_id
 from deadheat.io.records import Wanted, read_records
 from deadheat.io.results import lists_of_rows
-from deadheat.wording import counted
 
 
 def runs_by_repeat(

@@ -21,7 +21,7 @@ import polars as pl
 from deadheat.arrays import FloatArray, TextArray
 from deadheat.data.rows import MappingRows
 from deadheat.data.tables import Qrels, Run, hash_of_ids
-from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError
+from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError, as_given
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import Repeated, Scores, TieSpread, intervals
@@ -35,7 +35,6 @@ from deadheat.placements.kept import KeptRows
 from deadheat.placements.placements import Passages, Placements, Subtopics
 from deadheat.settings import Conventions
 from deadheat.version import __version__
-from deadheat.wording import as_given
 
 T = TypeVar("T")
 

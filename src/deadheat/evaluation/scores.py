@@ -14,7 +14,7 @@ from deadheat.arguments import Rng, level, positive
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.data.shown import InNotebooks, Numbers
 from deadheat.data.tables import Source
-from deadheat.errors import MeasureError, ParameterError
+from deadheat.errors import MeasureError, ParameterError, Plain, counted
 from deadheat.evaluation.filling import Filled, Filling
 from deadheat.evaluation.intervals import Cluster, Interval, IntervalOptions, cluster_codes, method_of
 from deadheat.io.phases import phase
@@ -24,7 +24,6 @@ from deadheat.measures.unjudged import ends, has_ends
 from deadheat.placements.placements import Placements
 from deadheat.placements.unjudged import Unjudged
 from deadheat.settings import PROPORTION
-from deadheat.wording import Plain, counted
 
 if TYPE_CHECKING:
     import polars as pl

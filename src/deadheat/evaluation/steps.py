@@ -12,7 +12,7 @@ import polars as pl
 from deadheat.arrays import FloatArray
 from deadheat.data.precision import round_scores
 from deadheat.data.shown import Numbers, Shown
-from deadheat.errors import DataError, ParameterError
+from deadheat.errors import DataError, ParameterError, did_you_mean
 from deadheat.kernels.segments import ratio, segment_sums
 from deadheat.measures import AP, ERR, IDCG, RR, Hit, Measure, nDCG
 from deadheat.measures.base import SumMeasure
@@ -20,7 +20,6 @@ from deadheat.measures.discounted import WeightedMeasure
 from deadheat.measures.gains import LOWEST_POSITIVE, gains_of
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
-from deadheat.wording import did_you_mean
 
 if TYPE_CHECKING:
     from deadheat.data.tables import Run

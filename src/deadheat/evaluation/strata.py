@@ -14,9 +14,8 @@ import polars as pl
 from deadheat.arrays import BoolArray
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Source
-from deadheat.errors import ColumnError, DeadheatWarning, ParameterError, UnlabelledQueriesWarning
+from deadheat.errors import ColumnError, DeadheatWarning, ParameterError, UnlabelledQueriesWarning, counted, three
 from deadheat.evaluation.intervals import KNOWN
-from deadheat.wording import counted, three
 
 Stratum: TypeAlias = str | tuple[str, ...]  # the value of one column, or a tuple of the values of several
 

@@ -15,7 +15,7 @@ from deadheat.arrays import BoolArray, FloatArray
 from deadheat.data.alike import alike
 from deadheat.data.rows import UnreadRows
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError, ParameterError
+from deadheat.errors import Advice, DataError, ParameterError, counted, three
 from deadheat.evaluation.evaluation import Evaluation, helped_by
 from deadheat.evaluation.filling import Filling, filling
 from deadheat.evaluation.levels import at_level
@@ -38,7 +38,6 @@ from deadheat.placements.unjudged import (
     with_ties,
 )
 from deadheat.settings import Conventions
-from deadheat.wording import Advice, counted, three
 
 
 def evaluate_many(

@@ -8,13 +8,12 @@ from typing import TypeAlias
 import polars as pl
 
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source, path_of
-from deadheat.errors import DeadheatWarning, NothingJudgedWarning
+from deadheat.errors import DeadheatWarning, NothingJudgedWarning, counted, three
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import heavy
 from deadheat.io.formats import format_of
 from deadheat.placements.place import looks_swapped
 from deadheat.placements.placements import lost_zeros
-from deadheat.wording import counted, three
 
 Warned: TypeAlias = tuple[str, type[DeadheatWarning]]
 

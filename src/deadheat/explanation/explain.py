@@ -13,7 +13,7 @@ import polars as pl
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source
-from deadheat.errors import DataError, ParameterError
+from deadheat.errors import DataError, ParameterError, counted
 from deadheat.evaluation.evaluate import keys_of
 from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.explanation.quicksort import order_of
@@ -25,7 +25,6 @@ from deadheat.placements import policies
 from deadheat.placements.place import engine_of, open_pair
 from deadheat.placements.placements import Placements
 from deadheat.placements.shortened import condense, truncate
-from deadheat.wording import counted
 
 DEPTHS = (5, 10, 20, 50, 100, 1000)  # at which lists are usually cut
 SCALES = (4,)  # up to which relevance a tool's ERR goes, whatever the judgments are

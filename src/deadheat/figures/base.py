@@ -12,12 +12,11 @@ from deadheat.comparison.history import History
 from deadheat.comparison.judges import JudgeAgreement
 from deadheat.comparison.languages import Languages
 from deadheat.comparison.leaderboard import Leaderboard
-from deadheat.errors import FigureError, ParameterError, SourceTypeError
+from deadheat.errors import FigureError, ParameterError, Plain, SourceTypeError
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.profile.profile import TieProfile
 from deadheat.simulation.coarsening import CoarseningProfile
 from deadheat.simulation.rerankers import Simulation
-from deadheat.wording import Plain
 
 Drawable: TypeAlias = (
     Evaluation

@@ -4,7 +4,7 @@ import altair as alt
 
 from deadheat.arguments import check_choice
 from deadheat.comparison.judges import Conclusions, JudgeAgreement
-from deadheat.errors import FigureError
+from deadheat.errors import FigureError, counted, percentage
 from deadheat.figures.base import figure
 from deadheat.figures.style import (
     BLACK,
@@ -23,7 +23,6 @@ from deadheat.figures.style import (
 )
 from deadheat.figures.systems import name_among
 from deadheat.measures.notation import MeasureLike
-from deadheat.wording import counted, percentage
 
 MOST = 60  # systems that a page has room for
 

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from deadheat.comparison.leaderboard import Leaderboard
-from deadheat.errors import FigureError
+from deadheat.errors import FigureError, counted
 from deadheat.figures.base import figure
 from deadheat.figures.draw_lines import MOST as MOST_LINES, lines
 from deadheat.figures.style import (
@@ -24,7 +24,6 @@ from deadheat.figures.style import (
     short,
     tips,
 )
-from deadheat.wording import counted
 
 MOST, MOST_TASKS = 60, 60  # models and tasks that a page has room for
 

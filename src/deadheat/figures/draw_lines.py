@@ -10,7 +10,7 @@ import numpy as np
 
 from deadheat.comparison.history import History
 from deadheat.comparison.languages import Across, Languages
-from deadheat.errors import FigureError, ParameterError
+from deadheat.errors import BY_DOC_ID, FigureError, ParameterError, three
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.evaluation.scores import intervals
@@ -39,7 +39,6 @@ from deadheat.measures import Measure, parse_measure
 from deadheat.measures.interpolated import IPrec
 from deadheat.measures.notation import MeasureLike
 from deadheat.simulation.coarsening import AS_GIVEN, CoarseningProfile
-from deadheat.wording import BY_DOC_ID, three
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 LEVELS = tuple(n / 10 for n in range(11))

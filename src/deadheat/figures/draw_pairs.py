@@ -13,7 +13,7 @@ from deadheat import stats
 from deadheat.arguments import check_choice
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair
-from deadheat.errors import FigureError
+from deadheat.errors import NOISE, FigureError, counted, percentage
 from deadheat.evaluation.scores import Scores
 from deadheat.figures.base import figure
 from deadheat.figures.style import (
@@ -42,7 +42,6 @@ from deadheat.figures.systems import best_first, measure_of
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.settings import TUKEY, Design
-from deadheat.wording import NOISE, counted, percentage
 
 RESAMPLED = ("randomization", "bootstrap", "bootstrap-t")
 MOST_NAMED = 40  # queries whose ids fit below the bars

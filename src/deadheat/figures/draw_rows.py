@@ -11,7 +11,7 @@ import altair as alt
 import polars as pl
 
 from deadheat.comparison.comparison import Comparison
-from deadheat.errors import FigureError, MeasureError
+from deadheat.errors import BY_DOC_ID, NOISE, FigureError, MeasureError, counted, percentage
 from deadheat.evaluation.evaluation import Strata
 from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.evaluation.scores import Scores
@@ -63,7 +63,6 @@ from deadheat.figures.systems import (
 )
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike
-from deadheat.wording import BY_DOC_ID, NOISE, counted, percentage
 
 MOST, MOST_RULED = 60, 40  # systems that a page has room for, with one row each and with two bars
 MOST_COMPARED, MOST_STRATA = 6, 40

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.errors import FigureError
+from deadheat.errors import BROKEN_BY, NOISE, FigureError
 from deadheat.figures.base import figure
 from deadheat.figures.style import (
     BLUE,
@@ -31,7 +31,6 @@ from deadheat.figures.systems import name_among, several_by_name
 from deadheat.measures.notation import MeasureLike
 from deadheat.profile.profile import Correlation, TieProfile, correlate
 from deadheat.simulation.rerankers import Simulation
-from deadheat.wording import BROKEN_BY, NOISE
 
 Ties: TypeAlias = (
     "TieProfile | Simulation | pl.DataFrame | Mapping[str, TieProfile | pl.DataFrame] | Sequence[TieProfile]"

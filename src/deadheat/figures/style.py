@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 import altair as alt
 import polars as pl
 
-from deadheat.wording import NOISE, counted, printable, rounded
+from deadheat.errors import NOISE, counted, printable, rounded
 
 WIDTH = 420  # pixels of the whole picture: in a paper's column of 84 mm, text of 11 of them is 6.2 points
 FONT = "Arial, Liberation Sans, Helvetica, sans-serif"

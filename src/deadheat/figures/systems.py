@@ -7,14 +7,13 @@ import numpy as np
 
 from deadheat.arguments import by_name
 from deadheat.comparison.comparison import Comparison
-from deadheat.errors import FigureError, SourceTypeError, UnknownMeasureError
+from deadheat.errors import BROKEN_BY, NOISE, FigureError, Plain, SourceTypeError, UnknownMeasureError, counted, three
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval, IntervalOptions
 from deadheat.evaluation.scores import Scores
 from deadheat.figures.style import Record
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
-from deadheat.wording import BROKEN_BY, NOISE, Plain, counted, three
 
 Systems: TypeAlias = Evaluation | Comparison | Mapping[str, Evaluation] | Sequence[Evaluation]
 """One evaluation, several, or a comparison."""

@@ -15,7 +15,16 @@ from deadheat.arguments import Rng, collected, generator
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.data.queries import Queries
 from deadheat.data.tables import DocumentTable, Source
-from deadheat.errors import DataError, ParameterError, UnknownMeasureError, UnlabelledQueriesWarning
+from deadheat.errors import (
+    Advice,
+    DataError,
+    ParameterError,
+    Plain,
+    UnknownMeasureError,
+    UnlabelledQueriesWarning,
+    counted,
+    printable,
+)
 from deadheat.evaluation.evaluate import checked, opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, Cluster, Interval, IntervalOptions, cluster_codes, cluster_name
@@ -28,7 +37,6 @@ from deadheat.kernels import weighting
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.custom import StoredMeasure
 from deadheat.settings import GateOptions
-from deadheat.wording import Advice, Plain, counted, printable
 
 BEYOND = 10  # resampled means beyond either end of an interval, at least, in strata
 ENDS = ("low", "high")  # of a confidence interval

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from deadheat.arguments import check_choice
-from deadheat.errors import FileFormatError, ParameterError
+from deadheat.errors import FileFormatError, ParameterError, Plain, as_given, did_you_mean, joined
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.io.values import is_number
 from deadheat.measures import parse_measure
 from deadheat.measures.base import ALIASES, REGISTRY
 from deadheat.measures.notation import LONGEST, measure_named
 from deadheat.settings import GateOptions
-from deadheat.wording import Plain, as_given, did_you_mean, joined
 
 QUANTITIES = {
     "mean": "the mean over the queries",

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, fields
 import polars as pl
 
 from deadheat.data.shown import Numbers, Shown, frame_of
+from deadheat.errors import counted, rounded
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.reconciling import Reconciled
 from deadheat.settings import GateOptions
-from deadheat.wording import counted, rounded
 
 QUESTIONS = ("no_regression", "no_worse_than")
 

@@ -10,12 +10,20 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from deadheat.errors import DataError, DuplicateError, FileFormatError, SwappedFilesError
+from deadheat.errors import (
+    DataError,
+    DuplicateError,
+    FileFormatError,
+    Plain,
+    SwappedFilesError,
+    counted,
+    did_you_mean,
+    three,
+)
 from deadheat.io.kinds import OTHER_KIND, Kind
 from deadheat.io.mappings import Nested
 from deadheat.io.results import Reader, is_of_chroma, results_in
 from deadheat.io.values import check_ids_of_row, is_number
-from deadheat.wording import Plain, counted, did_you_mean, three
 
 Document = Mapping[Any, Any]
 Found = tuple[Nested, tuple[str, ...]]  # queries, and notes on how they were found

@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from deadheat.errors import ColumnError, DataError, SourceTypeError
+from deadheat.errors import ColumnError, DataError, Plain, SourceTypeError, counted
 from deadheat.io.forking import check_threads
 from deadheat.io.formats.base import ROWS, Content, ScoreColumns, chosen_names, ranks_of, read_each, split_off
 from deadheat.io.kinds import KEYS, SUBTOPIC, TEXTS, VALUE_COLUMN, Kind, refuse_patterns, resolve_columns, value_column
@@ -28,7 +28,6 @@ from deadheat.io.mappings import (
 )
 from deadheat.io.results import ASSUMED, CALL, RANKED_BY_COLUMN, lists_of_rows
 from deadheat.io.values import are_plain
-from deadheat.wording import Plain, counted
 
 Frame = nw.LazyFrame[Any]
 

@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, cast
 
-from deadheat.errors import ColumnError, ParameterError, SwappedFilesError
-from deadheat.wording import Advice, did_you_mean
+from deadheat.errors import Advice, ColumnError, ParameterError, SwappedFilesError, did_you_mean
 
 Kind = Literal["qrels", "run"]
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Generic, TypeVar, cast
 
 from deadheat.arguments import as_count
-from deadheat.errors import DeadheatWarning, FileFormatError, MalformedRowError
-from deadheat.wording import Advice
+from deadheat.errors import Advice, DeadheatWarning, FileFormatError, MalformedRowError
 
 T = TypeVar("T")
 LONGEST_LINE = STEP = 1 << 24  # bytes

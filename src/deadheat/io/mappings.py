@@ -19,9 +19,8 @@ import polars as pl
 
 from deadheat.arguments import LARGEST_INTEGER
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from deadheat.errors import DataError, DuplicateError, SourceTypeError
+from deadheat.errors import DataError, DuplicateError, Plain, SourceTypeError, as_given
 from deadheat.io.kinds import VALUE_COLUMN, Kind
-from deadheat.wording import Plain, as_given
 
 Nested = Mapping[str, Mapping[str, float]]
 

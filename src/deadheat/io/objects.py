@@ -10,9 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from deadheat.errors import DataError, DuplicateError, MalformedRowError
+from deadheat.errors import Advice, DataError, DuplicateError, MalformedRowError, shown
 from deadheat.io.source import decoded, read_all, readable
-from deadheat.wording import Advice, shown
 
 _BETWEEN = re.compile(r"[\s,:]*")
 _STRING_OR_BRACE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]')

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.errors import ABSENT, ColumnError, DataError, MalformedRowError, SourceTypeError
+from deadheat.errors import ABSENT, ColumnError, DataError, MalformedRowError, Plain, SourceTypeError, did_you_mean
 from deadheat.io.formats import ending
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import VALUE_COLUMN, Kind, names_of
@@ -14,7 +14,6 @@ from deadheat.io.mappings import text_of_ids
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.records import Wanted, read_records
 from deadheat.io.results import results_in, value_at
-from deadheat.wording import Plain, did_you_mean
 
 OFFSETS = ("start", "end")
 TEXT = "text"

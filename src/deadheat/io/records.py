@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from deadheat.errors import DataError, FileFormatError, MalformedRowError, ParameterError
+from deadheat.errors import Advice, DataError, FileFormatError, MalformedRowError, ParameterError, Plain, did_you_mean
 from deadheat.io.formats import chosen_format, ending
 from deadheat.io.formats.parquet import scan_parquet
 from deadheat.io.guarding import guarded
@@ -23,7 +23,6 @@ from deadheat.io.objects import JsonText, object_of, read_text
 from deadheat.io.rows import FileRows
 from deadheat.io.sheets import read_sheet
 from deadheat.io.source import HEAD, decoded, read_all, readable
-from deadheat.wording import Advice, Plain, did_you_mean
 
 _encoding: ContextVar[str | None] = ContextVar("encoding", default=None)
 

@@ -24,11 +24,14 @@ from deadheat.errors import (
     DeadheatWarning,
     DuplicateError,
     ParameterError,
+    Plain,
     SourceTypeError,
+    counted,
+    did_you_mean,
+    three,
 )
 from deadheat.io.kinds import VALUE_COLUMN, Kind, names_of, value_column
 from deadheat.io.mappings import Nested, is_id, text_of_ids
-from deadheat.wording import Plain, counted, did_you_mean, three
 
 Repeated = Literal["error", "best", "first"]
 # Where a part of a result is: a name, a dotted path of names, or a function of the result

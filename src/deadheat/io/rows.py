@@ -8,11 +8,10 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from deadheat.errors import MalformedRowError
+from deadheat.errors import MalformedRowError, Plain, shown
 from deadheat.io import limits
 from deadheat.io.source import BOM, decoded
 from deadheat.io.values import LINE_ENDS
-from deadheat.wording import Plain, shown
 
 _QUOTES = 'a field that begins with a quote must end with one, and a quote inside it is doubled, ""'
 _SEPARATOR = re.compile(rb"""["']?sep=([;,\t|])["']?[;,\t|]*\s*""", re.IGNORECASE)

@@ -8,9 +8,8 @@ from typing import Any
 from xml.etree import ElementTree as ET
 from zipfile import BadZipFile, ZipFile
 
-from deadheat.errors import DataError, DeadheatWarning, FileFormatError
+from deadheat.errors import DataError, DeadheatWarning, FileFormatError, Plain
 from deadheat.io import limits
-from deadheat.wording import Plain
 
 _ROWS, _TEXTS = "{*}sheetData/{*}row", ".//{*}t"
 _PHONETIC = "{*}rPh"  # how a text is pronounced; no part of it

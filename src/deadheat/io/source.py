@@ -12,9 +12,8 @@ from functools import partial
 from io import BufferedReader
 from pathlib import Path
 
-from deadheat.errors import DataError, FileFormatError
+from deadheat.errors import Advice, DataError, FileFormatError, Plain, did_you_mean, printable
 from deadheat.io import limits
-from deadheat.wording import Advice, Plain, did_you_mean, printable
 
 BLOCK = 1 << 24
 HEAD = 1 << 16

@@ -12,7 +12,17 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.errors import DataError, DuplicateError, MissingDependencyError, SourceTypeError, SwappedFilesError
+from deadheat.errors import (
+    DataError,
+    DuplicateError,
+    MissingDependencyError,
+    Plain,
+    SourceTypeError,
+    SwappedFilesError,
+    counted,
+    shown,
+    three,
+)
 from deadheat.io.exports import exported, is_response
 from deadheat.io.formats.base import Content
 from deadheat.io.kinds import OTHER_KIND, VALUE_COLUMN, Kind
@@ -20,7 +30,6 @@ from deadheat.io.mappings import is_plain
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.results import nested_of
 from deadheat.io.values import check_ids_of_row
-from deadheat.wording import Plain, counted, shown, three
 
 OF_CASES = "judgments are the expected ids of labelled cases"
 SWAPPED = "were qrels and run given in the wrong order?"

@@ -15,11 +15,10 @@ from typing import cast
 import polars as pl
 
 from deadheat.arguments import LARGEST_INTEGER
-from deadheat.errors import DataError, MalformedRowError, ParameterError
+from deadheat.errors import Advice, DataError, MalformedRowError, ParameterError, Plain, shown
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.io.limits import WithValue
 from deadheat.io.mappings import BEYOND, is_beyond
-from deadheat.wording import Advice, Plain, shown
 
 # What Polars reads as a float. Python's float() accepts more: "1_0", and digits of other scripts.
 _NUMBER = re.compile(

@@ -16,10 +16,9 @@ from typing import IO, Any, Literal
 import polars as pl
 
 from deadheat.arguments import LARGEST_INTEGER
-from deadheat.errors import DataError
+from deadheat.errors import DataError, three
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.io.source import path_named
-from deadheat.wording import three
 
 MARK = 9  # bytes of a hash and its hyphen
 LONGEST = 255  # bytes that file systems allow; some count UTF-16 units, which are never more

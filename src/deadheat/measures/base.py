@@ -12,13 +12,12 @@ from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.errors import MeasureError, ParameterError
+from deadheat.errors import MeasureError, ParameterError, Plain, as_given, did_you_mean
 from deadheat.kernels.segments import ratio
 from deadheat.measures.parameters import Cutoff, parameter, parameters
 from deadheat.measures.words import renamed
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
-from deadheat.wording import Plain, as_given, did_you_mean
 
 REGISTRY: "dict[str, type[Measure]]" = {}
 ALIASES: dict[str, str] = {}

@@ -3,7 +3,7 @@
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.errors import MeasureError
+from deadheat.errors import MeasureError, Plain
 from deadheat.kernels import cascade
 from deadheat.kernels.segments import scan_before
 from deadheat.measures.base import CutMeasure, SumMeasure, also_called, once, register
@@ -11,7 +11,6 @@ from deadheat.measures.discounted import scale_top
 from deadheat.measures.gains import LARGEST_POWER, LOWEST_POSITIVE, exp2_minus_one, ideal_rank
 from deadheat.measures.parameters import Call, Number, parameter
 from deadheat.placements.placements import Placements
-from deadheat.wording import Plain
 
 STOP = Call({"exp": (), "sigmoid": (Number(low=0, open_low=True), Number()), "identity": ()})
 

@@ -9,13 +9,12 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from deadheat.arrays import FloatArray
-from deadheat.errors import MeasureError
+from deadheat.errors import MeasureError, Plain
 from deadheat.measures.base import ALIASES, REGISTRY, CutMeasure, Measure
 from deadheat.measures.notation import measure_named
 from deadheat.measures.orders import OrdersMeasure, Plan
 from deadheat.measures.parameters import Cutoff, Only, parameter, parameters
 from deadheat.placements.placements import Placements
-from deadheat.wording import Plain
 
 
 @parameters

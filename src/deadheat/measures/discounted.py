@@ -5,7 +5,7 @@ from abc import abstractmethod
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.errors import MeasureError
+from deadheat.errors import MeasureError, Plain
 from deadheat.kernels import linear
 from deadheat.kernels.segments import ratio
 from deadheat.measures.base import CutMeasure, SumMeasure, register
@@ -24,7 +24,6 @@ from deadheat.measures.parameters import FLAG, Choice, Gains, Number, parameter,
 from deadheat.measures.top import REL
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
-from deadheat.wording import Plain
 
 
 def weighted_sum(

@@ -5,7 +5,7 @@ from abc import abstractmethod
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray, run_starts
-from deadheat.errors import MeasureError
+from deadheat.errors import MeasureError, Plain
 from deadheat.kernels import first
 from deadheat.kernels.counts import Relevant
 from deadheat.kernels.segments import ratio
@@ -16,7 +16,6 @@ from deadheat.measures.gains import binary_gains
 from deadheat.measures.parameters import Choice, Cutoff, parameter, parameters
 from deadheat.measures.top import RelevanceMeasure, retrieved_relevant
 from deadheat.placements.placements import Placements
-from deadheat.wording import Plain
 
 
 class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):

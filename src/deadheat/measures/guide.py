@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from deadheat.errors import ParameterError
-from deadheat.wording import Plain, did_you_mean, joined
+from deadheat.errors import ParameterError, Plain, did_you_mean, joined
 
 NUMBER = re.compile(r"k?=?(-?[0-9]{1,15})")
 

@@ -9,10 +9,9 @@ from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
 from deadheat.arguments import literal
-from deadheat.errors import MeasureError, UnknownMeasureError
+from deadheat.errors import MeasureError, Plain, UnknownMeasureError, as_given, did_you_mean, joined
 from deadheat.measures.base import ALIASES, PRESETS, REGISTRY, Measure
 from deadheat.measures.words import MEANT, without_spaces
-from deadheat.wording import Plain, as_given, did_you_mean, joined
 
 MeasureLike: TypeAlias = Measure | type[Measure] | str  # also a measure of ir_measures, which is read by its notation
 

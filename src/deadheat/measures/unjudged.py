@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.arrays import FloatArray
-from deadheat.errors import MeasureError
+from deadheat.errors import MeasureError, Plain
 from deadheat.kernels import unjudged as kernels
 from deadheat.measures.average import AP
 from deadheat.measures.base import CutMeasure, Measure
@@ -26,7 +26,6 @@ from deadheat.measures.parameters import Gains
 from deadheat.measures.top import F, P, R, Rprec, retrieved_relevant
 from deadheat.placements.placements import Placements
 from deadheat.placements.unjudged import Unjudged, labelled
-from deadheat.wording import Plain
 
 Ends = tuple[FloatArray, FloatArray]
 

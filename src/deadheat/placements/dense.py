@@ -12,14 +12,13 @@ from numpy.typing import ArrayLike
 
 from deadheat.arguments import array_of
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray
-from deadheat.errors import DataError, DeadheatWarning, ParameterError
+from deadheat.errors import DataError, DeadheatWarning, ParameterError, Plain, counted
 from deadheat.io.forking import check_threads
 from deadheat.io.mappings import are_beyond
 from deadheat.placements.comparing import Array, Matrix, compare, compare_some, first_wrong
 from deadheat.placements.libraries import detached, device_of, in_memory, is_short, library_of, on_device, to_memory
 from deadheat.placements.lists import Lists, first_of, ties_of
 from deadheat.placements.placements import Placements, sort_rows
-from deadheat.wording import Plain, counted
 
 LOOKED = 8  # rows that are looked at
 SWAPPED = "were scores and relevant given in the wrong order? It is evaluate_dense(scores, relevant)"

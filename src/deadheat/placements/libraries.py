@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.arrays import AnyArray
-from deadheat.errors import MissingDependencyError, ParameterError
-from deadheat.wording import Plain
+from deadheat.errors import MissingDependencyError, ParameterError, Plain
 
 BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # the bits of numbers that NumPy has no type for
 _OF_JAX = ("jax", "jaxlib")

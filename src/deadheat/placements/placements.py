@@ -12,10 +12,9 @@ from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray
 from deadheat.data.alike import nearly_equal
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError
+from deadheat.errors import DataError, counted, three
 from deadheat.io.forking import check_threads
 from deadheat.kernels.counts import Relevant
-from deadheat.wording import counted, three
 
 T = TypeVar("T")
 LARGEST = 2**15 - 1  # integer of 16 bits

@@ -7,11 +7,10 @@ import numpy as np
 
 from deadheat.arguments import Rng
 from deadheat.arrays import BoolArray, IntArray
-from deadheat.errors import ParameterError
+from deadheat.errors import Advice, ParameterError
 from deadheat.placements import policies
 from deadheat.placements.place import Engine
 from deadheat.placements.placements import Placements
-from deadheat.wording import Advice
 
 
 class Shortened:

@@ -16,7 +16,7 @@ from deadheat.data.groups import BETWEEN, read_groups
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import DataError, ParameterError
+from deadheat.errors import DataError, ParameterError, Plain, counted, three
 from deadheat.evaluation.intervals import why_unknown
 from deadheat.evaluation.repeats import Repeats
 from deadheat.io.forking import check_threads
@@ -27,7 +27,6 @@ from deadheat.placements.libraries import is_array
 from deadheat.placements.lists import Lists, codes_of
 from deadheat.profile.items import gini
 from deadheat.stats.intervals import interval_bounds, jackknife_bounds
-from deadheat.wording import Plain, counted, three
 
 Discount: TypeAlias = str | Callable[[FloatArray], FloatArray]
 

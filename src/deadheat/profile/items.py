@@ -14,12 +14,11 @@ from deadheat.arrays import ArrayLike, FloatArray, IntArray, TextArray, run_star
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import ParameterError
+from deadheat.errors import ParameterError, Plain, counted
 from deadheat.io.forking import check_threads
 from deadheat.placements.dense import entries_of, lists_of_matrix
 from deadheat.placements.libraries import is_array, to_memory
 from deadheat.placements.lists import Lists
-from deadheat.wording import Plain, counted
 
 CUTOFF = 10
 OF_QUERIES = ("average_popularity", "tail_share", "novelty")

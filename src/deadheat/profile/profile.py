@@ -14,7 +14,7 @@ from deadheat.arguments import whole
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Run, Source, check_each
-from deadheat.errors import ParameterError
+from deadheat.errors import NOISE, ParameterError, Plain, counted, short_repr
 from deadheat.evaluation.evaluate import (
     RuleDifference,
     check_rule,
@@ -33,7 +33,6 @@ from deadheat.placements.place import open_pair
 from deadheat.placements.placements import Placements
 from deadheat.profile.grouping import Grouped, find_decimals, find_grid, find_levels, grouped, ties_of
 from deadheat.settings import Conventions
-from deadheat.wording import NOISE, Plain, counted, short_repr
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 N_WORST = 5

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
+from deadheat.errors import printable
 from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Report, Table, notation_of
 from deadheat.report.numbers import plain
-from deadheat.wording import printable
 
 
 def as_json(report: Report, *, digits: int | None = None) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 from xml.etree import ElementTree as ET
 
+from deadheat.errors import counted, on_terminal
 from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Report
-from deadheat.wording import counted, on_terminal
 
 if TYPE_CHECKING:
     from deadheat.gates import Check, GateResult

@@ -5,10 +5,10 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import groupby
 
+from deadheat.errors import on_terminal, printable
 from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Cell, NumberCell, Report, Table
 from deadheat.report.numbers import format_cell
-from deadheat.wording import on_terminal, printable
 
 ESCAPES = {
     "\\": r"\textbackslash{}",

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from deadheat.errors import printable
 from deadheat.report.formats import ReportFormat, register
 from deadheat.report.model import Cell, NumberCell, Report, Table
 from deadheat.report.numbers import plain
-from deadheat.wording import printable
 
 if TYPE_CHECKING:
     from deadheat.measures import Measure

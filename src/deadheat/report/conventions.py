@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from deadheat.arguments import collected
+from deadheat.errors import BY_DOC_ID, counted, in_brackets, three
 from deadheat.evaluation.facts import NOTABLE, TOP
 from deadheat.evaluation.filling import N_FILLINGS
 from deadheat.evaluation.intervals import MANY, Interval, heavy
@@ -25,7 +26,6 @@ from deadheat.report.model import (
 )
 from deadheat.report.numbers import DOUBT, format_cell
 from deadheat.settings import BOUNDED
-from deadheat.wording import BY_DOC_ID, counted, in_brackets, three
 
 if TYPE_CHECKING:
     from deadheat.comparison.pairs import Pair

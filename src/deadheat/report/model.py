@@ -6,7 +6,7 @@ from itertools import chain
 from operator import methodcaller
 from typing import Any, TypeAlias, TypeVar
 
-from deadheat.wording import joined
+from deadheat.errors import joined
 
 MARK, OF_FEW, LACKING, BEYOND = "*", "°", "#", "!"
 """Behind a number, one meaning each: significant, of few queries, without some queries, out of reach."""

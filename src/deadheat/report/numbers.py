@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from deadheat.errors import counted, percentage, rounded
 from deadheat.report.model import Bar, Cell, Fact, NumberCell, Span
-from deadheat.wording import counted, percentage, rounded
 
 if TYPE_CHECKING:
     from deadheat.comparison.comparison import Comparison

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from deadheat.errors import NOISE, counted, three
 from deadheat.evaluation.columns import Scored
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.measures import Measure
@@ -13,7 +14,6 @@ from deadheat.report.model import Column, Fact, Report, share, tabulate
 from deadheat.report.numbers import as_cell, format_cell, tell_counts
 from deadheat.stats.ranks import Selection, resample_choice
 from deadheat.version import __version__
-from deadheat.wording import NOISE, counted, three
 
 ENDS = ("tie_min", "tie_max")
 

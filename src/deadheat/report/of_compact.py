@@ -15,6 +15,7 @@ from deadheat import arguments
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair
 from deadheat.comparison.verdict import doubt, favoured
+from deadheat.errors import counted, three
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.strata import keys_of
 from deadheat.measures import Measure
@@ -31,7 +32,6 @@ from deadheat.report.of_comparison import (
     size_of,
 )
 from deadheat.stats.ranks import tiers_of
-from deadheat.wording import counted, three
 
 BASELINE = "(baseline)"  # behind its name
 BETTER, WORSE, DOUBT = "†", "‡", "?"

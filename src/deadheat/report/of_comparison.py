@@ -11,6 +11,7 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.judged import sampling_doubts
 from deadheat.comparison.pairs import Pair, least_adjusted, least_p, n_differing, n_units
 from deadheat.comparison.verdict import ENOUGH, Verdict, headline_of_strata, judge_strata
+from deadheat.errors import BY_DOC_ID, counted, in_brackets, joined, three
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval
 from deadheat.evaluation.strata import keys_of, label
@@ -62,7 +63,6 @@ from deadheat.report.score_tables import inside, level_heading, unexplained, wit
 from deadheat.settings import TUKEY, Design
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.version import __version__
-from deadheat.wording import BY_DOC_ID, counted, in_brackets, joined, three
 
 BASELINE = Column("baseline", "baseline", is_name=True)
 LIKELY = 0.05  # probability of a reversal that is worth saying

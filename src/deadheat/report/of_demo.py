@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
+from deadheat.errors import BY_DOC_ID
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.report.conventions import RULES
 from deadheat.report.model import MEASURE, SYSTEM, Column, Fact, Report, tabulate
-from deadheat.wording import BY_DOC_ID
 
 EXACT = list(RULES).index("expected")
 HEADINGS = {**RULES, "doc_id": "doc_id"}  # a screen has no room for several lines

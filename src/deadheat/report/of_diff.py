@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from deadheat.comparison.qrels_diff import QrelsDiff
+from deadheat.errors import counted, three
 from deadheat.report.conventions import made_under, named, tell_unshared
 from deadheat.report.model import (
     MEASURE,
@@ -21,7 +22,6 @@ from deadheat.report.model import (
     warning,
 )
 from deadheat.report.numbers import count_cell
-from deadheat.wording import counted, three
 
 MOST, MOST_CAUSES = 20, 3  # judgments, and queries of each system and measure, that people are shown
 MOST_GRADES = 8  # new grades that are columns; of more, each pair of an old and a new grade is a row

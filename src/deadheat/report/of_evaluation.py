@@ -8,6 +8,7 @@ import numpy as np
 
 from deadheat import arguments
 from deadheat.arrays import FloatArray
+from deadheat.errors import NOISE, counted, three
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.evaluation.strata import NONE, label, order
@@ -57,7 +58,6 @@ from deadheat.report.score_tables import (
 )
 from deadheat.settings import Estimation
 from deadheat.version import __version__
-from deadheat.wording import NOISE, counted, three
 
 LOWEST = (Column("lowest", "lowest", spare=1), Column("highest", "highest", spare=1))
 OF_LANGUAGES = "mean of languages: each counts the same; variance, std: of the languages' means (divisor: n)"

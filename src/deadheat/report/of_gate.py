@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from deadheat.errors import counted
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.gates import Check, GateResult
@@ -32,7 +33,6 @@ from deadheat.report.model import (
 )
 from deadheat.report.numbers import BOOTSTRAPS, QUERY, format_cell, too_narrow
 from deadheat.version import __version__
-from deadheat.wording import counted
 
 PASSED, WEAK, FAILED = "passed", "weak pass", "failed"
 MARKS = {PASSED: "✅ passed", WEAK: "⚠️ passed, proves little", FAILED: "❌ failed"}

@@ -6,6 +6,7 @@ from operator import itemgetter
 
 from deadheat.comparison.history import History
 from deadheat.comparison.pairs import Pair
+from deadheat.errors import counted
 from deadheat.report.model import (
     MARK,
     MEASURE,
@@ -22,7 +23,6 @@ from deadheat.report.model import (
     table_of_rows,
     tabulate,
 )
-from deadheat.wording import counted
 
 MOST = 5  # queries that fell, and that rose
 COMMIT = 7  # characters of a commit

@@ -1,10 +1,10 @@
 """The report of holes: which unjudged documents to judge first."""
 
 from deadheat.comparison.holes import Holes
+from deadheat.errors import counted
 from deadheat.report.conventions import named
 from deadheat.report.model import QUERY, Column, Fact, Report, shows, tabulate
 from deadheat.report.numbers import format_cell
-from deadheat.wording import counted
 
 MOST = 20  # documents that people are shown
 MEANT = {

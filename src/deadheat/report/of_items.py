@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from deadheat.errors import counted
 from deadheat.profile.exposure import Exposure
 from deadheat.profile.items import OF_RUN, ItemProfile
 from deadheat.report.model import Cell, Column, Fact, Report, Span, note, said, share, shows, tabulate
-from deadheat.wording import counted
 
 MEANINGS = {
     "coverage": "share of the catalogue that is in some top k",

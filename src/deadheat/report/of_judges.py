@@ -7,6 +7,7 @@ from operator import itemgetter
 import numpy as np
 
 from deadheat.comparison.judges import OF_GRADES, STATISTICS, Conclusions, Estimate, JudgeAgreement, LabelAgreement
+from deadheat.errors import counted, three
 from deadheat.report.conventions import finite
 from deadheat.report.model import (
     MEASURE,
@@ -26,7 +27,6 @@ from deadheat.report.model import (
 )
 from deadheat.report.numbers import format_cell
 from deadheat.report.score_tables import level_heading
-from deadheat.wording import counted, three
 
 JUDGE = Column("judge", "judge")
 MEANT = "; ".join(f"{name} {text}" for name, text in STATISTICS.items())

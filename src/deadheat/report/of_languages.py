@@ -7,6 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from deadheat.comparison.languages import Across, Languages, judge_languages
+from deadheat.errors import counted
 from deadheat.measures import Measure
 from deadheat.report.conventions import cannot_be_known, tell_ties
 from deadheat.report.model import (
@@ -30,7 +31,6 @@ from deadheat.report.of_planning import doubt_margin
 from deadheat.report.score_tables import level_heading
 from deadheat.settings import TUKEY
 from deadheat.version import __version__
-from deadheat.wording import counted
 
 POWER = 0.8
 AMONG = "languages"

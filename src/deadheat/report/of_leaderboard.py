@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from deadheat.comparison.leaderboard import Leaderboard
+from deadheat.errors import counted, three
 from deadheat.report.model import (
     Column,
     Fact,
@@ -19,7 +20,6 @@ from deadheat.report.model import (
     warning,
 )
 from deadheat.report.numbers import format_cell
-from deadheat.wording import counted, three
 
 MODEL = Column("model", "model", is_name=True)
 MOST = 5  # tasks without which the order is shown

@@ -5,6 +5,7 @@ import polars as pl
 from deadheat.comparison.pairs import Pair
 from deadheat.data.rows import MappingRows, MemoryRows
 from deadheat.data.tables import DocumentTable
+from deadheat.errors import counted
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.scores import Scores
 from deadheat.report.model import (
@@ -22,7 +23,6 @@ from deadheat.report.model import (
 from deadheat.report.numbers import OF_TIES, as_cell, mean_heading, span_of
 from deadheat.report.of_comparison import BASELINE, cells_of
 from deadheat.report.score_tables import level_heading
-from deadheat.wording import counted
 
 MOST_ROWS = 10  # of values by query, and of documents: more are no table to read
 

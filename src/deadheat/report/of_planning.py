@@ -11,6 +11,7 @@ from polars import DataFrame
 from deadheat import arguments, stats
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair, n_units
+from deadheat.errors import counted, three
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.evaluation.strata import keys_of, label
 from deadheat.report.conventions import drawn_with, gathered
@@ -34,7 +35,6 @@ from deadheat.report.model import (
 from deadheat.report.of_compact import report_compact
 from deadheat.report.of_comparison import BASELINE, columns_of_strata, name_of, report_comparison
 from deadheat.report.score_tables import level_heading
-from deadheat.wording import counted, three
 
 HEADINGS = {"best": "best", "worst": "worst", "ties": "by ties"}
 NUMBERS = ("difference", "value", "baseline_value")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 
+from deadheat.errors import BROKEN_BY, counted
 from deadheat.profile.orders import TieOrders
 from deadheat.profile.profile import RULE_OF_THUMB, VISIBLE, CountRange, Decided, Recommendation, Stability, TieProfile
 from deadheat.report.conventions import RULES, broken_by, gathered, nothing_judged, tell_unshared
@@ -29,7 +30,6 @@ from deadheat.report.numbers import (
     span_of_ties,
     tell_counts,
 )
-from deadheat.wording import BROKEN_BY, counted
 
 FEW_DECIMALS = 3  # with so few, and a thousand documents, ties are to be expected
 SIZES = (

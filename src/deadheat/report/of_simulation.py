@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from deadheat.errors import BY_DOC_ID, counted
 from deadheat.report.conventions import nothing_judged, of_runs
 from deadheat.report.model import (
     MEASURE,
@@ -19,7 +20,6 @@ from deadheat.report.model import (
 from deadheat.report.of_profile import report_profile
 from deadheat.simulation.coarsening import CoarseningProfile, CoarseScores
 from deadheat.simulation.rerankers import Simulation
-from deadheat.wording import BY_DOC_ID, counted
 
 RUN, SCORES = Column("run", "run"), Column("scores", "scores")
 COLUMNS = (

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
+from deadheat.errors import counted
 from deadheat.evaluation.steps import Steps
 from deadheat.report.model import Column, Fact, Report, said, shows, tabulate
 from deadheat.report.numbers import count_cell, format_cell
-from deadheat.wording import counted
 
 HEADINGS = {
     "precision": "P at rank",

@@ -6,6 +6,7 @@ here: an evaluation is printed without loading the others.
 
 from typing import Any
 
+from deadheat.errors import counted
 from deadheat.evaluation.evaluate import Evaluations
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.placements.placements import Placements
@@ -16,7 +17,6 @@ from deadheat.report.formats import load
 from deadheat.report.model import PAGES, QUERY, REPORTS, Column, Fact, Report, said, share, shows, tabulate
 from deadheat.report.numbers import count_cell, format_cell
 from deadheat.report.of_evaluation import Grouping, report_evaluations
-from deadheat.wording import counted
 
 MOST_ROWS = 20  # of placements: more are no table to read
 WRITERS = {"markdown": as_markdown, "latex": as_latex, "html": fragment}

@@ -11,9 +11,9 @@ from itertools import count, zip_longest
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
+from deadheat.errors import is_plain, on_terminal
 from deadheat.report.model import BEYOND, LACKING, MARK, MOST_SIDE_BY_SIDE, OF_FEW, Fact, Report, Table
 from deadheat.report.numbers import DOUBT, format_cell
-from deadheat.wording import is_plain, on_terminal
 
 GAP = "  "
 MARKS = MARK, OF_FEW, LACKING, BEYOND

@@ -23,7 +23,7 @@ from deadheat.data.precision import round_and_warn
 from deadheat.data.rows import MemoryRows
 from deadheat.data.shown import Plottable, frame_of
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import ParameterError
+from deadheat.errors import ParameterError, Plain, counted
 from deadheat.evaluation.evaluate import are_runs, evaluate_beside, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.warned import warn
@@ -32,7 +32,6 @@ from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.settings import Conventions
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
-from deadheat.wording import Plain, counted
 
 LEVELS = (2, 3, 5, 10, 20, 50, 100)
 AS_GIVEN = "as given"

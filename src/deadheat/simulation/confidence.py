@@ -13,7 +13,7 @@ from deadheat.arguments import Rng, as_count, as_rng, generator, is_number
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.data.shown import frame_of
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import ParameterError, UnknownMeasureError
+from deadheat.errors import ParameterError, Plain, UnknownMeasureError, counted, did_you_mean
 from deadheat.evaluation.evaluate import EvaluationArguments, evaluate, keys_of, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import TieSpread
@@ -22,7 +22,6 @@ from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.measures.orders import RULE_OF_THREE
 from deadheat.placements.placements import Placements
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
-from deadheat.wording import Plain, counted, did_you_mean
 
 CELLS = 1 << 19  # documents that are ordered together, in all drawn orders: some tens of MB
 FEWEST_DRAWS = 2  # of which there is a standard error

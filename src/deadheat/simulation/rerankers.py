@@ -19,7 +19,7 @@ from deadheat.arguments import Rng, as_count, as_rng, generator, is_number, whol
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.data.shown import Plottable
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import ParameterError
+from deadheat.errors import ParameterError, counted, did_you_mean
 from deadheat.evaluation.evaluate import parse_measures
 from deadheat.io.forking import check_threads
 from deadheat.io.formats import write
@@ -29,7 +29,6 @@ from deadheat.measures import RR, Hit, Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.profile.profile import TieProfile, tie_profile
 from deadheat.simulation.coarsening import check_coarse
-from deadheat.wording import counted, did_you_mean
 
 Named = TypeVar("Named", "Reranker", "QueryType")
 

@@ -6,9 +6,8 @@ import numpy as np
 
 from deadheat.arguments import array_of, check_choice
 from deadheat.arrays import ArrayLike, FloatArray, IntArray
-from deadheat.errors import ParameterError
+from deadheat.errors import ParameterError, Plain
 from deadheat.settings import ALTERNATIVES
-from deadheat.wording import Plain
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.wording import NOISE
+from deadheat.errors import NOISE
 
 FEWEST = 5  # known values: with fewer the weight would be a guess
 ENOUGH = 50  # from which one weight for all will do

@@ -8,10 +8,9 @@ import numpy as np
 
 from deadheat import arguments
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, run_starts
-from deadheat.errors import ParameterError
+from deadheat.errors import ParameterError, Plain
 from deadheat.stats import checks
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, ROUNDING, batches, sign_flip_sums, unit_sums
-from deadheat.wording import Plain
 
 EXACT_UNITS = 30  # up to so many units all sign patterns are counted: 2 x 2^15 sums
 EXACT_SUMS = 1 << 25  # in all columns: a second

@@ -9,7 +9,7 @@ import numpy as np
 from deadheat import arguments
 from deadheat.arguments import array_of, check_choice
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray
-from deadheat.errors import ParameterError
+from deadheat.errors import ParameterError, Plain
 from deadheat.settings import CLUSTERED, CORRECTIONS, TESTS
 from deadheat.stats import checks
 from deadheat.stats.intervals import t_bounds
@@ -22,7 +22,6 @@ from deadheat.stats.units import (
     means_of,
     units_of,
 )
-from deadheat.wording import Plain
 
 EXACT_RANKS = 200  # of so many differences the distribution of Wilcoxon's statistic takes 2 ms; the normal is 0.001 off
 T_ROUNDING = 1e-9  # resampled t that differ by less are equal in theory

@@ -18,10 +18,9 @@ import numpy as np
 
 from deadheat.arguments import Rng, generator, resamples
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray
-from deadheat.errors import ParameterError
+from deadheat.errors import ParameterError, Plain
 from deadheat.kernels.weighting import are_equal, effective_number, relative
 from deadheat.stats import checks
-from deadheat.wording import Plain
 
 ROUNDING = 1e-12  # relative; sums that differ by less are equal in theory
 NEGLIGIBLE_DIFFERENCE = 1e-12  # differences below it count as zero: what rounding leaves of two equal values

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from deadheat.benchmark.cases import Summary, Validation
+from deadheat.errors import counted
 from deadheat.report.model import Column, Fact, Report, note, said, tabulate
-from deadheat.wording import counted
 
 NONE = "(none)"
 FINDING = Column("level", ""), Column("line", "line", lambda one: "" if one.line is None else str(one.line))

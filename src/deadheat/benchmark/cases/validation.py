@@ -15,9 +15,8 @@ from deadheat.benchmark.cases.reading import FIELDS, IDS, CaseFile, Finding, exa
 from deadheat.benchmark.languages import code_of, guess, known
 from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.data.tables import label_of
-from deadheat.errors import DataError
+from deadheat.errors import DataError, counted, did_you_mean, shown
 from deadheat.io.source import readable
-from deadheat.wording import counted, did_you_mean, shown
 
 NEEDED = {"case_id", "text", *IDS, "relevance"}
 _TYPES = {"string": "text", "integer": "a whole number", "number": "a number", "object": "an object", "array": "a list"}

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from deadheat.arguments import is_number
 from deadheat.arrays import FloatArray, IntArray, run_starts
-from deadheat.errors import DataError, ParameterError
+from deadheat.errors import DataError, ParameterError, Plain, three
 from deadheat.kernels.segments import ratio
-from deadheat.wording import Plain, three
 
 MAX_BYTES = 1 << 26  # for the bits that say which terms are below which
 MOST_NAMED = 10  # terms of a cycle

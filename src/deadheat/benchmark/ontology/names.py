@@ -11,10 +11,19 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from deadheat.benchmark.languages import ALLOWED, is_code, near_code
-from deadheat.errors import ColumnError, DataError, FileFormatError, MalformedRowError, SourceTypeError
+from deadheat.errors import (
+    ColumnError,
+    DataError,
+    FileFormatError,
+    MalformedRowError,
+    Plain,
+    SourceTypeError,
+    counted,
+    did_you_mean,
+    three,
+)
 from deadheat.io.records import Wanted, read_records
 from deadheat.io.source import readable
-from deadheat.wording import Plain, counted, did_you_mean, three
 
 T = TypeVar("T")
 SCOPES = ("EXACT", "NARROW", "BROAD", "RELATED")

@@ -25,8 +25,15 @@ from deadheat.benchmark.ontology.names import (
     translated_names,
 )
 from deadheat.data.tables import Qrels, Run, Source
-from deadheat.errors import DataError, NoteWarning, ParameterError, SourceTypeError, UnknownExpectedWarning
-from deadheat.wording import Plain, three
+from deadheat.errors import (
+    DataError,
+    NoteWarning,
+    ParameterError,
+    Plain,
+    SourceTypeError,
+    UnknownExpectedWarning,
+    three,
+)
 
 MAX_CELLS = 1 << 23  # 64 MB of similarities are kept
 UNKNOWN = -1

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 from deadheat.arguments import package
 from deadheat.benchmark.ontology.names import SCOPES, Synonym
 from deadheat.benchmark.ontology.ontology import Ontology
-from deadheat.errors import DeadheatWarning, DuplicateError, FileFormatError
+from deadheat.errors import DeadheatWarning, DuplicateError, FileFormatError, three
 from deadheat.io.objects import parsed as parsed_json
 from deadheat.io.source import decoded, read_all, readable
-from deadheat.wording import three
 
 if TYPE_CHECKING:
     from pronto.ontology import Ontology as Parsed

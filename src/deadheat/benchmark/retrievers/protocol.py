@@ -16,9 +16,8 @@ from deadheat.arguments import as_count, is_number
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.benchmark.collection import Collection
 from deadheat.data.tables import Run, label_of
-from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
+from deadheat.errors import DataError, DuplicateError, ParameterError, Plain, SourceTypeError, counted, shown
 from deadheat.io.source import readable
-from deadheat.wording import Plain, counted, shown
 
 T = TypeVar("T")
 STRINGS = ("best", "joined")

@@ -24,9 +24,8 @@ from deadheat.benchmark.retrievers.embedding import default_folder
 from deadheat.benchmark.retrievers.lexical import BM25
 from deadheat.benchmark.retrievers.protocol import SCHEMA, Hits, Retriever, retrieve
 from deadheat.data.judgments import read_grade
-from deadheat.errors import DataError, NoteWarning, ParameterError
+from deadheat.errors import DataError, NoteWarning, ParameterError, Plain, counted, shown
 from deadheat.io.phases import phase
-from deadheat.wording import Plain, counted, shown
 
 ALLOWED = "module:function, cross-encoder:MODEL, a function grade(query, text), or an LLM"
 CROSS_ENCODER = "cross-encoder:"

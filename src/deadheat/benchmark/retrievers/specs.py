@@ -15,9 +15,16 @@ from deadheat.benchmark.retrievers.embedding import Embedding
 from deadheat.benchmark.retrievers.lexical import BM25, StringSimilarity
 from deadheat.benchmark.retrievers.protocol import Function, Retriever, RunFile
 from deadheat.benchmark.retrievers.reranking import Reranked
-from deadheat.errors import MissingDependencyError, NoteWarning, ParameterError, SourceTypeError
+from deadheat.errors import (
+    MissingDependencyError,
+    NoteWarning,
+    ParameterError,
+    Plain,
+    SourceTypeError,
+    did_you_mean,
+    joined,
+)
 from deadheat.io.formats import SUFFIXES
-from deadheat.wording import Plain, did_you_mean, joined
 
 KINDS: dict[str, Any] = {"bm25": BM25, "string": StringSimilarity, "embedding": Embedding, "run": RunFile}
 OWN = (BM25, StringSimilarity, Embedding, RunFile, Function)

@@ -13,14 +13,13 @@ from typing import IO
 
 import polars as pl
 
-from deadheat.errors import ColumnError, DataError, DuplicateError, ParameterError
+from deadheat.errors import Advice, ColumnError, DataError, DuplicateError, ParameterError, Plain, shown
 from deadheat.io.formats.base import FORMATS, Content, Format, ScoreColumns, register
 from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
 from deadheat.io.limits import is_held
 from deadheat.io.source import BOM, HEAD, blocks, path_named, plain_head, readable
 from deadheat.io.values import CONTROL
 from deadheat.io.writing import Compression, replacing
-from deadheat.wording import Advice, Plain, shown
 
 for _file in iter_modules(__path__):
     import_module(f"{__name__}.{_file.name}")

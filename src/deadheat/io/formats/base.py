@@ -8,11 +8,10 @@ from typing import IO, Any
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.errors import ColumnError
+from deadheat.errors import ColumnError, counted, three
 from deadheat.io.kinds import KEYS, SUBTOPIC, VALUE_COLUMN, Kind, check_column, names_that_are_no_scores
 from deadheat.io.results import ASSUMED
 from deadheat.io.writing import Compression
-from deadheat.wording import counted, three
 
 FORMATS: "dict[str, Format]" = {}
 SAMPLE = 200  # rows of a text in which columns of numbers are looked for

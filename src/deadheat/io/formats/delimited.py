@@ -12,7 +12,7 @@ from typing import IO, Any, BinaryIO
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.errors import ColumnError, DataError, DeadheatWarning
+from deadheat.errors import ColumnError, DataError, DeadheatWarning, counted
 from deadheat.io.census import count_separators
 from deadheat.io.formats.base import (
     CASES,
@@ -62,7 +62,6 @@ from deadheat.io.values import (
     read_value,
 )
 from deadheat.io.writing import Compression, value_as_text, write_text
-from deadheat.wording import counted
 
 _TREC_WIDTHS = {4, 6}
 

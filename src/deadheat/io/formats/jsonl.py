@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import polars as pl
 
-from deadheat.errors import DataError, MalformedRowError
+from deadheat.errors import DataError, MalformedRowError, Plain, shown
 from deadheat.io.formats.base import (
     CASES,
     ROWS,
@@ -47,7 +47,6 @@ from deadheat.io.values import (
     read_value,
 )
 from deadheat.io.writing import Compression, value_as_text, write_text
-from deadheat.wording import Plain, shown
 
 
 class _JsonNumber(str):

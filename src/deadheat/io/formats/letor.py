@@ -17,14 +17,13 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.errors import ColumnError, DataError, DuplicateError, MalformedRowError
+from deadheat.errors import ColumnError, DataError, DuplicateError, MalformedRowError, Plain, shown
 from deadheat.io.formats.base import Content, Format, ScoreColumns, chosen_names, register
 from deadheat.io.kinds import Kind
 from deadheat.io.limits import ROW
 from deadheat.io.source import blocks, check_rows, decoded, refuse_binary
 from deadheat.io.values import CONTROL, are_plain, check_comment, check_ids_of_row, holds_controls, read_value
 from deadheat.io.writing import Compression, value_as_text, write_text
-from deadheat.wording import Plain, shown
 
 LINE = "relevance qid:QUERY FEATURE:VALUE ... # docid = DOCUMENT"
 HIGHEST = 2**32 - 1  # number of a feature

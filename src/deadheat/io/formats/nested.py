@@ -10,7 +10,7 @@ import polars as pl
 
 from deadheat.arguments import LARGEST_INTEGER
 from deadheat.arrays import FloatArray
-from deadheat.errors import DataError, FileFormatError
+from deadheat.errors import DataError, FileFormatError, Plain, shown
 from deadheat.io.exports import exported
 from deadheat.io.formats.base import CASES, Content, Format, register
 from deadheat.io.kinds import CASES_KEYS, KEYS, Kind, are_cases, resolve_columns
@@ -25,7 +25,6 @@ from deadheat.io.objects import parsed, read_text
 from deadheat.io.results import lists_of_rows, nested_of
 from deadheat.io.values import check_ids_of_row, read_value
 from deadheat.io.writing import Compression, write_text
-from deadheat.wording import Plain, shown
 
 _EXPECTED = "{query_id: {doc_id: number}} or {query_id: [doc_id, ...]}"
 

@@ -20,7 +20,7 @@ from typing import IO
 import polars as pl
 
 from deadheat.arguments import LARGEST_INTEGER
-from deadheat.errors import DataError, MalformedRowError, SwappedFilesError
+from deadheat.errors import Advice, DataError, MalformedRowError, Plain, SwappedFilesError, counted, shown
 from deadheat.io.census import Blanks, count_blanks, with_single_blanks
 from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register, split_off
 from deadheat.io.kinds import KNOWN_NAMES, OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, WRONG_ORDER, Kind
@@ -49,7 +49,6 @@ from deadheat.io.values import (
     read_value,
 )
 from deadheat.io.writing import Compression, value_as_text, write_text
-from deadheat.wording import Advice, Plain, counted, shown
 
 FIRST = 1 << 20  # bytes in which ranks are compared with scores
 _MARKED = re.compile(rb"^[ \t\r\v\f]*#", re.MULTILINE)

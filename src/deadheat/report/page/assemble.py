@@ -18,6 +18,7 @@ from deadheat.comparison.history import History
 from deadheat.comparison.judges import JudgeAgreement
 from deadheat.comparison.languages import Languages, judge_languages
 from deadheat.comparison.leaderboard import Leaderboard
+from deadheat.errors import BY_DOC_ID, NOISE, counted, joined, three
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.evaluation.steps import POLICIES
@@ -51,7 +52,6 @@ from deadheat.report.page.pictures import Picture, are_missing, draw, pictures_o
 from deadheat.report.page.subject import Input, Subject
 from deadheat.report.score_tables import NOTHING, level_heading, parts_of, tabulate_scores
 from deadheat.version import __version__
-from deadheat.wording import BY_DOC_ID, NOISE, counted, joined, three
 
 # Nothing is loaded from anywhere, and no script runs but those of the page, by their hashes.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src {}; img-src data:"

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from deadheat.comparison.pairs import Pair
 from deadheat.comparison.verdict import VAGUE, Verdict, number, signed
+from deadheat.errors import NOISE, counted, percentage
 from deadheat.measures import Measure
 from deadheat.report.numbers import format_cell, span_of_ties
 from deadheat.report.page.subject import Subject
 from deadheat.settings import Design
-from deadheat.wording import NOISE, counted, percentage
 
 
 class Glance(NamedTuple):

@@ -16,6 +16,7 @@ from deadheat.arrays import FloatArray
 from deadheat.comparison.orders import MAX_ORDERS, listed_values
 from deadheat.comparison.verdict import doubt, favoured
 from deadheat.data.precision import round_scores
+from deadheat.errors import NOISE, printable
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.evaluation.steps import POLICIES, Steps
@@ -26,7 +27,6 @@ from deadheat.report.page.at_a_glance import glance, headline_of
 from deadheat.report.page.subject import MOST_SYSTEMS, Subject
 from deadheat.report.score_tables import level_heading
 from deadheat.settings import Conventions
-from deadheat.wording import NOISE, printable
 
 LONGEST_TEXT = 200  # characters of a document, below its id
 N_RANKS = 100  # of each ranking
