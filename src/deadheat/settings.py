@@ -11,19 +11,21 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, Self, TypedDict
 
-from deadheat.arguments import (
+from deadheat.errors import (
+    Advice,
+    ParameterError,
+    Plain,
     Rng,
     as_count,
     as_flag,
+    as_level,
     as_number,
+    as_positive,
     as_precision,
+    as_resamples,
     as_rng,
     check_choice,
-    level,
-    positive,
-    resamples,
 )
-from deadheat.errors import Advice, ParameterError, Plain
 
 _POLICIES = {  # and what help says of each
     "expected": "expected (the exact mean over its orders)",
@@ -62,7 +64,7 @@ def setting(
         If it is None, the setting may be None.
     allowed : tuple of str, or callable
         The words that it can be; or a function of the argument's name and of what was given, which returns the value
-        in its normal form or raises `ParameterError`, as those of `arguments`.
+        in its normal form or raises `ParameterError`, as `as_count`.
     meaning : str, default ""
         The help of the option; without it a command has none.
     option : str, default ""
@@ -270,7 +272,7 @@ class Estimation(Settings):
 
     confidence_level: float = setting(
         0.95,
-        level,
+        as_level,
         "Level of the intervals; 1 - LEVEL is the level of significance of tests.",
         metavar="LEVEL",
     )
@@ -286,7 +288,7 @@ class Estimation(Settings):
     )
     n_resamples: int = setting(
         10_000,
-        resamples,
+        as_resamples,
         "Resamples of bootstraps and tests, 99 or more.",
         metavar="N",
     )
@@ -384,8 +386,8 @@ class GateOptions(Estimation):
     """
 
     no_regression: bool = setting(default=False, allowed=as_flag)
-    no_worse_than: float | None = setting(None, positive)
-    alpha: float = setting(0.05, partial(level, high=0.5, example="0.05"))
+    no_worse_than: float | None = setting(None, as_positive)
+    alpha: float = setting(0.05, partial(as_level, high=0.5, example="0.05"))
     cluster: str | None = None
     by: tuple[str, ...] = ()
     pool_languages: bool = setting(default=False, allowed=as_flag)

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.arguments import as_precision
 from deadheat.data.precision import round_scores
-from deadheat.errors import ParameterError
+from deadheat.errors import ParameterError, as_precision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

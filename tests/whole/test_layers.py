@@ -20,7 +20,7 @@ PACKAGE = Path(deadheat.__file__).parent
 
 # each may import its own floor and those before it
 FLOORS = (
-    ("version", "errors", "settings", "arguments", "arrays"),
+    ("version", "errors", "settings", "arrays"),
     ("io", "kernels"),
     ("data", "stats"),
     ("placements",),

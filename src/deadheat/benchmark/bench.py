@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import Rng, as_count, check_choice, collected, generator, positive, whole
 from deadheat.benchmark.collection import SYNONYMS, Collection, read_collection
 from deadheat.benchmark.languages import checked_code, likely
 from deadheat.benchmark.ontology import KINDS, ORIGINAL, Ontology, read_ontology
@@ -52,10 +51,17 @@ from deadheat.errors import (
     NoteWarning,
     ParameterError,
     Plain,
+    Rng,
     SourceTypeError,
     UnknownExpectedWarning,
+    as_count,
+    as_positive,
+    check_choice,
+    collected,
     counted,
+    generator,
     three,
+    whole,
 )
 from deadheat.evaluation.evaluate import Measures, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
@@ -189,7 +195,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     k = as_count("k", k)
     check_choice("kind", kind, KINDS)
     if margin is not None:
-        positive("margin", margin)
+        as_positive("margin", margin)
     check_cluster(cluster)
     chosen = measures_of(measures, at, has_ontology=ontology is not None)
     check_depth(chosen, k)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from deadheat.arguments import check_choice
 from deadheat.arrays import IntArray
 from deadheat.benchmark.languages import base, checked_code, known, likely
 from deadheat.benchmark.ontology import LABEL, Ontology, Translations, read_ontology, read_translations
@@ -27,6 +26,7 @@ from deadheat.errors import (
     Plain,
     SourceTypeError,
     as_given,
+    check_choice,
     counted,
     did_you_mean,
 )

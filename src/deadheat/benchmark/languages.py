@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, TypeGuard
 
-from deadheat.arguments import package
-from deadheat.errors import MissingDependencyError, ParameterError, did_you_mean
+from deadheat.errors import MissingDependencyError, ParameterError, did_you_mean, package
 
 # ISO 639-1, the two-letter codes; of ISO 639-3, which has thousands of three letters, only the form is checked
 _ISO_639 = """

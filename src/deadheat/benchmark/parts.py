@@ -9,12 +9,21 @@ from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
 
-from deadheat.arguments import collected
 from deadheat.benchmark.cases import Cases, folded, read_cases
 from deadheat.benchmark.collection import Collection, hash_of
 from deadheat.benchmark.ontology import Ontology
 from deadheat.data.tables import label_of
-from deadheat.errors import ColumnError, DataError, ParameterError, Plain, counted, did_you_mean, joined, three
+from deadheat.errors import (
+    ColumnError,
+    DataError,
+    ParameterError,
+    Plain,
+    collected,
+    counted,
+    did_you_mean,
+    joined,
+    three,
+)
 from deadheat.evaluation.strata import NONE, names_of
 from deadheat.stats.units import joined_groups
 

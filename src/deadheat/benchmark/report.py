@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as Abstra
 from itertools import chain
 from typing import Any
 
-from deadheat.arguments import collected
 from deadheat.benchmark.cases import SMALL, STANDARD, half_width
 from deadheat.benchmark.languages import base, is_code
 from deadheat.benchmark.parts import STRATA, Part, families_of
@@ -13,7 +12,7 @@ from deadheat.comparison.comparison import KEYS, Comparison
 from deadheat.comparison.languages import judge_languages
 from deadheat.comparison.verdict import headline_of_strata, judge_strata
 from deadheat.data.queries import Queries
-from deadheat.errors import counted, joined, three
+from deadheat.errors import collected, counted, joined, three
 from deadheat.evaluation.intervals import Interval, IntervalOptions, cluster_name
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import NONE, SMALLEST, Stratum, keys_of, label

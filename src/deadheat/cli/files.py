@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 import click
 
-from deadheat.arguments import changed
 from deadheat.cli.app import error_message, refuse, refuse_if
-from deadheat.errors import STDIN, STREAM, printable
+from deadheat.errors import STDIN, STREAM, DataError, SwappedFilesError, changed, check_choice, printable
 
 if TYPE_CHECKING:
     from deadheat.data.tables import Qrels, Run
@@ -256,7 +255,6 @@ def labels_of_judge(path: str | None) -> Qrels | None:
 def labels_of(path: str, name: str) -> Any:  # noqa: ANN401 - qrels or a run
     """Read what a judge said, which may be written as a run."""
     from deadheat.data.tables import Run
-    from deadheat.errors import SwappedFilesError
 
     with suppress(SwappedFilesError):
         return open_qrels(path)
@@ -290,7 +288,6 @@ def _check_engine() -> None:
     if name != "spark":
         refuse(("spark_master", "spark_conf"), "is for --engine spark")
     if name is not None:
-        from deadheat.arguments import check_choice
         from deadheat.io.engines import ENGINES
 
         check_choice("engine", name, ENGINES)
@@ -308,7 +305,6 @@ def _made_up(path: str, default: str) -> str:
 
 def check_inputs(paths: Sequence[str]) -> None:
     """Raise an error that names every file that cannot be read, and refuse a stream that is named twice."""
-    from deadheat.errors import DataError
     from deadheat.io.engines import is_remote, parquet_files
     from deadheat.io.source import readable
     from deadheat.io.sources import file_in, in_catalogue, responses_in

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.arguments import check_choice
 from deadheat.cli.app import flags, refuse, refuse_if, spelled
 from deadheat.cli.files import INPUT, PATH, asked, shown_path
 from deadheat.cli.help import Command
+from deadheat.errors import check_choice
 from deadheat.settings import (
     PROPORTION,
     TIES,

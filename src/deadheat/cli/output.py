@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from deadheat.arguments import collected
 from deadheat.cli.app import BAD_DATA, CommandError, discard, error_message, reason, refuse_if, say
 from deadheat.cli.files import PATH, STDOUT, asked, check_folder, check_inputs, check_output
-from deadheat.errors import counted, in_brackets, printable, three
+from deadheat.errors import collected, counted, in_brackets, printable, three
 
 if TYPE_CHECKING:
     from rich.text import Text

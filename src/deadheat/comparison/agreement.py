@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import as_count, by_name, level
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.comparison.comparison import compare_evaluated
 from deadheat.comparison.system_orders import SystemOrders, order_agreement, totals_of
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown, frame_of
 from deadheat.data.tables import Run, Source, check_each
-from deadheat.errors import DataError, DeadheatWarning, Plain, three
+from deadheat.errors import DataError, DeadheatWarning, Plain, as_count, as_level, by_name, three
 from deadheat.evaluation.evaluate import load_evaluation
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved
@@ -162,7 +161,7 @@ def agree(
     >>> {name: round(value, 4) for name, value in found.means().items()}
     {'tau_b': 0.8165, 'tau': 0.6667, 'tau_ap': 0.5, 'rbo_w': 0.9667, 'rbo_a': 0.95, 'rbo_b': 0.9707, 'overlap': 0.5}
     """
-    p, cutoff = level("p", p, example="0.9"), as_count("cutoff", cutoff)
+    p, cutoff = as_level("p", p, example="0.9"), as_count("cutoff", cutoff)
     runs = [Run.of(one, ascending=ascending) for one in (run, other)]
     if all(one.path is not None and are_levels(one) for one in runs):
         where = " and ".join(one.where for one in runs)
@@ -263,7 +262,7 @@ def agree_systems(
     >>> round(pair.tau_b, 4), pair.swapped
     (0.8165, ())
     """
-    p = level("p", p, example="0.9")
+    p = as_level("p", p, example="0.9")
     both = (first, second)
     labels = [Path(one).name if isinstance(one, str | Path) else f"order {n}" for n, one in enumerate(both, 1)]
     given = [_evaluations(one) for one in both]

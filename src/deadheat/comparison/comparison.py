@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 
 from deadheat import stats
-from deadheat.arguments import Rng, as_count, by_name, generator, level, positive
 from deadheat.arrays import FloatArray, IntArray, TextArray, aligned, members
 from deadheat.comparison.flips import Side, gap_of, side_of
 from deadheat.comparison.judged import check_judge, judged_pairs
@@ -27,7 +26,18 @@ from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.spans import Spans
 from deadheat.data.tables import Qrels, Run, Source, check_each, label_of, path_of
-from deadheat.errors import DataError, ParameterError, Plain, counted
+from deadheat.errors import (
+    DataError,
+    ParameterError,
+    Plain,
+    Rng,
+    as_count,
+    as_level,
+    as_positive,
+    by_name,
+    counted,
+    generator,
+)
 from deadheat.evaluation.evaluate import EvaluationArguments, checked, evaluate, keys_of, opened, parse_measures
 from deadheat.evaluation.evaluation import Evaluation, labelled_by_none
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
@@ -223,7 +233,7 @@ class Comparison(Plottable, Shown):
             places = np.flatnonzero(self.pairs.column("measure") == first.label).tolist()
             pairs = [self.pairs[place] for place in places]
             sizes = [max(pair.n_queries, 1) if first.total else 1 for pair in pairs]
-            margins = positive("margin", margin) / np.array(sizes)
+            margins = as_positive("margin", margin) / np.array(sizes)
             found = self._within(places, margins)
             within = {pair: replace(one, margin=margin) for pair, one in zip(pairs, found, strict=True)}
         return Judge(
@@ -499,7 +509,7 @@ class Comparison(Plottable, Shown):
         ----------
         D. J. Schuirmann 1987, https://doi.org/10.1007/BF01068419
         """
-        found = self._within(range(len(self.pairs)), np.full(len(self.pairs), positive("margin", margin)))
+        found = self._within(range(len(self.pairs)), np.full(len(self.pairs), as_positive("margin", margin)))
         return frame_of(
             {
                 **{name: self.pairs.column(name).tolist() for name in (*KEYS, "difference")},
@@ -539,7 +549,7 @@ class Comparison(Plottable, Shown):
         check_power(power, design.confidence_level)
         self._refuse_repeats("detect")
         towards = -1.0 if design.alternative == "less" else 1.0
-        wanted = None if difference is None else towards * positive("difference", difference)
+        wanted = None if difference is None else towards * as_positive("difference", difference)
         places = range(len(self.pairs)) if pair is None else [self._place_of(pair)]
         rows = [
             {
@@ -655,7 +665,7 @@ class Comparison(Plottable, Shown):
             Persistence of rank-biased overlap.
         """
         rule = self.scores_by_doc_id if self.by_doc_id else None
-        return orders_of(self.evaluations, self.pairs, rule, level("p", p, example="0.9"))
+        return orders_of(self.evaluations, self.pairs, rule, as_level("p", p, example="0.9"))
 
     def significant_by_one_rule(self) -> pl.DataFrame:
         """Return the pairs that are significant either under the tie policy alone, or by document id alone.
@@ -963,7 +973,7 @@ def _name_of(run: Source) -> str:
 
 def _sizes(**given: float | None) -> list[float | None]:
     """Return sizes by the name of their argument, checked; None where one is not asked for."""
-    return [None if size is None else positive(name, size) for name, size in given.items()]
+    return [None if size is None else as_positive(name, size) for name, size in given.items()]
 
 
 def compare_under(

@@ -14,10 +14,10 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from deadheat.arguments import Rng, generator
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.comparison.orders import MAX_ORDERS, DrawnSums, draw_sums, listed_values, n_draws, probability_below
 from deadheat.comparison.sums import MAX_VALUES, ON_GRID, ROUNDING, Distribution, Summands, comparable
+from deadheat.errors import Rng, generator
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.kernels.weighting import relative
 from deadheat.measures import Measure

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import as_count
 from deadheat.arrays import TextArray, aligned
 from deadheat.comparison.flips import Side
 from deadheat.comparison.pairs import Pair, compare_sides
 from deadheat.comparison.values import side_of_values
 from deadheat.data.changes import changes
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
-from deadheat.errors import DataError, ParameterError, Plain, counted, three
+from deadheat.errors import DataError, ParameterError, Plain, as_count, counted, three
 from deadheat.evaluation.evaluate import opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.origin import Origin

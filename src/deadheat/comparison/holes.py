@@ -9,13 +9,12 @@ from typing import cast
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import as_count, check_choice
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.comparison.comparison import named_runs
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import MeasureError, ParameterError, counted
+from deadheat.errors import MeasureError, ParameterError, as_count, check_choice, counted
 from deadheat.evaluation.scores import PlacedBounds
 from deadheat.evaluation.under import evaluate_under
 from deadheat.io.phases import phase

@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import Rng, by_name, level
 from deadheat.arrays import FloatArray, TextArray, members
 from deadheat.comparison.comparison import named_runs
 from deadheat.comparison.judged import values_of
@@ -20,7 +19,7 @@ from deadheat.data.judgments import as_qrels
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Plottable, Shown
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import NOISE, DataError, Plain, SwappedFilesError, counted, three
+from deadheat.errors import NOISE, DataError, Plain, Rng, SwappedFilesError, as_level, by_name, counted, three
 from deadheat.evaluation.evaluate import Measures, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.strata import groups
@@ -456,7 +455,7 @@ def judge_agreement(
     >>> round(found.kappa, 4), found.confusion.tolist()
     (0.375, [[0, 2, 0], [0, 2, 0], [0, 0, 1]])
     """
-    confidence = level("confidence_level", confidence_level)
+    confidence = as_level("confidence_level", confidence_level)
     judged = Qrels.of(human)
     notes: list[str] = []
     given = _named(judge)

@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 
 from deadheat import stats
-from deadheat.arguments import Rng, positive
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.comparison.comparison import Comparison, planned, within_margins
 from deadheat.comparison.flips import Side, gap_of, side_of
@@ -21,7 +20,7 @@ from deadheat.comparison.verdict import QUERY, doubt, favoured, number, probabil
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Source
-from deadheat.errors import NOISE, ColumnError, DataError, ParameterError, counted
+from deadheat.errors import NOISE, ColumnError, DataError, ParameterError, Rng, as_positive, counted
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, cluster_codes
 from deadheat.measures import Measure
@@ -393,7 +392,7 @@ class Languages(Plottable, Shown):
     def equivalence(self, margin: float) -> list[tuple[float, bool]]:
         """Return for each difference the p value of equivalence up to a margin, and whether it is shown."""
         found, differences = self._of_differences
-        margins = np.full(len(found), positive("margin", margin))
+        margins = np.full(len(found), as_positive("margin", margin))
         tested = within_margins(
             [one.pair for one in found], differences, margins, self.measures, design=self.design, cluster=self.cluster
         )

@@ -11,12 +11,23 @@ import numpy as np
 import polars as pl
 
 from deadheat import stats
-from deadheat.arguments import Rng, check_choice, generator, level, positive, resamples
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.comparison.tasks import Task, TaskResults, labels_of_tasks, read_results
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Source
-from deadheat.errors import DataError, ParameterError, Plain, counted, three
+from deadheat.errors import (
+    DataError,
+    ParameterError,
+    Plain,
+    Rng,
+    as_level,
+    as_positive,
+    as_resamples,
+    check_choice,
+    counted,
+    generator,
+    three,
+)
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.kernels import agreement
 from deadheat.measures.notation import MeasureLike, measure_named
@@ -390,8 +401,8 @@ def leaderboard(
     check_choice("missing", missing, MISSING)
     if tasks is not None:
         check_choice("tasks", tasks, ("fixed", "random"))
-    confidence_level = level("confidence_level", confidence_level)
-    n_resamples, random = resamples("n_resamples", n_resamples), generator(rng)
+    confidence_level = as_level("confidence_level", confidence_level)
+    n_resamples, random = as_resamples("n_resamples", n_resamples), generator(rng)
     results = read_results(source, measure)
     _check_scales(results)
     notes = list(results.notes)
@@ -400,7 +411,7 @@ def leaderboard(
     of_tasks = [task.name for task in own]
     labels = labels_of_tasks("groups", groups, of_tasks, results.columns)
     given = {
-        task: positive("weights", float(one)) for task, one in labels_of_tasks("weights", weights, of_tasks).items()
+        task: as_positive("weights", float(one)) for task, one in labels_of_tasks("weights", weights, of_tasks).items()
     }
     shares = _shares(
         np.array([given.get(task, 1.0) for task in of_tasks]),

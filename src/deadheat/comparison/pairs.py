@@ -15,11 +15,10 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from deadheat.arguments import generator
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from deadheat.comparison.flips import Flip, Side, TieSums, flip, gap_of, normal_errors, normal_flips
 from deadheat.data.shown import InNotebooks
-from deadheat.errors import DeadheatWarning, ParameterError, rounded
+from deadheat.errors import DeadheatWarning, ParameterError, generator, rounded
 from deadheat.evaluation.intervals import why_unknown
 from deadheat.io.phases import phase
 from deadheat.kernels import weighting

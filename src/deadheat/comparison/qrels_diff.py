@@ -10,13 +10,12 @@ from typing import Unpack
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import by_name
 from deadheat.arrays import aligned
 from deadheat.data.changes import Changes, changes
 from deadheat.data.known_ids import ids_of
 from deadheat.data.shown import Numbers, Shown, frame_of
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import ParameterError
+from deadheat.errors import ParameterError, by_name
 from deadheat.evaluation.evaluate import Measures, opened, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from deadheat import stats
-from deadheat.arguments import generator
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.comparison.flips import Side, side_of
 from deadheat.comparison.orders import MAX_ORDERS, draw_values, listed_values
+from deadheat.errors import generator
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.measures import Measure
 from deadheat.settings import Design

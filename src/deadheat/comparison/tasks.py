@@ -11,7 +11,6 @@ from typing import Any, Self
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import collected
 from deadheat.arrays import BoolArray, FloatArray, TextArray, aligned
 from deadheat.data.tables import Qrels, Source, label_of
 from deadheat.errors import (
@@ -22,6 +21,7 @@ from deadheat.errors import (
     ParameterError,
     Plain,
     SourceTypeError,
+    collected,
     counted,
     three,
 )
@@ -29,7 +29,7 @@ from deadheat.evaluation.evaluate import evaluate, opened, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved
 from deadheat.io.formats import COMPRESSED, SUFFIXES
-from deadheat.io.frames import as_narwhals, frame_of
+from deadheat.io.frames import as_narwhals, collect, frame_of
 from deadheat.io.kinds import check_column
 from deadheat.io.objects import read_text
 from deadheat.io.records import Records, Wanted, read_records
@@ -338,8 +338,6 @@ def _kept(task: str, models: Sequence[str], values: FloatArray, notes: list[str]
 
 def _frame(source: Any) -> pl.DataFrame:  # noqa: ANN401 - any frame
     """Return a table in memory of any library, or records, as a frame."""
-    from deadheat.io.frames import collect
-
     found = as_narwhals(source, "the table")
     if not hasattr(found, "to_native"):
         found = as_narwhals(frame_of(source), "the table")

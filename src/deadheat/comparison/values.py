@@ -6,11 +6,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from deadheat.arguments import Rng, array_of
 from deadheat.arrays import ArrayLike, FloatArray, IntArray
 from deadheat.comparison.flips import Side
 from deadheat.comparison.pairs import Pair, compare_sides
-from deadheat.errors import ParameterError
+from deadheat.errors import ParameterError, Rng, array_of
 from deadheat.evaluation.intervals import MANY, Interval, IntervalOptions, cluster_codes
 from deadheat.measures import Custom, Measure
 from deadheat.settings import BOUNDED, PROPORTION, Design

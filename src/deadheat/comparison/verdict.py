@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from deadheat.arguments import collected
 from deadheat.comparison.pairs import Pair, least_adjusted, least_p, n_differing, n_units
-from deadheat.errors import BY_DOC_ID, counted, percentage, rounded, three
+from deadheat.errors import BY_DOC_ID, collected, counted, percentage, rounded, three
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
 from deadheat.settings import TUKEY, Design

@@ -15,9 +15,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import check_choice
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import NOISE, DeadheatError, DeadheatWarning, Plain, SourceTypeError, counted
+from deadheat.errors import NOISE, DeadheatError, DeadheatWarning, Plain, SourceTypeError, check_choice, counted
 from deadheat.io.mappings import all_numbers, check_ids, check_mapping
 from deadheat.measures import Measure
 from deadheat.placements import policies

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.arguments import by_name, check_choice
 from deadheat.arrays import FloatArray
 from deadheat.comparison import comparison as comparing
 from deadheat.comparison.comparison import Comparison
@@ -23,6 +22,8 @@ from deadheat.errors import (
     Plain,
     SourceTypeError,
     UnknownMeasureError,
+    by_name,
+    check_choice,
     counted,
     did_you_mean,
     three,

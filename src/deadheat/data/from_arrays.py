@@ -6,10 +6,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.arguments import array_of
 from deadheat.arrays import IntArray, TextArray
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError, ParameterError, Plain, counted
+from deadheat.errors import DataError, ParameterError, Plain, array_of, counted
 from deadheat.io.mappings import BEYOND, are_beyond
 
 

@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
-from deadheat.arguments import collected
 from deadheat.data.judgments import records_in
 from deadheat.data.known_ids import NAMES
 from deadheat.data.tables import Source, path_of
-from deadheat.errors import ColumnError, DataError, ParameterError
+from deadheat.errors import ColumnError, DataError, ParameterError, collected
 from deadheat.io.records import as_text
 
 GROUP = "group"

@@ -14,9 +14,8 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import check_choice, positive
 from deadheat.data.tables import Qrels, Run, Source, label_of, path_of
-from deadheat.errors import ColumnError, DataError, DuplicateError, counted, shown, three
+from deadheat.errors import ColumnError, DataError, DuplicateError, as_positive, check_choice, counted, shown, three
 from deadheat.io.kinds import names_of
 from deadheat.io.records import Wanted, as_text, read_records
 from deadheat.io.values import read_value
@@ -154,7 +153,7 @@ def read_judgments(
     check_choice("failed", failed, FAILED)
     check_choice("kind", kind, ("qrels", "run"))
     if scale is not None:
-        positive("scale", scale)
+        as_positive("scale", scale)
     path = path_of(source)
     where = str(path) if path else name or "judgments"
     rows = list(_rows(source, path, grade, where))

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import polars as pl
 
-from deadheat.arguments import changed
 from deadheat.data.tables import Qrels, Source, path_of
 from deadheat.errors import (
     ColumnError,
@@ -17,6 +16,7 @@ from deadheat.errors import (
     FileFormatError,
     Plain,
     SourceTypeError,
+    changed,
     counted,
     did_you_mean,
     three,

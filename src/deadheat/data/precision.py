@@ -6,9 +6,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.arguments import LARGEST_INTEGER, as_precision
 from deadheat.arrays import FloatArray
-from deadheat.errors import DeadheatWarning
+from deadheat.errors import LARGEST_INTEGER, DeadheatWarning, as_precision
 
 ScorePrecision: TypeAlias = str | int | None
 

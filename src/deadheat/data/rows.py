@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from deadheat.arguments import changed
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
+from deadheat.errors import changed
 from deadheat.io.kinds import Kind
 from deadheat.io.mappings import Nested, all_numbers, frame_of_mapping
 from deadheat.io.splitting import doc_hash

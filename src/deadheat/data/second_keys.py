@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import LARGEST_INTEGER
 from deadheat.data.precision import ScorePrecision, round_and_warn
-from deadheat.errors import DataError, Plain, counted
+from deadheat.errors import LARGEST_INTEGER, DataError, Plain, counted
 from deadheat.io.mappings import check_number
 
 PAIR = ("query_id", "doc_id")

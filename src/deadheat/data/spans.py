@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import check_choice, positive
 from deadheat.data.tables import LOWER_FIRST, NO_ANSWER, Qrels, Run, Source, hash_of_ids, label_of, path_of
 from deadheat.errors import (
     Advice,
@@ -18,6 +17,8 @@ from deadheat.errors import (
     DuplicateError,
     NothingJudgedWarning,
     ParameterError,
+    as_positive,
+    check_choice,
     counted,
     shown,
     three,
@@ -258,7 +259,7 @@ class Spans:
 
 def _share(overlap: float) -> float:
     """Return an overlap, checked."""
-    if positive("overlap", overlap) > 1:
+    if as_positive("overlap", overlap) > 1:
         raise ParameterError(argument="overlap", given=overlap, allowed="a share above 0 and up to 1")
     return float(overlap)
 

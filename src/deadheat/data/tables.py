@@ -15,14 +15,23 @@ from typing import Any, ClassVar, Self, TypeAlias, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import as_precision, changed, check_choice
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.precision import ScorePrecision, round_and_warn
 from deadheat.data.ranks import warn_of_order, warn_of_ranks
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows, UnreadRows
 from deadheat.data.second_keys import ordered_by, rank_tuples
 from deadheat.data.shown import InNotebooks
-from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError, counted, three
+from deadheat.errors import (
+    DataError,
+    DuplicateError,
+    ParameterError,
+    SourceTypeError,
+    as_precision,
+    changed,
+    check_choice,
+    counted,
+    three,
+)
 from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, has_column, is_too_large, locate, scan
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import Kind, check_given

@@ -8,13 +8,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from deadheat import arguments
-from deadheat.arguments import Rng
 from deadheat.arrays import FloatArray
 from deadheat.data.precision import ScorePrecision, round_and_warn
 from deadheat.data.rows import blocks_of
 from deadheat.data.tables import LOWER_FIRST, DocumentTable, Qrels, Run, Source, label_of, path_of
-from deadheat.errors import ColumnError, ParameterError, SourceTypeError
+from deadheat.errors import ColumnError, ParameterError, Rng, SourceTypeError, generator
 from deadheat.evaluation.evaluate import Measures, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.under import evaluate_under
@@ -111,7 +109,7 @@ def evaluate_columns(
         judged.check_duplicates()
         scorings.check_duplicates()
     # one draw a call: a generator gives each column the same orders, as a seed does
-    seed = int(arguments.generator(rng).integers(2**62)) if isinstance(rng, np.random.Generator) else rng
+    seed = int(generator(rng).integers(2**62)) if isinstance(rng, np.random.Generator) else rng
     found = {one.name: one.evaluation for one in evaluate_each(conventions, judged, scorings, chosen, seed)}
     first = next(iter(found.values()))
     warn({scorings.where: first}, judged, {scorings.where: scorings.run(first.name)}, missing=missing)

@@ -10,10 +10,23 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from deadheat.arguments import Rng, as_count, check_choice, generator, whole
 from deadheat.arrays import TextArray
 from deadheat.data.tables import Qrels
-from deadheat.errors import Advice, DataError, DuplicateError, ParameterError, Plain, SourceTypeError, as_given, counted
+from deadheat.errors import (
+    Advice,
+    DataError,
+    DuplicateError,
+    ParameterError,
+    Plain,
+    Rng,
+    SourceTypeError,
+    as_count,
+    as_given,
+    check_choice,
+    counted,
+    generator,
+    whole,
+)
 from deadheat.evaluation.evaluate import parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.sampled import POSITIVES, sampled_scores

@@ -13,14 +13,13 @@ from typing import Any, TypeAlias, TypeGuard, Unpack, cast, overload
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import Rng, by_name, check_choice
 from deadheat.arrays import FloatArray
 from deadheat.data.judgments import as_qrels
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.spans import Spans
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source, path_of
-from deadheat.errors import NOISE, Advice, ParameterError, Plain, counted, printable, three
+from deadheat.errors import NOISE, Advice, ParameterError, Plain, Rng, by_name, check_choice, counted, printable, three
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Weights
 from deadheat.evaluation.repeats import Repeats, together

@@ -13,12 +13,21 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import Rng, as_count, changed
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, aligned, members
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Qrels, Run, Source, hash_of_ids
-from deadheat.errors import DataError, MeasureError, ParameterError, UnknownMeasureError, counted, did_you_mean
+from deadheat.errors import (
+    DataError,
+    MeasureError,
+    ParameterError,
+    Rng,
+    UnknownMeasureError,
+    as_count,
+    changed,
+    counted,
+    did_you_mean,
+)
 from deadheat.evaluation.facts import TOP, Facts, facts_of
 from deadheat.evaluation.intervals import (
     KNOWN,

@@ -7,11 +7,10 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import Rng, generator
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError, counted
+from deadheat.errors import DataError, Rng, counted, generator
 from deadheat.measures import Measure
 from deadheat.placements.placements import Placements
 from deadheat.placements.unjudged import with_judged

@@ -8,13 +8,11 @@ from typing import TypeAlias, TypedDict
 
 import numpy as np
 
-from deadheat import arguments
-from deadheat.arguments import Rng
 from deadheat.arrays import FloatArray, IntArray, TextArray
 from deadheat.data.queries import Queries
 from deadheat.data.shown import InNotebooks
 from deadheat.data.tables import Source
-from deadheat.errors import Advice, DataError, ParameterError, Plain, counted, rounded, three
+from deadheat.errors import Advice, DataError, ParameterError, Plain, Rng, counted, rounded, three, whole
 from deadheat.kernels.weighting import are_equal
 from deadheat.measures import Measure
 from deadheat.settings import BOUNDED, PROPORTION, Estimation
@@ -61,7 +59,7 @@ class IntervalOptions(Estimation):
             "confidence_level": self.confidence_level,
             "n_resamples": self.n_resamples,
             "cluster": cluster_name(self.cluster),
-            "rng": "generator" if isinstance(self.rng, np.random.Generator) else arguments.whole(self.rng),
+            "rng": "generator" if isinstance(self.rng, np.random.Generator) else whole(self.rng),
         }
 
 

@@ -11,12 +11,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import changed
 from deadheat.arrays import BoolArray, members
 from deadheat.data.changes import Changes, changes
 from deadheat.data.rows import MemoryRows
 from deadheat.data.tables import Qrels, Run, Source
-from deadheat.errors import Advice, ColumnError, DataError, NotKeptError, ParameterError, Plain, counted, three
+from deadheat.errors import Advice, ColumnError, DataError, NotKeptError, ParameterError, Plain, changed, counted, three
 from deadheat.evaluation.evaluate import parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.under import evaluate_under

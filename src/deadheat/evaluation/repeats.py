@@ -8,10 +8,9 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import collected
 from deadheat.arrays import BoolArray, FloatArray, members
 from deadheat.data.tables import REPEAT, DocumentTable, Run, Source, label_of, path_of
-from deadheat.errors import ColumnError, ParameterError, counted
+from deadheat.errors import ColumnError, ParameterError, collected, counted
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Repeated, Scores, TieSpread
 from deadheat.io.formats import format_of, has_column

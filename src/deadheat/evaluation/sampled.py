@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.arguments import Rng
 from deadheat.arrays import FloatArray, IntArray, run_starts, sums_of
-from deadheat.errors import MeasureError
+from deadheat.errors import MeasureError, Rng
 from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.kernels import sampled as kernel
 from deadheat.kernels.segments import ratio

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deadheat.arguments import Rng, level, positive
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.data.shown import InNotebooks, Numbers
 from deadheat.data.tables import Source
-from deadheat.errors import MeasureError, ParameterError, Plain, counted
+from deadheat.errors import MeasureError, ParameterError, Plain, Rng, as_level, as_positive, counted
 from deadheat.evaluation.filling import Filled, Filling
 from deadheat.evaluation.intervals import Cluster, Interval, IntervalOptions, cluster_codes, method_of
 from deadheat.io.phases import phase
@@ -290,7 +289,7 @@ class Scores(InNotebooks):
         import polars as pl
         from scipy import special
 
-        found, half = self.variance_components, positive("width", width) / 2
+        found, half = self.variance_components, as_positive("width", width) / 2
         queries, shared = max(found.queries, 0.0), max(np.nan_to_num(found.shared), 0.0)
         noise, allowed = max(found.repeats - shared, 0.0), (half / special.ndtri((1 + confidence_level) / 2)) ** 2
         needed = {k: (queries + noise / k, allowed - shared / k) for k in PLANNED}
@@ -380,7 +379,7 @@ class Scores(InNotebooks):
         confidence_level : float, default 0.95
         """
         means = [self._mean(draw, self.kept) for draw in self._fill.draws]
-        tail = (1 - level("confidence_level", confidence_level)) / 2
+        tail = (1 - as_level("confidence_level", confidence_level)) / 2
         low, high = np.quantile(means, [tail, 1 - tail]).tolist()
         return low, high
 

@@ -10,12 +10,11 @@ from functools import partial
 
 import numpy as np
 
-from deadheat.arguments import Rng
 from deadheat.arrays import BoolArray, FloatArray
 from deadheat.data.alike import alike
 from deadheat.data.rows import UnreadRows
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import Advice, DataError, ParameterError, counted, three
+from deadheat.errors import Advice, DataError, ParameterError, Rng, counted, three
 from deadheat.evaluation.evaluation import Evaluation, helped_by
 from deadheat.evaluation.filling import Filling, filling
 from deadheat.evaluation.levels import at_level

@@ -2,9 +2,8 @@
 
 import altair as alt
 
-from deadheat.arguments import check_choice
 from deadheat.comparison.judges import Conclusions, JudgeAgreement
-from deadheat.errors import FigureError, counted, percentage
+from deadheat.errors import FigureError, check_choice, counted, percentage
 from deadheat.figures.base import figure
 from deadheat.figures.style import (
     BLACK,

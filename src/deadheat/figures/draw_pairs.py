@@ -10,10 +10,9 @@ import numpy as np
 import polars as pl
 
 from deadheat import stats
-from deadheat.arguments import check_choice
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair
-from deadheat.errors import NOISE, FigureError, counted, percentage
+from deadheat.errors import NOISE, FigureError, check_choice, counted, percentage
 from deadheat.evaluation.scores import Scores
 from deadheat.figures.base import figure
 from deadheat.figures.style import (

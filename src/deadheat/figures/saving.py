@@ -10,8 +10,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from deadheat.arguments import positive
-from deadheat.errors import ParameterError
+from deadheat.errors import ParameterError, as_positive
 from deadheat.io.writing import replacing
 
 FORMATS = ("svg", "png", "pdf", "html", "json")
@@ -112,7 +111,7 @@ def rendered(chart: alt.TopLevelMixin, form: str, *, has_title: bool = True, wid
         found = SIZE.search(svg)
         assert found is not None  # noqa: S101 - for the type checker
         drawn, height = (float(number) for number in found.groups())
-        scale = positive("width", width) / 2.54 * (POINTS if form == "pdf" else PIXELS) / drawn
+        scale = as_positive("width", width) / 2.54 * (POINTS if form == "pdf" else PIXELS) / drawn
         svg = svg.replace(found[0], f'width="{drawn * scale:.6g}" height="{height * scale:.6g}"', 1)
     if form == "png":
         return bytes(vl_convert.vegalite_to_png(spec, vl_version=version, scale=SCALE * scale))

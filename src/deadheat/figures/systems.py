@@ -5,9 +5,18 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from deadheat.arguments import by_name
 from deadheat.comparison.comparison import Comparison
-from deadheat.errors import BROKEN_BY, NOISE, FigureError, Plain, SourceTypeError, UnknownMeasureError, counted, three
+from deadheat.errors import (
+    BROKEN_BY,
+    NOISE,
+    FigureError,
+    Plain,
+    SourceTypeError,
+    UnknownMeasureError,
+    by_name,
+    counted,
+    three,
+)
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval, IntervalOptions
 from deadheat.evaluation.scores import Scores

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from deadheat import stats
-from deadheat.arguments import Rng, collected, generator
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.data.queries import Queries
 from deadheat.data.tables import DocumentTable, Source
@@ -20,9 +19,12 @@ from deadheat.errors import (
     DataError,
     ParameterError,
     Plain,
+    Rng,
     UnknownMeasureError,
     UnlabelledQueriesWarning,
+    collected,
     counted,
+    generator,
     printable,
 )
 from deadheat.evaluation.evaluate import checked, opened

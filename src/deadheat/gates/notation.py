@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from deadheat.arguments import check_choice
-from deadheat.errors import FileFormatError, ParameterError, Plain, as_given, did_you_mean, joined
+from deadheat.errors import FileFormatError, ParameterError, Plain, as_given, check_choice, did_you_mean, joined
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.io.values import is_number
 from deadheat.measures import parse_measure

@@ -7,8 +7,7 @@ from mmap import mmap
 from pathlib import Path
 from typing import Generic, TypeVar, cast
 
-from deadheat.arguments import as_count
-from deadheat.errors import Advice, DeadheatWarning, FileFormatError, MalformedRowError
+from deadheat.errors import Advice, DeadheatWarning, FileFormatError, MalformedRowError, as_count
 
 T = TypeVar("T")
 LONGEST_LINE = STEP = 1 << 24  # bytes

@@ -17,9 +17,8 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import LARGEST_INTEGER
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from deadheat.errors import DataError, DuplicateError, Plain, SourceTypeError, as_given
+from deadheat.errors import LARGEST_INTEGER, DataError, DuplicateError, Plain, SourceTypeError, as_given
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 
 Nested = Mapping[str, Mapping[str, float]]

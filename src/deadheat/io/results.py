@@ -16,7 +16,6 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from deadheat.arguments import check_choice
 from deadheat.errors import (
     ABSENT,
     ColumnError,
@@ -26,6 +25,7 @@ from deadheat.errors import (
     ParameterError,
     Plain,
     SourceTypeError,
+    check_choice,
     counted,
     did_you_mean,
     three,

@@ -14,8 +14,7 @@ from typing import cast
 
 import polars as pl
 
-from deadheat.arguments import LARGEST_INTEGER
-from deadheat.errors import Advice, DataError, MalformedRowError, ParameterError, Plain, shown
+from deadheat.errors import LARGEST_INTEGER, Advice, DataError, MalformedRowError, ParameterError, Plain, shown
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.io.limits import WithValue
 from deadheat.io.mappings import BEYOND, is_beyond

@@ -15,8 +15,7 @@ from typing import IO, Any, Literal
 
 import polars as pl
 
-from deadheat.arguments import LARGEST_INTEGER
-from deadheat.errors import DataError, three
+from deadheat.errors import LARGEST_INTEGER, DataError, three
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.io.source import path_named
 

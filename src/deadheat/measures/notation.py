@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
-from deadheat.arguments import literal
-from deadheat.errors import MeasureError, Plain, UnknownMeasureError, as_given, did_you_mean, joined
+from deadheat.errors import MeasureError, Plain, UnknownMeasureError, as_given, did_you_mean, joined, literal
 from deadheat.measures.base import ALIASES, PRESETS, REGISTRY, Measure
 from deadheat.measures.words import MEANT, without_spaces
 

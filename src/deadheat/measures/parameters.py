@@ -8,8 +8,7 @@ from typing import Any, Protocol, TypeVar, dataclass_transform
 
 import numpy as np
 
-from deadheat.arguments import as_count, as_number
-from deadheat.errors import ParameterError, did_you_mean
+from deadheat.errors import ParameterError, as_count, as_number, did_you_mean
 
 M = TypeVar("M")
 CALL = re.compile(r"(\w+)(?:\((.*)\))?")

@@ -10,9 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from deadheat.arguments import array_of
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray
-from deadheat.errors import DataError, DeadheatWarning, ParameterError, Plain, counted
+from deadheat.errors import DataError, DeadheatWarning, ParameterError, Plain, array_of, counted
 from deadheat.io.forking import check_threads
 from deadheat.io.mappings import are_beyond
 from deadheat.placements.comparing import Array, Matrix, compare, compare_some, first_wrong

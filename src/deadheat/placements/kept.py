@@ -3,10 +3,10 @@
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import changed
 from deadheat.data.precision import ScorePrecision, round_scores
 from deadheat.data.rows import MemoryRows, UnreadRows
 from deadheat.data.tables import Qrels, Run
+from deadheat.errors import changed
 from deadheat.io.guarding import guarded
 from deadheat.placements.contiguous import Contiguous, count, descending
 from deadheat.placements.placements import Placements, from_frames

@@ -5,12 +5,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Protocol
 
-from deadheat.arguments import LARGEST_INTEGER
 from deadheat.arrays import IntArray
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, UnreadRows
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source, check_each
-from deadheat.errors import DeadheatWarning, ParameterError
+from deadheat.errors import LARGEST_INTEGER, DeadheatWarning, ParameterError
 from deadheat.placements.contiguous import Contiguous
 from deadheat.placements.kept import Kept, KeptRows
 from deadheat.placements.mapping import OfDicts

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from deadheat.arguments import Rng, generator
 from deadheat.arrays import FloatArray
 from deadheat.data.tables import Run
-from deadheat.errors import DataError
+from deadheat.errors import DataError, Rng, generator
 from deadheat.placements.place import Engine
 from deadheat.placements.placements import Placements
 

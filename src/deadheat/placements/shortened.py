@@ -5,9 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from deadheat.arguments import Rng
 from deadheat.arrays import BoolArray, IntArray
-from deadheat.errors import Advice, ParameterError
+from deadheat.errors import Advice, ParameterError, Rng
 from deadheat.placements import policies
 from deadheat.placements.place import Engine
 from deadheat.placements.placements import Placements

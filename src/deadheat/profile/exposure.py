@@ -10,13 +10,22 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import as_count, check_choice, collected, level
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, run_starts, sums_of
 from deadheat.data.groups import BETWEEN, read_groups
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import DataError, ParameterError, Plain, counted, three
+from deadheat.errors import (
+    DataError,
+    ParameterError,
+    Plain,
+    as_count,
+    as_level,
+    check_choice,
+    collected,
+    counted,
+    three,
+)
 from deadheat.evaluation.intervals import why_unknown
 from deadheat.evaluation.repeats import Repeats
 from deadheat.io.forking import check_threads
@@ -200,7 +209,7 @@ def exposure(
     """
     check_choice("target", target, ("all", "relevant"))
     cutoff = None if cutoff is None else as_count("cutoff", cutoff)
-    confidence_level = level("confidence_level", confidence_level)
+    confidence_level = as_level("confidence_level", confidence_level)
     given, judged, notes = _runs_of(run), None, tuple[str, ...]()
     name = run.name if isinstance(run, Repeats) else "scores"
     if is_array(given[0]):

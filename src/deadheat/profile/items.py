@@ -9,12 +9,11 @@ from typing import Any, Self, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import as_count, is_number, positive
 from deadheat.arrays import ArrayLike, FloatArray, IntArray, TextArray, run_starts, sums_of
 from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import ParameterError, Plain, counted
+from deadheat.errors import ParameterError, Plain, as_count, as_positive, counted, is_number
 from deadheat.io.forking import check_threads
 from deadheat.placements.dense import entries_of, lists_of_matrix
 from deadheat.placements.libraries import is_array, to_memory
@@ -223,7 +222,7 @@ def profile_of(
             hint=f"items={cutoff} keeps as many ranks of each list",
         )
     n_items = None if n_items is None else as_count("n_items", n_items)
-    n_users = None if n_users is None else positive("n_users", n_users)
+    n_users = None if n_users is None else as_positive("n_users", n_users)
     if not (is_number(head) and 0 <= head <= 1):
         raise ParameterError(argument="head", given=head, allowed="a number from 0 to 1")
     known, users = _popularity_of(popularity, n_users, lists.doc_ids)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from deadheat.arguments import as_count, collected
 from deadheat.arrays import FloatArray
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError, ParameterError, counted, did_you_mean
+from deadheat.errors import DataError, ParameterError, as_count, collected, counted, did_you_mean
 from deadheat.evaluation.evaluate import Measures, evaluate, parse_measures
 from deadheat.io.mappings import check_number
 from deadheat.measures import Measure, parse_measure

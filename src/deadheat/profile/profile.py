@@ -10,11 +10,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import whole
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Run, Source, check_each
-from deadheat.errors import NOISE, ParameterError, Plain, counted, short_repr
+from deadheat.errors import NOISE, ParameterError, Plain, counted, short_repr, whole
 from deadheat.evaluation.evaluate import (
     RuleDifference,
     check_rule,

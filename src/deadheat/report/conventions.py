@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from deadheat.arguments import collected
-from deadheat.errors import BY_DOC_ID, counted, in_brackets, three
+from deadheat.errors import BY_DOC_ID, collected, counted, in_brackets, three
 from deadheat.evaluation.facts import NOTABLE, TOP
 from deadheat.evaluation.filling import N_FILLINGS
 from deadheat.evaluation.intervals import MANY, Interval, heavy

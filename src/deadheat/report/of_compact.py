@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from deadheat import arguments
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair
 from deadheat.comparison.verdict import doubt, favoured
-from deadheat.errors import counted, three
+from deadheat.errors import counted, three, whole
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.strata import keys_of
 from deadheat.measures import Measure
@@ -202,7 +201,7 @@ def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Seque
     clusters = "" if n_clusters is None else f", by {counted(n_clusters, 'cluster')}"
     level, corrected = f"{1 - design.confidence_level:.3g}", corrected_by(design, has_strata=len(parts) > 1)
     yield f"Significant: p < {level} by {test}{clusters}, {design.alternative}, {corrected}."
-    yield _of_ties(next(iter(comparison.evaluations.values())).ties, arguments.whole(design.rng))
+    yield _of_ties(next(iter(comparison.evaluations.values())).ties, whole(design.rng))
 
 
 def _numbers(measures: Sequence[Measure], over: str, by: str = "") -> Iterator[str]:

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from deadheat import arguments
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.judged import sampling_doubts
 from deadheat.comparison.pairs import Pair, least_adjusted, least_p, n_differing, n_units
 from deadheat.comparison.verdict import ENOUGH, Verdict, headline_of_strata, judge_strata
-from deadheat.errors import BY_DOC_ID, counted, in_brackets, joined, three
+from deadheat.errors import BY_DOC_ID, counted, in_brackets, joined, three, whole
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval
 from deadheat.evaluation.strata import keys_of, label
@@ -407,7 +406,7 @@ def _facts(comparison: Comparison, parts: Parts, qrels: str, among: str) -> list
         Fact("n_queries", max(pair.n_queries for pair in comparison.pairs), "queries", text),
         Fact("n_clusters", n_clusters),
         *brought_together(comparison.together),
-        *tell_ties(evaluations[0].ties, arguments.whole(design.rng)),
+        *tell_ties(evaluations[0].ties, whole(design.rng)),
         *tell_intervals(design, found, differences, clusters="" if n_clusters is None else "clusters"),
         *tell_tests(design, placed, has_clusters=n_clusters is not None, has_strata=() not in parts, among=among),
         *_of_judge(comparison, parts),
@@ -453,7 +452,7 @@ def tell_intervals(
     unit : tuple of str
         What a query is called, in the singular and the plural.
     """
-    seed = arguments.whole(design.rng)
+    seed = whole(design.rng)
     of_means = {one.method for *_, one in found}
     methods = [
         ("means" if differences and len(of_means) == 1 else f"{'means of ' * bool(differences)}{measure}", one.method)

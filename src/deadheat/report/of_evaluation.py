@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat import arguments
 from deadheat.arrays import FloatArray
-from deadheat.errors import NOISE, counted, three
+from deadheat.errors import NOISE, counted, three, whole
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.evaluation.strata import NONE, label, order
@@ -325,7 +324,7 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions | None, digits: i
         if not one[measure].measure.total
     ]
     methods = [(measure, interval.method) for measure, *_, interval in found]
-    how = estimated_by(methods, units, options.n_resamples, arguments.whole(options.rng)) if found else "none of counts"
+    how = estimated_by(methods, units, options.n_resamples, whole(options.rng)) if found else "none of counts"
     known = [one for one in found if not math.isnan(one[-1].low)]
     yield Fact("intervals", options.to_dict(), "intervals", how)
     if len(known) < len(found):

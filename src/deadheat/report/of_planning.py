@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from polars import DataFrame
 
-from deadheat import arguments, stats
+from deadheat import stats
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair, n_units
-from deadheat.errors import counted, three
+from deadheat.errors import counted, three, whole
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.evaluation.strata import keys_of, label
 from deadheat.report.conventions import drawn_with, gathered
@@ -192,5 +192,5 @@ def tell_ranks(comparison: Comparison) -> Fact:
     return said(
         "ranks",
         f"by the exact mean; bootstrap over {units}, with the ties of every drawn query broken at random,"
-        f" {design.n_resamples:,} resamples{drawn_with(arguments.whole(design.rng))}",
+        f" {design.n_resamples:,} resamples{drawn_with(whole(design.rng))}",
     )

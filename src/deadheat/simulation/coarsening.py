@@ -13,7 +13,6 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import FORMATS, MAX_DECIMALS, Rng, as_count, as_rng, changed, check_choice, whole
 from deadheat.arrays import members
 from deadheat.comparison.comparison import named_runs
 from deadheat.comparison.flips import Flip, TieSums, flip, gap_of, normal_error_of, normal_flip, side_of
@@ -23,7 +22,19 @@ from deadheat.data.precision import round_and_warn
 from deadheat.data.rows import MemoryRows
 from deadheat.data.shown import Plottable, frame_of
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import ParameterError, Plain, counted
+from deadheat.errors import (
+    FORMATS,
+    MAX_DECIMALS,
+    ParameterError,
+    Plain,
+    Rng,
+    as_count,
+    as_rng,
+    changed,
+    check_choice,
+    counted,
+    whole,
+)
 from deadheat.evaluation.evaluate import are_runs, evaluate_beside, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.warned import warn

@@ -9,11 +9,21 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import Rng, as_count, as_rng, generator, is_number
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.data.shown import frame_of
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import ParameterError, Plain, UnknownMeasureError, counted, did_you_mean
+from deadheat.errors import (
+    ParameterError,
+    Plain,
+    Rng,
+    UnknownMeasureError,
+    as_count,
+    as_rng,
+    counted,
+    did_you_mean,
+    generator,
+    is_number,
+)
 from deadheat.evaluation.evaluate import EvaluationArguments, evaluate, keys_of, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import TieSpread

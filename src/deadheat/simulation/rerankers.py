@@ -15,11 +15,10 @@ from typing import IO, Any, TypeAlias, TypeVar, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import Rng, as_count, as_rng, generator, is_number, whole
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.data.shown import Plottable
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import ParameterError, counted, did_you_mean
+from deadheat.errors import ParameterError, Rng, as_count, as_rng, counted, did_you_mean, generator, is_number, whole
 from deadheat.evaluation.evaluate import parse_measures
 from deadheat.io.forking import check_threads
 from deadheat.io.formats import write

@@ -4,9 +4,8 @@ from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
-from deadheat.arguments import array_of, check_choice
 from deadheat.arrays import ArrayLike, FloatArray, IntArray
-from deadheat.errors import ParameterError, Plain
+from deadheat.errors import ParameterError, Plain, array_of, check_choice
 from deadheat.settings import ALTERNATIVES
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]

@@ -4,10 +4,8 @@ import math
 
 import numpy as np
 
-from deadheat import arguments
-from deadheat.arguments import is_number, level
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray
-from deadheat.errors import ParameterError
+from deadheat.errors import ParameterError, Rng, as_level, as_resamples, check_choice, generator, is_number
 from deadheat.settings import BOUNDED, OF_ANY_MEANS
 from deadheat.stats import checks
 from deadheat.stats.units import (
@@ -31,7 +29,7 @@ def interval_bounds(
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
     cluster: ArrayLike | None = None,
-    rng: arguments.Rng = None,
+    rng: Rng = None,
     means: ArrayLike | None = None,
     limits: tuple[float, float] = (0.0, 1.0),
     weights: ArrayLike | None = None,
@@ -103,9 +101,9 @@ def interval_bounds(
     >>> low.round(1).tolist(), high.round(1).tolist()
     ([0.1, 0.3], [0.9, 1.0])
     """
-    arguments.check_choice("method", method, METHODS)
-    level = arguments.level("confidence_level", confidence_level)
-    n_resamples = arguments.resamples("n_resamples", n_resamples)
+    check_choice("method", method, METHODS)
+    level = as_level("confidence_level", confidence_level)
+    n_resamples = as_resamples("n_resamples", n_resamples)
     values = checks.matrix("values", values)
     codes, own = checks.clusters(cluster, len(values)), checks.weights(weights, values)
     bounds = np.full((2, values.shape[1]), np.nan)
@@ -114,7 +112,7 @@ def interval_bounds(
         for units in units_of(values, codes, weights=own):
             bounds[:, units.columns] = _resampled_bounds(units, resampled[:, units.columns], method, level)
         return bounds[0], bounds[1]
-    seed = int(arguments.generator(rng).integers(1 << 63))  # as `resampled_means`: columns share the resamples
+    seed = int(generator(rng).integers(1 << 63))  # as `resampled_means`: columns share the resamples
     for units in units_of(values, codes, fewest=1 if method == BOUNDED else 2, weights=own):
         drawn = np.random.default_rng(seed)
         if method == BOUNDED:
@@ -219,7 +217,7 @@ def proportion_bounds(totals: ArrayLike, n: int, confidence_level: float = 0.95)
     """
     from scipy import special
 
-    tail = (1 - arguments.level("confidence_level", confidence_level)) / 2
+    tail = (1 - as_level("confidence_level", confidence_level)) / 2
     sums = np.clip(np.asarray(totals, np.float64), 0, n)
     if not n:
         return np.full((2, *sums.shape), np.nan)
@@ -397,7 +395,7 @@ def quantile_bounds(
 
     if not is_number(quantile) or not 0 < quantile < 1:
         raise ParameterError(argument="quantile", given=quantile, allowed="a number between 0 and 1")
-    tail = (1 - level("confidence_level", confidence_level)) / 2 + ROUNDING  # half of 1 - 0.8 is less than 0.1
+    tail = (1 - as_level("confidence_level", confidence_level)) / 2 + ROUNDING  # half of 1 - 0.8 is less than 0.1
     ordered = np.sort(values[~np.isnan(values)])
     n, counts = len(ordered), np.arange(len(ordered))
     n_low = int((special.bdtr(counts, n, quantile) <= tail).sum())  # of l = 1, 2, ...

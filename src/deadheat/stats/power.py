@@ -3,8 +3,7 @@
 import math
 from bisect import bisect_left
 
-from deadheat import arguments
-from deadheat.errors import ParameterError
+from deadheat.errors import ParameterError, as_count, as_level, as_positive, is_number
 from deadheat.stats import checks
 
 MAX_QUERIES = 10**9
@@ -50,12 +49,12 @@ def power(
     >>> round(power(0.02, 0.1, 50), 3), round(power(0.02, 0.1, 200), 3)
     (0.284, 0.804)
     """
-    if not arguments.is_number(difference) or not math.isfinite(difference):
+    if not is_number(difference) or not math.isfinite(difference):
         raise ParameterError(argument="difference", given=difference, allowed="a finite number")
     checks.alternative(alternative)
-    ratio = difference / arguments.positive("std", std)
-    n_queries = arguments.as_count("n_queries", n_queries, low=2)
-    return _power(ratio, n_queries, 1 - arguments.level("confidence_level", confidence_level), alternative)
+    ratio = difference / as_positive("std", std)
+    n_queries = as_count("n_queries", n_queries, low=2)
+    return _power(ratio, n_queries, 1 - as_level("confidence_level", confidence_level), alternative)
 
 
 def sample_size(
@@ -100,13 +99,13 @@ def sample_size(
     alpha = check_power(power, confidence_level)
     checks.alternative(alternative)
     towards = -1.0 if alternative == "less" else 1.0
-    possible = arguments.is_number(difference) and math.isfinite(difference)
+    possible = is_number(difference) and math.isfinite(difference)
     if not possible or difference == 0 or (alternative != "two-sided" and difference * towards < 0):
         signs = {"two-sided": "other than 0", "greater": "above 0", "less": "below 0"}[alternative]
         raise ParameterError(
             argument="difference", given=difference, allowed=f"a number {signs}", beside={"alternative": alternative}
         )
-    ratio = difference / arguments.positive("std", std)
+    ratio = difference / as_positive("std", std)
     high = 2
     while _power(ratio, high, alpha, alternative) < power:
         if high == MAX_QUERIES:
@@ -161,7 +160,7 @@ def detectable_difference(
     0.0404
     """
     alpha = check_power(power, confidence_level)
-    std, n_queries = arguments.positive("std", std), arguments.as_count("n_queries", n_queries, low=2)
+    std, n_queries = as_positive("std", std), as_count("n_queries", n_queries, low=2)
     sided = "two-sided" if checks.alternative(alternative) == "two-sided" else "greater"
     low, high = 0.0, 1.0
     while _power(high, n_queries, alpha, sided) < power:
@@ -174,8 +173,8 @@ def detectable_difference(
 
 def check_power(power: float, confidence_level: float) -> float:
     """Return the level of the test; raise `ParameterError` unless the wanted power exceeds it."""
-    alpha = 1 - arguments.level("confidence_level", confidence_level)
-    if not arguments.is_number(power) or not alpha < power < 1:
+    alpha = 1 - as_level("confidence_level", confidence_level)
+    if not is_number(power) or not alpha < power < 1:
         raise ParameterError(f"must lie between 1 - confidence_level = {alpha:g} and 1", argument="power", given=power)
     return alpha
 

@@ -6,9 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from deadheat import arguments
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, run_starts
-from deadheat.errors import ParameterError, Plain
+from deadheat.errors import ParameterError, Plain, Rng, as_resamples, generator
 from deadheat.stats import checks
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, ROUNDING, batches, sign_flip_sums, unit_sums
 
@@ -201,7 +200,7 @@ def tukey_p_values(
     *,
     n_resamples: int = 10_000,
     cluster: ArrayLike | None = None,
-    rng: arguments.Rng = None,
+    rng: Rng = None,
     weights: ArrayLike | None = None,
 ) -> FloatArray:
     """Compare all pairs of systems at once: randomised Tukey HSD.
@@ -247,13 +246,13 @@ def tukey_p_values(
         raise ParameterError(
             "must have a column for each of two or more systems", argument="values", given=Plain(values.shape[1])
         )
-    n_resamples = arguments.resamples("n_resamples", n_resamples)
+    n_resamples = as_resamples("n_resamples", n_resamples)
     codes = checks.clusters(cluster, len(values))
     complete = ~np.isnan(values).any(axis=1)
     own = checks.weights(weights, values)
     weighed = values if own is None else values * own
     units, _ = unit_sums(weighed[complete], None if codes is None else codes[complete])
-    ranges = np.sort(_permuted_ranges(units, n_resamples, arguments.generator(rng)))
+    ranges = np.sort(_permuted_ranges(units, n_resamples, generator(rng)))
     sums, tolerance = units.sum(axis=0), ROUNDING * np.abs(units).sum()
     return (1 + n_resamples - np.searchsorted(ranges, np.abs(sums[:, None] - sums) - tolerance)) / (n_resamples + 1)
 

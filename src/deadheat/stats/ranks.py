@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.arguments import Rng, generator
 from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.errors import Rng, generator
 from deadheat.kernels.segments import segment_sums
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, ROUNDING, Units, batches, bootstrap_means, drawn_counts
 

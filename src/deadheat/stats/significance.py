@@ -6,10 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from deadheat import arguments
-from deadheat.arguments import array_of, check_choice
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray
-from deadheat.errors import ParameterError, Plain
+from deadheat.errors import ParameterError, Plain, Rng, array_of, as_level, as_resamples, check_choice, generator
 from deadheat.settings import CLUSTERED, CORRECTIONS, TESTS
 from deadheat.stats import checks
 from deadheat.stats.intervals import t_bounds
@@ -53,7 +51,7 @@ def p_values(
     alternative: str = "two-sided",
     n_resamples: int = 10_000,
     cluster: ArrayLike | None = None,
-    rng: arguments.Rng = None,
+    rng: Rng = None,
     means: ArrayLike | None = None,
     weights: ArrayLike | None = None,
 ) -> Significance:
@@ -107,9 +105,9 @@ def p_values(
     >>> found.p_values.tolist(), found.is_exact.tolist()
     ([0.25, 1.0], [True, True])
     """
-    arguments.check_choice("test", test, TESTS)
+    check_choice("test", test, TESTS)
     side = checks.alternative(alternative)
-    n_resamples = arguments.resamples("n_resamples", n_resamples)
+    n_resamples = as_resamples("n_resamples", n_resamples)
     differences = checks.matrix("differences", differences)
     codes, own = checks.clusters(cluster, len(differences)), checks.weights(weights, differences)
     for name, beside in (("cluster", codes), ("weights", own)):
@@ -123,14 +121,14 @@ def p_values(
                 alternative=side,
                 n_resamples=n_resamples,
                 cluster=codes,
-                rng=arguments.generator(rng),
+                rng=generator(rng),
             )
         )
     if test == "bootstrap":
         resampled = means_of(means, differences, n_resamples=n_resamples, cluster=codes, rng=rng, weights=own)
         return _bootstrap(differences, codes, side, partial(_mean_of, resampled=resampled), own)
     if test == "bootstrap-t":
-        seed = int(arguments.generator(rng).integers(1 << 63))  # as `resampled_means`: columns share the resamples
+        seed = int(generator(rng).integers(1 << 63))  # as `resampled_means`: columns share the resamples
         return _bootstrap(differences, codes, side, partial(_t_of, n_resamples=n_resamples, seed=seed), own)
     if test == "wilcoxon":
         return _wilcoxon(differences, side)
@@ -350,7 +348,7 @@ def is_doubtful(skewness: FloatArray, n_units: IntArray, test: str) -> BoolArray
     >>> is_doubtful(np.array([1.5, 1.5, 0.9]), np.array([25, 100, 10]), "randomization").tolist()
     [True, False, False]
     """
-    arguments.check_choice("test", test, (*BEARABLE, "wilcoxon", "sign"))
+    check_choice("test", test, (*BEARABLE, "wilcoxon", "sign"))
     if test not in BEARABLE:
         return np.zeros(len(skewness), np.bool_)
     return np.abs(skewness) > np.maximum(VISIBLE, BEARABLE[test] * np.sqrt(n_units))
@@ -573,7 +571,7 @@ def _against_margin(
 ) -> Equivalence:
     values = checks.matrix("differences", differences)
     margins = _margins(margin, values, allow_zero=not both_sides)
-    level = arguments.level("confidence_level", confidence_level)
+    level = as_level("confidence_level", confidence_level)
     found, low, high = np.full((3, values.shape[1]), np.nan)
     for units in units_of(values, checks.clusters(cluster, len(values)), weights=checks.weights(weights, values)):
         means, errors, freedom = units.means, units.standard_errors, units.freedom

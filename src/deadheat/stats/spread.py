@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from deadheat import arguments
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray
+from deadheat.errors import Rng, as_level
 from deadheat.stats import checks
 from deadheat.stats.units import ROUNDING, means_of, units_of
 
@@ -45,7 +45,7 @@ def spread_of_means(
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
     cluster: ArrayLike | None = None,
-    rng: arguments.Rng = None,
+    rng: Rng = None,
     means: ArrayLike | None = None,
 ) -> Spread:
     r"""Return the variance of the means of columns whose rows are paired, with an interval for that of all such rows.
@@ -89,7 +89,7 @@ def spread_of_means(
     >>> round(found.variance, 4), bool(found.low < found.variance < found.high)
     (0.0225, True)
     """
-    level = arguments.level("confidence_level", confidence_level)
+    level = as_level("confidence_level", confidence_level)
     given = checks.matrix("values", values)
     whole: BoolArray = np.asarray(~np.isnan(given).any(axis=1))
     codes = checks.clusters(cluster, len(given))

@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.arguments import Rng, generator, resamples
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray
-from deadheat.errors import ParameterError, Plain
+from deadheat.errors import ParameterError, Plain, Rng, as_resamples, generator
 from deadheat.kernels.weighting import are_equal, effective_number, relative
 from deadheat.stats import checks
 
@@ -313,7 +312,7 @@ def resampled_means(
     """
     values = checks.matrix("values", values)
     codes, own = checks.clusters(cluster, len(values)), checks.weights(weights, values)
-    n_resamples = resamples("n_resamples", n_resamples)
+    n_resamples = as_resamples("n_resamples", n_resamples)
     seed = int(generator(rng).integers(1 << 63))  # one for all: a column's resamples do not depend on the others
     means = np.full((n_resamples, values.shape[1]), np.nan)
     for units in units_of(values, codes, fewest=1, weights=own):

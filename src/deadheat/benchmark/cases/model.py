@@ -10,10 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.arguments import as_count, check_choice, collected, is_number
 from deadheat.benchmark.ontology import LABEL, Ontology
 from deadheat.data.tables import Qrels
-from deadheat.errors import CasesError, DataError, counted
+from deadheat.errors import CasesError, DataError, as_count, check_choice, collected, counted, is_number
 
 LABELS = ("language", "difficulty", "category", "domain")
 _BETWEEN = re.compile(r"\s*[;,\n]\s*|\s+/\s+")  # ids in a cell, in the place of |

@@ -9,13 +9,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self
 
-from deadheat.arguments import collected, package
 from deadheat.benchmark.cases.model import LABELS, SMALL, Case
 from deadheat.benchmark.cases.reading import FIELDS, IDS, CaseFile, Finding, examine, finding, label, quoted
 from deadheat.benchmark.languages import code_of, guess, known
 from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.data.tables import label_of
-from deadheat.errors import DataError, counted, did_you_mean, shown
+from deadheat.errors import DataError, collected, counted, did_you_mean, package, shown
 from deadheat.io.source import readable
 
 NEEDED = {"case_id", "text", *IDS, "relevance"}

@@ -17,9 +17,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.arguments import is_number
 from deadheat.arrays import FloatArray, IntArray, run_starts
-from deadheat.errors import DataError, ParameterError, Plain, three
+from deadheat.errors import DataError, ParameterError, Plain, is_number, three
 from deadheat.kernels.segments import ratio
 
 MAX_BYTES = 1 << 26  # for the bits that say which terms are below which

@@ -11,7 +11,6 @@ from typing import Self
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import as_count, check_choice, collected, whole
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.benchmark.ontology.graph import KINDS, Graph, build, checked, intrinsic
 from deadheat.benchmark.ontology.names import (
@@ -32,7 +31,11 @@ from deadheat.errors import (
     Plain,
     SourceTypeError,
     UnknownExpectedWarning,
+    as_count,
+    check_choice,
+    collected,
     three,
+    whole,
 )
 
 MAX_CELLS = 1 << 23  # 64 MB of similarities are kept

@@ -10,10 +10,9 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from deadheat.arguments import package
 from deadheat.benchmark.ontology.names import SCOPES, Synonym
 from deadheat.benchmark.ontology.ontology import Ontology
-from deadheat.errors import DeadheatWarning, DuplicateError, FileFormatError, three
+from deadheat.errors import DeadheatWarning, DuplicateError, FileFormatError, package, three
 from deadheat.io.objects import parsed as parsed_json
 from deadheat.io.source import decoded, read_all, readable
 

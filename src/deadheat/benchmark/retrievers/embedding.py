@@ -23,7 +23,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from deadheat.arguments import as_count, check_choice
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers.protocol import (
@@ -36,7 +35,7 @@ from deadheat.benchmark.retrievers.protocol import (
     top,
     written,
 )
-from deadheat.errors import DataError, DeadheatWarning, MissingDependencyError, ParameterError
+from deadheat.errors import DataError, DeadheatWarning, MissingDependencyError, ParameterError, as_count, check_choice
 from deadheat.io.phases import phase
 from deadheat.io.writing import replacing
 

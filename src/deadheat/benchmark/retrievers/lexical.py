@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.arguments import check_choice, package
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.languages import ALLOWED, NAMES, base, is_code, near_code
@@ -27,7 +26,7 @@ from deadheat.benchmark.retrievers.protocol import (
     top,
     written,
 )
-from deadheat.errors import DataError, ParameterError
+from deadheat.errors import DataError, ParameterError, check_choice, package
 
 # of NAMES, those that bm25s has stop words for
 STOPPED = ("da", "de", "en", "es", "fr", "it", "nl", "no", "pt", "ru", "sv", "tr", "zh")

@@ -12,11 +12,20 @@ from typing import NoReturn, Protocol, Self, TypeVar, cast, runtime_checkable
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import as_count, is_number
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.benchmark.collection import Collection
 from deadheat.data.tables import Run, label_of
-from deadheat.errors import DataError, DuplicateError, ParameterError, Plain, SourceTypeError, counted, shown
+from deadheat.errors import (
+    DataError,
+    DuplicateError,
+    ParameterError,
+    Plain,
+    SourceTypeError,
+    as_count,
+    counted,
+    is_number,
+    shown,
+)
 from deadheat.io.source import readable
 
 T = TypeVar("T")

@@ -18,13 +18,12 @@ from urllib.request import Request, urlopen
 
 import polars as pl
 
-from deadheat.arguments import as_count, collected, package
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers.embedding import default_folder
 from deadheat.benchmark.retrievers.lexical import BM25
 from deadheat.benchmark.retrievers.protocol import SCHEMA, Hits, Retriever, retrieve
 from deadheat.data.judgments import read_grade
-from deadheat.errors import DataError, NoteWarning, ParameterError, Plain, counted, shown
+from deadheat.errors import DataError, NoteWarning, ParameterError, Plain, as_count, collected, counted, package, shown
 from deadheat.io.phases import phase
 
 ALLOWED = "module:function, cross-encoder:MODEL, a function grade(query, text), or an LLM"

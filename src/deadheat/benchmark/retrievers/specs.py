@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from deadheat.arguments import literal
 from deadheat.benchmark.retrievers.embedding import Embedding
 from deadheat.benchmark.retrievers.lexical import BM25, StringSimilarity
 from deadheat.benchmark.retrievers.protocol import Function, Retriever, RunFile
@@ -23,6 +22,7 @@ from deadheat.errors import (
     SourceTypeError,
     did_you_mean,
     joined,
+    literal,
 )
 from deadheat.io.formats import SUFFIXES
 

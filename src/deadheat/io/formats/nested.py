@@ -8,9 +8,8 @@ from typing import IO, Any
 import numpy as np
 import polars as pl
 
-from deadheat.arguments import LARGEST_INTEGER
 from deadheat.arrays import FloatArray
-from deadheat.errors import DataError, FileFormatError, Plain, shown
+from deadheat.errors import LARGEST_INTEGER, DataError, FileFormatError, Plain, shown
 from deadheat.io.exports import exported
 from deadheat.io.formats.base import CASES, Content, Format, register
 from deadheat.io.kinds import CASES_KEYS, KEYS, Kind, are_cases, resolve_columns

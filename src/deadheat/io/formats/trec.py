@@ -19,8 +19,16 @@ from typing import IO
 
 import polars as pl
 
-from deadheat.arguments import LARGEST_INTEGER
-from deadheat.errors import Advice, DataError, MalformedRowError, Plain, SwappedFilesError, counted, shown
+from deadheat.errors import (
+    LARGEST_INTEGER,
+    Advice,
+    DataError,
+    MalformedRowError,
+    Plain,
+    SwappedFilesError,
+    counted,
+    shown,
+)
 from deadheat.io.census import Blanks, count_blanks, with_single_blanks
 from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register, split_off
 from deadheat.io.kinds import KNOWN_NAMES, OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, WRONG_ORDER, Kind
