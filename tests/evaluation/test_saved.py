@@ -15,7 +15,7 @@ import pytest
 import deadheat as dh
 from deadheat.errors import DataError, MeasureError, ParameterError
 from deadheat.evaluation.evaluate import DEFAULT_MEASURES
-from deadheat.measures.custom import StoredMeasure
+from deadheat.measures.orders import StoredMeasure
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 from deadheat.report.as_json import as_json

@@ -9,7 +9,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DeadheatWarning
-from deadheat.measures import geometric, interpolated, orders, prefix
+from deadheat.measures import average, geometric, orders, prefix
 from support.command import ok
 
 EARLY = {"INST", "NERR8", "NERR9", "NERR10", "NERR11"}
@@ -34,7 +34,7 @@ def test_drawn_orders_are_near_the_exact_values(notation: str, monkeypatch: pyte
     qrels, run = tied_run()
     exact = dh.evaluate(qrels, run, [notation])[notation]
     assert not exact.standard_error.any()
-    for module in (interpolated, prefix, geometric):
+    for module in (average, prefix, geometric):
         monkeypatch.setattr(module, "MOST_STEPS", 0)
     drawn = dh.evaluate(qrels, run, [notation])[notation]
     assert (drawn.standard_error > 0).sum() >= 4

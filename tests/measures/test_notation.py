@@ -13,8 +13,8 @@ import pytest
 import deadheat as dh
 from deadheat.errors import MeasureError, ParameterError, UnknownMeasureError
 from deadheat.gates.notation import parse_gate
+from deadheat.measures.base import Number
 from deadheat.measures.notation import LONGEST, split_notation
-from deadheat.measures.parameters import Number
 from deadheat.report.of_measures import report_measure
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from dataclasses import FrozenInstanceError, dataclass, fields, replace
 import pytest
 
 from deadheat.measures import AP, MAP, RBP, RR, Custom, Measure, measures
-from deadheat.measures.base import ALIASES, REGISTRY, register
-from deadheat.measures.parameters import Number, parameter
+from deadheat.measures.base import ALIASES, REGISTRY, Number, parameter, register
 
 EVERY = sorted(measures().values(), key=repr)
 

@@ -6,8 +6,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import MeasureError, UnknownMeasureError
-from deadheat.measures.notation import split_notation
-from deadheat.measures.words import DOUBTED, MEANINGS
+from deadheat.measures.notation import DOUBTED, MEANINGS, split_notation
 from support.command import ok
 
 READ = {

@@ -21,7 +21,7 @@ from deadheat.errors import Rng, generator
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.kernels.weighting import relative
 from deadheat.measures import Measure
-from deadheat.measures.custom import StoredMeasure
+from deadheat.measures.orders import StoredMeasure
 from deadheat.placements.placements import Placements
 
 T = TypeVar("T")

@@ -23,7 +23,7 @@ from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.reconciling import check_conventions, reconciled
 from deadheat.evaluation.saved import SavedSummary, is_saved, read_summary, stated
 from deadheat.io.source import path_named
-from deadheat.measures.custom import StoredMeasure
+from deadheat.measures.orders import StoredMeasure
 from deadheat.settings import Design
 
 NUMBERS = ("mean", "low", "high", "tie_min", "tie_max", "n_queries")

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from deadheat.measures.abstain import Abstain
+from deadheat.measures.top import Abstain
 from deadheat.placements.placements import Placements
 
 SIDES = ("rate", "precision", "recall")

@@ -23,8 +23,8 @@ from deadheat.evaluation.warned import warn
 from deadheat.io.records import Wanted, read_records
 from deadheat.io.source import path_named
 from deadheat.measures import MaxRel, Measure, NumRet
-from deadheat.measures.custom import StoredMeasure
 from deadheat.measures.notation import MeasureLike
+from deadheat.measures.orders import StoredMeasure
 from deadheat.measures.unjudged import deepest_counted, has_ends
 from deadheat.placements.kept import Kept, KeptRows
 from deadheat.placements.place import engine_of

@@ -13,8 +13,8 @@ from deadheat.kernels import sampled as kernel
 from deadheat.kernels.segments import ratio
 from deadheat.measures import RR, Hit, Measure, nDCG
 from deadheat.measures.base import CutMeasure, SumMeasure
-from deadheat.measures.custom import StoredMeasure
 from deadheat.measures.discounted import WeightedMeasure
+from deadheat.measures.orders import StoredMeasure
 from deadheat.measures.top import CutTopMeasure, RelevanceMeasure, TopMeasure
 from deadheat.placements import policies
 from deadheat.placements.dense import Counted

@@ -16,8 +16,7 @@ from deadheat.errors import DataError, ParameterError, did_you_mean
 from deadheat.kernels.segments import ratio, segment_sums
 from deadheat.measures import AP, ERR, IDCG, RR, Hit, Measure, nDCG
 from deadheat.measures.base import SumMeasure
-from deadheat.measures.discounted import WeightedMeasure
-from deadheat.measures.gains import LOWEST_POSITIVE, gains_of
+from deadheat.measures.discounted import LOWEST_POSITIVE, WeightedMeasure, gains_of
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 

@@ -21,8 +21,8 @@ from deadheat.evaluation.levels import at_level
 from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
 from deadheat.io.phases import phase
 from deadheat.measures import Measure
-from deadheat.measures.anywhere import ends_anywhere
 from deadheat.measures.orders import OrdersMeasure
+from deadheat.measures.unjudged import ends_anywhere
 from deadheat.placements import policies
 from deadheat.placements.place import Engine, engine_of
 from deadheat.placements.placements import Placements

@@ -36,7 +36,7 @@ from deadheat.figures.style import (
 )
 from deadheat.figures.systems import Systems, better, interval_options, is_moved, marks, name_among, named, of_mean
 from deadheat.measures import Measure, parse_measure
-from deadheat.measures.interpolated import IPrec
+from deadheat.measures.average import IPrec
 from deadheat.measures.notation import MeasureLike
 from deadheat.simulation.coarsening import AS_GIVEN, CoarseningProfile
 

@@ -37,7 +37,7 @@ from deadheat.gates.notation import EQUAL, LOWER_IS_BETTER, Gates, Threshold, pa
 from deadheat.gates.result import QUESTIONS, Check, GateResult
 from deadheat.kernels import weighting
 from deadheat.measures import Measure, parse_measure
-from deadheat.measures.custom import StoredMeasure
+from deadheat.measures.orders import StoredMeasure
 from deadheat.settings import GateOptions
 
 BEYOND = 10  # resampled means beyond either end of an interval, at least, in strata

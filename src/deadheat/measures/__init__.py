@@ -10,8 +10,8 @@ from pkgutil import iter_modules
 from types import ModuleType
 
 from deadheat.measures.base import REGISTRY, CutMeasure, Measure, MeasureType, measures, register
-from deadheat.measures.custom import Custom
 from deadheat.measures.notation import parse_measure
+from deadheat.measures.orders import Custom
 
 
 class _CallableModule(ModuleType):

@@ -1,16 +1,33 @@
-"""Averages over the relevant documents of precision and of recall: AP and AR."""
+"""Averages over the relevant documents of precision and of recall: AP and AR; GAP and Q of graded relevance.
+
+Interpolated precision is at levels of recall: IPrec, and AP11, its average over eleven.
+"""
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray
-from deadheat.kernels import counts, pairwise
+from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
+from deadheat.kernels import counts, interpolated, pairwise
 from deadheat.kernels.counts import Relevant
-from deadheat.kernels.segments import batches, ratio
-from deadheat.measures.base import CutMeasure, JointMeasure, Measure, SumMeasure, also_called, register
-from deadheat.measures.parameters import Choice, parameter
+from deadheat.kernels.segments import batches, ratio, scan_before, segment_sums
+from deadheat.measures.base import (
+    Choice,
+    CutMeasure,
+    JointMeasure,
+    Measure,
+    Number,
+    SumMeasure,
+    also_called,
+    once,
+    parameter,
+    parameters,
+    register,
+)
+from deadheat.measures.discounted import gains_of, scale_top
+from deadheat.measures.orders import OrdersMeasure
 from deadheat.measures.top import RelevanceMeasure, constant_norm
 from deadheat.placements.placements import Placements
 
@@ -273,3 +290,307 @@ class AR(CountConditional):
 
 
 MAP, MAR = also_called(AP, "MAP"), also_called(AR, "MAR")
+
+
+LARGEST_BETA = 1e6  # the count is lost in the gain from there on, and squares of still larger ones overflow
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Pairwise sums of the ties that hold documents with a value; `varied` tells which hold different ones."""
+
+    patterns: pairwise.Patterns
+    varied: BoolArray
+    query: IntArray
+    above: IntArray
+    tied: IntArray
+
+    @classmethod
+    def of(
+        cls, placements: Placements, rows: IntArray, starts: IntArray, values: FloatArray, patterns: pairwise.Patterns
+    ) -> "Sums":
+        """Return the sums of patterns that were made from the values of some rows, whose ties start at `starts`."""
+        query, above, tied = (column[rows][starts] for column in (placements.query, placements.above, placements.tied))
+        sizes = np.diff(np.append(starts, len(rows)))
+        other = values != values[np.repeat(starts, sizes)]
+        varied = (segment_sums(other.astype(np.int64), starts) > 0) | (sizes < tied)
+        return cls(patterns, varied, query, above, tied)
+
+
+def moment(
+    placements: Placements,
+    found: Sums,
+    inside: IntArray,
+    weight: Callable[[IntArray, IntArray], FloatArray],
+    *,
+    squares: bool,
+) -> FloatArray:
+    """Return the mean of the pairwise sum by query, or its variance (`squares`)."""
+    sums = pairwise.rank_sums(inside, weight, squares=squares)
+    if squares:
+        # A tie of equal documents has no variance, and no rounding error of one.
+        part = np.where(found.varied, pairwise.variance(found.patterns, sums, found.tied), 0.0)
+    else:
+        part = pairwise.mean(found.patterns, sums, found.tied)
+    return placements.by_query(part, found.query)
+
+
+@register(
+    "graded average precision",
+    "GAP@k = ∑ g_h C_(i,h) / i over i ≤ k and levels h ≤ r_i, divided by ∑ g_h over judged d and h ≤ r_d",
+)
+class GAP(SumMeasure, CutMeasure):
+    r"""Graded average precision.
+
+    .. math:: GAP = \frac{\sum_h g_h \sum_{i \le k,\ r_i \ge h} C_{i,h} / i}{\sum_d \sum_{h \le r_d} g_h}
+
+    with ``C_(i,h)`` the documents of relevance h or more in the top i, and equal weights g on the levels
+    1 .. `max_rel`: the average over users who each call another level relevant.
+
+    References
+    ----------
+    Robertson, Kanoulas and Yilmaz 2010, https://doi.org/10.1145/1835449.1835550.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 2}}, {"q": {"a": 0.5, "b": 0.5}}, ["GAP"]).means()
+    {'GAP': 0.9166666666666666}
+    """
+
+    max_rel: float | None = parameter(
+        None, Number(low=1, optional=True), "top of the scale; None: highest relevance of the qrels"
+    )
+
+    def _values(self, placements: Placements, relevance: FloatArray) -> FloatArray:
+        """Return the weight of all levels that each relevance reaches."""
+        top = max(np.floor(scale_top(self.max_rel, placements, "GAP")), 1.0)
+        return np.floor(np.maximum(relevance, 0.0)) / top
+
+    @once("max_rel")
+    def _sums(self, placements: Placements) -> Sums:
+        """Sum over pairs: two documents are both relevant for all who call the lower of their levels relevant."""
+        rows = np.flatnonzero(placements.relevance >= 1)
+        values, query = self._values(placements, placements.relevance[rows]), placements.query[rows]
+        starts = run_starts(query, placements.above[rows])
+        group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(rows))))
+        above = pairwise.minima_above(values, query, group - np.searchsorted(query[starts], query))
+        return Sums.of(placements, rows, starts, values, pairwise.minimum_patterns(values, above, starts))
+
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return the value of each query's judgments, added up."""
+        reached = self._values(placements, placements.judged_relevance)
+        return placements.by_query(reached, placements.judged_query)
+
+    def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
+        """Return the mean of each query's sum over all tie orders, or its variance (`squares`)."""
+        found = self._sums(placements)
+        inside = self.inside(found.above, found.tied)
+        return moment(placements, found, inside, lambda rows, j: 1 / (found.above[rows, None] + j), squares=squares)
+
+    def has_relevant(self, placements: Placements) -> BoolArray:
+        """Tell which queries have a judgment of level 1 or more."""
+        return placements.n_relevant(1) > 0
+
+
+@register("Q-measure", "Q@k = 1/R ∑ (C_i + β cg_i) / (i + β cg^*_i) over the ranks i ≤ k of relevant documents")
+class Q(SumMeasure, RelevanceMeasure, CutMeasure):
+    r"""Q-measure: average precision whose precision is blended with cumulative gain.
+
+    .. math:: Q@k = \frac{1}{R} \sum_{i \le k,\ d_i\ \text{relevant}} \frac{C_i + \beta\, cg_i}{i + \beta\, cg^*_i}
+
+    with :math:`C_i` relevant documents and :math:`cg_i` their cumulative gain (positive relevance) in the top i, and
+    :math:`cg^*_i` the same for the ideal ranking of all judged documents. Documents of relevance below `rel` gain
+    nothing. ``beta=0`` is average precision.
+
+    References
+    ----------
+    Sakai 2007, https://doi.org/10.1016/j.ipm.2006.07.020.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 2}}, {"q": {"a": 0.5, "b": 0.5}}, ["Q"]).means()
+    {'Q': 0.9166666666666666}
+    """
+
+    binary = False
+
+    beta: float = parameter(1, Number(low=0, high=LARGEST_BETA), "weight of the gain against the count")
+
+    @once("rel", "beta")
+    def _sums(self, placements: Placements) -> Sums:
+        rows = np.flatnonzero(placements.relevance >= self.rel)
+        query, relevant = placements.query[rows], np.ones(len(rows))
+        starts = run_starts(query, placements.above[rows])
+        values = relevant + self.beta * gains_of("linear", placements.relevance[rows])
+        before = scan_before(segment_sums(values, starts), query[starts], np.add)
+        above = np.repeat(before, np.diff(np.append(starts, len(rows))))
+        return Sums.of(placements, rows, starts, values, pairwise.product_patterns(relevant, values, above, starts))
+
+    @once("rel")
+    def _ideal(self, placements: Placements) -> FloatArray:
+        """Return the cumulative gain of the ideal ranking down to each judgment, of shape (n_judged,)."""
+        relevance = placements.judged_relevance
+        gains = np.where(relevance >= self.rel, gains_of("linear", relevance), 0.0)
+        return gains + scan_before(gains, placements.judged_query, np.add)
+
+    def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
+        """Return the mean of each query's sum over all tie orders, or its variance (`squares`)."""
+        found, ideal = self._sums(placements), self._ideal(placements)
+        judged = placements.cached(
+            "n_judged", lambda: np.bincount(placements.judged_query, minlength=placements.n_queries)
+        )
+        start = np.cumsum(judged) - judged
+
+        def weight(rows: IntArray, j: IntArray) -> FloatArray:
+            rank, query = found.above[rows, None] + j, found.query[rows, None]
+            gain = ideal[start[query] + np.minimum(rank, judged[query]) - 1]
+            return 1 / (rank + self.beta * gain)
+
+        return moment(placements, found, self.inside(found.above, found.tied), weight, squares=squares)
+
+    def divisor(self, placements: Placements) -> IntArray:
+        """Return R."""
+        return placements.n_relevant(self.rel)
+
+
+MOST_STEPS = 1 << 26  # numbers computed for one query, in about a second; beyond, orders are drawn
+
+
+@parameters
+class InterpolatedMeasure(RelevanceMeasure, OrdersMeasure):
+    """The average of interpolated precision over levels of recall."""
+
+    rounding: str = parameter(
+        "trec_eval 9",
+        Choice(("trec_eval 9", "trec_eval 10", "ceil")),
+        "relevant documents of a recall: l R + 0.9 rounded down, l R rounded, or l R rounded up",
+    )
+
+    @property
+    @abstractmethod
+    def levels(self) -> FloatArray:
+        """Levels of recall, of shape (n_levels,)."""
+
+    def need(self, placements: Placements) -> IntArray:
+        """Return how many relevant documents each level needs, 1 or more, of shape (n_queries, n_levels)."""
+        count = placements.n_relevant(self.rel)[:, None] * self.levels
+        if self.rounding == "trec_eval 9":
+            rounded = np.floor(count + 0.9)
+        elif self.rounding == "trec_eval 10":
+            rounded = np.floor(count) + (count - np.floor(count) >= 0.5)
+        else:
+            rounded = np.ceil(count)
+        return np.maximum(rounded, 1.0).astype(np.int64)
+
+    def codes(self, relevance: FloatArray) -> FloatArray:
+        """Return 1 for relevant documents, else 0."""
+        return 1.0 * (relevance >= self.rel)
+
+    def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
+        """Return the value of each ranking."""
+        count = np.cumsum(rankings, axis=1)
+        precision = count / np.arange(1, rankings.shape[1] + 1)
+        highest = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
+        total = np.zeros(len(rankings))
+        for need in self.need(placements)[query].tolist():
+            if need <= count[0, -1]:
+                total += np.take_along_axis(highest, (count >= need).argmax(axis=1)[:, None], axis=1)[:, 0]
+        return total / len(self.levels)
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the values of the worst and of the best order, also where orders are drawn."""
+        return Measure.extremes(self, placements)
+
+    def n_steps(self, placements: Placements) -> float:
+        """Return how many numbers the exact moments take: some 60 million in a second."""
+        random, ties, _ = self._split(placements)
+        steps = interpolated.n_steps(ties, self.need(placements)[random])
+        return float(np.minimum(steps, MOST_STEPS).sum())
+
+    def _split(self, placements: Placements) -> tuple[IntArray, Relevant, Relevant]:
+        """Return the queries whose value an order changes, the ties that matter to them, and those of the others."""
+        found, need = placements.relevant(self.rel), self.need(placements)
+        ties = found[found.before + found.count >= need.min(axis=1)[found.query]]
+        is_random = np.isin(np.arange(placements.n_queries), ties.query[ties.count < ties.tied])
+        return np.flatnonzero(is_random), ties[is_random[ties.query]].numbered(), ties[~is_random[ties.query]]
+
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Compute mean, variance and standard error."""
+        need, (random, ties, settled) = self.need(placements), self._split(placements)
+        moments = np.zeros((3, placements.n_queries))
+        moments[0] = interpolated.certain(settled, need).mean(axis=1)
+        is_large = interpolated.n_steps(ties, need[random]) > MOST_STEPS
+        small, large = random[~is_large], random[is_large]
+        moments[:2, small] = interpolated.moments(ties[~is_large[ties.query]].numbered(), need[small])
+        moments[:, large] = self.over_orders(placements, large)[:3]
+        return tuple(moments)
+
+
+@register(
+    "interpolated precision",
+    "IPrec@l = max c / T_c over the numbers c of relevant documents, l R ≤ c",
+    aliases=("iprec",),
+    trec_eval=("iprec_at_recall_{}",),
+    at="recall",
+)
+class IPrec(InterpolatedMeasure):
+    r"""Interpolated precision: the highest precision at or below the rank where a level of recall is reached.
+
+    .. math:: \text{IPrec}@l = \max_{c \ge \lceil l R \rceil} c / T_c
+
+    with :math:`T_c` the rank of the c-th relevant document and R the relevant documents of the qrels; 0 if fewer are
+    retrieved than the level needs. ``@`` sets the level; at 0 it is the highest precision anywhere. trec_eval up to
+    version 9 adds 0.9 to l R and rounds down, in floating-point numbers (``rounding="trec_eval 9"``), which needs one
+    document less in a few cases, as at R = 3 and l = 0.7. Version 10 rounds to the nearest number
+    (``"trec_eval 10"``); ``"ceil"`` rounds up. Mean and variance over ties are exact up to a few hundred tied
+    documents. For larger ties, orders are drawn, and ``Scores.standard_error`` says how far the mean may be off.
+
+    References
+    ----------
+    Manning, Raghavan and Schutze, Introduction to Information Retrieval, 2008, section 8.4,
+    https://nlp.stanford.edu/IR-book/; iprec_at_recall of trec_eval.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> run = {"q": {"b": 3, "a": 2, "c": 2, "d": 1}}
+    >>> evaluate({"q": {"a": 1, "d": 1}}, run, ["IPrec@0.1", "IPrec@1"]).means()
+    {'IPrec@0.1': 0.5, 'IPrec@1': 0.5}
+    """
+
+    recall: float = parameter(0, Number(low=0, high=1), "level of recall; what @ sets")
+
+    @property
+    def levels(self) -> FloatArray:
+        """The level of recall."""
+        return np.array([float(self.recall)])
+
+
+@register(
+    "11-point average precision", "AP11 = 1/11 ∑ IPrec@l over the levels l = 0, 0.1, ..., 1", trec_eval=("11pt_avg",)
+)
+class AP11(InterpolatedMeasure):
+    r"""Interpolated precision, averaged over the eleven recall levels 0, 0.1, ..., 1.
+
+    .. math:: AP11 = \frac{1}{11} \sum_{l \in \{0, 0.1, ..., 1\}} \text{IPrec}@l
+
+    Conventions, and what is exact, are those of `IPrec`.
+
+    References
+    ----------
+    Manning, Raghavan and Schutze, Introduction to Information Retrieval, 2008, section 8.4,
+    https://nlp.stanford.edu/IR-book/; 11pt_avg of trec_eval.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["AP11"]).means()
+    {'AP11': 0.75}
+    """
+
+    @property
+    def levels(self) -> FloatArray:
+        """The eleven levels, as the numbers that trec_eval writes."""
+        return np.array([float(f"0.{tenth}") for tenth in range(10)] + [1.0])

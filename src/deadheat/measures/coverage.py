@@ -16,9 +16,8 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.io.forking import check_threads
 from deadheat.kernels.coverage import Pieces, Tie, Top, top_of
 from deadheat.kernels.segments import ratio
-from deadheat.measures.base import CutMeasure, JointMeasure, once, register
+from deadheat.measures.base import CutMeasure, JointMeasure, Number, once, parameter, parameters, register
 from deadheat.measures.orders import RULE_OF_THREE
-from deadheat.measures.parameters import Number, parameter, parameters
 from deadheat.measures.top import REL
 from deadheat.placements.placements import Passages, Placements
 

@@ -14,10 +14,9 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import MeasureError
 from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio
-from deadheat.measures.base import CutMeasure, Measure, register
+from deadheat.measures.base import CutMeasure, Cutoff, Measure, Number, parameter, parameters, register
 from deadheat.measures.discounted import WeightedMeasure, scale_top
 from deadheat.measures.orders import OrdersMeasure
-from deadheat.measures.parameters import Cutoff, Number, parameter, parameters
 from deadheat.measures.prefix import GainTies, KindTies, PrefixMeasure, along
 from deadheat.placements.placements import Placements
 

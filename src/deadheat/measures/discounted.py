@@ -1,29 +1,177 @@
-"""Sums of gains, each weighted by its rank: DCG, nDCG, RBP and its residual."""
+"""Sums of gains, each weighted by its rank: DCG, nDCG, RBP and its residual.
+
+Also nDCG averaged over several ranks of one list: RnDCG where the ideal gain changes, nDCGRel at gaining documents.
+"""
 
 from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.errors import MeasureError, Plain
-from deadheat.kernels import linear
-from deadheat.kernels.segments import ratio
-from deadheat.measures.base import CutMeasure, SumMeasure, register
-from deadheat.measures.gains import (
-    DISCOUNT,
-    LOWEST_POSITIVE,
-    GainMeasure,
-    binary_gains,
-    gain_moments,
-    gains_of,
-    ideal_gains,
-    ideal_rank,
-    parts_of_discount,
+from deadheat.kernels import discounted_pairs, linear
+from deadheat.kernels.segments import ratio, scan_before, segment_sums
+from deadheat.measures.base import (
+    FLAG,
+    Call,
+    Choice,
+    CutMeasure,
+    Gains,
+    JointMeasure,
+    Measure,
+    Number,
+    SumMeasure,
+    once,
+    parameter,
+    parameters,
+    register,
 )
-from deadheat.measures.parameters import FLAG, Choice, Gains, Number, parameter, parameters
 from deadheat.measures.top import REL
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
+
+GAIN = Call({"linear": (), "exp": ()}, mapping=True)
+DISCOUNT = Call(
+    {
+        "log": (Number("b", low=1, open_low=True),),
+        "linear": (),
+        "zipf": (Number("s", low=0), Number("p", low=-1, open_low=True)),
+        "exp": (Number("p", low=0, high=1, open_low=True),),
+        "none": (),
+    }
+)
+LOWEST_POSITIVE = np.nextafter(0.0, 1.0)  # as a lowest relevance that counts: any above 0
+LARGEST_POWER = 500  # of two, in gains and stop probabilities: sums of their squares are within float64
+
+
+def gains_of(
+    gain: Any,  # noqa: ANN401 - a word or a mapping
+    relevance: FloatArray,
+    negative: str = "zero",
+) -> FloatArray:
+    """Return the gain of each relevance.
+
+    Parameters
+    ----------
+    gain : {"linear", "exp"} or mapping
+    relevance : ndarray
+    negative : {"zero", "gain"}, default "zero"
+        Whether negative relevance has no gain, or that of the formula.
+
+    Returns
+    -------
+    ndarray
+        Shaped as `relevance`.
+    """
+    counted = relevance if negative == "gain" else np.maximum(relevance, 0.0)
+    with np.errstate(over="ignore"):
+        if isinstance(gain, Gains):
+            gains = _mapped(gain, relevance)
+        else:
+            gains = exp2_minus_one(counted) if gain == "exp" else counted
+    if np.abs(gains).max(initial=0.0) > 2.0**LARGEST_POWER:
+        largest = counted[np.abs(gains).argmax()]
+        msg = f"the gain of relevance {largest:g} is beyond 2**{LARGEST_POWER}, above which squares overflow"
+        advice = "gain='linear' or a mapping" if gain == "exp" else "a smaller scale"
+        raise MeasureError(msg, hint=f"use {advice}")
+    return gains
+
+
+def exp2_minus_one(relevance: FloatArray) -> FloatArray:
+    """Return ``2 ** relevance - 1``, which does not cancel where relevance is small."""
+    return np.where(relevance < 0.5, np.expm1(relevance * np.log(2)), np.exp2(relevance) - 1)
+
+
+def _mapped(gain: Gains, relevance: FloatArray) -> FloatArray:
+    levels, values = np.array(list(gain)), np.array(list(gain.values()))
+    place = np.minimum(np.searchsorted(levels, relevance), len(levels) - 1)
+    known = levels[place] == relevance
+    forgotten = ~known & (relevance > 0)
+    if forgotten.any():
+        missing = ", ".join(f"{level:g}" for level in np.unique(relevance[forgotten])[:5])
+        raise MeasureError(
+            f"gain names no gain for relevance {missing}; it names {', '.join(f'{level:g}' for level in levels)}"
+        )
+    return np.where(known, values[place], 0.0)
+
+
+@cache  # a measure asks for it again and again
+def parts_of_discount(discount: str) -> tuple[str, tuple[float, ...]]:
+    """Return the word and the numbers of a discount."""
+    return DISCOUNT.split(discount)
+
+
+@parameters
+class GainMeasure(Measure):
+    """A measure of gains, which a relevance is mapped to."""
+
+    gain: Any = parameter("linear", GAIN, "gain of a relevance")
+
+    def has_relevant(self, placements: Placements) -> BoolArray:
+        """Tell which queries have a positive gain."""
+        gains = ideal_gains(placements, self.gain)
+        return np.bincount(placements.judged_query[gains > 0], minlength=placements.n_queries) > 0
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the values with the gains of each tie ascending and descending, also if a mapping does not rise."""
+        if not isinstance(self.gain, Gains):
+            return super().extremes(placements)
+        key = gains_of(self.gain, placements.relevance)
+        low, high = (self.mean(policies.arrange(placements, key, best=best)) for best in (False, True))
+        return low, high
+
+
+def gain_moments(placements: Placements, key: object, gains: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return, for each tie, the sum of the gains and the sum of their squares about the tie's mean.
+
+    Parameters
+    ----------
+    placements : Placements
+    key : hashable
+        Names the gains, so that measures with the same ones share the sums.
+    gains : ndarray of shape (n_rows,)
+
+    Returns
+    -------
+    total, squares : ndarray of shape (n_groups,)
+    """
+
+    def find() -> tuple[FloatArray, FloatArray]:
+        starts, sizes = placements.tie_starts, placements.tie_sizes
+        tied = placements.tied[starts]
+        total = segment_sums(gains, starts)
+        centre = total / np.maximum(tied, 1)
+        squares = segment_sums((gains - np.repeat(centre, sizes)) ** 2, starts)
+        return total, squares + (tied - sizes) * centre**2
+
+    return placements.cached(("gain_moments", key), find)
+
+
+def binary_gains(placements: Placements, rel: float) -> tuple[object, FloatArray]:
+    """Return a name for the gains, and the gain of each row: 1 for relevance `rel` or more, else 0."""
+    return ("binary", rel), (placements.relevance >= rel).astype(np.float64)
+
+
+def ideal_rank(placements: Placements) -> IntArray:
+    """Return the 0-based rank of each judgment in its query's ideal ranking, of shape (n_judged,)."""
+
+    def find() -> IntArray:
+        starts = run_starts(placements.judged_query)
+        n_judged = len(placements.judged_query)
+        return np.arange(n_judged) - np.repeat(starts, np.diff(starts, append=n_judged))
+
+    return placements.of_judgments("ideal_rank", find)
+
+
+def ideal_gains(placements: Placements, gain: Any) -> FloatArray:  # noqa: ANN401 - a word or a mapping
+    """Return the gains of all judgments, highest first within each query, of shape (n_judged,)."""
+    gains = gains_of(gain, placements.judged_relevance)
+    if isinstance(gain, Gains):  # a mapping need not rise with relevance
+        gains = gains[np.lexsort((-gains, placements.judged_query))]
+    return gains
 
 
 def weighted_sum(
@@ -416,3 +564,159 @@ class RBPResidual(RankBiased):
             return left
         n_judged = np.bincount(placements.query[placements.relevance >= 0], minlength=placements.n_queries)
         return np.where(n_judged < placements.n_retrieved, left, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Ideal:
+    """The ideal rankings, one row for each judgment with a positive gain.
+
+    Attributes
+    ----------
+    query : ndarray of shape (n_gaining,)
+    gains, dcg : ndarray of shape (n_gaining,)
+        The gain at the rank, and that of the ranking down to it.
+    starts, sizes : ndarray of shape (n_queries,)
+        First row and number of rows of each query.
+    """
+
+    query: IntArray
+    gains: FloatArray
+    dcg: FloatArray
+    starts: IntArray
+    sizes: IntArray
+
+    def at(self, rank: IntArray, query: IntArray) -> FloatArray:
+        """Return the ideal DCG down to some ranks, of queries with a positive gain."""
+        return self.dcg[self.starts[query] + np.minimum(rank, self.sizes[query]) - 1]
+
+
+@parameters
+class AveragedMeasure(GainMeasure, JointMeasure):
+    """An average of nDCG over ranks; a swap that puts the higher gain first never lowers it."""
+
+    @once("gain")
+    def ideal(self, placements: Placements) -> Ideal:
+        """Return the ideal rankings."""
+        gains = ideal_gains(placements, self.gain)
+        positive = gains > 0
+        query, gains, rank = placements.judged_query[positive], gains[positive], ideal_rank(placements)[positive]
+        weighted = gains / np.log2(rank + 2.0)
+        sizes = np.bincount(query, minlength=placements.n_queries)
+        dcg = scan_before(weighted, query, np.add) + weighted
+        return Ideal(query, gains, dcg, np.cumsum(sizes) - sizes, sizes)
+
+
+@register(
+    "nDCG at the ends of levels",
+    "RnDCG = 1/|K| ∑ DCG_k / IDCG_k over the ranks k ∈ K at which a level ends in the ideal ranking",
+    trec_eval=("Rndcg",),
+)
+class RnDCG(AveragedMeasure):
+    r"""Average of nDCG over the ranks where the gain of the ideal ranking changes.
+
+    .. math:: \text{RnDCG} = \frac{1}{|K|} \sum_{k \in K} \frac{DCG_k}{IDCG_k}
+
+    K are the ranks at which the documents of a level end in the ideal ranking: with 5 documents of gain 3, 3 of gain 2
+    and 10 of gain 1, they are 5, 8 and 18. The last retrieved rank is one more if it is at least two below these, as
+    trec_eval has it. The discount is log2(i + 1). It is a weighted sum of gains, and so are its moments; the weights
+    fall, so the extremes have the gains of each tie in order. A query without a document of relevance `rel` has 0.
+
+    References
+    ----------
+    Rndcg of trec_eval, https://github.com/usnistgov/trec_eval/blob/main/m_Rndcg.c.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> run = {"q": {"a": 3, "b": 2, "c": 2, "d": 1}}
+    >>> round(evaluate({"q": {"a": 1, "b": 2}}, run, ["RnDCG"]).means()["RnDCG"], 4)
+    0.6433
+    """
+
+    rel: float = parameter(1, Number(), "lowest relevance that a judgment must reach for a value above 0")
+
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
+        """Compute mean and variance over all tie orders."""
+        gains = gains_of(self.gain, placements.relevance)
+        total, squares = gain_moments(placements, ("gain", self.gain), gains)
+        own = np.flatnonzero(total > 0)
+        starts = placements.tie_starts[own]
+        query, above, tied = placements.query[starts], placements.above[starts], placements.tied[starts]
+        span = int(max(placements.n_retrieved.max(initial=0), len(placements.judged_query))) + 1  # beyond all ranks
+        ends, from_end, last = self._levels(placements, span)
+
+        def weight(index: IntArray, j: IntArray) -> FloatArray:
+            rank, of = above[index, None] + j, query[index, None]
+            end = np.searchsorted(ends, of * span + np.minimum(rank, span - 1))
+            is_own = ends[np.minimum(end, len(ends) - 1)] // span == of
+            own_part = np.where((end < len(ends)) & is_own, from_end[np.minimum(end, len(ends) - 1)], 0.0)
+            return (own_part + last[of]) / np.log2(rank + 1.0)
+
+        parts = linear.moments(tied, tied, total[own], squares[own], weight=weight)
+        has = placements.n_relevant(self.rel) > 0
+        mean, variance = (np.where(has, placements.by_query(part, query), 0.0) for part in parts)
+        return mean, variance
+
+    def _levels(self, placements: Placements, span: int) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return where levels end (query and rank as one number), the weight of ranks from there up, and of all."""
+        ideal = self.ideal(placements)
+        end = np.flatnonzero((np.diff(ideal.gains, append=0.0) != 0) | (np.diff(ideal.query, append=-1) != 0))
+        query, rank = ideal.query[end], end - ideal.starts[ideal.query[end]] + 1
+        n_ends = np.bincount(query, minlength=placements.n_queries)
+        is_longer = (placements.n_retrieved >= ideal.sizes + 2) & (ideal.sizes > 0)
+        divisor = (n_ends + is_longer)[query]
+        share = 1 / (ideal.dcg[end] * divisor)
+        from_end = scan_before(share[::-1], -query[::-1], np.add)[::-1] + share
+        last = np.zeros(placements.n_queries)
+        last[query] = share  # the last of each query is written last
+        return query * span + rank, from_end, np.where(is_longer, last, 0.0)
+
+
+@register(
+    "nDCG at documents with a gain",
+    "nDCGRel = 1/G (∑ DCG_i / IDCG_i over ranks i of the G_n found + (G - G_n) DCG_n / IDCG_G)",
+    trec_eval=("ndcg_rel",),
+)
+class nDCGRel(AveragedMeasure):
+    r"""Average of nDCG over the ranks of the documents with a gain.
+
+    .. math::
+        \text{nDCGRel} = \frac{1}{G} \Big(\sum_{g(d_i) > 0} \frac{DCG_i}{IDCG_i}
+        + (G - G_n) \frac{DCG_n}{IDCG_G}\Big)
+
+    G documents have a positive gain, :math:`G_n` of them among the n retrieved; each one missed counts with the nDCG
+    of the whole list. The ideal DCG is that of the ideal ranking down to the same rank; the discount is log2(i + 1).
+    Putting the higher gain of two neighbours first raises the DCG at both, and takes a gaining document to a rank with
+    a smaller ideal: so the extremes have the gains of each tie in order.
+
+    References
+    ----------
+    ndcg_rel of trec_eval, https://github.com/usnistgov/trec_eval/blob/main/m_ndcg_rel.c.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> round(evaluate({"q": {"a": 1, "c": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["nDCGRel"]).means()["nDCGRel"], 4)
+    0.5967
+    """
+
+    def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Compute mean and variance over all tie orders."""
+        gains, ideal = gains_of(self.gain, placements.relevance), self.ideal(placements)
+        rows = np.flatnonzero(gains > 0)
+        of_rows = np.searchsorted(placements.tie_starts, rows, side="right") - 1
+        own, first = np.unique(of_rows, return_index=True)
+        starts = placements.tie_starts[own]
+        query, above, tied = placements.query[starts], placements.above[starts], placements.tied[starts]
+        n_missed = ideal.sizes - np.bincount(placements.query[rows], minlength=placements.n_queries)
+        rest = n_missed[query] / ideal.at(ideal.sizes[query], query)
+
+        def weights(index: IntArray, j: IntArray) -> tuple[FloatArray, FloatArray]:
+            rank = above[index, None] + j
+            return 1 / np.log2(rank + 1.0), 1 / ideal.at(rank, query[index, None])
+
+        sums = discounted_pairs.gain_sums(gains[rows], first, tied)
+        parts = discounted_pairs.moments(query, tied, sums, rest, weights=weights)
+        mean, variance = (placements.by_query(part, query) for part in parts)
+        size = ideal.sizes.astype(np.float64)
+        return ratio(mean, size), ratio(variance, size**2)

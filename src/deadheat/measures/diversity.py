@@ -16,8 +16,7 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import MeasureError
 from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
-from deadheat.measures.base import CutMeasure, register
-from deadheat.measures.parameters import Number, parameter, parameters
+from deadheat.measures.base import CutMeasure, Number, parameter, parameters, register
 from deadheat.measures.prefix import GainTies, KindTies, MeanMeasure, along
 from deadheat.measures.top import REL
 from deadheat.placements.placements import Placements

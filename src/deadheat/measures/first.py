@@ -10,10 +10,18 @@ from deadheat.kernels import first
 from deadheat.kernels.counts import Relevant
 from deadheat.kernels.segments import ratio
 from deadheat.measures.average import CountConditional
-from deadheat.measures.base import CutMeasure, JointMeasure, Measure, also_called, register
-from deadheat.measures.discounted import weighted_sum
-from deadheat.measures.gains import binary_gains
-from deadheat.measures.parameters import Choice, Cutoff, parameter, parameters
+from deadheat.measures.base import (
+    Choice,
+    CutMeasure,
+    Cutoff,
+    JointMeasure,
+    Measure,
+    also_called,
+    parameter,
+    parameters,
+    register,
+)
+from deadheat.measures.discounted import binary_gains, weighted_sum
 from deadheat.measures.top import RelevanceMeasure, retrieved_relevant
 from deadheat.placements.placements import Placements
 

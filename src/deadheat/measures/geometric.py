@@ -13,9 +13,8 @@ from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels import logarithms
 from deadheat.kernels.segments import batches
 from deadheat.measures.average import AP
-from deadheat.measures.base import Measure, register
+from deadheat.measures.base import Measure, parameters, register
 from deadheat.measures.orders import OrdersMeasure
-from deadheat.measures.parameters import parameters
 from deadheat.measures.preference import bpref
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements

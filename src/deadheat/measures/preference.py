@@ -5,9 +5,8 @@ import numpy as np
 from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.kernels import preference
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
-from deadheat.measures.base import JointMeasure, register
+from deadheat.measures.base import Choice, JointMeasure, parameter, register
 from deadheat.measures.first import RankSum
-from deadheat.measures.parameters import Choice, parameter
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
 

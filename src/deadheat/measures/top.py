@@ -1,14 +1,18 @@
-"""Measures of how many documents are in the top k: P, R, F, R-precision, Judged, Hole."""
+"""Measures of how many documents are in the top k, or in the whole list: P, R, F, R-precision, Judged, Hole.
+
+No order of ties changes the counts that trec_eval prints, and whether a system keeps silent.
+"""
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.errors import MeasureError
 from deadheat.kernels import counts
 from deadheat.kernels.segments import ratio
-from deadheat.measures.base import CutMeasure, Measure, SumMeasure, register
-from deadheat.measures.parameters import Choice, Number, parameter, parameters
+from deadheat.measures.base import Choice, CutMeasure, Measure, Number, SumMeasure, parameter, parameters, register
 from deadheat.placements.placements import Placements
 
 REL = "lowest relevance that counts as relevant"
@@ -369,3 +373,240 @@ class Hole(CutTopMeasure):
         most = ratio(self.depth(placements).astype(np.float64), self.divisor(placements))[queries]
         judged = super().distributions(placements, queries)
         return [(top - values, chances) for top, (values, chances) in zip(most, judged, strict=True)]
+
+
+class Count(Measure):
+    """A number that no tie order changes.
+
+    Attributes
+    ----------
+    looks_inside : bool
+        Whether it looks at the documents of a list, and not only at how many there are.
+    """
+
+    range = (0.0, np.inf)
+    total = True
+    is_quality = False
+    looks_inside: ClassVar[bool] = True
+
+    def looked_at(self, placements: Placements) -> IntArray:
+        """Return all documents of each list, or none."""
+        return super().looked_at(placements) * self.looks_inside
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return 0."""
+        return np.zeros(placements.n_queries)
+
+
+@register("queries", "NumQ = 1 for each query", trec_eval=("num_q",), only_total=True)
+class NumQ(Count):
+    """Number of queries: 1 for each.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5}}, ["NumQ"])["NumQ"].total
+    1.0
+    """
+
+    looks_inside = False
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return 1 for each query."""
+        return np.ones(placements.n_queries)
+
+
+@register("documents retrieved", "NumRet = documents retrieved", trec_eval=("num_ret",))
+class NumRet(Count):
+    """Number of documents retrieved.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.1}}, ["NumRet"])["NumRet"].total
+    2.0
+    """
+
+    looks_inside = False
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the number of rows of the run."""
+        return placements.n_retrieved.astype(np.float64)
+
+
+@register("relevant documents", "NumRel = documents of relevance rel or more in the qrels", trec_eval=("num_rel",))
+class NumRel(Count, RelevanceMeasure):
+    """Number of relevant documents in the qrels.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 0.5}}, ["NumRel", "NumRel(rel=2)"]).means()
+    {'NumRel': 2.0, 'NumRel(rel=2)': 1.0}
+    """
+
+    looks_inside = False
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the number of judgments of relevance `rel` or more."""
+        return placements.n_relevant(self.rel).astype(np.float64)
+
+
+@register(
+    "non-relevant documents retrieved",
+    "NumNonrelJudgedRet = retrieved documents of a relevance from 0 on and below rel",
+    trec_eval=("num_nonrel_judged_ret",),
+    higher_is_better=False,
+)
+class NumNonrelJudgedRet(Count, RelevanceMeasure):
+    """Number of documents retrieved that are judged and not relevant; negative relevance counts as unjudged.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> run = {"q": {"a": 0.5, "b": 0.5, "c": 0.1}}
+    >>> evaluate({"q": {"a": 1, "b": 0, "z": 0}}, run, ["NumNonrelJudgedRet"]).means()
+    {'NumNonrelJudgedRet': 1.0}
+    """
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the number of rows of relevance 0 or more, and less than `rel`."""
+        is_counted = (placements.relevance >= 0) & (placements.relevance < self.rel)
+        return placements.by_query(is_counted, placements.query)
+
+
+@register("average precision of a set", "SetAP = C / n · C / R", trec_eval=("set_map",), range=(0.0, 1.0), total=False)
+class SetAP(Count, RelevanceMeasure):
+    r"""Average precision of a set: precision times recall of all that is retrieved.
+
+    .. math:: \text{SetAP} = \frac{C}{n} \cdot \frac{C}{R}
+
+    with C relevant documents among the n retrieved ones and R in the qrels. The order, and so a tie, does not matter.
+    It is 0 for an empty ranking, and for a query without relevant documents.
+
+    References
+    ----------
+    set_map of trec_eval, https://github.com/usnistgov/trec_eval/blob/main/m_set_map.c.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "z": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["SetAP"]).means()
+    {'SetAP': 0.25}
+    """
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return C^2 / (n R)."""
+        found = retrieved_relevant(placements, self.rel)
+        return ratio(found**2, placements.n_retrieved * placements.n_relevant(self.rel).astype(np.float64))
+
+
+@register(
+    "utility of a set",
+    "Utility = a C + b (n - C) + c (R - C) + d (N - n - R + C)",
+    trec_eval=("utility",),
+    range=(-np.inf, np.inf),
+    total=False,
+)
+class Utility(Count, RelevanceMeasure):
+    r"""Weighted sum of the documents that are retrieved or not, and relevant or not.
+
+    .. math:: \text{Utility} = a\,C + b\,(n - C) + c\,(R - C) + d\,(N - n - R + C)
+
+    with C relevant documents among the n retrieved ones, R in the qrels and N in the collection: a for each relevant
+    one retrieved, b for each other one retrieved, c for each relevant one missed and d for each other one left out.
+    Unjudged documents are not relevant. The order, and so a tie, does not matter.
+
+    References
+    ----------
+    utility of trec_eval, https://github.com/usnistgov/trec_eval/blob/main/m_utility.c: the sum over the four cells of
+    the contingency table of the TREC filtering tracks.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> evaluate({"q": {"a": 1, "z": 1}}, {"q": {"a": 0.5, "b": 0.5, "c": 0.1}}, ["Utility", "Utility(b=-0.5)"]).means()
+    {'Utility': -1.0, 'Utility(b=-0.5)': 0.0}
+    """
+
+    a: float = parameter(1, Number(), "worth of a relevant document retrieved")
+    b: float = parameter(-1, Number(), "worth of another document retrieved")
+    c: float = parameter(0, Number(), "worth of a relevant document not retrieved")
+    d: float = parameter(0, Number(), "worth of another document not retrieved")
+    N: float = parameter(0, Number(low=0), "documents in the collection (trec_eval -N); matters with d")
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return the weighted sum."""
+        found = retrieved_relevant(placements, self.rel)
+        n, relevant = placements.n_retrieved, placements.n_relevant(self.rel)
+        left_out = self.N + found - n - relevant
+        return self.a * found + self.b * (n - found) + self.c * (relevant - found) + self.d * left_out
+
+
+@register(
+    "abstention",
+    "Abstain = share of queries with no score above the threshold; of: rate, precision or recall",
+    at="threshold",
+)
+class Abstain(Measure):
+    r"""How often a system abstains: it retrieves nothing, or nothing with a score above a threshold.
+
+    .. math:: \text{rate} = |A| / |Q|, \quad \text{precision} = |A \cap U| / |A|, \quad
+        \text{recall} = |A \cap U| / |U|
+
+    with the queries Q, those U without an answer, and those A of which the system abstains. A query has no answer if
+    the qrels have no document of relevance `rel` or more for it, as with an empty list, or false in a column
+    ``answerable``. Precision is over A, so other queries have no value and are left out, and recall over U. A score
+    that equals the threshold is not above it: queries whose best scores tie abstain together, and no order of ties
+    changes the value. ``@`` sets the threshold. With ``ascending=True`` scores are minus the distances, and so is the
+    threshold.
+
+    References
+    ----------
+    Rajpurkar, Jia and Liang 2018, https://doi.org/10.18653/v1/P18-2124, of questions without an answer;
+    El-Yaniv and Wiener 2010, https://www.jmlr.org/papers/v11/el-yaniv10a.html, of thresholds.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> qrels, run = {"q1": {"a": 1}, "q2": {}}, {"q1": {"a": 0.9}, "q2": {"b": 0.3}}
+    >>> evaluate(qrels, run, ["Abstain", "Abstain@0.3", "Abstain(of='recall')@0.3"]).means()
+    {'Abstain': 0.0, 'Abstain@0.3': 0.5, "Abstain(of='recall')@0.3": 1.0}
+    """
+
+    of: str = parameter(
+        "rate", Choice(("rate", "precision", "recall")), "of all, of abstentions, or of what has no answer"
+    )
+    threshold: float | None = parameter(
+        None, Number(optional=True), "a score above it is an answer; None: any score is"
+    )
+    rel: float = parameter(1, Number(), REL)
+
+    @property
+    def is_zero_or_one(self) -> bool:
+        """Whether the value is 0 or 1: it is."""
+        return True
+
+    def mean(self, placements: Placements) -> FloatArray:
+        """Return 1 for each query of which the system abstains, or is right to; NaN where it is not asked."""
+        abstains = placements.missing
+        if self.threshold is not None:
+            if placements.top_score is None:
+                raise MeasureError("the scores are not at hand here", measure="Abstain", given=self.threshold)
+            abstains = abstains | (placements.top_score <= self.threshold)
+        has_none = placements.n_relevant(self.rel) == 0
+        if self.of == "rate":
+            return abstains.astype(np.float64)
+        return np.where(abstains if self.of == "precision" else has_none, abstains & has_none, np.nan)
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return 0."""
+        return np.zeros(placements.n_queries)
+
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the value twice, as no order changes it."""
+        return self.mean(placements), self.mean(placements)
+
+    def reachable(self, placements: Placements) -> FloatArray:
+        """Return 1: every system can abstain."""
+        return np.where(np.isnan(self.mean(placements)), np.nan, 1.0)

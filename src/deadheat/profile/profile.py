@@ -26,7 +26,7 @@ from deadheat.evaluation.evaluate import (
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.warned import warn
 from deadheat.measures import Measure
-from deadheat.measures.gains import LOWEST_POSITIVE
+from deadheat.measures.discounted import LOWEST_POSITIVE
 from deadheat.measures.notation import MeasureLike
 from deadheat.placements.place import open_pair
 from deadheat.placements.placements import Placements

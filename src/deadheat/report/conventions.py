@@ -14,8 +14,8 @@ from deadheat.evaluation.facts import NOTABLE, TOP
 from deadheat.evaluation.filling import N_FILLINGS
 from deadheat.evaluation.intervals import MANY, Interval, heavy
 from deadheat.measures import Measure
-from deadheat.measures.gains import LOWEST_POSITIVE
-from deadheat.measures.words import is_doubted, meaning
+from deadheat.measures.discounted import LOWEST_POSITIVE
+from deadheat.measures.notation import is_doubted, meaning
 from deadheat.report.model import (
     Fact,
     note,

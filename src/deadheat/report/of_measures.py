@@ -6,9 +6,10 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from deadheat.measures import Measure, measures, words
+from deadheat.measures import Measure, measures
 from deadheat.measures.base import other_names, trec_names
 from deadheat.measures.guide import USES, Use, reading
+from deadheat.measures.notation import meaning
 from deadheat.report.model import (
     Column,
     Fact,
@@ -72,7 +73,7 @@ def report_measure(measure: type[Measure], notation: str = "") -> Report:
         "higher": "higher is better",
         "lower": "lower is better",
     }
-    meant, read, parameters = words.meaning(notation or name, name), reading(name), _parameters(measure)
+    meant, read, parameters = meaning(notation or name, name), reading(name), _parameters(measure)
     facts = [
         Fact("measure", name),
         Fact("title", measure.title),
