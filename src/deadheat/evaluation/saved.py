@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -234,6 +235,19 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
             hint=f"Did you mean {str(path.with_suffix(SUFFIX))!r}?",
         )
     qrels, run, origin = (parts[name] for name in ("qrels", "run", "origin"))
+    weights = next((one.weights for one in scores if one.weights is not None), None)
+    data: dict[str, object] = {"encoding": ENCODING, "scores": _packed_scores(scores)}
+    with ThreadPoolExecutor(1) as beside:  # intervals draw resamples while the other tables are compressed
+        bounds = beside.submit(intervals, scores, options)
+        data |= {
+            **_tables_of(parts["placements"]),
+            **_packed_repeats([one.repeats for one in scores if one.repeats is not None]),
+            **({} if weights is None else {"weights": packed({"weight": weights}, SCHEMAS["weights"])}),
+            # the placements once more, by an ontology's judgments; only with MaxRel on one
+            **({} if parts["graded"] is None else {"graded": _tables_of(parts["graded"])}),
+            **({} if isinstance(qrels, str) else {"judgments": _judgments(qrels)}),
+            **({"ranking": _ranking(run, run.rows)} if run else {}),
+        }
     head = {
         "name": parts["name"],
         **asdict(origin),
@@ -241,7 +255,7 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
         "n_queries": len(parts["query_ids"]),
         "measures": {
             str(one.measure): {name: _plain(value) for name, value in stated(one, interval).items()}
-            for one, interval in zip(scores, intervals(scores, options), strict=True)
+            for one, interval in zip(scores, bounds.result(), strict=True)
         },
         "intervals": options.to_dict(),
         "qrels_hash": qrels if isinstance(qrels, str) else qrels.fingerprint,
@@ -249,18 +263,6 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
         **{name: list(parts[name]) for name in ("missing_queries", "unjudged_queries", "notes")},
         "save_depth": run.rows.depth if run else 0,
         "known_depth": parts["known_depth"],
-    }
-    weights = next((one.weights for one in scores if one.weights is not None), None)
-    data: dict[str, object] = {
-        "encoding": ENCODING,
-        "scores": _packed_scores(scores),
-        **_tables_of(parts["placements"]),
-        **_packed_repeats([one.repeats for one in scores if one.repeats is not None]),
-        **({} if weights is None else {"weights": packed({"weight": weights}, SCHEMAS["weights"])}),
-        # the placements once more, by an ontology's judgments; only with MaxRel on one
-        **({} if parts["graded"] is None else {"graded": _tables_of(parts["graded"])}),
-        **({} if isinstance(qrels, str) else {"judgments": _judgments(qrels)}),
-        **({"ranking": _ranking(run, run.rows)} if run else {}),
     }
     SAVED.write(path, head, data)
 

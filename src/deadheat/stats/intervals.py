@@ -1,6 +1,7 @@
 """Confidence intervals and standard errors of means over queries, column by column, and of proportions."""
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from deadheat.stats.units import (
 )
 
 METHODS = (*OF_ANY_MEANS, BOUNDED)
+NORMAL_QUANTILE = np.vectorize(NormalDist().inv_cdf, [float])  # of few columns; SciPy takes 0.3 s to load
+NORMAL_SHARE = np.vectorize(NormalDist().cdf, [float])
 POLE = 1e-9  # in the far tail of very skewed values BCa's denominator reaches 0: beyond lies the extreme mean
 
 
@@ -316,12 +319,10 @@ def _resampled_bounds(units: Units, resampled: FloatArray, method: str, level: f
 
 def _bias(units: Units, resampled: FloatArray) -> FloatArray:
     """Return z0, shape (n_columns,); finite also if all resampled means lie on one side of the mean."""
-    from scipy import special
-
     tolerance, n_resamples = ROUNDING * units.scales, len(resampled)
     below = (resampled < units.means - tolerance).sum(axis=0)
     not_above = (resampled <= units.means + tolerance).sum(axis=0)
-    return special.ndtri(np.clip((below + not_above) / 2, 0.5, n_resamples - 0.5) / n_resamples)
+    return NORMAL_QUANTILE(np.clip((below + not_above) / 2, 0.5, n_resamples - 0.5) / n_resamples)
 
 
 def _acceleration(units: Units, residuals: FloatArray, constant: BoolArray) -> FloatArray:
@@ -336,10 +337,8 @@ def _acceleration(units: Units, residuals: FloatArray, constant: BoolArray) -> F
 
 def _corrected(shares: FloatArray, bias: FloatArray, acceleration: FloatArray) -> FloatArray:
     """Return the levels of the quantiles that BCa takes, shaped as `shares`."""
-    from scipy import special
-
-    z = bias + special.ndtri(shares)
-    return special.ndtr(bias + z / np.maximum(1 - acceleration * z, POLE))
+    z = bias + NORMAL_QUANTILE(shares)
+    return NORMAL_SHARE(bias + z / np.maximum(1 - acceleration * z, POLE))
 
 
 def _quantiles(ordered: FloatArray, shares: FloatArray) -> FloatArray:
