@@ -13,7 +13,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.benchmark.report import report_bench
-from deadheat.report.numbers import format_cell
+from deadheat.report.model import format_cell
 from support.command import call, ok
 from support.page_data import held_in
 from support.random_runs import QRELS, RUNS

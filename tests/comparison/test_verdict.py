@@ -25,8 +25,7 @@ from deadheat.comparison.verdict import (
     number,
 )
 from deadheat.measures import parse_measure
-from deadheat.report.model import p_value
-from deadheat.report.numbers import format_cell
+from deadheat.report.model import format_cell, p_value
 from deadheat.settings import Design
 from support.demo import DEMO
 

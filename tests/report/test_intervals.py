@@ -11,8 +11,7 @@ from deadheat.report.as_csv import as_csv
 from deadheat.report.as_json import as_json
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown, in_sections
-from deadheat.report.model import MARK, Bar, Column, NumberCell, Report, Row, Span, Table
-from deadheat.report.numbers import bars, draw, plain
+from deadheat.report.model import MARK, Bar, Column, NumberCell, Report, Row, Span, Table, bars, draw, plain
 from deadheat.report.text import as_text
 from support.report_tables import NAN, table
 

@@ -33,10 +33,10 @@ from deadheat.report.model import (
     Row,
     Span,
     Table,
+    format_cell,
     p_value,
     share,
 )
-from deadheat.report.numbers import format_cell
 from deadheat.report.text import as_text, shortened
 from support.report_tables import NAN, table
 

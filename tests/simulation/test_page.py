@@ -7,8 +7,7 @@ import re
 import pytest
 
 import deadheat as dh
-from deadheat.report.model import share
-from deadheat.report.numbers import format_cell
+from deadheat.report.model import format_cell, share
 from deadheat.simulation.coarsening import LEVELS, coarsening_profile
 from support.paths import ROOT
 from support.shared_data import hpo_qrels, hpo_run, needs_shared_data

@@ -167,7 +167,6 @@ LATE = {
     "report.as_trec imports measures in _run": "help names the format, and needs no NumPy",
     "report.as_trec imports measures in trec_name": "help names the format, and needs no NumPy",
     "report.model imports measures in notation_of": "help names the formats, and needs no NumPy",
-    "report.numbers imports evaluation in too_narrow": "help names the formats, and needs no NumPy",
     "report.as_table imports report in _draw": "Rich",
     "report.shown imports report in page_of": "few objects are shown as pages, which need all that is on one",
     "report.shown imports report in text_of": "Rich",

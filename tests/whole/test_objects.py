@@ -22,7 +22,7 @@ from deadheat.benchmark.report import data_of_bench
 from deadheat.data.shown import Shown
 from deadheat.errors import MissingDependencyError
 from deadheat.report.as_json import as_json
-from deadheat.report.numbers import format_cell
+from deadheat.report.model import format_cell
 from deadheat.report.of_comparison import report_comparison
 from deadheat.report.of_history import report_history
 from deadheat.report.of_leaderboard import report_leaderboard

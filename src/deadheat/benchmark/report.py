@@ -17,7 +17,15 @@ from deadheat.evaluation.intervals import Interval, IntervalOptions, cluster_nam
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.strata import NONE, SMALLEST, Stratum, keys_of, label
 from deadheat.measures import AP, MaxRel, Measure
-from deadheat.report.conventions import broken_by
+from deadheat.report.conventions import (
+    as_cell,
+    broken_by,
+    mean_heading,
+    reported_interval,
+    reported_pairs,
+    tell_counts,
+    totals_of_row,
+)
 from deadheat.report.model import (
     MEASURE,
     OF_FEW,
@@ -29,21 +37,13 @@ from deadheat.report.model import (
     Row,
     Span,
     Table,
+    bars,
+    format_cell,
     note,
     p_value,
     said,
     table_of_rows,
     tabulate,
-)
-from deadheat.report.numbers import (
-    as_cell,
-    bars,
-    format_cell,
-    mean_heading,
-    reported_interval,
-    reported_pairs,
-    tell_counts,
-    totals_of_row,
 )
 from deadheat.report.of_comparison import adjusted, as_data, reversal, tell_intervals, tell_tests
 from deadheat.report.of_evaluation import few_queries

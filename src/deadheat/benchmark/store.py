@@ -33,8 +33,7 @@ from deadheat.evaluation.strata import NONE
 from deadheat.io.locking import locked
 from deadheat.io.source import path_named
 from deadheat.io.writing import MARK, hashed, is_kept, replacing
-from deadheat.report.model import Fact, notation_of
-from deadheat.report.numbers import plain
+from deadheat.report.model import Fact, notation_of, plain
 from deadheat.report.page import Subject
 from deadheat.settings import Design
 

@@ -291,7 +291,7 @@ def _in_order(sort: str, evaluations: Sequence[Evaluation]) -> list[int]:
         return list(range(len(evaluations)))
     if sort == "name":
         return sorted(range(len(evaluations)), key=lambda place: evaluations[place].name)
-    from deadheat.report.numbers import places_of_best
+    from deadheat.report.conventions import places_of_best
 
     return places_of_best([one[sort or one.measures[0].label] for one in evaluations])
 

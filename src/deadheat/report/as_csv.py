@@ -6,8 +6,7 @@ import re
 
 from deadheat.errors import ColumnError
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Cell, Table
-from deadheat.report.numbers import plain
+from deadheat.report.model import Cell, Table, plain
 
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from deadheat.errors import printable
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import MOST_SIDE_BY_SIDE, Bar, Cell, NumberCell, Report, Table
-from deadheat.report.numbers import format_cell
+from deadheat.report.model import MOST_SIDE_BY_SIDE, Bar, Cell, NumberCell, Report, Table, format_cell
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -5,8 +5,7 @@ from typing import Any
 
 from deadheat.errors import printable
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Report, Table, notation_of
-from deadheat.report.numbers import plain
+from deadheat.report.model import Report, Table, notation_of, plain
 
 
 def as_json(report: Report, *, digits: int | None = None) -> str:

@@ -7,8 +7,7 @@ from itertools import groupby
 
 from deadheat.errors import on_terminal, printable
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Cell, NumberCell, Report, Table
-from deadheat.report.numbers import format_cell
+from deadheat.report.model import Cell, NumberCell, Report, Table, format_cell
 
 ESCAPES = {
     "\\": r"\textbackslash{}",

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from deadheat.errors import printable
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Cell, Column, NumberCell, Report, Span, Table
-from deadheat.report.numbers import format_cell
+from deadheat.report.model import Cell, Column, NumberCell, Report, Span, Table, format_cell
 
 HEADINGS = {"measure": "Metric", "value": "Value"}  # of the tables with intervals
 BLOCK = re.compile(r"^(\d*)([#>+.)-])")  # at the beginning of an item: a heading, a quotation, another list

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from deadheat.errors import printable
 from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Cell, NumberCell, Report, Table
-from deadheat.report.numbers import plain
+from deadheat.report.model import Cell, NumberCell, Report, Table, plain
 
 if TYPE_CHECKING:
     from deadheat.measures import Measure

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
-from math import isfinite
-from typing import TYPE_CHECKING, TypeVar
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,21 +17,28 @@ from deadheat.measures import Measure
 from deadheat.measures.discounted import LOWEST_POSITIVE
 from deadheat.measures.notation import is_doubted, meaning
 from deadheat.report.model import (
+    DOUBT,
+    Cell,
     Fact,
+    Span,
+    count_cell,
+    format_cell,
     note,
     said,
     share,
     warning,
 )
-from deadheat.report.numbers import DOUBT, format_cell
 from deadheat.settings import BOUNDED
 
 if TYPE_CHECKING:
+    from deadheat.comparison.comparison import Comparison
     from deadheat.comparison.pairs import Pair
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.reconciling import Reconciled
     from deadheat.evaluation.scores import Scores
     from deadheat.profile.profile import TieProfile
+
+    Scaled = TypeVar("Scaled", Pair, Interval)
 
 T = TypeVar("T")
 SHARED = 0.05  # p value below which repeats are said to differ as a whole
@@ -56,6 +63,102 @@ METHODS = {  # in the order in which they are named
     "bca": "BCa bootstrap",
     "ppi": "prediction-powered inference",
 }
+BOOTSTRAPS = ("bca", "percentile")  # whose intervals of few queries are too narrow: docs/figures/coverage.py
+QUERIES = ("query", "queries")
+OF_TIES = ("tie_std", "tie_min", "tie_max")
+OF_MEANS = {
+    *("mean", "baseline_mean", "difference", "low", "high", "expected_difference", "doc_id_difference"),
+    *("standard_error", "query_standard_error", "tie_standard_error", "tie_std", "tie_min", "tie_max"),
+}  # numbers that are as many times as large of a total as it has queries; a test and its p value do not change
+
+
+def span_of(one: Interval | Pair) -> Span:
+    """Return the ends of an interval, or of that of a pair, as a cell."""
+    return Span(one.low, one.high, one.is_known)
+
+
+def few_units(found: Iterable[Interval | Pair], unit: tuple[str, str] = QUERIES) -> str:
+    """Return a warning if bootstrap intervals rest on few queries or clusters, or an empty string.
+
+    Those that cannot be known are not counted: `cannot_be_known` reports them.
+    """
+    units = [
+        (one.n_queries, *unit) if one.n_clusters is None else (one.n_clusters, "cluster", None)
+        for one in found
+        if one.is_known and one.method in BOOTSTRAPS
+    ]
+    fewest = min(units, default=None)
+    return "" if fewest is None else too_narrow(*fewest)
+
+
+def too_narrow(number: int, noun: str, plural: str | None = None) -> str:
+    """Return the warning of a bootstrap of so few queries or clusters, or an empty string where they are enough."""
+    if number >= MANY:
+        return ""
+    units = counted(number, noun, plural)
+    return f"a bootstrap of {units} gives intervals that are too narrow: the method auto is better there"
+
+
+def as_cell(scores: Scores, of_ties: str = "") -> Cell:
+    """Return what `reported` does, of a count an int where it is a whole number."""
+    return cell_of(scores.measure, scores.reported(of_ties))
+
+
+def cell_of(measure: Measure, value: float) -> Cell:
+    """Return a value of a measure as a cell, of a count as :func:`count_cell` does."""
+    return count_cell(value) if measure.total else value
+
+
+def span_of_ties(scores: Scores) -> Span:
+    """Return the ends that tie orders give to the mean of scores, of a count to the total."""
+    return Span(scores.reported("tie_min"), scores.reported("tie_max"))
+
+
+def in_totals(of_mean: Scaled, n_queries: int) -> Scaled:
+    """Return a pair or an interval with the numbers of the total over so many queries."""
+    names = OF_MEANS.intersection(field.name for field in fields(of_mean))
+    return replace(of_mean, **{name: n_queries * getattr(of_mean, name) for name in names})
+
+
+def reported_interval(scores: Scores, interval: Interval) -> Interval:
+    """Return the interval of the mean of scores, of a count that of the total."""
+    return in_totals(interval, scores.n_queries) if scores.measure.total else interval
+
+
+def reported_pairs(comparison: Comparison, measure: Measure) -> list[Pair]:
+    """Return the pairs of one measure, those of a count with totals over the queries that both have."""
+    return [in_totals(pair, pair.n_queries) if measure.total else pair for pair in comparison[measure]]
+
+
+def totals_of_row(row: Mapping[str, Any], counts: Collection[str], n_queries: int) -> dict[str, Any]:
+    """Return a row with a field `total` if there are counts, and `baseline_total` of a pair.
+
+    A row of a count has totals there, no means, and all its numbers are of the total.
+    """
+    found = dict(row)
+    if not counts:
+        return found
+    is_count = row["measure"] in counts
+    if is_count:
+        found |= {name: n_queries * row[name] for name in OF_MEANS.intersection(row) if row[name] is not None}
+    for mean, total in (("mean", "total"), ("baseline_mean", "baseline_total")):
+        if mean in row:
+            found[total] = found[mean] if is_count else None
+            found[mean] = None if is_count else found[mean]
+    return found
+
+
+def places_of_best(scores: Sequence[Scores]) -> list[int]:
+    """Return the places of systems by one measure, the best first; one without a mean comes last."""
+    means = [-one.mean if one.measure.higher_is_better else one.mean for one in scores]
+    return sorted(range(len(means)), key=lambda place: (math.isnan(means[place]), means[place]))
+
+
+def mean_heading(measures: Iterable[Measure]) -> str:
+    """Return the heading of a column of means, or of totals if there is nothing else in it."""
+    return "total" if all(one.total for one in measures) else "mean"
+
+
 RESAMPLED = ("bca", "bootstrap-t", "percentile", "gaffke")
 
 
@@ -310,7 +413,7 @@ def _repeated(evaluation: Evaluation) -> Iterator[Fact]:
 
 def finite(number: float) -> float | None:
     """Return a number as JSON can hold it."""
-    return number if isfinite(number) else None
+    return number if math.isfinite(number) else None
 
 
 def doubted_names(measures: Iterable[Measure]) -> Iterator[Fact]:
@@ -443,3 +546,19 @@ def _counting(scores: Sequence[Scores], ids: set[str]) -> tuple[tuple[str, ...],
     counting = {query for query in ids if not all(query in own for own in lacking)}
     are_lacking = any(counting.intersection(own) for own in lacking)
     return tuple(sorted(counting)), " where a run has them" if are_lacking else ""
+
+
+def tell_counts(measures: Sequence[Measure]) -> Iterator[Fact]:
+    """Say which numbers of a table are totals, if others are means, and which are geometric means."""
+    counts = [one.label for one in measures if one.total]
+    if counts:
+        yield Fact(
+            "counts",
+            counts,
+            "counts",
+            f"{', '.join(counts)}: totals over the queries, all else means" if len(counts) < len(measures) else "",
+        )
+    geometric = [one.label for one in measures if one.geometric]
+    if geometric:
+        text = f"{', '.join(geometric)}: geometric means; the values of queries are logarithms"
+        yield Fact("geometric_means", geometric, "geometric means", text)

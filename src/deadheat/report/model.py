@@ -1,15 +1,25 @@
-"""What a report is before it has a format: tables of numbers, and the facts beside them."""
+"""What a report is before it has a format: tables of numbers, and the facts beside them; and how a number is written.
 
+Numbers are rounded here only.
+"""
+
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
 from operator import methodcaller
 from typing import Any, TypeAlias, TypeVar
 
-from deadheat.errors import joined
+from deadheat.errors import joined, percentage, rounded
 
 MARK, OF_FEW, LACKING, BEYOND = "*", "°", "#", "!"
 """Behind a number, one meaning each: significant, of few queries, without some queries, out of reach."""
+DIGITS = 4
+BOLD = "**"  # around the best number of a column, where there are no bold letters
+WIDTH = 21  # columns of a drawing
+LOW, LINE, HIGH, MIDDLE, ZERO, CROSSED = "├─┤●┊┼"
+DOUBT = "?"  # behind an interval that cannot be known
+COARSE_ERROR = 0.1  # of a share: shown without a decimal
 MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
 
 Cell: TypeAlias = "bool | float | str | tuple[str, ...] | NumberCell | Span | Bar | None"
@@ -519,3 +529,132 @@ def side_by_side(reports: Mapping[str, Report]) -> Report:
     opening = joined(*(one.opening for one in reports.values()))
     headline = joined(*dict.fromkeys(one.headline for one in reports.values()))
     return replace(first, tables=tuple(tables), facts=tuple(facts), headline=headline, opening=opening)
+
+
+def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> str:
+    """Return a cell as people read it.
+
+    Parameters
+    ----------
+    cell : Cell
+        An int is not rounded; a `NumberCell` is printed as its kind says, with its marks; a `Bar` is drawn.
+    digits : int, optional
+        Decimals of a float, 4 by default.
+    empty : str, default "-"
+        What is printed for None and NaN.
+
+    Examples
+    --------
+    >>> format_cell(Span(0.48149, 0.59151), 3)
+    '[0.481, 0.592]'
+    >>> [format_cell(cell) for cell in (0.71234, 1234, None, NumberCell(0.845, "share"), 0.00002)]
+    ['0.7123', '1,234', '-', '84%', '2e-05']
+    >>> format_cell(NumberCell(0.845, "share", 0.0041))
+    '84% ± 0.4%'
+    >>> [format_cell(NumberCell(p, "p"), digits) for p, digits in ((0.00002, 4), (0.0001, 4), (0.004, 2))]
+    ['<.0001', '0.0001', '<.01']
+    """
+    if isinstance(cell, str | tuple | Bar):
+        return cell if isinstance(cell, str) else draw(cell) if isinstance(cell, Bar) else " ".join(cell)
+    if isinstance(cell, Span):
+        low, high = (format_cell(end, digits, empty="") for end in (cell.low, cell.high))
+        return f"[{low}, {high}]{'' if cell.is_known else DOUBT}" if low or high else empty
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    digits = DIGITS if digits is None else digits
+    if isinstance(cell, NumberCell):
+        return _number(cell, digits, empty)
+    if cell is None or math.isnan(cell):
+        return empty
+    return f"{cell:,}" if isinstance(cell, int) else rounded(cell, digits)
+
+
+def _number(cell: NumberCell, digits: int, empty: str) -> str:
+    shown = empty if math.isnan(cell.value) else rounded(cell.value, digits)
+    if cell.kind == "ranked":
+        around, gap = BOLD if cell.is_best else "", " " if cell.room else ""
+        return f"{around}{shown}{around or len(BOLD) * ' '}{gap}{cell.marks:<{cell.room}}"
+    if shown == empty:
+        return empty
+    if cell.kind == "share":
+        shown = percentage(cell.value, cell.error)
+    elif cell.kind == "worth":
+        shown = rounded(cell.value, 1)
+    elif cell.kind == "p" and cell.value < 10**-digits:
+        shown = f"<{10**-digits:.{digits}f}".replace("<0.", "<.")  # without its first zero as wide as its neighbours
+    return shown + cell.marks
+
+
+def error_of_share(error: float) -> str:
+    """Return how far a percentage may be off: with a decimal, unless the error is large."""
+    return f"{100 * error:.{0 if error >= COARSE_ERROR else 1}f}%"
+
+
+def plain(cell: Cell, digits: int | None = None) -> float | str | None:
+    """Return a cell as data: no value is None, a float is rounded only where it is asked for.
+
+    :meth:`Table.for_data` has split spans into two numbers and removed drawings before.
+    """
+    if isinstance(cell, Span | Bar):
+        raise TypeError(f"a table is turned into data first, which leaves no {type(cell).__name__}")
+    value = cell.value if isinstance(cell, NumberCell) else cell
+    if isinstance(value, tuple):
+        return " ".join(value)
+    if not isinstance(value, float):
+        return value
+    if not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return float(value) if digits is None else round(float(value), digits)
+
+
+def bars(spans: Sequence[Span], middles: Sequence[float]) -> list[Bar]:
+    """Return intervals and what lies inside them as bars on the scale that all of them need.
+
+    Parameters
+    ----------
+    spans : sequence of Span
+    middles : sequence of float, of the same length
+    """
+    ends = [end for span, middle in zip(spans, middles, strict=True) for end in (span.low, middle, span.high)]
+    finite = [end for end in ends if math.isfinite(end)] or [0.0]
+    start, end = min(finite), max(finite)
+    return [Bar(span.low, middle, span.high, start, end) for span, middle in zip(spans, middles, strict=True)]
+
+
+def draw(bar: Bar, width: int = WIDTH) -> str:
+    """Return a bar as text; a scale that contains zero has a mark there.
+
+    Parameters
+    ----------
+    bar : Bar
+        Without finite ends only its middle is drawn, without that nothing.
+    width : int, default 21
+
+    Examples
+    --------
+    >>> draw(Bar(0.4, 0.6, 0.7, 0.0, 1.0), 11)
+    '    ├─●┤   '
+    >>> draw(Bar(-0.5, -0.2, 0.5, -0.5, 0.5), 11)
+    '├──●─┼────┤'
+    """
+    drawn = [" "] * width
+    zero, last = None, width - 1
+    if bar.start < 0 < bar.end:
+        zero = round(bar.place(0.0) * last)
+        drawn[zero] = ZERO
+    if math.isfinite(bar.low) and math.isfinite(bar.high):
+        low, high = round(bar.place(bar.low) * last), round(bar.place(bar.high) * last)
+        drawn[low : high + 1] = LINE * (high + 1 - low)
+        if zero is not None and low <= zero <= high:
+            drawn[zero] = CROSSED
+        drawn[low], drawn[high] = LOW, HIGH
+    if math.isfinite(bar.middle):
+        drawn[round(bar.place(bar.middle) * last)] = MIDDLE
+    return "".join(drawn)
+
+
+def count_cell(value: float | None) -> Cell:
+    """Return a count as an int; over ties it may have a fraction. None stays."""
+    if value is None or not math.isfinite(value):
+        return value
+    return round(value) if math.isclose(value, round(value), rel_tol=1e-9, abs_tol=1e-9) else value

@@ -10,8 +10,20 @@ import numpy as np
 from deadheat.comparison.agreement import BOUNDS, KINDS, Agreement
 from deadheat.comparison.system_orders import OrderAgreement, SystemOrders
 from deadheat.errors import counted, three
-from deadheat.report.model import QUERY, Column, Fact, Report, Span, Table, note, said, share, shows, tabulate
-from deadheat.report.numbers import format_cell
+from deadheat.report.model import (
+    QUERY,
+    Column,
+    Fact,
+    Report,
+    Span,
+    Table,
+    format_cell,
+    note,
+    said,
+    share,
+    shows,
+    tabulate,
+)
 
 KIND, PAIR = Column("agreement", "agreement"), Column("runs", "runs")
 COLUMNS = (

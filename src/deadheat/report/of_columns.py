@@ -9,9 +9,16 @@ from deadheat.errors import NOISE, counted, three
 from deadheat.evaluation.columns import Scored
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.measures import Measure
-from deadheat.report.conventions import made_under, nothing_judged, tell_ties, tell_unshared, without_relevant
-from deadheat.report.model import Column, Fact, Report, share, tabulate
-from deadheat.report.numbers import as_cell, format_cell, tell_counts
+from deadheat.report.conventions import (
+    as_cell,
+    made_under,
+    nothing_judged,
+    tell_counts,
+    tell_ties,
+    tell_unshared,
+    without_relevant,
+)
+from deadheat.report.model import Column, Fact, Report, format_cell, share, tabulate
 from deadheat.stats.ranks import Selection, resample_choice
 from deadheat.version import __version__
 

@@ -19,8 +19,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.strata import keys_of
 from deadheat.measures import Measure
 from deadheat.report.conventions import broken_by
-from deadheat.report.model import SYSTEM, Column, NumberCell, Report, Table, tabulate
-from deadheat.report.numbers import format_cell
+from deadheat.report.model import SYSTEM, Column, NumberCell, Report, Table, format_cell, tabulate
 from deadheat.report.of_comparison import (
     TESTS,
     best_first,

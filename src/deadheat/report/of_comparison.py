@@ -16,15 +16,25 @@ from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval
 from deadheat.evaluation.strata import keys_of, label
 from deadheat.measures import Measure
 from deadheat.report.conventions import (
+    QUERIES,
+    as_cell,
     brought_together,
     cannot_be_known,
     estimated_by,
+    few_units,
     made_under,
+    mean_heading,
     not_a_sample,
     of_judge,
     of_runs,
+    places_of_best,
+    reported_interval,
+    reported_pairs,
+    span_of,
+    span_of_ties,
     strata_of_sample,
     tell_ties,
+    totals_of_row,
 )
 from deadheat.report.model import (
     MARK,
@@ -36,27 +46,15 @@ from deadheat.report.model import (
     Report,
     Span,
     Table,
+    bars,
+    error_of_share,
+    format_cell,
     notation_of,
     note,
     p_value,
     said,
     share,
     tabulate,
-)
-from deadheat.report.numbers import (
-    QUERY,
-    as_cell,
-    bars,
-    error_of_share,
-    few_units,
-    format_cell,
-    mean_heading,
-    places_of_best,
-    reported_interval,
-    reported_pairs,
-    span_of,
-    span_of_ties,
-    totals_of_row,
 )
 from deadheat.report.score_tables import inside, level_heading, unexplained, with_judge
 from deadheat.settings import TUKEY, Design
@@ -436,7 +434,7 @@ def tell_intervals(
     differences: Sequence[tuple[str, Pair]] = (),
     *,
     clusters: str = "",
-    unit: tuple[str, str] = QUERY,
+    unit: tuple[str, str] = QUERIES,
 ) -> list[Fact]:
     """Say how intervals were made, and warn of those that cannot be known or that a bootstrap makes too narrow.
 
@@ -477,7 +475,7 @@ def tell_tests(
     *,
     has_clusters: bool = False,
     has_strata: bool = False,
-    unit: tuple[str, str] = QUERY,
+    unit: tuple[str, str] = QUERIES,
     among: str = "",
     apart: str = "",
 ) -> list[Fact]:

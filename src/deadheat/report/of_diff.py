@@ -17,11 +17,11 @@ from deadheat.report.model import (
     Fact,
     Report,
     Table,
+    count_cell,
     shows,
     tabulate,
     warning,
 )
-from deadheat.report.numbers import count_cell
 
 MOST, MOST_CAUSES = 20, 3  # judgments, and queries of each system and measure, that people are shown
 MOST_GRADES = 8  # new grades that are columns; of more, each pair of an old and a new grade is a row

@@ -16,14 +16,17 @@ from deadheat.report.conventions import (
     RULES,
     broken_by,
     cannot_be_known,
+    cell_of,
     doubted_names,
     estimated_by,
+    few_units,
     gathered,
     made_under,
     named,
     nothing_judged,
     of_runs,
     strata_of_sample,
+    tell_counts,
     tell_ties,
 )
 from deadheat.report.model import (
@@ -34,6 +37,7 @@ from deadheat.report.model import (
     Fact,
     Report,
     Table,
+    format_cell,
     notation_of,
     note,
     said,
@@ -41,7 +45,6 @@ from deadheat.report.model import (
     tabulate_groups,
     warning,
 )
-from deadheat.report.numbers import cell_of, few_units, format_cell, tell_counts
 from deadheat.report.score_tables import (
     Part,
     Quantiles,

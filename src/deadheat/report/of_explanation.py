@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from deadheat.errors import counted, three
 from deadheat.explanation.explain import Explanation, Match
 from deadheat.measures import Measure
-from deadheat.report.model import Column, Fact, Report, note, said, shows, tabulate
-from deadheat.report.numbers import cell_of, format_cell
+from deadheat.report.conventions import cell_of
+from deadheat.report.model import Column, Fact, Report, format_cell, note, said, shows, tabulate
 
 MOST = 10  # ways that people are shown
 DOUBTFUL = 0.05  # a chance of a match by accident that is mentioned

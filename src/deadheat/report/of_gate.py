@@ -9,12 +9,15 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.gates import Check, GateResult
 from deadheat.report.conventions import (
+    BOOTSTRAPS,
     EXPLAINED,
+    QUERIES,
     brought_together,
     estimated_by,
     gathered,
     helped,
     tell_unshared,
+    too_narrow,
     weighted,
 )
 from deadheat.report.model import (
@@ -25,13 +28,13 @@ from deadheat.report.model import (
     NumberCell,
     Report,
     Table,
+    format_cell,
     p_value,
     said,
     shows,
     tabulate,
     warning,
 )
-from deadheat.report.numbers import BOOTSTRAPS, QUERY, format_cell, too_narrow
 from deadheat.version import __version__
 
 PASSED, WEAK, FAILED = "passed", "weak pass", "failed"
@@ -258,7 +261,7 @@ def _intervals(result: GateResult) -> Iterator[Fact]:
     yield said("intervals", f"{level}, {made}{_clusters(result)}")
     sizes = [one.n_queries for one in result.checks if one.method in BOOTSTRAPS and one.n_queries >= FEWEST]
     if sizes and options.cluster is None:
-        yield warning("intervals", too_narrow(min(sizes), *QUERY))
+        yield warning("intervals", too_narrow(min(sizes), *QUERIES))
 
 
 def _clusters(result: GateResult) -> str:

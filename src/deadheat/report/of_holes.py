@@ -3,8 +3,7 @@
 from deadheat.comparison.holes import Holes
 from deadheat.errors import counted
 from deadheat.report.conventions import named
-from deadheat.report.model import QUERY, Column, Fact, Report, shows, tabulate
-from deadheat.report.numbers import format_cell
+from deadheat.report.model import QUERY, Column, Fact, Report, format_cell, shows, tabulate
 
 MOST = 20  # documents that people are shown
 MEANT = {

@@ -19,13 +19,13 @@ from deadheat.report.model import (
     Report,
     Span,
     Table,
+    format_cell,
     note,
     p_value,
     said,
     shows,
     tabulate,
 )
-from deadheat.report.numbers import format_cell
 from deadheat.report.score_tables import level_heading
 
 JUDGE = Column("judge", "judge")

@@ -9,7 +9,7 @@ import polars as pl
 from deadheat.comparison.languages import Across, Languages, judge_languages
 from deadheat.errors import counted
 from deadheat.measures import Measure
-from deadheat.report.conventions import cannot_be_known, tell_ties
+from deadheat.report.conventions import QUERIES, cannot_be_known, tell_ties
 from deadheat.report.model import (
     MEASURE,
     SYSTEM,
@@ -18,6 +18,7 @@ from deadheat.report.model import (
     Report,
     Span,
     Table,
+    format_cell,
     note,
     p_value,
     said,
@@ -25,7 +26,6 @@ from deadheat.report.model import (
     table_of_rows,
     tabulate,
 )
-from deadheat.report.numbers import QUERY, format_cell
 from deadheat.report.of_comparison import cells_of, tell_intervals, tell_tests
 from deadheat.report.of_planning import doubt_margin
 from deadheat.report.score_tables import level_heading
@@ -63,7 +63,7 @@ def list_languages(
     system: Column = SYSTEM,
     margin: float | None = None,
     most: int | None = None,
-    unit: tuple[str, str] = QUERY,
+    unit: tuple[str, str] = QUERIES,
 ) -> Iterator[Table]:
     """Yield the table of systems by languages, that of differences, and that of gaps against gaps.
 
@@ -189,7 +189,7 @@ def _interactions(found: Languages, measures: Sequence[str], system: Column) -> 
     )
 
 
-def tell_languages(found: Languages, *, unit: tuple[str, str] = QUERY, margin: float | None = None) -> Iterator[Fact]:
+def tell_languages(found: Languages, *, unit: tuple[str, str] = QUERIES, margin: float | None = None) -> Iterator[Fact]:
     """Yield what is paired, what the variance is, and which differences could be found."""
     lacking = ", ".join(f"{number:,} of {language}" for language, number in found.left_out.items() if number)
     partial, n_languages = len(found.query_ids) - found.n_shared, len(found.languages)
@@ -244,7 +244,7 @@ def facts_of_languages(named: Mapping[str, Languages]) -> Iterator[Fact]:
     yield Fact("variance_by_chance", {name: [min(own), max(own)] for name, own in chance.items() if own})
 
 
-def tell_beside(found: Languages, *, unit: tuple[str, str] = QUERY, among: str = AMONG) -> Iterator[Fact]:
+def tell_beside(found: Languages, *, unit: tuple[str, str] = QUERIES, among: str = AMONG) -> Iterator[Fact]:
     """Say of a report that has other differences too how those between languages were tested, and which are doubtful.
 
     Parameters

@@ -12,6 +12,7 @@ from deadheat.report.model import (
     Report,
     Span,
     Table,
+    format_cell,
     note,
     said,
     share,
@@ -19,7 +20,6 @@ from deadheat.report.model import (
     tabulate,
     warning,
 )
-from deadheat.report.numbers import format_cell
 
 MODEL = Column("model", "model", is_name=True)
 MOST = 5  # tasks without which the order is shown

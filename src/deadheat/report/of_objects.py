@@ -8,6 +8,7 @@ from deadheat.data.tables import DocumentTable
 from deadheat.errors import counted
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.scores import Scores
+from deadheat.report.conventions import OF_TIES, as_cell, mean_heading, span_of
 from deadheat.report.model import (
     MEASURE,
     QUERY,
@@ -20,7 +21,6 @@ from deadheat.report.model import (
     shows,
     tabulate,
 )
-from deadheat.report.numbers import OF_TIES, as_cell, mean_heading, span_of
 from deadheat.report.of_comparison import BASELINE, cells_of
 from deadheat.report.score_tables import level_heading
 

@@ -6,7 +6,19 @@ from dataclasses import asdict, replace
 from deadheat.errors import BROKEN_BY, counted
 from deadheat.profile.orders import TieOrders
 from deadheat.profile.profile import RULE_OF_THUMB, VISIBLE, CountRange, Decided, Recommendation, Stability, TieProfile
-from deadheat.report.conventions import RULES, broken_by, gathered, nothing_judged, tell_unshared
+from deadheat.report.conventions import (
+    OF_TIES,
+    RULES,
+    as_cell,
+    broken_by,
+    cell_of,
+    gathered,
+    mean_heading,
+    nothing_judged,
+    span_of_ties,
+    tell_counts,
+    tell_unshared,
+)
 from deadheat.report.model import (
     MEASURE,
     QUERY,
@@ -15,20 +27,12 @@ from deadheat.report.model import (
     Fact,
     Report,
     Table,
+    count_cell,
+    format_cell,
     said,
     share,
     shows,
     tabulate,
-)
-from deadheat.report.numbers import (
-    OF_TIES,
-    as_cell,
-    cell_of,
-    count_cell,
-    format_cell,
-    mean_heading,
-    span_of_ties,
-    tell_counts,
 )
 
 FEW_DECIMALS = 3  # with so few, and a thousand documents, ties are to be expected

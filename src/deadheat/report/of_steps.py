@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 from deadheat.errors import counted
 from deadheat.evaluation.steps import Steps
-from deadheat.report.model import Column, Fact, Report, said, shows, tabulate
-from deadheat.report.numbers import count_cell, format_cell
+from deadheat.report.model import Column, Fact, Report, count_cell, format_cell, said, shows, tabulate
 
 HEADINGS = {
     "precision": "P at rank",

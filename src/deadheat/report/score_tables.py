@@ -14,7 +14,7 @@ from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.strata import NONE, Stratum, keys_of, order
 from deadheat.measures import Measure
-from deadheat.report.conventions import RULES
+from deadheat.report.conventions import OF_TIES, RULES, as_cell, mean_heading, span_of
 from deadheat.report.model import (
     LACKING,
     MEASURE,
@@ -27,11 +27,12 @@ from deadheat.report.model import (
     Row,
     Span,
     Table,
+    bars,
+    count_cell,
     share,
     tabulate,
     tabulate_groups,
 )
-from deadheat.report.numbers import OF_TIES, as_cell, bars, count_cell, mean_heading, span_of
 
 FOR_PEOPLE = ("traditional", "difference")
 APART = {

@@ -14,8 +14,20 @@ from deadheat.report.as_html import fragment
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.formats import load
-from deadheat.report.model import PAGES, QUERY, REPORTS, Column, Fact, Report, said, share, shows, tabulate
-from deadheat.report.numbers import count_cell, format_cell
+from deadheat.report.model import (
+    PAGES,
+    QUERY,
+    REPORTS,
+    Column,
+    Fact,
+    Report,
+    count_cell,
+    format_cell,
+    said,
+    share,
+    shows,
+    tabulate,
+)
 from deadheat.report.of_evaluation import Grouping, report_evaluations
 
 MOST_ROWS = 20  # of placements: more are no table to read

@@ -12,8 +12,18 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from deadheat.errors import is_plain, on_terminal
-from deadheat.report.model import BEYOND, LACKING, MARK, MOST_SIDE_BY_SIDE, OF_FEW, Fact, Report, Table
-from deadheat.report.numbers import DOUBT, format_cell
+from deadheat.report.model import (
+    BEYOND,
+    DOUBT,
+    LACKING,
+    MARK,
+    MOST_SIDE_BY_SIDE,
+    OF_FEW,
+    Fact,
+    Report,
+    Table,
+    format_cell,
+)
 
 GAP = "  "
 MARKS = MARK, OF_FEW, LACKING, BEYOND

@@ -9,7 +9,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.data.queries import Queries
-from deadheat.report.numbers import format_cell
+from deadheat.report.model import format_cell
 from deadheat.report.page import Input, Subject, page_of
 from support.browser import Browser, needs_browser
 from support.random_runs import random_runs

@@ -17,7 +17,7 @@ import pytest
 import deadheat as dh
 from deadheat.data.queries import Queries
 from deadheat.errors import NothingJudgedWarning, ParameterError
-from deadheat.report.numbers import format_cell
+from deadheat.report.model import format_cell
 from deadheat.report.page import Input, Subject, page_of
 from deadheat.report.page.data import data_of, gathered
 from deadheat.report.page.pictures import compact

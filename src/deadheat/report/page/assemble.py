@@ -26,6 +26,7 @@ from deadheat.evaluation.strata import SMALLEST, keys_of, strata_of
 from deadheat.measures import Measure
 from deadheat.report.as_html import as_html, parts, templates
 from deadheat.report.as_markdown import as_markdown
+from deadheat.report.conventions import OF_TIES, as_cell, span_of, span_of_ties
 from deadheat.report.model import (
     PAGES,
     QUERY,
@@ -34,12 +35,12 @@ from deadheat.report.model import (
     Report,
     Span,
     Table,
+    format_cell,
     said,
     share,
     shows,
     tabulate,
 )
-from deadheat.report.numbers import OF_TIES, as_cell, format_cell, span_of, span_of_ties
 from deadheat.report.of_comparison import columns_of_strata, list_systems, report_comparison
 from deadheat.report.of_evaluation import report_evaluations
 from deadheat.report.of_history import report_history

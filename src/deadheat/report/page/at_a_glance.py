@@ -8,7 +8,8 @@ from deadheat.comparison.pairs import Pair
 from deadheat.comparison.verdict import VAGUE, Verdict, number, signed
 from deadheat.errors import NOISE, counted, percentage
 from deadheat.measures import Measure
-from deadheat.report.numbers import format_cell, span_of_ties
+from deadheat.report.conventions import span_of_ties
+from deadheat.report.model import format_cell
 from deadheat.report.page.subject import Subject
 from deadheat.settings import Design
 

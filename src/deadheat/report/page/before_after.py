@@ -4,8 +4,7 @@ import polars as pl
 
 from deadheat.comparison.comparison import Comparison
 from deadheat.errors import counted
-from deadheat.report.model import QUERY, Column, Span, Table, tabulate
-from deadheat.report.numbers import count_cell
+from deadheat.report.model import QUERY, Column, Span, Table, count_cell, tabulate
 
 MOST = 10  # queries that fell, and that rose
 MOST_JUDGMENTS = 20
