@@ -16,7 +16,7 @@ from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.report import data_of_bench, report_bench
 from deadheat.benchmark.result import failures_of
 from deadheat.errors import NoteWarning
-from deadheat.report.as_json import as_json
+from deadheat.report.as_data import as_json
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.model import p_value
 from deadheat.report.text import as_text

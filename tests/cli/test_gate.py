@@ -11,8 +11,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.gates import PRESETS
-from deadheat.report.as_junit import as_junit
-from deadheat.report.of_gate import report_gate
+from deadheat.report.as_data import as_junit
+from deadheat.report.of_changes import report_gate
 from support.command import call, ok
 from support.shared_data import llm_qrels, llm_run, needs_shared_data
 

@@ -14,7 +14,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DuplicateError, NotKeptError, ParameterError
-from deadheat.report.of_diff import report_diff
+from deadheat.report.of_judgments import report_diff
 from deadheat.report.text import as_text
 from support.command import call, ok
 

@@ -18,7 +18,7 @@ from deadheat.evaluation.evaluate import DEFAULT_MEASURES
 from deadheat.measures.orders import StoredMeasure
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
-from deadheat.report.as_json import as_json
+from deadheat.report.as_data import as_json
 from deadheat.report.of_evaluation import report_evaluations
 from support.shared_data import llm_qrels, llm_run, needs_shared_data
 from support.tampering import seal

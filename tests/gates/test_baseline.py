@@ -11,8 +11,8 @@ import scipy
 import deadheat as dh
 from deadheat.errors import DataError, UnknownMeasureError
 from deadheat.gates import gate
-from deadheat.report.as_junit import as_junit
-from deadheat.report.of_gate import report_gate
+from deadheat.report.as_data import as_junit
+from deadheat.report.of_changes import report_gate
 from deadheat.report.text import as_text
 from support.gated_runs import BEST, EV, QRELS, ranked
 

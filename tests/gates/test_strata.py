@@ -11,7 +11,7 @@ import scipy
 import deadheat as dh
 from deadheat.errors import ColumnError, DataError, ParameterError
 from deadheat.gates import gate, parse_gate
-from deadheat.report.of_gate import report_gate
+from deadheat.report.of_changes import report_gate
 from deadheat.report.text import as_text
 from support.gated_runs import ranked
 

@@ -15,12 +15,12 @@ import pytest
 import deadheat as dh
 from deadheat.comparison.verdict import doubt, favoured
 from deadheat.measures import parse_measure
-from deadheat.report.as_json import as_json
+from deadheat.report.as_data import as_json
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.model import NumberCell
-from deadheat.report.of_compact import report_compact
 from deadheat.report.of_comparison import report_comparison
+from deadheat.report.of_comparison_tables import report_compact
 from deadheat.report.text import as_text
 from support.random_runs import random_runs
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import deadheat as dh
-from deadheat.report.of_history import report_history
-from deadheat.report.of_judges import report_judges
+from deadheat.report.of_changes import report_history
+from deadheat.report.of_judgments import report_judges
 from deadheat.report.of_simulation import report_simulation
 from support.random_runs import QRELS, RUNS
 

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from deadheat.cli.output import ASCII
-from deadheat.report.as_csv import as_csv
-from deadheat.report.as_json import as_json
+from deadheat.report.as_data import as_csv, as_json
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown, in_sections
 from deadheat.report.model import MARK, Bar, Column, NumberCell, Report, Row, Span, Table, bars, draw, plain

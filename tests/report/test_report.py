@@ -15,12 +15,10 @@ from deadheat import measures, parse_measure
 from deadheat.cli.output import ASCII
 from deadheat.errors import BY_DOC_ID, ColumnError
 from deadheat.measures.base import trec_names
-from deadheat.report.as_csv import as_csv
+from deadheat.report.as_data import as_csv, as_json, as_trec, trec_name
 from deadheat.report.as_html import fragment
-from deadheat.report.as_json import as_json
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
-from deadheat.report.as_trec import as_trec, trec_name
 from deadheat.report.model import (
     LACKING,
     MARK,

@@ -17,7 +17,7 @@ from deadheat.benchmark.report import data_of_bench, report_bench
 from deadheat.errors import MeasureError, ParameterError, UnknownMeasureError
 from deadheat.measures.base import REGISTRY, other_names, trec_names
 from deadheat.measures.notation import BUNDLES
-from deadheat.report.as_json import as_json
+from deadheat.report.as_data import as_json
 from deadheat.report.of_comparison import report_comparison
 from deadheat.report.text import as_text
 from support.command import ok

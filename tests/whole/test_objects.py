@@ -21,11 +21,11 @@ import deadheat as dh
 from deadheat.benchmark.report import data_of_bench
 from deadheat.data.shown import Shown
 from deadheat.errors import MissingDependencyError
-from deadheat.report.as_json import as_json
+from deadheat.report.as_data import as_json
 from deadheat.report.model import format_cell
+from deadheat.report.of_changes import report_history
 from deadheat.report.of_comparison import report_comparison
-from deadheat.report.of_history import report_history
-from deadheat.report.of_leaderboard import report_leaderboard
+from deadheat.report.of_tasks import report_leaderboard
 from deadheat.report.shown import report_of
 from support.command import call
 from support.html_pages import check_harmless, read_html

@@ -15,15 +15,12 @@ import pytest
 
 from deadheat import evaluate, gate
 from deadheat.errors import on_terminal, printable
-from deadheat.report.as_csv import as_csv
+from deadheat.report.as_data import as_csv, as_json, as_junit, as_trec
 from deadheat.report.as_html import as_html, fragment
-from deadheat.report.as_json import as_json
-from deadheat.report.as_junit import as_junit
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
-from deadheat.report.as_trec import as_trec
 from deadheat.report.model import Column, Fact, Report, Row, Table
-from deadheat.report.of_gate import report_gate
+from deadheat.report.of_changes import report_gate
 from deadheat.report.text import as_text
 from support.command import call
 from support.html_pages import check_harmless, read_html

@@ -47,7 +47,7 @@ from deadheat.report.model import (
 )
 from deadheat.report.of_comparison import adjusted, as_data, reversal, tell_intervals, tell_tests
 from deadheat.report.of_evaluation import few_queries
-from deadheat.report.of_languages import (
+from deadheat.report.of_tasks import (
     AMONG,
     data_of_languages,
     facts_of_languages,

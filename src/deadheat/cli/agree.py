@@ -43,7 +43,7 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
     from deadheat.comparison.agreement import agree as compare, agree_systems
     from deadheat.errors import SwappedFilesError
     from deadheat.evaluation.saved import is_saved
-    from deadheat.report.of_agreement import report_agreements, report_orders
+    from deadheat.report.of_judgments import report_agreements, report_orders
 
     refuse_if(len(runs) < 2, "give two runs: deadheat agree RUN RUN")
     if all(Path(one).is_dir() and any(map(is_saved, Path(one).glob("*.json"))) for one in runs):

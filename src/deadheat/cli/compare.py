@@ -303,12 +303,18 @@ def _report(  # noqa: PLR0917 - what a report is made of
 ) -> Report:
     from deadheat.comparison.languages import PAIR, judge_languages
     from deadheat.evaluation.strata import strata_of
-    from deadheat.report import of_languages
+    from deadheat.report import of_tasks
     from deadheat.report.model import Column, Fact, note
-    from deadheat.report.of_agreement import list_orders, tell_orders
-    from deadheat.report.of_compact import report_compact
     from deadheat.report.of_comparison import report_comparison
-    from deadheat.report.of_planning import beside, list_queries, list_ranks, planned, tell_ranks
+    from deadheat.report.of_comparison_tables import (
+        beside,
+        list_queries,
+        list_ranks,
+        planned,
+        report_compact,
+        tell_ranks,
+    )
+    from deadheat.report.of_judgments import list_orders, tell_orders
 
     is_data, margin = output.is_data, options["margin"]
     strata = strata_of(comparison, columns, queries) if queries is not None and columns else None
@@ -333,16 +339,16 @@ def _report(  # noqa: PLR0917 - what a report is made of
         opening = joined(opening, *said)
         facts += [
             Fact("language_verdicts", {languages.name: list(said)}),
-            *of_languages.facts_of_languages({languages.name: languages}),
-            *of_languages.tell_languages(languages, margin=margin),
-            *of_languages.tell_beside(languages),
-            *of_languages.tell_gaps(languages),
+            *of_tasks.facts_of_languages({languages.name: languages}),
+            *of_tasks.tell_languages(languages, margin=margin),
+            *of_tasks.tell_beside(languages),
+            *of_tasks.tell_gaps(languages),
         ]
         if is_data:
             of_queries, leading = {"queries": languages}, Column("of", "of")
-            tables += tuple(of_languages.data_of_languages(of_queries, leading=leading, margin=margin))
+            tables += tuple(of_tasks.data_of_languages(of_queries, leading=leading, margin=margin))
         else:
-            tables += tuple(of_languages.list_languages(languages, languages.measures, margin=margin))
+            tables += tuple(of_tasks.list_languages(languages, languages.measures, margin=margin))
     if options["queries_worst"]:
         texts = {} if queries is None else queries.texts(comparison.query_ids.tolist())
         tables += tuple(list_queries(comparison, options["queries_worst"], texts, for_people=not is_data))

@@ -38,7 +38,7 @@ def demo(folder: str | None, *, force: bool, **options: Any) -> None:  # noqa: A
     from deadheat.evaluation.evaluate import evaluate
     from deadheat.report.conventions import RULES
     from deadheat.report.model import Fact
-    from deadheat.report.of_demo import MEASURES, report_demo
+    from deadheat.report.of_explanation import MEASURES, report_demo
 
     if folder is not None:
         refuse(("form", "output", "digits"), "is for a report, which --copy does not print")

@@ -34,7 +34,7 @@ def diff(old: str, new: str, runs: tuple[str, ...], **options: Any) -> None:  # 
     """
     from deadheat.comparison.qrels_diff import diff_qrels
     from deadheat.evaluation.saved import is_saved
-    from deadheat.report.of_diff import report_diff
+    from deadheat.report.of_judgments import report_diff
 
     output = Output(options, [old, new, options["documents"], *runs])
     found = diff_qrels(

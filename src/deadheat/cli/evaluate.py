@@ -337,7 +337,7 @@ def _report(
         asked["intervals"] or asked["beside"] or per_query or any(one and one.strata for one in groupings.values())
     )
     if is_paper and len(evaluations) > 1 and not has_more and evaluations[0].conventions.unjudged == "zero":
-        from deadheat.report.of_compact import compact_scores
+        from deadheat.report.of_comparison_tables import compact_scores
 
         tables = (compact_scores(evaluations, seed=asked["seed"], digits=asked["digits"]), *tables[1:])
     return replace(found, tables=(*tables, *others))

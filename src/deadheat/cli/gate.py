@@ -162,7 +162,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     from deadheat import gates
     from deadheat.data.queries import Queries
     from deadheat.evaluation.evaluate import load_evaluation
-    from deadheat.report.of_gate import report_gate
+    from deadheat.report.of_changes import report_gate
 
     files = _given(files)
     conventions = conventions_of(options, without=["random"])  # a gate must not pass by luck

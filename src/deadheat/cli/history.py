@@ -32,7 +32,7 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
     from pathlib import Path
 
     from deadheat.comparison.history import history as find
-    from deadheat.report.of_history import report_history
+    from deadheat.report.of_changes import report_history
 
     output = Output(options, [*(one for one in saved if not Path(one).is_dir()), reference])
     found = find(

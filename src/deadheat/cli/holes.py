@@ -66,7 +66,7 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
     """
     from deadheat.comparison.holes import holes as find
     from deadheat.io.writing import replacing
-    from deadheat.report.of_holes import report_holes
+    from deadheat.report.of_judgments import report_holes
 
     output = Output(options, [qrels, *runs])
     Conventions(score_precision=options["score_precision"])  # a typo is reported before files are read

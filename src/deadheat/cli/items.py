@@ -52,7 +52,7 @@ def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 
     """
     from deadheat.profile.exposure import exposure
     from deadheat.profile.items import CUTOFF, item_profile
-    from deadheat.report.of_items import of_exposure, of_items
+    from deadheat.report.of_profile import of_exposure, of_items
 
     qrels, groups = options["qrels"], options["groups"]
     if not (qrels or groups):

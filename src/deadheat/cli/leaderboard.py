@@ -55,7 +55,7 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
     The interval of a rank follows from intervals of all differences at once, resampling queries within tasks, or tasks.
     """
     from deadheat.comparison.leaderboard import leaderboard as find
-    from deadheat.report.of_leaderboard import report_leaderboard
+    from deadheat.report.of_tasks import report_leaderboard
     from deadheat.report.page import page_of_leaderboard
 
     output = Output(options, [*(one for one in source if not Path(one).is_dir()), options["weights"]])

@@ -35,7 +35,7 @@ def measures(name: str | None, use: str | None, form: str | None, output: str | 
     """List the measures, explain one, or say which to use when."""
     from deadheat.measures import parse_measure
     from deadheat.measures.guide import USES, recommend
-    from deadheat.report.of_measures import report_catalogue, report_measure, report_use, report_uses
+    from deadheat.report.of_explanation import report_catalogue, report_measure, report_use, report_uses
 
     if name is not None and use is not None:
         raise click.UsageError(f"either a measure or --for USE, got both: {name!r} and {use!r}")

@@ -30,7 +30,7 @@ def steps(qrels: str, run: str, query_id: str, **options: Any) -> None:  # noqa:
     over its orders; --ties best or worst puts them in one. Below, what all orders of the ties allow.
     """
     from deadheat.evaluation.under import evaluate_under
-    from deadheat.report.of_steps import of_steps
+    from deadheat.report.of_explanation import of_steps
 
     conventions = conventions_of(options)
     measure, *others = measures_of(options)

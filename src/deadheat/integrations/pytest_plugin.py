@@ -68,7 +68,7 @@ class AssertRanking:
         evaluation = given[0] if is_evaluated else _evaluate(given[0], given[1], checks, options)
         result = gate(evaluation, checks, **options)
         if not result.passed:
-            from deadheat.report.of_gate import report_gate
+            from deadheat.report.of_changes import report_gate
             from deadheat.report.text import as_text
 
             raise AssertionError(as_text(report_gate(result), width=WIDTH).plain)

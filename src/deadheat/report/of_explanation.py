@@ -1,12 +1,203 @@
-"""The report of an explanation: which tools compute so, with what settings, and what ties alone allow."""
+"""Reports that explain: measures and which to use, how a number was made, step by step, and the demo."""
 
-from collections.abc import Iterator
+import dataclasses
+import inspect
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from deadheat.errors import counted, three
+from deadheat.errors import BY_DOC_ID, counted, three
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.steps import Steps
 from deadheat.explanation.explain import Explanation, Match
-from deadheat.measures import Measure
-from deadheat.report.conventions import cell_of
-from deadheat.report.model import Column, Fact, Report, format_cell, note, said, shows, tabulate
+from deadheat.measures import Measure, measures
+from deadheat.measures.base import other_names, trec_names
+from deadheat.measures.guide import USES, Use, reading
+from deadheat.measures.notation import meaning
+from deadheat.report.conventions import RULES, cell_of
+from deadheat.report.model import (
+    MEASURE,
+    SYSTEM,
+    Column,
+    Fact,
+    Report,
+    count_cell,
+    format_cell,
+    note,
+    said,
+    shows,
+    tabulate,
+)
+
+SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
+
+
+def report_catalogue() -> Report:
+    """Return the report of all measures."""
+    columns = (
+        Column("title", "title"),
+        Column("range", "range", _range, spare=1),
+        Column("better", "better", _direction, spare=2),
+        Column("aliases", "aliases", lambda one: tuple(other_names(one)), spare=3),
+    )
+    parameters = {name: _parameters(measure) for name, measure in measures().items()}
+    closing = (
+        "A cutoff follows @, parameters are in parentheses: nDCG@10, P(rel=2)@5.\n"
+        "One of them, and which to use when:\n"
+        "  deadheat measures nDCG\n"
+        "  deadheat measures --for top3"
+    )
+    name = Column("measure", "measure", lambda one: one.__name__)
+    table = tabulate("measures", [name], columns, measures().values())
+    return Report((table,), (Fact("parameters", parameters),), closing=closing)
+
+
+def _range(measure: type[Measure]) -> str:
+    low, high = measure.range
+    return f"{low:g}..{high:g}"
+
+
+def _direction(measure: type[Measure]) -> str:
+    if measure.total:
+        return "-"
+    return "higher" if measure.higher_is_better else "lower"
+
+
+def report_measure(measure: type[Measure], notation: str = "") -> Report:
+    """Return the page of a measure.
+
+    Parameters
+    ----------
+    measure : type of Measure
+    notation : str, optional
+        What was asked for, if it is another name.
+    """
+    name = measure.__name__
+    summary, *text = _paragraphs(measure) or [""]
+    references = " ".join(_paragraphs(measure, "References"))
+    formula = vars(measure).get("formula", "")  # that of another class is not its own
+    in_trec = [template.format("k") for template in trec_names(measure)]
+    uses = [use.key for use in USES.values() if name in map(_name, use.measures)]
+    heading = f"{name}: {measure.title}" + (f" (asked for as {notation})" if notation not in ("", name) else "")
+    better = {
+        "-": "a count, whose sum over queries is reported",
+        "higher": "higher is better",
+        "lower": "lower is better",
+    }
+    meant, read, parameters = meaning(notation or name, name), reading(name), _parameters(measure)
+    facts = [
+        Fact("measure", name),
+        Fact("title", measure.title),
+        Fact("summary", summary, "what it is", summary),
+        Fact("formula", formula, "formula", formula),
+        *_listed("text", "", text),
+        Fact(
+            "range",
+            [end if math.isfinite(end) else None for end in measure.range],
+            "range",
+            f"{_range(measure)}, {better[_direction(measure)]}",
+        ),
+        Fact("better", _direction(measure)),
+        Fact("parameters", parameters),
+        *(
+            said("parameters", f"{key}={about['default']!r}: {about['meaning']}; {about['allowed']}")
+            for key, about in parameters.items()
+        ),
+        Fact("aliases", other_names(measure), "also read as", " ".join(other_names(measure))),
+        Fact("trec_eval", in_trec, "in trec_eval", ", ".join(in_trec)),
+        Fact("bands", [{"value": value, "meaning": meaning} for value, meaning in read.bands]),
+        *(said("reading", f"{value}: {meaning}") for value, meaning in read.bands),
+        _targets(dict(read.targets)),
+        *_listed("notes", "note", read.notes),
+        Fact("meaning", meant, "the name", f"read as {meant}" if meant else ""),
+        Fact("uses", uses, "good for", ", ".join(uses)),
+        Fact("references", references, "references", references),
+    ]
+    return Report((), tuple(facts), heading=heading)
+
+
+def _paragraphs(measure: type[Measure], section: str = "") -> list[str]:
+    """Return the paragraphs of a docstring's section as plain text, without its formulas, which are LaTeX.
+
+    Parameters
+    ----------
+    measure : type of Measure
+    section : str, optional
+        The paragraphs above all sections, of which there is at least one.
+    """
+    lead, *sections = SECTION.split(inspect.cleandoc(measure.__doc__ or ""))
+    own = lead if not section else dict(zip(sections[::2], sections[1::2], strict=True)).get(section, "")
+    parts = re.split(r"\n{2,}", own.replace(".. math::\n\n", ".. math::\n").strip())
+    return [_plain(part) for part in parts if not part.startswith(".. math::")]
+
+
+def _plain(text: str) -> str:
+    r"""Return reStructuredText as a plain paragraph.
+
+    Examples
+    --------
+    >>> _plain(r"with :math:`C_k` of ``rel`` or more; as `RR`")
+    'with C_k of rel or more; as RR'
+    """
+    return " ".join(re.sub(r":\w+:`~?", "`", text).replace("`", "").split())
+
+
+def _listed(key: str, heading: str, texts: Sequence[str]) -> Iterator[Fact]:
+    yield Fact(key, list(texts))
+    yield from (said(heading, text) for text in texts)
+
+
+def _targets(values: dict[str, float]) -> Fact:
+    return Fact("targets", values, "target", ", ".join(f"{name} > {value:.2f}" for name, value in values.items()))
+
+
+def _name(notation: str) -> str:
+    return re.split("[@(]", notation)[0]
+
+
+def _parameters(measure: type[Measure]) -> dict[str, dict[str, object]]:
+    return {
+        field.name: {
+            "default": field.default,
+            "meaning": field.metadata["meaning"],
+            "allowed": field.metadata["check"].allowed,
+        }
+        for field in dataclasses.fields(measure)
+    }
+
+
+def report_uses(uses: Iterable[Use]) -> Report:
+    """Return the report of which measures suit which use."""
+    columns = (Column("measures", "measures", lambda use: tuple(use.measures)), Column("title", "use"))
+    closing = "The reasons:\n  deadheat measures --for top3"
+    return Report((tabulate("uses", [Column("use", "--for", lambda use: use.key)], columns, uses),), closing=closing)
+
+
+def report_use(use: Use, *, asked: str = "") -> Report:
+    """Return the report of which measures suit one use.
+
+    Parameters
+    ----------
+    use : Use
+    asked : str, optional
+        What was asked for: another number of results gets a note.
+    """
+    number, own = (re.search(r"\d+$", text) for text in (asked.strip(), use.key))
+    is_nearest = number is not None and own is not None and int(number[0]) != int(own[0])
+    note = f"there is no advice for {number[0]} results; {use.key} is the nearest" if number and is_nearest else ""
+    facts = [
+        Fact("use", use.key),
+        Fact("title", use.title),
+        Fact("note", note or None, "note", note),
+        Fact("measures", list(use.measures), "measures", " ".join(use.measures)),
+        Fact("why", use.why, "why", use.why),
+    ]
+    known = dict(pair for name in dict.fromkeys(map(_name, use.measures)) for pair in reading(name).targets)
+    facts.append(_targets({measure: known[measure] for measure in use.measures if measure in known}))
+    options = " ".join(f"-m {measure}" for measure in use.measures)
+    closing = f"Try:\n  deadheat evaluate QRELS RUN {options}"
+    return Report((), tuple(facts), heading=f"{use.key}: {use.title}", closing=closing)
+
 
 MOST = 10  # ways that people are shown
 DOUBTFUL = 0.05  # a chance of a match by accident that is mentioned
@@ -113,3 +304,124 @@ def _moved(explanation: Explanation, measure: Measure) -> str:
     inside = "the reported number is inside" if found.is_inside else "no order gives the reported number"
     over = f" over the {counted(n_held, 'query', 'queries')} of the run" if found.skips_missing else ""
     return f"{measure.label} from {low} to {high}{over}, mean {mean}: {inside}"
+
+
+HEADINGS = {
+    "precision": "P at rank",
+    "stops_here": "stops here",
+    "part": "adds",
+    "sum": "sum",
+}
+MEANINGS = {
+    "gain": "gain and weight: of the relevance, and of the rank; in a tie the mean weight of its ranks",
+    "precision": "P at rank: the precision at the rank of the document; in a tie the mean over its orders",
+    "stops_here": "stop: the probability of stopping at such a document; stops here: of reaching it and stopping",
+    "part": "adds: what the document adds to the sum; in a tie the mean over its orders",
+}
+
+
+@shows(Steps)
+def of_steps(steps: Steps) -> Report:
+    """Return the report of the steps by which a value comes about."""
+    frame = steps.documents
+    shown = [name for name in frame.columns if name not in {"first", "last", "doc_id"}]
+    if not frame["score"].count():
+        shown.remove("score")
+    columns = [Column("first", "", is_data=True), Column("last", "", is_data=True), *map(_column, shown)]
+    labels = (
+        Column("rank", "rank", _ranks),
+        Column("doc_id", "document"),
+    )
+    tables = [tabulate("steps", labels, columns, frame.to_dicts(), main=len(columns) - 1)]
+    if steps.ideal is not None:
+        ideal = [_column(name) for name in steps.ideal.columns if name != "rank"]
+        rank = (Column("rank", "rank", lambda row: f"{row['rank']}"),)
+        title = "The ideal ranking, whose sum is the IDCG"
+        tables.append(tabulate("ideal", rank, ideal, steps.ideal.to_dicts(), title=title, main=len(ideal) - 1))
+    heading = f"{steps.measure.label} = {format_cell(steps.value)} for query {steps.query_id} of {steps.name}"
+    return Report(tuple(tables), tuple(_facts_of_steps(steps)), heading=heading)
+
+
+def _ranks(row: Mapping[str, int]) -> str:
+    return f"{row['first']}" if row["first"] == row["last"] else f"{row['first']}-{row['last']}"
+
+
+def _column(name: str) -> Column:
+    counts = name in {"relevance", "gain", "score"}
+    return Column(name, HEADINGS.get(name, name), (lambda row: count_cell(row[name])) if counts else None)
+
+
+def _facts_of_steps(steps: Steps) -> list[Fact]:
+    columns, total = steps.documents.columns, steps.documents["sum"].drop_nulls()
+    is_sum = "part" in columns
+    how = f"{format_cell(steps.value)}, {'the sum' if is_sum else 'sum: the value if the list ended with this tie'}"
+    if steps.divisor != 1:
+        last = format_cell(float(total[-1])) if len(total) else "0"
+        how = f"{last} / {format_cell(count_cell(steps.divisor))} = {format_cell(steps.value)}"
+    ends = [format_cell(one) for one in (steps.tie_min, steps.tie_max)]
+    moved = f"from {ends[0]} in the worst order of the ties to {ends[1]} in the best" if ends[0] != ends[1] else ""
+    means = "the exact mean over all orders of equal scores" if steps.ties == "expected" else f"the {steps.ties} order"
+    listed = steps.documents["relevance"].null_count()
+    more = "" if listed == steps.n_unjudged else f", {listed:,} of them listed" if listed else ", not listed"
+    unjudged, missed = counted(steps.n_unjudged, "retrieved document"), counted(steps.n_missed, "relevant document")
+    return [
+        Fact("measure", steps.measure.label),
+        Fact("query_id", steps.query_id),
+        Fact("value", steps.value, "value", how),
+        Fact("divisor", steps.divisor),
+        Fact("ties", steps.ties, "ties", f"{means}; {moved}" if moved else "no order of equal scores changes it"),
+        Fact("tie_min", steps.tie_min),
+        Fact("tie_max", steps.tie_max),
+        Fact("formula", steps.measure.formula, "formula", steps.measure.formula),
+        *(said("columns", MEANINGS[name]) for name in columns if name in MEANINGS),
+        Fact("n_unjudged", steps.n_unjudged, "unjudged", unjudged + more if steps.n_unjudged else ""),
+        Fact("n_missed", steps.n_missed, "not retrieved", missed if steps.n_missed else ""),
+    ]
+
+
+EXACT = list(RULES).index("expected")
+HEADINGS_OF_DEMO = {**RULES, "doc_id": "doc_id"}  # a screen has no room for several lines
+MEASURES = ("nDCG@10", "RR")
+
+
+def report_demo(systems: Mapping[str, Mapping[str, Evaluation]], source: Fact, closing: str) -> Report:
+    """Return the report of the demonstration.
+
+    Parameters
+    ----------
+    systems : mapping
+        Evaluations of `MEASURES` by system and tie policy.
+    source : Fact
+        Where the data comes from.
+    closing : str
+        What to try next.
+    """
+    columns = (
+        *(Column(rule, HEADINGS_OF_DEMO[rule], lambda row, rule=rule: row["by_rule"][rule].mean) for rule in RULES),
+        Column("tie_std", "tie std", lambda row: row["by_rule"]["expected"].mean_tie_std, spare=1),
+    )
+    rows = [
+        {"measure": measure, "system": name, "by_rule": {rule: one[measure] for rule, one in by_rule.items()}}
+        for measure in MEASURES
+        for name, by_rule in sorted(systems.items(), key=lambda item: -item[1]["expected"][measure].mean)
+    ]
+    table = tabulate("scores", (MEASURE, SYSTEM), columns, rows, main=EXACT)
+    measure = MEASURES[0]
+    best = {rule: max(systems, key=lambda name: systems[name][rule][measure].mean) for rule in RULES}
+    said = ", ".join(
+        f"{name} ({', '.join(HEADINGS_OF_DEMO[rule] for rule in RULES if best[rule] == name)})"
+        for name in dict.fromkeys(best.values())
+    )
+    facts = (
+        Fact(
+            "",
+            None,
+            "ties",
+            f"doc_id: {BY_DOC_ID}; input: order of the file; exact: mean over all orders; tie std: their"
+            " standard deviation",
+        ),
+        Fact("best_system", best, "best system", f"by {measure}: {said}"),
+        source,
+    )
+    heading = "Four LLM rerankers, grades 0 to 3: only the order of equal scores differs"
+    return Report((table,), facts, heading=heading, closing=closing)

@@ -41,12 +41,11 @@ from deadheat.report.model import (
     shows,
     tabulate,
 )
+from deadheat.report.of_changes import report_history
 from deadheat.report.of_comparison import columns_of_strata, list_systems, report_comparison
 from deadheat.report.of_evaluation import report_evaluations
-from deadheat.report.of_history import report_history
-from deadheat.report.of_judges import report_judges
-from deadheat.report.of_languages import list_languages, tell_beside, tell_gaps, tell_languages
-from deadheat.report.of_leaderboard import report_leaderboard
+from deadheat.report.of_judgments import report_judges
+from deadheat.report.of_tasks import list_languages, report_leaderboard, tell_beside, tell_gaps, tell_languages
 from deadheat.report.page.at_a_glance import about, glance, headline_of
 from deadheat.report.page.data import LONGEST_TEXT, N_RANKS, data_of, encoded
 from deadheat.report.page.pictures import Picture, are_missing, draw, pictures_of

@@ -1,9 +1,12 @@
-"""The report of gates: what was checked, against what, and the result."""
+"""Reports on what changed: gates, with thresholds and a baseline; and histories, of which each step is a row."""
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from operator import itemgetter
 
+from deadheat.comparison.history import History
+from deadheat.comparison.pairs import Pair
 from deadheat.errors import counted
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST
@@ -22,20 +25,134 @@ from deadheat.report.conventions import (
 )
 from deadheat.report.model import (
     BEYOND,
+    MARK,
     MEASURE,
+    QUERY,
     Column,
     Fact,
     NumberCell,
     Report,
+    Span,
     Table,
     format_cell,
+    note,
     p_value,
     said,
     shows,
+    table_of_rows,
     tabulate,
     warning,
 )
 from deadheat.version import __version__
+
+MOST = 5  # queries that fell, and that rose
+COMMIT = 7  # characters of a commit
+MINUTE, SECOND = 16, 19  # characters of a time
+
+
+@shows(History)
+def report_history(found: History, *, for_people: bool = True) -> Report:
+    """Return the report of a history.
+
+    Parameters
+    ----------
+    found : History
+    for_people : bool, default True
+        Whether each measure has a table of its own; else one has all.
+    """
+    moved = [*_of_queries(found)] if len(found.steps) > 1 else []
+    if not for_people:
+        rows = [{"step": str(n // len(found.measures) + 1), **row} for n, row in enumerate(found.rows())]
+        return Report((table_of_rows("history", ("step", MEASURE), rows), *moved), tuple(_facts(found)))
+    tables = [_table(found, measure) for measure in found.measures]
+    headline, opening = _told(found)
+    return Report((*tables, *moved), tuple(_facts(found)), opening=opening, headline=headline)
+
+
+def _of_queries(found: History) -> Iterator[Table]:
+    """Yield the queries that the last step moved most, if it moved any."""
+    if rows := found.queries(MOST).to_dicts():
+        labels = (MEASURE, Column("kind", ""), QUERY)
+        columns = (Column("difference", "difference"), Column("value", "now"))
+        yield tabulate("queries", labels, columns, rows, title="Queries of the last step", has_blocks=True)
+
+
+def _told(found: History) -> tuple[str, str]:
+    """Return what the last step did: by the first measure in few words, then how sure that is, and the others."""
+    if len(found.steps) < 2:
+        return "One evaluation: there is nothing to compare it with.", ""
+    last = found.steps[-1].means
+    (headline, sure), *others = (_moved(one, last[one]["mean"], found.since[one][-1]) for one in found.measures)
+    more = [f"{sure[0].upper()}{sure[1:]}."] if sure else []
+    more += [f"{what} ({how})." if how else f"{what}." for what, how in others]
+    return f"{headline}.", " ".join(more)
+
+
+def _moved(measure: str, mean: float, pair: Pair | None) -> tuple[str, str]:
+    """Return what the last step did to a mean, and how sure that is."""
+    if math.isnan(mean):
+        return f"{measure} has no value", ""
+    if pair is None:
+        return f"{measure} is {mean:.4f}, under other judgments than before", ""
+    n = counted(pair.n_queries, "query", "queries")
+    if not pair.difference:
+        return f"{measure} is as before, {mean:.4f}", n
+    what = f"{'rose' if pair.difference > 0 else 'fell'} by {abs(pair.difference):.4f} to {mean:.4f}"
+    sure = "by more than chance" if pair.significant else "not by more than chance"
+    return f"{measure} {what}, {sure}", f"adjusted p {pair.p_adjusted:.4f}, {n}"
+
+
+def _table(found: History, measure: str) -> Table:
+    """Return a row for each step by one measure."""
+    several = len({(step.origin.label, step.origin.commit) for step in found.steps}) < len(found.steps)
+    minutes = {(step.name, step.origin.label, step.origin.commit, step.origin.time[:MINUTE]) for step in found.steps}
+    shown = MINUTE if len(minutes) == len(found.steps) else SECOND
+    rows = [
+        row
+        | {
+            "ci": Span(row["low"], row["high"]),
+            "ties": Span(row["tie_min"], row["tie_max"]),
+            "p": p_value(row["p_adjusted"], is_significant=bool(row["significant"])),
+            "when": row["time"].replace("T", " ")[:shown],
+            "what": " ".join(
+                dict.fromkeys(filter(None, (row["label"], row["commit"][:COMMIT], row["name"] if several else "")))
+            ),
+            "judged": ("" if row["comparable"] else "# ") + row["changed"],
+        }
+        for row in found.rows()
+        if row["measure"] == measure
+    ]
+    columns = [
+        Column("n_queries", "queries", spare=3),
+        Column("mean", "mean"),
+        Column("ci", "interval", spare=2),
+        Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=4),
+        Column("difference", "step"),
+        Column("p", "p adj"),
+    ]
+    if found.to_reference:
+        columns.append(Column("reference", "to reference", itemgetter("reference_difference"), spare=1))
+    if any(row["judged"] for row in rows):
+        columns.append(Column("judged", "judgments", spare=1))
+    return tabulate(f"history_{measure}", (Column("what", ""), Column("when", "time")), columns, rows, title=measure)
+
+
+def _facts(found: History) -> list[Fact]:
+    names = dict.fromkeys(step.name for step in found.steps)
+    reference = () if found.reference is None else (found.steps[found.reference].file,)
+    n_tests = max((sum(one is not None for one in pairs) for pairs in found.since.values()), default=0)
+    how = f"{found.design.test}, each step against the one before; corrected by Holm over {counted(n_tests, 'step')}"
+    are_comparable = all(step.is_comparable for step in found.steps)
+    return [
+        Fact("n_steps", len(found.steps), "evaluations", f"{len(found.steps):,} of {', '.join(names)}"),
+        *(Fact("reference", file, "reference", file) for file in reference),
+        said("interval", "of the mean, at the level at which it was saved (by default 95%)"),
+        said("test", how),
+        said(MARK, f"p below {1 - found.design.confidence_level:.3g}"),
+        note("#", "" if are_comparable else "under other judgments than the last: not comparable"),
+        *(note("history", text) for text in found.notes),
+    ]
+
 
 PASSED, WEAK, FAILED = "passed", "weak pass", "failed"
 MARKS = {PASSED: "✅ passed", WEAK: "⚠️ passed, proves little", FAILED: "❌ failed"}
@@ -116,7 +233,9 @@ def report_gate(
         What the file asks of a baseline, if there is none.
     """
     thresholds = [check for check in result.checks if not check.is_regression]
-    tables = [_table("checks", Column("gate", "gate"), THRESHOLDS, thresholds, marks=marks)] if thresholds else []
+    tables = (
+        [_table_of_gate("checks", Column("gate", "gate"), THRESHOLDS, thresholds, marks=marks)] if thresholds else []
+    )
     for question, (key, spared) in QUESTIONS.items():
         checks = [check for check in result.checks if check.question == question]
         if checks:
@@ -126,13 +245,15 @@ def report_gate(
             if key == "no_worse_than":
                 asked = f"No loss of {result.options.no_worse_than:.15g} or more"
             tables.append(
-                _table(key, MEASURE, columns, checks, marks=marks, title=f"{asked} against {result.baseline}", main=2)
+                _table_of_gate(
+                    key, MEASURE, columns, checks, marks=marks, title=f"{asked} against {result.baseline}", main=2
+                )
             )
     weak = result.proving_little or not_asked
     mark = "" if not marks else "❌ " if not result.passed else "⚠️ " if weak else "✅ "
     summary = result.summary + (f"; not checked: {_unasked(sources, not_asked)}" if not_asked else "")
     evaluation = result.evaluation
-    facts = () if evaluation is None else tuple(_facts(result, evaluation, sources, not_asked, summary))
+    facts = () if evaluation is None else tuple(_facts_of_gate(result, evaluation, sources, not_asked, summary))
     return Report(tuple(tables), facts, mark + summary, subject=result)
 
 
@@ -140,7 +261,7 @@ def _unasked(sources: str, not_asked: Sequence[str]) -> str:
     return f"{' and '.join(not_asked)} of {sources}: there is no baseline"
 
 
-def _table(
+def _table_of_gate(
     key: str,
     label: Column,
     columns: Sequence[Column],
@@ -167,7 +288,7 @@ def _table(
     )
 
 
-def _facts(
+def _facts_of_gate(
     result: GateResult, evaluation: Evaluation, sources: str, not_asked: Sequence[str], summary: str
 ) -> Iterator[Fact]:
     weak, failed = result.proving_little, result.failures

@@ -1,0 +1,243 @@
+"""Reports for programs: CSV in long form, JSON, lines as trec_eval prints them, JUnit XML of gates."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, cast
+from xml.etree import ElementTree as ET
+
+from deadheat.errors import ColumnError, counted, on_terminal, printable
+from deadheat.report.formats import ReportFormat, register
+from deadheat.report.model import Cell, NumberCell, Report, Table, notation_of, plain
+
+if TYPE_CHECKING:
+    from deadheat.gates import Check, GateResult
+    from deadheat.measures import Measure
+
+
+FORMULA = re.compile(r"'*[=+\-@\t\r]")
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+def as_csv(table: Table, *, digits: int | None = None) -> str:
+    """Return a table as CSV; no value is an empty field, and nothing is rounded unless `digits` says so.
+
+    The columns are the group, the last label (the measure), the other labels (query, stratum) and the numbers.
+
+    Raises
+    ------
+    ColumnError
+        A stratum column has the name of another column: readers of the file could not tell the two apart.
+    """
+    table = table.select([n for n, column in enumerate(table.columns) if not column.is_detail]).for_data()
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    leading = [table.group] if table.is_grouped else []
+    columns = [*leading, *table.labels[-1:], *table.labels[:-1], *table.columns]
+    names = [column.key for column in columns]
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise ColumnError(f"two columns would be named {twice[0]!r}", hint="give the stratum column another name")
+    writer.writerow(map(no_formula, names))
+    for group, labels, cells in table.records():
+        writer.writerow(_field(cell, digits) for cell in (*group, *labels[-1:], *labels[:-1], *cells))
+    return out.getvalue().removesuffix("\n")
+
+
+def no_formula(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula: one that begins like a formula gets an apostrophe.
+
+    A formula begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and is not a number. A text that
+    begins so after apostrophes gets one more: to remove one from each such text restores every text.
+
+    Examples
+    --------
+    >>> no_formula("=1+1"), no_formula("-x"), no_formula("-1.5"), no_formula("'=1"), no_formula("q-1"), no_formula("'q")
+    ("'=1+1", "'-x", '-1.5', "''=1", 'q-1', "'q")
+    """
+    return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
+
+
+def _field(cell: Cell, digits: int | None) -> float | str | None:
+    """Return what the file holds; true and false as JSON has them."""
+    if isinstance(cell, str):
+        return no_formula(cell)
+    return str(cell).lower() if isinstance(cell, bool) else plain(cell, digits)
+
+
+register(
+    ReportFormat(
+        name="csv",
+        suffixes=(".csv",),
+        write=lambda report, digits: as_csv(report.tables[0], digits=digits),
+        needs="rows",
+        is_data=True,
+        place=2,
+    )
+)
+
+
+def as_json(report: Report, *, digits: int | None = None) -> str:
+    """Return a report as JSON text; NaN becomes null, and nothing is rounded unless `digits` says so."""
+    document: dict[str, Any] = {fact.key: fact.value for fact in report.facts if fact.key}
+    document |= {table.key: _nested(table.for_data(), digits) for table in report.tables}
+    return _visible(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _visible(text: str) -> str:
+    """Return JSON in which what cannot be seen is an escape too; json escapes only what it must."""
+    return text.translate({ord(one): json.dumps(one)[1:-1] for one in set(text) - {"\n"} if printable(one) != one})
+
+
+def _nested(table: Table, digits: int | None) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for group, labels, cells in table.records():
+        place = nested
+        for key in (*group, *labels):
+            place = place.setdefault(key, {})
+        for column, label in zip(table.labels, labels, strict=True):
+            if column.key == "measure" and "asked" in (named := notation_of(label)):  # else the key says it
+                place |= named
+        for column, cell in zip(table.columns, cells, strict=True):
+            if column.key == "measure" and isinstance(cell, str):
+                place |= notation_of(cell)
+            else:
+                place[column.key] = list(cell) if isinstance(cell, tuple) else plain(cell, digits)
+    return nested
+
+
+register(ReportFormat(name="json", suffixes=(".json",), write=as_json, place=1))
+
+
+def as_jsonl(report: Report, *, digits: int | None = None) -> str:
+    """Return the rows of the first table; NaN becomes null, and nothing is rounded unless `digits` says so."""
+    table = report.tables[0].for_data()
+    names = [column.key for column in (*table.labels, *table.columns)]
+    rows = ([*labels, *(plain(cell, digits) for cell in cells)] for _, labels, cells in table.records())
+    return "\n".join(json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False) for row in rows)
+
+
+register(ReportFormat(name="jsonl", suffixes=(".jsonl",), write=as_jsonl, needs="lines", is_data=True, place=3))
+
+
+ALL = "all"  # in the place of a query
+
+
+def trec_name(measure: Measure | str) -> str:
+    """Return trec_eval's name of a measure, or our notation where trec_eval has no such measure.
+
+    Examples
+    --------
+    >>> trec_name("nDCG@10"), trec_name("RR"), trec_name("P(rel=2)@5"), trec_name("RBPResidual(p=0.9, tail='unjudged')")
+    ('ndcg_cut_10', 'recip_rank', 'P(rel=2)@5', 'rbp_resid')
+    """
+    from deadheat.measures.base import trec_names  # loads NumPy, which --help does not need
+    from deadheat.measures.notation import parse_measure
+
+    measure = parse_measure(measure)
+    for name, preset in measure.presets.items():
+        if type(measure)(**preset) == measure:
+            return name
+    at = getattr(measure, measure.at, None)
+    shown = at if measure.at == "cutoff" else f"{at:.2f}"
+    named = [name.format(shown) for name in trec_names(type(measure)) if ("{}" in name) == (at is not None)]
+    has_defaults = "(" not in str(measure)
+    return named[0] if named and has_defaults else str(measure)
+
+
+def as_trec(report: Report, *, digits: int | None = None) -> str:
+    """Return scores as trec_eval prints them: of every query first (as for its -q), then of all.
+
+    Parameters
+    ----------
+    report : Report
+        Its last table is labelled by measure, one above it by query and measure.
+    digits : int, optional
+        Decimals, 4 by default.
+    """
+    *per_query, summary = report.tables
+    return "\n".join(line for place in range(len(summary.groups)) for line in _run(summary, per_query, place, digits))
+
+
+def field(query: str) -> str:
+    r"""Return a query id as one field, which is not that of all queries.
+
+    Examples
+    --------
+    >>> print(field("q1"), field("q\t1 2"), field("all"))
+    q1 q\t1\x202 \x61ll
+    """
+    if query == ALL:
+        return r"\x61ll"
+    return "".join(f"\\x{ord(one):02x}" if one.isspace() else one for one in printable(query))
+
+
+def _run(summary: Table, per_query: Sequence[Table], place: int, digits: int | None) -> Iterator[str]:
+    from deadheat.measures.notation import parse_measure
+
+    for row in chain.from_iterable(table.rows for table in per_query):
+        query, measure = field(row.labels[0]), parse_measure(row.labels[1])
+        if not measure.only_total and plain(row.cells[place][0]) is not None:
+            yield _line(trec_name(measure), query, row.cells[place][0], digits)
+    yield _line("runid", ALL, printable(summary.groups[place]), digits)
+    for row in summary.rows:
+        yield _line(trec_name(row.labels[0]), ALL, row.cells[place][0], digits)
+
+
+def _line(name: str, query: str, cell: Cell, digits: int | None) -> str:
+    cell = cell.value if isinstance(cell, NumberCell) else cell
+    value = f"{cell:.{4 if digits is None else digits}f}" if isinstance(cell, float) else str(cell)
+    return f"{name:<22}\t{query}\t{value}"
+
+
+register(ReportFormat(name="trec", suffixes=(".trec", ".eval"), write=as_trec, needs="runs", is_data=True, place=5))
+
+
+def as_junit(result: GateResult, report: Report) -> str:
+    """Return gates as JUnit XML: one suite, a test case for each gate.
+
+    Parameters
+    ----------
+    result : GateResult
+    report : Report
+        Of it; what it says to people goes into the suite's system-out.
+    """
+    counts = {"tests": len(result.checks), "failures": len(result.failures), "errors": 0, "skipped": 0, "time": 0}
+    attributes = {key: str(value) for key, value in counts.items()}
+    root = ET.Element("testsuites", attributes)
+    suite = ET.SubElement(root, "testsuite", {"name": on_terminal(f"deadheat gate {result.name}"), **attributes})
+    properties = ET.SubElement(suite, "properties")
+    ET.SubElement(properties, "property", {"name": "summary", "value": on_terminal(report.heading)})
+    for check in result.checks:
+        _add(suite, check, result.name)
+    told = (report.heading, *(fact.sentence for fact in report.shown))
+    ET.SubElement(suite, "system-out").text = "\n".join(map(on_terminal, told))
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode")
+
+
+def _add(suite: ET.Element, check: Check, name: str) -> None:
+    case = ET.SubElement(
+        suite, "testcase", {"classname": on_terminal(f"deadheat.{name}"), "name": on_terminal(check.title), "time": "0"}
+    )
+    seen = f"value {check.value!r}, {counted(check.n_queries, 'query', 'queries')}"
+    if not check.passed:
+        failure = ET.SubElement(case, "failure", {"message": on_terminal(check.reason), "type": "GateFailed"})
+        failure.text = "\n".join(map(on_terminal, filter(None, (check.title, seen, check.reason, check.worst))))
+    else:
+        ET.SubElement(case, "system-out").text = "\n".join(map(on_terminal, filter(None, (check.reason, seen))))
+
+
+register(
+    ReportFormat(
+        name="junit",
+        suffixes=(".xml",),
+        write=lambda report, **_: as_junit(cast("GateResult", report.subject), report),
+        needs="gates",
+        place=6,
+    )
+)

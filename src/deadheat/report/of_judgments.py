@@ -1,0 +1,619 @@
+"""Reports on judgments: how far judges agree, what differs between two sets, and which documents to judge first."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from deadheat.comparison.agreement import BOUNDS, KINDS, Agreement
+from deadheat.comparison.holes import Holes
+from deadheat.comparison.judges import OF_GRADES, STATISTICS, Conclusions, Estimate, JudgeAgreement, LabelAgreement
+from deadheat.comparison.qrels_diff import QrelsDiff
+from deadheat.comparison.system_orders import OrderAgreement, SystemOrders
+from deadheat.errors import counted, three
+from deadheat.report.conventions import finite, made_under, named, tell_unshared
+from deadheat.report.model import (
+    MEASURE,
+    QUERY,
+    SYSTEM,
+    Cell,
+    Column,
+    Fact,
+    Report,
+    Span,
+    Table,
+    count_cell,
+    format_cell,
+    note,
+    p_value,
+    said,
+    share,
+    shows,
+    tabulate,
+    warning,
+)
+from deadheat.report.score_tables import level_heading
+
+JUDGE = Column("judge", "judge")
+MEANT = "; ".join(f"{name} {text}" for name, text in STATISTICS.items())
+
+
+@shows(JudgeAgreement)
+def report_judges(
+    found: JudgeAgreement,
+    *,
+    per_query: bool = False,
+    strata: Mapping[str, JudgeAgreement] | None = None,
+    for_people: bool = True,
+) -> Report:
+    """Return the report of judges.
+
+    Parameters
+    ----------
+    found : JudgeAgreement
+    per_query : bool, default False
+        Whether a table of all queries comes after.
+    strata : mapping of str to JudgeAgreement, optional
+        By what they are called.
+    for_people : bool, default True
+        Whether one judge has a table of its own form; else the tables are the same for one and for several.
+    """
+    level = level_heading(next(iter(found.judges.values())).confidence_level, set())
+    if len(found.judges) == 1 and for_people:
+        tables = [_of_one(found.only, level), *_of_grades(found.judges, level, ())]
+    else:
+        tables = [_statistics(found.judges, level), *(() if for_people else _of_grades(found.judges, level, (JUDGE,)))]
+    for name, own in (strata or {}).items():
+        tables.append(_statistics(own.judges, level, f"stratum_{name}", name))
+    for one in found.conclusions:
+        tables += _of_conclusions(one, level, is_named=len(found.conclusions) > 1 or not for_people)
+    if per_query:
+        frame = found.per_query()
+        columns = [Column(name, name.replace("_", " ")) for name in frame.columns[2:]]
+        tables.append(tabulate("queries", (JUDGE, QUERY), columns, frame.to_dicts(), title="Queries", has_blocks=True))
+    opening = " ".join(verdict_of(one) for one in found.conclusions)
+    headline = in_short(found.conclusions[0]) if found.conclusions else _agreed(found.judges)
+    return Report(tuple(tables), (*_facts(found),), opening=opening, headline=headline)
+
+
+def _agreed(judges: Mapping[str, LabelAgreement]) -> str:
+    """Return how far the labels of the best judge agree with human ones, in few words."""
+    name = max(judges, key=lambda name: np.nan_to_num(judges[name].estimates["kappa"], nan=-1.0))
+    of = f"Of {len(judges)} judges {name} agrees most with" if len(judges) > 1 else f"{name} against"
+    kappa, n = judges[name].estimates["kappa"], counted(judges[name].n_documents, "document")
+    return f"{of} human labels: kappa {format_cell(kappa, 2)} on {n}."
+
+
+def in_short(one: Conclusions) -> str:
+    """Return for which decisions a judge's labels suffice, in few words."""
+    if not one.n_separated:
+        return f"The human labels show no difference between systems: this says little about {one.judge}."
+    if one.reversed:
+        n = counted(len(one.reversed), "difference")
+        return f"Do not decide by the labels of {one.judge} alone: they reverse {n}."
+    if one.favoured:
+        return f"{one.judge} favours {three(list(one.favoured))}: do not decide on it by these labels."
+    if one.false:
+        return f"{one.judge} finds {counted(len(one.false), 'difference')} that humans do not: look twice."
+    return f"Human labels confirm every difference that {one.judge} finds."
+
+
+def verdict_of(one: Conclusions) -> str:
+    """Return for which decisions a judge's labels suffice, of these systems and queries."""
+    by = f"By {one.measure.label} on {counted(len(one.query_ids), 'query', 'queries')}"
+    if not one.n_separated:
+        more = f", {one.judge} finds {len(one.false)}" if one.false else ""
+        return f"{by} the human labels find no difference between systems{more}: this says little about {one.judge}."
+    kept = one.n_separated - len(one.reversed) - len(one.lost)
+    said_of = f"{by} {one.judge} confirms {kept} of {counted(one.n_separated, 'difference')} that the human labels find"
+    found = {"reverses {}": one.reversed, "misses {}": one.lost, "finds {} that they do not": one.false}
+    other = "".join(", " + text.format(len(pairs)) for text, pairs in found.items() if pairs)
+    if one.reversed:
+        end = "do not decide by its labels alone"
+    elif one.favoured:
+        end = f"do not decide on {three(list(one.favoured))} by its labels, which favour it over the others"
+    elif one.false:
+        end = "look twice at the differences that it finds; its order of the systems is that of the humans"
+    else:
+        end = "the human labels confirm every difference that it finds"
+    return f"{said_of}{other}: {end}."
+
+
+def _with_ends(found: Mapping[str, Estimate]) -> dict[str, Cell]:
+    """Return the cells of some numbers, each with its interval."""
+    return {**found, **{f"{name}_ci": Span(own.low, own.high) for name, own in found.items()}}
+
+
+def _ends_of(name: str, level: str, spare: int) -> Column:
+    """Return the column of the interval of a number."""
+    return Column(f"{name}_ci", level, ends=(f"{name}_low", f"{name}_high"), spare=spare)
+
+
+def _statistics(judges: Mapping[str, LabelAgreement], level: str, key: str = "judges", title: str = "") -> Table:
+    """Return a row for each judge, with the intervals of what is most asked for."""
+    spares = {"kappa": 0, "quadratic_kappa": 0, "alpha": 1, "inflation": 1, "tau_b": 2, "agreement": 2}
+    counts = ("n_queries", "only_human", "only_judge")
+    columns = [Column("n_documents", "documents"), *(Column(name, name, is_data=True) for name in counts)]
+    for name in STATISTICS:
+        spare, is_data = spares.get(name, 3), name not in spares
+        columns += [
+            Column(name, name.replace("_", " "), is_data=is_data, spare=spare),
+            replace(_ends_of(name, level, spare + 3), is_data=is_data),
+        ]
+    rows = [
+        {
+            "judge": name,
+            "n_documents": one.n_documents,
+            "n_queries": len(one.query_ids),
+            "only_human": one.only_human,
+            "only_judge": one.only_judge,
+            **_with_ends(one.estimates),
+        }
+        for name, one in judges.items()
+    ]
+    return tabulate(key, (JUDGE,), columns, rows, title=title)
+
+
+def _of_one(own: LabelAgreement, level: str) -> Table:
+    """Return the statistics of the only judge, with a row for each."""
+    rows = [{"statistic": name, **_with_ends({"value": one})} for name, one in own.estimates.items()]
+    columns = (Column("value", own.judge), Column("ci", level, itemgetter("value_ci")))
+    return tabulate("judges", (Column("statistic", "statistic"),), columns, rows)
+
+
+def _of_grades(judges: Mapping[str, LabelAgreement], level: str, leading: tuple[Column, ...]) -> Iterator[Table]:
+    """Return the grades that were given, and how each grade fares; of several judges with a column that names them."""
+    human, counts, of_grades = Column("human", "human"), [], []
+    for judge, own in judges.items():
+        grades = [f"{grade:g}" for grade in own.grades]
+        for n, grade in enumerate(grades):
+            row = {"judge": judge, "human": grade}
+            counts.append({**row, **dict(zip(grades, own.confusion[n].tolist(), strict=True))})
+            of_grades.append({**row, **_with_ends({name: own.by_grade[name][n] for name in OF_GRADES})})
+    named = " and ".join(judges) if not leading else "the judge"
+    title = f"Documents by human grade (rows) and grade of {named} (columns)"
+    every = sorted({f"{grade:g}" for own in judges.values() for grade in own.grades}, key=float)
+    columns = [Column(one, one, lambda row, one=one: row.get(one)) for one in every]
+    yield tabulate("confusion", (*leading, human), columns, counts, title=title)
+    both = [part for name in OF_GRADES for part in (Column(name, name), _ends_of(name, level, 1))]
+    title = "By grade (inflation: mean grade of the judge - human grade)"
+    yield tabulate("grades", (*leading, human), both, of_grades, title=title)
+
+
+def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator[Table]:
+    """Return the systems under both labels, and the pairs on which they differ."""
+    of = f"{one.measure.label}, {one.judge}" if is_named else one.measure.label
+    keyed = f" of {one.judge}, {one.measure.label}" if is_named else ""
+    systems = [
+        {
+            "judge": one.judge,
+            "measure": one.measure.label,
+            "system": bias.system,
+            "human": bias.baseline_mean,
+            "by_judge": bias.mean,
+            "bias": bias.difference,
+            "ci": Span(bias.low, bias.high),
+            "favour": favour.difference,
+            "p": p_value(favour.p_adjusted, is_significant=favour.significant),
+        }
+        for bias, favour in zip(one.biases, one.favours, strict=True)
+    ]
+    columns = (
+        Column("human", "human"),
+        Column("by_judge", one.judge if not is_named else "judge"),
+        Column("bias", "bias"),
+        Column("ci", level, ends=("bias_low", "bias_high"), spare=1),
+        Column("favour", "against others", spare=2),
+        Column("p", "p", spare=2),
+    )
+    hidden = (JUDGE, MEASURE) if is_named else ()
+    yield tabulate(
+        f"systems{keyed}", (*hidden, SYSTEM), columns, systems, title=f"Systems by {of}", has_blocks=bool(hidden)
+    )
+    pairs = {(pair.system, pair.baseline): (pair, other) for pair, other in zip(one.human, one.by_judge, strict=True)}
+    rows = [
+        {
+            "what": what,
+            "system": system,
+            "baseline": baseline,
+            "human": pairs[system, baseline][0].difference,
+            "human_p": p_value(pairs[system, baseline][0].p_adjusted),
+            "judge": pairs[system, baseline][1].difference,
+            "judge_p": p_value(pairs[system, baseline][1].p_adjusted),
+        }
+        for what, named in (("reversed", one.reversed), ("lost", one.lost), ("false", one.false))
+        for system, baseline in named
+    ]
+    if rows:
+        labels = (Column("what", "judge"), SYSTEM, Column("baseline", "baseline"))
+        of_pairs = (
+            Column("human", "human"),
+            Column("human_p", "p", spare=1),
+            Column("judge", "by judge"),
+            Column("judge_p", "p", spare=1),
+        )
+        yield tabulate(f"pairs{keyed}", labels, of_pairs, rows, title=f"Pairs on which they differ by {of}")
+
+
+def _facts(found: JudgeAgreement) -> Iterator[Fact]:
+    for judge, one in found.judges.items():
+        text = f"{one.n_documents:,} of {counted(len(one.query_ids), 'query', 'queries')} that both labelled"
+        only = {found.human: one.only_human, judge: one.only_judge}
+        left = " and ".join(f"{number:,} that only {who} labelled" for who, number in only.items() if number)
+        yield said("documents" if len(found.judges) == 1 else judge, f"{text}; left out {left}" if left else text)
+    if found.together:
+        alphas = {
+            name: {"value": finite(one.value), "low": finite(one.low), "high": finite(one.high)}
+            for name, one in found.together.items()
+        }
+        text = ", ".join(f"{name} {one!r}" for name, one in found.together.items())
+        yield Fact("alpha_together", alphas, "alpha of all", f"{text}: humans and all judges at once")
+    for under in found.conclusions:
+        name = f"{under.judge}, {under.measure.label}"
+        told: dict[str, object] = {
+            "tau_b": finite(under.tau_b),
+            "tau_ap": finite(under.tau_ap),
+            "separated": under.n_separated,
+            "pairs": len(under.human),
+            **{kind: [list(pair) for pair in getattr(under, kind)] for kind in ("reversed", "lost", "false")},
+            "favoured": list(under.favoured),
+            "tie_std": list(under.tie_std),
+        }
+        human, judge = (f"{own:.4f}" for own in under.tie_std)
+        text = (
+            f"tau_b {under.tau_b:.4f}, tau_ap {under.tau_ap:.4f} between the orders of {len(under.systems)} systems;"
+            f" standard deviation over tie orders {human} by human labels, {judge} by the judge"
+        )
+        yield Fact(f"conclusions_{name}", told, name, text)
+    for text in found.notes:
+        yield note("labels", text)
+    rel = next(iter(found.judges.values())).rel
+    yield from (
+        Fact("rel", rel, "relevant", f"from grade {rel:g} on"),
+        said("statistics", MEANT),
+        said("CI", "leaves out one query at a time, with Student's t: documents of a query are not independent"),
+    )
+
+
+KIND, PAIR = Column("agreement", "agreement"), Column("runs", "runs")
+COLUMNS = (
+    Column("mean", "mean"),
+    Column("range", "range", ends=("range_low", "range_high"), spare=1),
+    Column("std", "std", spare=3),
+    Column("min", "min", spare=2),
+    Column("max", "max", spare=2),
+    Column("n_queries", "queries"),
+)
+TEXTS = (
+    ("tau", "over the documents that both lists have; -1 reversed, 1 the same order"),
+    ("tau_b", "without the pairs that tie in either run"),
+    ("tau_ap", "tau that counts the top more; the first run is the reference"),
+    ("rbo_w", "tied documents share a rank"),
+    ("rbo_a", "averaged over tie orders"),
+    ("rbo_b", "rbo_a, corrected for ties"),
+)
+RANGE = (
+    "range of rbo: the lowest and highest value if the lists went on below their end; the mean assumes that they keep"
+    " agreeing at the same rate. range of the overlap: over all tie orders. std, min and max are over queries."
+)
+OF_ORDERS = {
+    "tau_b, tau_ap": "tau without pairs of equal means; tau that counts the top more, with the first as reference",
+    "by ties": "mean tau of the first order with those that ties of documents broken at random give, and of tau_ap that"
+    " counts by the ranks of the first; no order of the ties leaves the ranges",
+    "swapped": "neighbours of the first order that the second has the other way round",
+}
+
+
+def report_agreements(found: Sequence[Agreement], *, per_query: bool = False) -> Report:
+    """Return the report of pairs of runs.
+
+    Parameters
+    ----------
+    found : sequence of Agreement
+    per_query : bool, default False
+        Whether a table of all queries comes after.
+    """
+    rows = [_row(one, name) for one in found for name in KINDS]
+    tables = [tabulate("agreement", (PAIR, KIND), COLUMNS, rows, has_blocks=True)]
+    if per_query:
+        by_query = [
+            {"runs": pair_of(one), "query_id": str(query), "n_common": int(one.n_common[n])}
+            | {name: float(values[n]) for name, values in one.values.items()}
+            for one in found
+            for n, query in enumerate(one.query_ids.tolist())
+        ]
+        columns = (Column("n_common", "common"), *(Column(name, name, spare=n) for n, name in enumerate(KINDS)))
+        tables.append(tabulate("queries", (PAIR, QUERY), columns, by_query, title="Queries", has_blocks=True))
+    first = found[0]
+    facts = (
+        *_facts_of_agreement(found),
+        *(said(heading, text) for heading, text in TEXTS),
+        Fact("p", first.p, "p", f"{first.p:g}, persistence of rbo"),
+        Fact("cutoff", first.cutoff, "overlap", f"of the top {first.cutoff}; of the longer list if that is shorter"),
+    )
+    return Report(tuple(tables), facts, closing=RANGE)
+
+
+@shows(Agreement)
+def report_agreement(found: Agreement) -> Report:
+    """Return the report of one pair of runs."""
+    return report_agreements([found])
+
+
+def pair_of(found: Agreement) -> str:
+    """Return the names of both runs."""
+    return f"{found.first}, {found.second}"
+
+
+def _row(found: Agreement, name: str) -> dict[str, Any]:
+    """Return the numbers over queries of one kind of agreement."""
+    kept = found.values[name][~np.isnan(found.values[name])]
+    row = {"runs": pair_of(found), "agreement": name, "n_queries": len(kept)}
+    if not len(kept):
+        return row | dict.fromkeys(("mean", "range", "std", "min", "max"))
+    return row | {
+        "mean": float(kept.mean()),
+        "range": Span(float(found.low[name].mean()), float(found.high[name].mean())) if name in BOUNDS else None,
+        "std": float(np.std(kept, ddof=1)) if len(kept) > 1 else math.nan,
+        "min": float(kept.min()),
+        "max": float(kept.max()),
+    }
+
+
+def _facts_of_agreement(found: Sequence[Agreement]) -> Iterator[Fact]:
+    """Say what the values are of, pair by pair where pairs differ."""
+    yield Fact("pairs", {pair_of(one): _numbers(one) for one in found})
+    sizes = {
+        pair_of(one): f"{counted(len(one.query_ids), 'query', 'queries')}, {one.n_common.mean():.1f} documents in both"
+        for one in found
+    }
+    if len(found) > 1 and len(set(sizes.values())) == 1:
+        sizes = {f"each of {len(found)} pairs": sizes[pair_of(found[0])]}
+    for name, size in sizes.items():
+        yield said("in both", f"{name}: {size}")
+    tied = {name: one_share for one in found for name, one_share in zip((one.first, one.second), one.tied, strict=True)}
+    shares = [f"{format_cell(share(of_run))} of {run}" for run, of_run in tied.items()]
+    yield Fact("tied", tied, "in ties", f"of the documents: {', '.join(shares)}")
+    for one in found:
+        few = int((one.n_common < 2).sum())
+        sides = (one.first, one.second, one.only_first), (one.second, one.first, one.only_second)
+        for run, other, queries in sides:
+            text = f"{counted(len(queries), 'query', 'queries')} that only {run} has"
+            text += f", not {other}" * (len(found) > 1) + f": {three([*map(repr, queries)])}"
+            yield note("left out", text if queries else "")
+        text = f"{counted(few, 'query', 'queries')} of {pair_of(one)}, with fewer than two documents in both"
+        yield note("no tau", text if few else "")
+
+
+def _numbers(found: Agreement) -> dict[str, object]:
+    """Return what JSON holds of a pair beside the values."""
+    left_out = {found.first: list(found.only_first), found.second: list(found.only_second)}
+    return {"n_queries": len(found.query_ids), "left_out": left_out, "n_without_tau": int((found.n_common < 2).sum())}
+
+
+def list_orders(found: SystemOrders) -> Table:
+    """Return a row for each two orders."""
+    columns = (
+        Column("n_systems", "systems", spare=3),
+        Column("tau_b", "tau_b"),
+        Column("tau_ap", "tau_ap"),
+        Column("rbo", "rbo", spare=1),
+        Column("tie_tau", "by ties", spare=2),
+        Column("ties", "range", _over_ties, ("tie_tau_low", "tie_tau_high"), spare=2),
+        Column("tie_tau_ap", "tau_ap by ties", spare=3),
+        Column("ties_ap", "range", _ap_over_ties, ("tie_tau_ap_low", "tie_tau_ap_high"), spare=3),
+        Column("swapped", "swapped", lambda one: three([f"{a} / {b}" for a, b in one.swapped]), spare=4),
+    )
+    labels = (Column("first", "order by", is_name=True), Column("second", "against", is_name=True))
+    return tabulate("orders", labels, columns, found.pairs, title="Orders of the systems")
+
+
+def _over_ties(one: OrderAgreement) -> Span | None:
+    return None if math.isnan(one.tie_tau) else Span(one.tie_tau_low, one.tie_tau_high)
+
+
+def _ap_over_ties(one: OrderAgreement) -> Span | None:
+    return None if math.isnan(one.tie_tau_ap) else Span(one.tie_tau_ap_low, one.tie_tau_ap_high)
+
+
+def tell_orders(found: SystemOrders) -> list[Fact]:
+    """Say what the numbers of orders are."""
+    if not found.pairs:
+        return [note("orders", "one order alone: give two measures, or qrels and runs, whose ties can be broken by id")]
+    counts = [f"{one:g}" for one in sorted({pair.n_systems for pair in found.pairs})]
+    left = [note("left out", f"on one side only: {three(list(found.left_out))}")] if found.left_out else []
+    texts = {"systems": " to ".join(counts[:: len(counts) - 1 or 1])} | OF_ORDERS
+    return [*left, *(said(heading, text) for heading, text in texts.items()), said("rbo", f"persistence {found.p:g}")]
+
+
+@shows(SystemOrders)
+def report_orders(found: SystemOrders) -> Report:
+    """Return the report of orders of systems."""
+    return Report((list_orders(found),), tuple(tell_orders(found)))
+
+
+MOST, MOST_CAUSES = 20, 3  # judgments, and queries of each system and measure, that people are shown
+MOST_GRADES = 8  # new grades that are columns; of more, each pair of an old and a new grade is a row
+NONE = "none"
+DOCUMENT = Column("doc_id", "document")
+OLD, NEW = Column("old", "old"), Column("new", "new")
+EFFECT = (
+    OLD,
+    NEW,
+    Column("difference", "difference"),
+    Column("old_rank", "old rank", spare=1),
+    Column("new_rank", "new rank", spare=1),
+    Column("n_new", "queries", spare=2),
+    Column("n_old", "queries before", is_data=True),
+)
+
+
+@shows(QrelsDiff)
+def report_diff(found: QrelsDiff, *, for_people: bool = True) -> Report:
+    """Return the report of two sets of judgments.
+
+    Parameters
+    ----------
+    found : QrelsDiff
+    for_people : bool, default True
+        Whether to list the first documents and queries only.
+    """
+    documents, causes = found.to_polars(), found.causes
+    if for_people:
+        documents = documents.head(MOST)
+        causes = causes.group_by("measure", "system", maintain_order=True).head(MOST_CAUSES)
+    tables = [
+        _grades(found, for_people=for_people),
+        tabulate(
+            "documents",
+            (QUERY, DOCUMENT),
+            (_level("old"), _level("new")),
+            documents.to_dicts(),
+            title="Judgments that differ",
+        ),
+    ]
+    if found.evaluations:
+        tables += [
+            tabulate(
+                "effects",
+                (MEASURE, SYSTEM),
+                EFFECT,
+                found.effects.to_dicts(),
+                title="What that does to systems",
+                has_blocks=True,
+            ),
+            tabulate(
+                "causes",
+                (MEASURE, SYSTEM, QUERY, Column("kind", "judgments")),
+                (replace(OLD, spare=1), replace(NEW, spare=1), Column("part", "of the difference")),
+                causes.to_dicts(),
+                title="Queries that cause it",
+                has_blocks=True,
+            ),
+        ]
+    shown = [one for one in tables if one.rows or not for_people]
+    return Report(
+        tuple(shown),
+        tuple(_facts_of_diff(found, len(documents))),
+        opening=" ".join((f"{found.changes}.", *_order(found))),
+    )
+
+
+def _level(name: str) -> Column:
+    """Return a column of grades, or of counts; empty where there is none."""
+    return Column(name, name, lambda row: count_cell(row[name]))
+
+
+def _grades(found: QrelsDiff, *, for_people: bool) -> Table:
+    """Return how many judgments there are of each old and new grade."""
+    frame = found.changes.grades
+    if for_people and frame["new"].n_unique() > MOST_GRADES:
+        pairs = [{"old": _grade(old), "new": _grade(new), "n": n} for old, new, n in frame.rows()]
+        labels = (Column("old", "old grade"), Column("new", "new grade"))
+        return tabulate("grades", labels, (Column("n", "judgments"),), pairs, title="Judgments, by old and new grade")
+    counts = {(_grade(old), _grade(new)): n for old, new, n in frame.rows()}
+    old, levels = ([*map(_grade, frame[name].unique().sort(nulls_last=True))] for name in ("old", "new"))
+    rows = [{"old": own, **{other: counts.get((own, other)) for other in levels}} for own in old]
+    title = "Judgments, by old grade (rows) and new grade (columns)"
+    return tabulate("grades", (Column("old", "old grade"),), [_level(one) for one in levels], rows, title=title)
+
+
+def _grade(level: float | None) -> str:
+    return NONE if level is None else f"{level:g}"
+
+
+def _order(found: QrelsDiff) -> Iterator[str]:
+    """Say by which measures systems change their order."""
+    moved = found.effects.filter(pl.col("old_rank") != pl.col("new_rank"))
+    for measure, own in moved.group_by("measure", maintain_order=True):
+        told = ", ".join(f"{row['system']} from rank {row['old_rank']} to {row['new_rank']}" for row in own.to_dicts())
+        yield f"By {measure[0]} the order changes: {told}."
+    if len(found.evaluations) > 1 and not moved.height:
+        yield "The order of the systems stays."
+
+
+def _facts_of_diff(found: QrelsDiff, n_shown: int) -> list[Fact]:
+    own, documents, lacking = found.changes, found.changes.documents, found.unknown_ids
+    kinds: dict[str, Any] = {
+        "added": documents["old"].is_null().sum(),
+        "gone": documents["new"].is_null().sum(),
+        "regraded": documents.drop_nulls().height,
+    }
+    shown = f"; the first {n_shown:,} are listed" if n_shown < documents.height else ""
+    replaced = own.replaced()
+    pairs = three([f"{old!r} by {new!r}" for _, old, new in replaced])
+    outside = f"lacks {counted(len(lacking), 'document')}: {three(lacking)}" if lacking else ""
+    after = [pair[1].called(name) for name, pair in found.evaluations.items()]
+    return [
+        *(Fact(name, source, name, source) for name, source in (("old", found.old), ("new", found.new))),
+        Fact("n_same", len(own.same)),
+        *(
+            Fact(name, list(queries), name, named(queries) if queries else "")
+            for name, queries in (("changed", own.changed), ("added", own.added), ("gone", own.gone))
+        ),
+        Fact("judgments", kinds, "judgments", ", ".join(f"{n:,} {kind}" for kind, n in kinds.items()) + shown),
+        Fact("replaced", [list(one) for one in replaced], "renamed?", pairs, is_note=True),
+        *([] if lacking is None else [Fact("unknown_ids", list(lacking)), warning("collection", outside)]),
+        *([*tell_unshared(after, after[0].conventions.missing), *made_under(after)] if after else []),
+    ]
+
+
+MOST_OF_HOLES = 20  # documents that people are shown
+MEANT_OF_HOLES = {
+    "range": "what a judgment takes off the range of the mean, over both answers and all runs",
+    "decision": "how far the two answers are apart in the difference of two runs, over all pairs",
+}
+
+
+@shows(Holes)
+def report_holes(found: Holes, *, for_people: bool = True) -> Report:
+    """Return the report of holes.
+
+    Parameters
+    ----------
+    found : Holes
+    for_people : bool, default True
+        Whether to list the first documents only.
+    """
+    frame = found.documents.head(MOST_OF_HOLES) if for_people else found.documents
+    ranks = [name for name in frame.columns if name.startswith("rank ")]
+    rows = frame.to_dicts()
+    table = tabulate(
+        "documents",
+        (QUERY, Column("doc_id", "document")),
+        (Column("weight", "weight"), *(Column(name, name, spare=n) for n, name in enumerate(ranks))),
+        rows,
+    )
+    shown = f", the first {len(rows):,} are shown" if len(rows) < len(found.documents) else ""
+    below = f"; {found.n_below:,} more below that rank count too, and are not listed" if found.n_below else ""
+    ranges = {name: {"low": low, "high": high} for name, (low, high) in found.ranges.items()}
+    told = "; ".join(
+        f"{name} {' to '.join(map(format_cell, (low, high)))}" for name, (low, high) in found.ranges.items()
+    )
+    lacking = "; ".join(f"{name} {named(own)}" for name, own in found.missing_queries.items() if own)
+    facts = (
+        Fact("measure", found.measure.label, "measure", found.measure.label),
+        Fact("by", found.by, "weight", MEANT_OF_HOLES[found.by]),
+        Fact("ranges", ranges, "if judged", f"the mean may be: {told}"),
+        Fact("depth", found.depth),
+        Fact(
+            "n_unjudged",
+            found.n_unjudged,
+            "unjudged",
+            f"{counted(found.n_unjudged, 'document')} up to rank {found.depth:,}{shown}{below}",
+        ),
+        Fact("n_below", found.n_below),
+        Fact("n_queries", found.n_queries),
+        Fact(
+            "missing_queries",
+            {name: list(own) for name, own in found.missing_queries.items()},
+            "missing queries",
+            f"of {found.n_queries:,} in the qrels: {lacking}; counted as empty rankings" if lacking else "",
+            is_note=True,
+        ),
+    )
+    return Report((table,), facts, heading="Documents to judge first")
