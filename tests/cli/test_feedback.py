@@ -10,8 +10,7 @@ import click
 import pytest
 
 import deadheat as dh
-from deadheat.cli.app import COMMANDS
-from deadheat.cli.help import Command
+from deadheat.cli.app import COMMANDS, Command
 from support.command import call, command as command_of, ok
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ import re
 import click
 import pytest
 
-from deadheat.cli.app import COMMANDS
-from deadheat.cli.help import GROUPS, MOST, MOST_USED, Command, group_of
+from deadheat.cli.app import COMMANDS, GROUPS, MOST, MOST_USED, Command, group_of
 from deadheat.cli.options import OPTIONS
 from support.command import call, command, ok
 

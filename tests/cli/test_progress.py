@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.cli import progress as module
-from deadheat.cli.progress import Watch
-from deadheat.io.phases import phase, watched_by
+from deadheat.cli import app as module
+from deadheat.cli.app import Watch
+from deadheat.io.guarding import phase, watched_by
 from support.command import QRELS, RUN, call
 
 

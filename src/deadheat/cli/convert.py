@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from deadheat.cli.app import error_message, refuse_if, say
+from deadheat.cli.app import Command, error_message, refuse_if, say
 from deadheat.cli.files import INPUT, PATH, STDOUT, check_inputs, check_output
-from deadheat.cli.help import Command
 from deadheat.cli.options import LIMITS, complete_from, examples, takes
 from deadheat.cli.output import standard_output, writing
 from deadheat.errors import counted

@@ -49,7 +49,7 @@ from deadheat.cli.options import (
     with_spans,
 )
 from deadheat.cli.output import Output, befores, output_options, table_option, with_figures, writing
-from deadheat.io.phases import phase
+from deadheat.io.guarding import phase
 
 if TYPE_CHECKING:
     from deadheat.data.tables import Run

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import flags, refuse, refuse_if, spelled
+from deadheat.cli.app import Command, flags, refuse, refuse_if, spelled
 from deadheat.cli.files import INPUT, PATH, asked, shown_path
-from deadheat.cli.help import Command
 from deadheat.errors import check_choice
 from deadheat.settings import (
     PROPORTION,
@@ -365,7 +364,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         "--max-decompressed",
         metavar="BYTES",
         expose_value=False,
-        callback=_entering("deadheat.io.limits:max_decompressed", n_bytes),
+        callback=_entering("deadheat.io.source:max_decompressed", n_bytes),
         help="About the most bytes that a compressed file or a pipe may take in memory, as text and as rows [default:"
         " 4 GB, or 200 times the compressed size]. Of compressed TREC the rows alone count.",
     ),
@@ -373,7 +372,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         "--max-memory",
         metavar="BYTES",
         expose_value=False,
-        callback=_entering("deadheat.io.limits:max_memory", n_bytes),
+        callback=_entering("deadheat.io.source:max_memory", n_bytes),
         help="About how much memory the rows of a run may take, such as 500MB: a larger one is read in blocks"
         " [default: from 1.5 GB of TREC or 4 million rows of Parquet on].",
     ),

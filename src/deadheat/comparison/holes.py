@@ -17,7 +17,7 @@ from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import MeasureError, ParameterError, as_count, check_choice, counted
 from deadheat.evaluation.scores import PlacedBounds
 from deadheat.evaluation.under import evaluate_under
-from deadheat.io.phases import phase
+from deadheat.io.guarding import phase
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.measures.unjudged import deepest_counted, ends, has_ends

@@ -24,7 +24,7 @@ from deadheat.evaluation.evaluate import Measures, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.strata import groups
 from deadheat.evaluation.under import evaluate_under
-from deadheat.io.phases import phase
+from deadheat.io.guarding import phase
 from deadheat.kernels import agreement as order
 from deadheat.measures import Measure
 from deadheat.settings import Conventions, Design

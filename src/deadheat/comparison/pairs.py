@@ -20,7 +20,7 @@ from deadheat.comparison.flips import Flip, Side, TieSums, flip, gap_of, normal_
 from deadheat.data.shown import InNotebooks
 from deadheat.errors import DeadheatWarning, ParameterError, generator, rounded
 from deadheat.evaluation.intervals import why_unknown
-from deadheat.io.phases import phase
+from deadheat.io.guarding import phase
 from deadheat.kernels import weighting
 from deadheat.measures import Measure
 from deadheat.settings import TUKEY, Design

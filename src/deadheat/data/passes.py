@@ -25,8 +25,8 @@ from deadheat.data.precision import ScorePrecision, round_and_warn
 from deadheat.data.rows import Blocks, MemoryRows, UnreadRows, is_grouped
 from deadheat.data.tables import Run
 from deadheat.errors import DataError, MissingDependencyError
-from deadheat.io.forking import check_threads
-from deadheat.io.limits import rows_at_a_time
+from deadheat.io.guarding import check_threads
+from deadheat.io.source import rows_at_a_time
 
 if TYPE_CHECKING:
     from deadheat.io.frames import Reading

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from deadheat.errors import MissingDependencyError, ParameterError
-from deadheat.io.forking import check_threads
+from deadheat.io.guarding import check_threads
 
 if TYPE_CHECKING:
     import altair as alt

@@ -33,13 +33,11 @@ from deadheat.errors import (
     three,
 )
 from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, has_column, is_too_large, locate, scan
-from deadheat.io.guarding import guarded
+from deadheat.io.guarding import guarded, phase
 from deadheat.io.kinds import Kind, check_given
-from deadheat.io.limits import exceeds
 from deadheat.io.mappings import FORMS, Nested, check_mapping, normalized_keys
-from deadheat.io.phases import phase
 from deadheat.io.results import NEAREST, RANKED, RANKED_BY_COLUMN, Pick, Reader, Repeated
-from deadheat.io.source import path_named
+from deadheat.io.source import exceeds, path_named
 from deadheat.io.sources import CATALOGUE, OF_CASES, file_in, in_catalogue, read_object, read_responses, responses_in
 
 HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"

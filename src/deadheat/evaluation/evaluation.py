@@ -56,7 +56,7 @@ from deadheat.evaluation.strata import (
     order,
     strata_of,
 )
-from deadheat.io.forking import check_threads
+from deadheat.io.guarding import check_threads
 from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.placements.kept import kept

@@ -26,7 +26,7 @@ from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterE
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import Repeated, Scores, TieSpread, intervals
-from deadheat.io.forking import check_threads
+from deadheat.io.guarding import check_threads
 from deadheat.io.objects import parsed
 from deadheat.io.source import decoded, path_named, read_all, readable
 from deadheat.io.writing import replacing

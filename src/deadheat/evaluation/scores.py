@@ -16,7 +16,7 @@ from deadheat.data.tables import Source
 from deadheat.errors import MeasureError, ParameterError, Plain, Rng, as_level, as_positive, counted
 from deadheat.evaluation.filling import Filled, Filling
 from deadheat.evaluation.intervals import Cluster, Interval, IntervalOptions, cluster_codes, method_of
-from deadheat.io.phases import phase
+from deadheat.io.guarding import phase
 from deadheat.kernels import weighting
 from deadheat.measures import Measure
 from deadheat.measures.unjudged import ends, has_ends

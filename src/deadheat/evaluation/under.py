@@ -19,7 +19,7 @@ from deadheat.evaluation.evaluation import Evaluation, helped_by
 from deadheat.evaluation.filling import Filling, filling
 from deadheat.evaluation.levels import at_level
 from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
-from deadheat.io.phases import phase
+from deadheat.io.guarding import phase
 from deadheat.measures import Measure
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.measures.unjudged import ends_anywhere

@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.errors import ColumnError, DataError, Plain, SourceTypeError, counted
-from deadheat.io.forking import check_threads
 from deadheat.io.formats.base import ROWS, Content, ScoreColumns, chosen_names, ranks_of, read_each, split_off
+from deadheat.io.guarding import check_threads
 from deadheat.io.kinds import KEYS, SUBTOPIC, TEXTS, VALUE_COLUMN, Kind, refuse_patterns, resolve_columns, value_column
 from deadheat.io.mappings import (
     BEYOND,

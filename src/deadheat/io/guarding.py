@@ -1,17 +1,29 @@
-"""A guard around calls of Polars and other engines on a user's data, which turns their failures into errors."""
+"""What stands around work on a user's data, and loads no Polars: a guard, a watch over forks, and names of phases.
+
+The guard turns failures of Polars and other engines into errors. A fork loses the threads of Polars: a call that needs
+them would hang for ever, and raises an error instead. A phase is named where it happens, and shown by whoever watches:
+the command line, or nobody.
+"""
 
 import errno
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
-import polars as pl
+from deadheat.errors import DataError, DeadheatError
 
-from deadheat.errors import DataError
-from deadheat.io.forking import check_threads
+Advance: TypeAlias = Callable[[int], None]
+# Takes what is done, and how many steps it has if that is known
+Watcher: TypeAlias = Callable[[str, int | None], AbstractContextManager[Advance]]
 
+_TASKS = Path("/proc/self/task")
+_OF_POLARS = re.compile(r"polars-\d|async-executor")  # names of its worker threads; importing starts none
+_watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 _ENGINES = {"duckdb": "DuckDB", "_duckdb": "DuckDB", "pyspark": "Spark", "py4j": "Spark"}
 _CAUSE = re.compile(r"^(?:: |Caused by: )(.+)", re.MULTILINE)  # of an exception of Java, the last one the first of all
 _OF_A_WORKER = "PythonException"  # raised by our own code there
@@ -37,6 +49,8 @@ def guarded(where: str | os.PathLike[str]) -> Iterator[None]:
     DeadheatError
         Polars cannot work in this process.
     """
+    import polars as pl
+
     check_threads()
     try:
         yield
@@ -68,3 +82,77 @@ def _told(error: Exception) -> str:
     text = str(error).strip()
     causes = _CAUSE.findall(text)
     return causes[-1] if causes else text.partition("\n")[0]
+
+
+@dataclass
+class _Threads:
+    """Whether Polars has worker threads, and whether a fork left this process without them.
+
+    Attributes
+    ----------
+    may_run : bool
+        Whether deadheat has called Polars: threads that have just started have no name yet.
+    ran_before_fork, are_lost : bool
+    """
+
+    may_run: bool = False
+    ran_before_fork: bool = False
+    are_lost: bool = False
+
+    def before_fork(self) -> None:
+        self.ran_before_fork = self.are_lost or self.may_run or _others_use_polars()
+
+    def after_fork(self) -> None:
+        self.are_lost = self.ran_before_fork
+
+
+def _others_use_polars() -> bool:
+    """Tell whether Polars has computed something, by the threads of this process where the system shows them."""
+    with suppress(OSError):
+        return any(_OF_POLARS.match(_name_of(task)) for task in os.listdir(_TASKS))  # noqa: PTH208 - names are enough
+    return False
+
+
+def _name_of(task: str) -> str:
+    with suppress(OSError):  # it may have ended meanwhile
+        return (_TASKS / task / "comm").read_text()
+    return ""
+
+
+_THREADS = _Threads()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_THREADS.before_fork, after_in_child=_THREADS.after_fork)
+
+
+def check_threads() -> None:
+    """Raise `DeadheatError` in a forked process where Polars would hang: its threads were not forked."""
+    _THREADS.may_run = True
+    if _THREADS.are_lost:
+        raise DeadheatError(
+            "this process was forked from one that had already used Polars; the threads of Polars were not forked, and"
+            " it would wait for them for ever. Start processes with multiprocessing.get_context('spawn') or"
+            " ('forkserver'), or fork before anything is read; evaluate() of dicts of dicts works here too"
+        )
+
+
+def phase(what: str, n_steps: int | None = None) -> AbstractContextManager[Advance]:
+    """Name what is done inside the context; it gives a function to call with the number of steps that are done.
+
+    Examples
+    --------
+    >>> with phase("counting", 3) as advance:
+    ...     for _ in range(3):
+    ...         advance(1)
+    """
+    watcher = _watcher.get()
+    return nullcontext(lambda _: None) if watcher is None else watcher(what, n_steps)
+
+
+@contextmanager
+def watched_by(watcher: Watcher | None) -> Iterator[None]:
+    """Let a watcher know of all phases inside the context; None: nobody, as of the steps of a phase."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)

@@ -18,11 +18,10 @@ from deadheat.io.formats import chosen_format, ending
 from deadheat.io.formats.parquet import scan_parquet
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import check_column, has_semicolons
-from deadheat.io.limits import WithValue
 from deadheat.io.objects import JsonText, object_of, read_text
 from deadheat.io.rows import FileRows
 from deadheat.io.sheets import read_sheet
-from deadheat.io.source import HEAD, decoded, read_all, readable
+from deadheat.io.source import HEAD, WithValue, decoded, read_all, readable
 
 _encoding: ContextVar[str | None] = ContextVar("encoding", default=None)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from deadheat.errors import MalformedRowError, Plain, shown
-from deadheat.io import limits
+from deadheat.io import source
 from deadheat.io.source import BOM, decoded
 from deadheat.io.values import LINE_ENDS
 
@@ -47,13 +47,13 @@ class FileRows:
         self.n_lines = self.n_bytes = 0
         self._file, self._path = file, path
         self._last = b""
-        self._first = file.readline(limits.LONGEST_LINE + 2)
+        self._first = file.readline(source.LONGEST_LINE + 2)
         said = _SEPARATOR.fullmatch(self._first.removeprefix(BOM))
         self.separator = said[1].decode() if said else separator
         if said:
             self.n_lines, self.n_bytes, self._first = 1, len(self._first), b""
         # for all readers of the process: it can only be larger
-        csv.field_size_limit(max(csv.field_size_limit(), limits.LONGEST_LINE))
+        csv.field_size_limit(max(csv.field_size_limit(), source.LONGEST_LINE))
         self._rows = csv.reader(self._lines(), delimiter=self.separator, quoting=quoting, strict=True)
         self.header = [name.strip() for name in next((row for _, row in self), [])]
 
@@ -97,14 +97,14 @@ class FileRows:
         )
 
     def _lines(self) -> Iterator[str]:
-        longest = limits.LONGEST_LINE
+        longest = source.LONGEST_LINE
         first = [self._first] if self._first else []
         for raw in chain(first, iter(partial(self._file.readline, longest + 2), b"")):
             self.n_lines += 1
             self.n_bytes += len(raw)
             self._last = raw
             if len(raw) > longest:
-                limits.check_lines(raw, self._path, self.n_lines)
+                source.check_lines(raw, self._path, self.n_lines)
             yield decoded(raw.removeprefix(BOM) if self.n_lines == 1 else raw, self._path, self.n_lines)
 
     def _stray_return(self) -> MalformedRowError:

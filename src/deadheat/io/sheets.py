@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 from zipfile import BadZipFile, ZipFile
 
 from deadheat.errors import DataError, DeadheatWarning, FileFormatError, Plain
-from deadheat.io import limits
+from deadheat.io import source
 
 _ROWS, _TEXTS = "{*}sheetData/{*}row", ".//{*}t"
 _PHONETIC = "{*}rPh"  # how a text is pronounced; no part of it
@@ -43,7 +43,7 @@ def read_sheet(path: Path) -> list[tuple[int, list[str]]]:
     """
     try:
         with ZipFile(path) as book:
-            limits.check_held(_HELD * sum(one.file_size for one in book.infolist()), path.stat().st_size, path)
+            source.check_held(_HELD * sum(one.file_size for one in book.infolist()), path.stat().st_size, path)
             found = {name: rows for name, rows in _sheets(book) if rows}
     except DataError:
         raise

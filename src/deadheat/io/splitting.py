@@ -12,10 +12,9 @@ from typing import TypeAlias, TypeVar
 import polars as pl
 
 from deadheat.errors import DataError
-from deadheat.io.forking import check_threads
+from deadheat.io.guarding import check_threads
 from deadheat.io.kinds import SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
-from deadheat.io.limits import is_bounded, is_held
-from deadheat.io.source import check_lines_of, misleads_polars, plain_head
+from deadheat.io.source import check_lines_of, is_bounded, is_held, misleads_polars, plain_head
 
 DOC_HASH = "doc_hash"
 HASH_BITS = 32  # that are kept of each: half the memory to sort

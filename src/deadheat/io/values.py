@@ -16,8 +16,8 @@ import polars as pl
 
 from deadheat.errors import LARGEST_INTEGER, Advice, DataError, MalformedRowError, ParameterError, Plain, shown
 from deadheat.io.kinds import VALUE_COLUMN, Kind
-from deadheat.io.limits import WithValue
 from deadheat.io.mappings import BEYOND, is_beyond
+from deadheat.io.source import WithValue
 
 # What Polars reads as a float. Python's float() accepts more: "1_0", and digits of other scripts.
 _NUMBER = re.compile(

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.io.forking import check_threads
+from deadheat.io.guarding import check_threads
 from deadheat.kernels.coverage import Pieces, Tie, Top, top_of
 from deadheat.kernels.segments import ratio
 from deadheat.measures.base import CutMeasure, JointMeasure, Number, once, parameter, parameters, register

@@ -16,7 +16,7 @@ from deadheat.data.precision import ScorePrecision
 from deadheat.data.rows import Blocks, MemoryRows, UnreadRows
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.guarding import guarded
-from deadheat.io.limits import is_bounded
+from deadheat.io.source import is_bounded
 from deadheat.placements.contiguous import Contiguous, count
 from deadheat.placements.placements import Placements, from_frames
 

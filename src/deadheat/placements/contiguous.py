@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts, spans
 from deadheat.data.rows import WORTH, Blocks, written
 from deadheat.data.tables import Qrels, Run
-from deadheat.io.forking import check_threads
-from deadheat.io.guarding import guarded
+from deadheat.io.guarding import check_threads, guarded
 from deadheat.io.splitting import HASH_BITS, doc_hash
 from deadheat.placements.placements import Placements, from_frames
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray
 from deadheat.errors import DataError, DeadheatWarning, ParameterError, Plain, array_of, counted
-from deadheat.io.forking import check_threads
+from deadheat.io.guarding import check_threads
 from deadheat.io.mappings import are_beyond
 from deadheat.placements.comparing import Array, Matrix, compare, compare_some, first_wrong
 from deadheat.placements.libraries import detached, device_of, in_memory, is_short, library_of, on_device, to_memory

@@ -13,7 +13,7 @@ from deadheat.data.alike import nearly_equal
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError, counted, three
-from deadheat.io.forking import check_threads
+from deadheat.io.guarding import check_threads
 from deadheat.kernels.counts import Relevant
 
 T = TypeVar("T")

@@ -28,7 +28,7 @@ from deadheat.errors import (
 )
 from deadheat.evaluation.intervals import why_unknown
 from deadheat.evaluation.repeats import Repeats
-from deadheat.io.forking import check_threads
+from deadheat.io.guarding import check_threads
 from deadheat.kernels import linear
 from deadheat.measures import DCG
 from deadheat.placements.dense import NOTHING, count_dense

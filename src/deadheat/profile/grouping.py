@@ -14,7 +14,7 @@ from deadheat.data.passes import QUERY, NotAdjacentError, by_query, of_kind, sai
 from deadheat.data.precision import round_scores
 from deadheat.data.rows import Blocks, UnreadRows
 from deadheat.data.tables import Run
-from deadheat.io.forking import check_threads
+from deadheat.io.guarding import check_threads
 
 TIE, KIND = "tie", "kind"  # what a worker says
 FEW_LEVELS = 20  # a scale that a person or a language model grades on has fewer

@@ -14,7 +14,7 @@ from deadheat.data.precision import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import ParameterError, Plain, as_count, as_positive, counted, is_number
-from deadheat.io.forking import check_threads
+from deadheat.io.guarding import check_threads
 from deadheat.placements.dense import entries_of, lists_of_matrix
 from deadheat.placements.libraries import is_array, to_memory
 from deadheat.placements.lists import Lists

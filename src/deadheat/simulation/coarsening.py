@@ -38,7 +38,7 @@ from deadheat.errors import (
 from deadheat.evaluation.evaluate import are_runs, evaluate_beside, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.warned import warn
-from deadheat.io.forking import check_threads
+from deadheat.io.guarding import check_threads
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.settings import Conventions

@@ -36,7 +36,7 @@ from deadheat.benchmark.retrievers.protocol import (
     written,
 )
 from deadheat.errors import DataError, DeadheatWarning, MissingDependencyError, ParameterError, as_count, check_choice
-from deadheat.io.phases import phase
+from deadheat.io.guarding import phase
 from deadheat.io.writing import replacing
 
 PART = 256  # strings between two steps of the progress bar

@@ -24,7 +24,7 @@ from deadheat.benchmark.retrievers.lexical import BM25
 from deadheat.benchmark.retrievers.protocol import SCHEMA, Hits, Retriever, retrieve
 from deadheat.data.judgments import read_grade
 from deadheat.errors import DataError, NoteWarning, ParameterError, Plain, as_count, collected, counted, package, shown
-from deadheat.io.phases import phase
+from deadheat.io.guarding import phase
 
 ALLOWED = "module:function, cross-encoder:MODEL, a function grade(query, text), or an LLM"
 CROSS_ENCODER = "cross-encoder:"

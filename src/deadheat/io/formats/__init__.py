@@ -16,8 +16,7 @@ import polars as pl
 from deadheat.errors import Advice, ColumnError, DataError, DuplicateError, ParameterError, Plain, shown
 from deadheat.io.formats.base import FORMATS, Content, Format, ScoreColumns, register
 from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
-from deadheat.io.limits import is_held
-from deadheat.io.source import BOM, HEAD, blocks, path_named, plain_head, readable
+from deadheat.io.source import BOM, HEAD, blocks, is_held, path_named, plain_head, readable
 from deadheat.io.values import CONTROL
 from deadheat.io.writing import Compression, replacing
 

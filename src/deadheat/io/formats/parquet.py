@@ -11,8 +11,7 @@ from deadheat.errors import FileFormatError
 from deadheat.io.formats.base import CASES, Content, Format, ScoreColumns, register
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import Kind, are_cases
-from deadheat.io.limits import is_bounded, most_rows
-from deadheat.io.source import plain_head
+from deadheat.io.source import is_bounded, most_rows, plain_head
 from deadheat.io.writing import Compression
 
 _TAIL = 8  # four bytes that give the length of the footer, and the magic

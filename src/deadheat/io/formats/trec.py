@@ -32,11 +32,11 @@ from deadheat.errors import (
 from deadheat.io.census import Blanks, count_blanks, with_single_blanks
 from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register, split_off
 from deadheat.io.kinds import KNOWN_NAMES, OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, WRONG_ORDER, Kind
-from deadheat.io.limits import ROW
 from deadheat.io.source import (
     BLOCK,
     BOM,
     HEAD,
+    ROW,
     blocks,
     check_lines_of,
     check_rows,
