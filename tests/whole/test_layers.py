@@ -160,6 +160,7 @@ LATE = {
     "io.formats.parquet imports io in _read_score_columns": "Narwhals",
     "io.passages imports io in _table_of": "Narwhals",
     "io.sources imports io in _of_frame": "Narwhals",
+    "io.splitting imports io in _begin": "NumPy",
     "placements.place imports placements in engine_of": "Narwhals",
     "report.conventions imports stats in helped": "few evaluations have a judge",
     "report.conventions imports stats in strata_of_sample": "few evaluations have a judge",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from deadheat.io.frames import Reading
 
 Numbers = TypeVar("Numbers", NDArray[np.float64], NDArray[np.uint32])
-WORTH = 1 << 20  # rows that are worth a thread
+WORTH = 1 << 18  # rows that are worth a thread
 AT_ONCE = 1 << 16  # rows whose hashes are sorted together, in the processor's cache
 
 

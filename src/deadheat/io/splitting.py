@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import polars as pl
 
@@ -15,6 +15,9 @@ from deadheat.errors import DataError
 from deadheat.io.guarding import check_threads
 from deadheat.io.kinds import SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
 from deadheat.io.source import check_lines_of, is_bounded, is_held, misleads_polars, plain_head
+
+if TYPE_CHECKING:
+    from deadheat.io.census import Blanks
 
 DOC_HASH = "doc_hash"
 HASH_BITS = 32  # that are kept of each: half the memory to sort
@@ -36,7 +39,7 @@ LOOKED = 20  # lines that say whether a file is as it is mostly written
 T = TypeVar("T")
 _Split: TypeAlias = tuple[Path | bytes, Kind, str, bool]
 _FilePart: TypeAlias = tuple[Path, int, int, Kind, str, bool]
-_begun: dict[_FilePart, tuple[Future[list[pl.DataFrame | None]], int]] = {}
+_begun: dict[_FilePart, tuple[Future[list[pl.DataFrame | None]], int, "Future[Blanks]"]] = {}
 
 
 def is_small(path: Path) -> bool:
@@ -76,6 +79,12 @@ def split(source: Path | bytes, kind: Kind, separator: str, *, to_the_end: bool 
 def is_begun(path: Path) -> bool:
     """Return whether a file is being split already."""
     return any(key[0] == path for key in _begun)
+
+
+def begun_count(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> "Future[Blanks] | None":
+    """Return the count of the blanks of a file that is being split already, None of others; arguments as of `split`."""
+    begun = _begun.get(_key(path, kind, separator, to_the_end=to_the_end))
+    return begun and begun[2]
 
 
 def last_byte(head: bytes) -> int | None:
@@ -149,18 +158,23 @@ def in_pieces(items: Sequence[T], path_of: Callable[[T], Path | None]) -> Iterat
 
 
 def _begin(paths: Sequence[Path], beside: Executor) -> None:
-    """Begin to split those of some runs that are TREC as it is mostly written, in a thread."""
+    """Begin to split those of some runs that are TREC as it is mostly written, and to count their blanks, in threads."""
     new = [path for path in dict.fromkeys(paths) if not is_begun(path)]
-    usual: list[tuple[Path, Kind, str, bool]] = [(path, "run", *form) for path in new if (form := _form_of(path))]
+    usual = [(path, *form) for path in new if (form := _form_of(path))]
     if usual:
         check_threads()
-        found = beside.submit(_split, usual)
-        keys = (_key(path, "run", separator, to_the_end=to_the_end) for path, _, separator, to_the_end in usual)
-        _begun.update({key: (found, n) for n, key in enumerate(keys)})
+        found = beside.submit(_split, [(path, "run", separator, end is None) for path, separator, end in usual])
+        from deadheat.io.census import count_blanks  # loads NumPy, while the rows are split
+
+        counting = ThreadPoolExecutor(1)
+        for n, (path, separator, end) in enumerate(usual):
+            key = _key(path, "run", separator, to_the_end=end is None)
+            _begun[key] = (found, n, counting.submit(count_blanks, path, end))
+        counting.shutdown(wait=False)
 
 
-def _form_of(path: Path) -> tuple[str, bool] | None:
-    """Return the separator of a run, and whether it is read to the end of its rows; None if it is not as most are."""
+def _form_of(path: Path) -> tuple[str, int | None] | None:
+    """Return the separator of a run, and the byte that ends its rows (`last_byte`); None if it is not as most are."""
     try:
         head = plain_head(path)
         if not head or misleads_polars(head) or not is_held(path.stat().st_size, is_packed=False):
@@ -172,7 +186,7 @@ def _form_of(path: Path) -> tuple[str, bool] | None:
     n_fields = len(TREC_FIELDS["run"])
     if not lines or not all(len(line.split(separator.encode())) == n_fields == len(line.split()) for line in lines):
         return None
-    return separator, last_byte(head) is None
+    return separator, last_byte(head)
 
 
 def _key(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> _FilePart:

@@ -219,10 +219,12 @@ class Placements(Shown):
 
     def rows(self, rows: IntArray | BoolArray) -> "Placements":
         """Return the placements with some of their rows, or with all in another order."""
+        own = self.documents
+        is_mask = isinstance(own, pl.Series) and rows.dtype == np.bool_
         return replace(
             self,
             query=self.query[rows],
-            documents=self.doc_ids[rows],
+            documents=own[np.flatnonzero(rows) if is_mask else rows],
             relevance=self.relevance[rows],
             above=self.above[rows],
             tied=self.tied[rows],
@@ -289,8 +291,8 @@ class Placements(Shown):
         """Return query_id and doc_id of some rows."""
         check_threads()
         docs = self.documents[rows] if isinstance(self.documents, pl.Series) else self.doc_ids[rows].tolist()
-        columns = {"query_id": self.query_ids[self.query[rows]].tolist(), "doc_id": docs}
-        return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+        queries = pl.Series(self.query_ids.tolist(), dtype=pl.String)[self.query[rows]]
+        return pl.DataFrame({"query_id": queries, "doc_id": docs}, schema={"query_id": pl.String, "doc_id": pl.String})
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""

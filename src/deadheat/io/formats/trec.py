@@ -47,7 +47,7 @@ from deadheat.io.source import (
     refuse_binary,
     refuse_repeated_mark,
 )
-from deadheat.io.splitting import DOC_HASH, ENDS_EARLY, RANK, is_begun, is_small, last_byte, split
+from deadheat.io.splitting import DOC_HASH, ENDS_EARLY, RANK, begun_count, is_begun, is_small, last_byte, split
 from deadheat.io.values import (
     are_plain,
     check_comment,
@@ -138,8 +138,9 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
     if not count_blanks(head).are_regular:
         return None
     end = last_byte(head) if kind == "run" else None
+    census = begun_count(path, kind, separator, to_the_end=end is None)
     with ThreadPoolExecutor(1) as beside:  # the count waits for the disk where Polars computes, and hides behind it
-        census = beside.submit(count_blanks, path, end)
+        census = census or beside.submit(count_blanks, path, end)
         import_module("numpy.ma")  # Polars asks for it later: while the file is read, it takes no time of its own
         frame = split(path, kind, separator, to_the_end=end is None)
     if end is not None and frame is not None and census.result().ends_otherwise:
