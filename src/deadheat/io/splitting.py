@@ -158,7 +158,7 @@ def in_pieces(items: Sequence[T], path_of: Callable[[T], Path | None]) -> Iterat
 
 
 def _begin(paths: Sequence[Path], beside: Executor) -> None:
-    """Begin to split those of some runs that are TREC as it is mostly written, and to count their blanks, in threads."""
+    """Begin to split runs that are TREC as it is mostly written, and to count their blanks, in threads."""
     new = [path for path in dict.fromkeys(paths) if not is_begun(path)]
     usual = [(path, *form) for path in new if (form := _form_of(path))]
     if usual:
