@@ -10,15 +10,12 @@ from deadheat.benchmark.result import BenchResult
 from deadheat.benchmark.retrievers import BM25, LLM, Embedding, Hits, Retriever, RunFile, StringSimilarity
 from deadheat.comparison.agreement import Agreement, agree, agree_systems
 from deadheat.comparison.comparison import Comparison, compare, compare_evaluations
-from deadheat.comparison.history import History, history
-from deadheat.comparison.holes import Holes, holes
+from deadheat.comparison.history import History, Holes, QrelsDiff, diff_qrels, history, holes
 from deadheat.comparison.judges import JudgeAgreement, judge_agreement
 from deadheat.comparison.languages import Languages, compare_languages
 from deadheat.comparison.leaderboard import Leaderboard, leaderboard
-from deadheat.comparison.pairs import Pair
-from deadheat.comparison.qrels_diff import QrelsDiff, diff_qrels
+from deadheat.comparison.pairs import Pair, interval, paired_test
 from deadheat.comparison.system_orders import SystemOrders
-from deadheat.comparison.values import interval, paired_test
 from deadheat.data.from_arrays import from_arrays
 from deadheat.data.judgments import read_judgments
 from deadheat.data.pareto import pareto_levels

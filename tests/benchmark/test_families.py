@@ -12,7 +12,7 @@ import scipy
 
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases, read_cases
-from deadheat.benchmark.parts import families_of, parts_of
+from deadheat.benchmark.collection import families_of, parts_of
 from deadheat.benchmark.result import Key
 from deadheat.errors import CasesError, ParameterError
 from support.case_files import write_cases

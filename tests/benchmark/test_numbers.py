@@ -10,9 +10,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases
-from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.collection import Collection, Part
 from deadheat.benchmark.ontology import Ontology
-from deadheat.benchmark.parts import Part
 from deadheat.benchmark.report import report_bench
 from deadheat.benchmark.result import Key
 from deadheat.errors import DataError, DeadheatWarning, ParameterError

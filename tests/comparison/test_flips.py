@@ -12,7 +12,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.comparison.flips import Flip, flip, summands
-from deadheat.comparison.sums import Distribution, comparable
+from deadheat.comparison.orders import Distribution, comparable
 from deadheat.measures import Measure
 from oracle.binary import Judged, Ranking
 from oracle.orders import count_orders, weighted_rankings

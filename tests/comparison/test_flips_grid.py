@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.comparison import sums
+from deadheat.comparison import orders
 from deadheat.comparison.flips import Flip, flip, summands
+from deadheat.comparison.orders import Distribution, Summands, comparable
 from deadheat.comparison.pairs import Pairs
-from deadheat.comparison.sums import Distribution, Summands, comparable
 from deadheat.report.of_comparison import report_comparison
 
 UNIT = math.lcm(*range(1, 31))  # all reciprocal ranks down to 30 are whole multiples of 1 / UNIT
@@ -208,7 +208,7 @@ def test_a_grid_that_would_be_coarse(monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = draw(1, 7, 24)
     both = values_of(one), values_of(other)
     for max_cells, feasible in ((1, False), (100, False), (10_000, True)):
-        monkeypatch.setattr(sums, "MAX_CELLS", max_cells)
+        monkeypatch.setattr(orders, "MAX_CELLS", max_cells)
         assert (comparable(*both) is not None) == feasible
 
 

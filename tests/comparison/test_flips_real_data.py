@@ -9,7 +9,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.comparison.flips import Flip, flip, summands
-from deadheat.comparison.sums import Summands, comparable
+from deadheat.comparison.orders import Summands, comparable
 from support.shared_data import (
     HPO_RUNS,
     LLM_RUNS,

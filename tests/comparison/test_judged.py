@@ -12,7 +12,7 @@ from scipy import stats
 import deadheat as dh
 from deadheat.errors import ParameterError
 from deadheat.kernels.weighting import linearised
-from deadheat.stats.prediction import powered_mean, sample_doubt, strata_doubt
+from deadheat.stats.labels import powered_mean, sample_doubt, strata_doubt
 from support.command import call, ok
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import deadheat as dh
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.scores import Scores
 from deadheat.kernels.weighting import linearised
-from deadheat.stats.prediction import powered_mean
+from deadheat.stats.labels import powered_mean
 from support.command import call, ok
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import ParameterError
-from deadheat.explanation.quicksort import order_of
-from deadheat.explanation.reported import all_reported, read_reported, reported
+from deadheat.explanation.explain import all_reported, read_reported, reported
+from deadheat.explanation.tools import order_of
 from deadheat.measures import AP, R, nDCG
 from support.command import QRELS, RUN, call, ok
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadheat.stats.filling import concentration_of, drawn_levels, meanings
+from deadheat.stats.labels import concentration_of, drawn_levels, meanings
 
 
 def test_meanings_are_shares_with_a_document_more() -> None:

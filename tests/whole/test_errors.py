@@ -15,7 +15,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import errors
-from deadheat.benchmark.retrievers.specs import make_retrievers
+from deadheat.benchmark.retrievers.reranking import make_retrievers
 from deadheat.errors import Advice, DeadheatError, Plain
 from deadheat.gates.notation import parse_gate
 from deadheat.stats import sample_size

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.benchmark.collection import SYNONYMS, Collection, read_collection
-from deadheat.benchmark.languages import checked_code, likely
-from deadheat.benchmark.ontology import KINDS, ORIGINAL, Ontology, read_ontology
-from deadheat.benchmark.parts import (
+from deadheat.benchmark.collection import (
+    SYNONYMS,
+    Collection,
     Part,
     check_by,
     check_cluster,
@@ -24,8 +23,11 @@ from deadheat.benchmark.parts import (
     count_verbatim,
     labelled,
     parts_of,
+    read_collection,
     split_cells,
 )
+from deadheat.benchmark.languages import checked_code, likely
+from deadheat.benchmark.ontology import KINDS, ORIGINAL, Ontology, read_ontology
 from deadheat.benchmark.report import cutoff_of, page_of_bench, report_bench
 from deadheat.benchmark.result import BenchResult, BenchSettings, Failure, Key, failures_of, names_of
 from deadheat.benchmark.retrievers import (

@@ -5,8 +5,8 @@ from itertools import chain
 from typing import Any
 
 from deadheat.benchmark.cases import SMALL, STANDARD, half_width
+from deadheat.benchmark.collection import STRATA, Part, families_of
 from deadheat.benchmark.languages import base, is_code
-from deadheat.benchmark.parts import STRATA, Part, families_of
 from deadheat.benchmark.result import BenchResult, BenchSettings, Failure, Key, PartStrata
 from deadheat.comparison.comparison import KEYS, Comparison
 from deadheat.comparison.languages import judge_languages

@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.benchmark.cases import Case
-from deadheat.benchmark.collection import Collection
-from deadheat.benchmark.parts import Family, Part, check_by, families_of
+from deadheat.benchmark.collection import Collection, Family, Part, check_by, families_of
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.languages import Languages, languages_of
 from deadheat.data.shown import Numbers, Shown, frame_of

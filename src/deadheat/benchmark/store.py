@@ -16,8 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.benchmark.collection import Collection
-from deadheat.benchmark.parts import Part
+from deadheat.benchmark.collection import Collection, Part
 from deadheat.benchmark.report import report_bench, tables_of_page
 from deadheat.benchmark.result import BenchResult, Failure, Key
 from deadheat.benchmark.retrievers import Retriever, identity

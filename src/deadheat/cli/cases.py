@@ -31,7 +31,7 @@ from deadheat.cli.output import Output, output_options
 def cases(files: tuple[str, ...], *, by: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Summarise sets of labelled cases: how many, what they expect, how often they repeat."""
     from deadheat.benchmark.cases import LABELS, read_cases, summarise
-    from deadheat.benchmark.cases.report import report_cases
+    from deadheat.benchmark.cases.validation import report_cases
 
     output = Output(options, files)
     own = {name: options[name] for name in ("id_pattern", "language", "columns")}

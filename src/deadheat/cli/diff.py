@@ -32,7 +32,7 @@ def diff(old: str, new: str, runs: tuple[str, ...], **options: Any) -> None:  # 
     With runs or saved evaluations, also what that does to their measures and to their order, and which queries cause
     it. Measures and conventions of saved evaluations are their own, unless others are given.
     """
-    from deadheat.comparison.qrels_diff import diff_qrels
+    from deadheat.comparison.history import diff_qrels
     from deadheat.evaluation.saved import is_saved
     from deadheat.report.of_judgments import report_diff
 

@@ -36,8 +36,7 @@ def explain(qrels: str, run: str, texts: tuple[str, ...], **options: Any) -> Non
     divisor, which relevance counts, which queries. What known tools do is tried, with their options, and changes of one
     or two settings. A value fits if it is the reported one to its digits. The exit code is 0, also if nothing fits.
     """
-    from deadheat.explanation.explain import explain_reported
-    from deadheat.explanation.reported import all_reported, read_reported
+    from deadheat.explanation.explain import all_reported, explain_reported, read_reported
     from deadheat.report.of_explanation import report_explanation
 
     wanted = all_reported(read_reported(texts))

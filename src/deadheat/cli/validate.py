@@ -41,7 +41,7 @@ def validate(files: tuple[str, ...], *, ontology: str | None, schema: bool, **op
     id is malformed or repeated.
     """
     from deadheat.benchmark.cases import schema_text, validate as check
-    from deadheat.benchmark.cases.report import report_validation
+    from deadheat.benchmark.cases.validation import report_validation
 
     refuse_if(schema == bool(files), "give files to check, or --schema to print the schema")
     output = Output({"form": "table"} | options if schema else options, [*files, ontology])

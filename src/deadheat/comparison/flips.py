@@ -15,8 +15,20 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
-from deadheat.comparison.orders import MAX_ORDERS, DrawnSums, draw_sums, listed_values, n_draws, probability_below
-from deadheat.comparison.sums import MAX_VALUES, ON_GRID, ROUNDING, Distribution, Summands, comparable
+from deadheat.comparison.orders import (
+    MAX_ORDERS,
+    MAX_VALUES,
+    ON_GRID,
+    ROUNDING,
+    Distribution,
+    DrawnSums,
+    Summands,
+    comparable,
+    draw_sums,
+    listed_values,
+    n_draws,
+    probability_below,
+)
 from deadheat.errors import Rng, generator
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.kernels.weighting import relative
@@ -84,7 +96,7 @@ def flip(
         Exact extremes of the difference over tie orders.
     distributions : tuple of Distribution or of Drawn, optional
         Of the sums of system and baseline over the same queries: both exact or on the same grid, as
-        :func:`~deadheat.comparison.sums.comparable` gives them; or sums that were drawn.
+        :func:`~deadheat.comparison.orders.comparable` gives them; or sums that were drawn.
     most_off : float, default 1
         The most that the normal distribution can be off, as :func:`normal_error` gives it.
 
@@ -96,7 +108,7 @@ def flip(
     --------
     The sums are 0.5 or 1, and 0.5 or 1.5: the system is ahead in one case of four.
 
-    >>> from deadheat.comparison.sums import Distribution
+    >>> from deadheat.comparison.orders import Distribution
     >>> system = Distribution(np.array([0.5, 1.0]), np.array([0.5, 0.5]))
     >>> baseline = Distribution(np.array([0.5, 1.5]), np.array([0.5, 0.5]))
     >>> flip(-0.25, 0.3125, -1.0, 0.5, (system, baseline))

@@ -13,8 +13,7 @@ import polars as pl
 from deadheat.arrays import FloatArray, TextArray, members
 from deadheat.comparison.comparison import named_runs
 from deadheat.comparison.judged import values_of
-from deadheat.comparison.pairs import Pair, compare_sides, pairs_of
-from deadheat.comparison.values import side_of_values
+from deadheat.comparison.pairs import Pair, compare_sides, pairs_of, side_of_values
 from deadheat.data.judgments import as_qrels
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Plottable, Shown

@@ -1,4 +1,4 @@
-"""Pair: one row of a comparison; all rows at once, as columns of one matrix."""
+"""Pair: one row of a comparison; all rows at once, as columns of one matrix; and pairs of bare lists of values."""
 
 import math
 import operator
@@ -11,33 +11,33 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, cast, overload
 
 import numpy as np
 
-from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from deadheat.arrays import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from deadheat.comparison.flips import Flip, Side, TieSums, flip, gap_of, normal_errors, normal_flips
 from deadheat.data.shown import InNotebooks
-from deadheat.errors import DeadheatWarning, ParameterError, generator, rounded
-from deadheat.evaluation.intervals import why_unknown
+from deadheat.errors import DeadheatWarning, ParameterError, Rng, array_of, generator, rounded
+from deadheat.evaluation.intervals import MANY, Interval, IntervalOptions, cluster_codes, why_unknown
 from deadheat.io.guarding import phase
 from deadheat.kernels import weighting
-from deadheat.measures import Measure
-from deadheat.settings import TUKEY, Design
+from deadheat.measures import Custom, Measure
+from deadheat.settings import BOUNDED, PROPORTION, TUKEY, Design
 from deadheat.stats import (
     adjust,
-    checks,
     interval_bounds,
     is_doubtful,
     p_values,
+    proportion_bounds,
     significant,
     skewness,
     standard_errors,
     tukey_p_values,
 )
-from deadheat.stats.randomization import paired_p_values
 from deadheat.stats.repeats import rerun_probability, shared_of, shared_p_value, widened
-from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
+from deadheat.stats.significance import paired_p_values
+from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, as_alternative
 
 K = TypeVar("K", bound=Hashable)
 
@@ -46,7 +46,8 @@ NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
 OF_SIGNS = ("randomization", "wilcoxon", "sign")  # k differences that are not 0 have 2^k patterns of signs
 FLIP_FIELDS = ("flip_probability", "can_flip", "flip_method", "flip_standard_error")
 LIKELY = 0.05  # probability of a reversal that is worth saying
-FEW, MANY = 4, 24  # sides, by all measures, on each of which all is spent to know its orders; with more it is shared
+# sides, by all measures, on each of which all is spent to know its orders; with more it is shared
+FEW_SIDES, MANY_SIDES = 4, 24
 MOST_CELLS = 1 << 18  # judged documents of many sides whose orders are looked at
 BLOCK, PAIRS = 1 << 20, (64, 1024)  # values of pairs at a time; fewest and most pairs
 COSTLY, BYTES = 1 << 20, 300  # pairs that are announced, and memory for each
@@ -395,8 +396,8 @@ def compare_sides(
     if design.test == TUKEY:
         _check_shared(measures, places, name_of)
     n_sides, n_queries = len(measures[0]), len(next(iter(measures[0].values())).values)
-    if n_sides * len(measures) > MANY:
-        share = FEW / (n_sides * len(measures))
+    if n_sides * len(measures) > MANY_SIDES:
+        share = FEW_SIDES / (n_sides * len(measures))
         measures = [{key: replace(side, share=share) for key, side in sides.items()} for sides in measures]
     stack, row = Stack.of(measures), {key: n for n, key in enumerate(measures[0])}
     of_keys = np.array([[row[a], row[b]] for a, b in places], np.int32).reshape(-1, 2)
@@ -640,7 +641,7 @@ def _tested(  # noqa: PLR0917 - what is tested, and how
             matrix = tukey_p_values(stack.values[rows].T, cluster=cluster, weights=weights, **options)
             found.append((matrix[a - rows.start, b - rows.start], np.zeros(len(a), np.bool_)))
     elif design.test == "randomization" and is_linear:
-        side, drawn = checks.alternative(design.alternative), generator(design.rng)
+        side, drawn = as_alternative(design.alternative), generator(design.rng)
         found = [
             paired_p_values(
                 stack.values[rows],
@@ -701,7 +702,7 @@ def _repeated(  # noqa: PLR0917 - what is compared, and how
             error = float(standard_errors(difference[:, None], cluster=cluster, weights=own)[0])
             worth = math.inf if own is None else weighting.effective_number(own[keep])
             freedom = min(int(keep.sum()) if cluster is None else len(np.unique(cluster[keep])), worth) - 1
-            side = checks.alternative(design.alternative)
+            side = as_alternative(design.alternative)
             columns["p_value"][n] = max(columns["p_value"][n], shared_p_value(mean, error, freedom, shared, side))
         columns["standard_error"][n] = math.hypot(columns["standard_error"][n], spread)
         columns["rerun_probability"][n] = rerun_probability(mean, shared)
@@ -719,3 +720,169 @@ def _reversal(sums: TieSums, a: Hashable, b: Hashable, normal: Flip) -> Flip:
     lowest, highest = (float((own * end[keep]).sum() / n) for end in (gap.low, gap.high))
     difference, variance = float((own * gap.mean[keep]).sum() / n), float((own**2 * gap.variance[keep]).sum() / n**2)
     return flip(difference, variance, lowest, highest, found)
+
+
+def interval(
+    values: ArrayLike,
+    method: str = "auto",
+    *,
+    limits: tuple[float, float] | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 10_000,
+    cluster: Iterable[object] | None = None,
+    rng: Rng = 0,
+) -> Interval:
+    """Return a confidence interval of the mean of values, as :meth:`Scores.interval` of a measure.
+
+    Parameters
+    ----------
+    values : array-like of float, shape (n,)
+        One for each query, or whatever was drawn independently; NaN is left out.
+    method : str, default "auto"
+        As for :meth:`Scores.interval`. "auto": with `limits` "gaffke" for fewer than 50 values and "bca" from there on,
+        without "bootstrap-t", which needs 20 values.
+    limits : tuple of float, optional
+        The least and the greatest value that there can be, such as (0, 1).
+    confidence_level, n_resamples, rng
+        As there.
+    cluster : iterable, optional
+        What dependent values share: a label for each.
+
+    Returns
+    -------
+    Interval
+        Its `unknown` says why the ends mean nothing, such as "only 3 queries".
+
+    Raises
+    ------
+    ParameterError
+        Values are no numbers, lie beyond the limits, or the method does not apply to them.
+
+    Examples
+    --------
+    >>> found = interval([0.2, 0.4, 0.4, 0.5, 0.9, 1.0], "t")
+    >>> round(found.mean, 3), round(found.low, 3), round(found.high, 3)
+    (0.567, 0.237, 0.896)
+    """
+    options = IntervalOptions(method=method, confidence_level=confidence_level, n_resamples=n_resamples, rng=rng)
+    numbers, codes = _numbers("values", values), _codes(cluster, values)
+    kept = numbers[~np.isnan(numbers)]
+    low, high = limits or (-np.inf, np.inf)
+    if len(kept) and not low <= kept.min() <= kept.max() <= high:
+        raise ParameterError(argument="values", given=(kept.min(), kept.max()), allowed=f"from {low:g} to {high:g}")
+    n_clusters = None if codes is None else len(np.unique(codes[~np.isnan(numbers)]))
+    used = method
+    if method == "auto":
+        few = (len(kept) if n_clusters is None else n_clusters) < MANY
+        used = "bootstrap-t" if limits is None else BOUNDED if few else "bca"
+    if used == BOUNDED and limits is None:
+        raise ParameterError(argument="limits", given=limits, allowed="two numbers", beside={"method": BOUNDED})
+    if used == PROPORTION:
+        if codes is not None or not np.isin(kept, (0.0, 1.0)).all():
+            raise ParameterError(argument="method", given=used, allowed="another: it is of independent zeros and ones")
+        ends = proportion_bounds(float(kept.sum()), len(kept), options.confidence_level)
+    else:
+        ends = np.column_stack(
+            interval_bounds(
+                numbers[:, None],
+                method=used,
+                confidence_level=options.confidence_level,
+                n_resamples=options.n_resamples,
+                cluster=codes,
+                rng=options.rng,
+                limits=(low, high),
+            )
+        )[0]
+    error = float(standard_errors(numbers[:, None], cluster=codes)[0])
+    return Interval(
+        float(kept.mean()) if len(kept) else math.nan,
+        float(ends[0]),
+        float(ends[1]),
+        error,
+        error,
+        0.0,
+        used,
+        options.confidence_level,
+        len(kept),
+        n_clusters,
+    )
+
+
+def paired_test(
+    a: ArrayLike,
+    b: ArrayLike,
+    test: str = "randomization",
+    *,
+    alternative: str = "two-sided",
+    method: str = "auto",
+    confidence_level: float = 0.95,
+    n_resamples: int = 10_000,
+    cluster: Iterable[object] | None = None,
+    rng: Rng = 0,
+) -> Pair:
+    """Test whether the mean of paired values differs, as :func:`compare` does for two systems.
+
+    Parameters
+    ----------
+    a, b : array-like of float, shape (n,)
+        The values of two systems for the same queries; a pair with a NaN is left out.
+    test : {"randomization", "bootstrap-t", "bootstrap", "t", "wilcoxon", "sign"}, default "randomization"
+    alternative : {"two-sided", "greater", "less"}, default "two-sided"
+        "greater": a is greater than b.
+    method, confidence_level, n_resamples, rng
+        As for :func:`compare`; the interval is that of the mean of a - b.
+    cluster : iterable, optional
+        What dependent pairs share: a label for each.
+
+    Returns
+    -------
+    Pair
+        Among others `difference`, `low`, `high`, `p_value`, `effect_size`, `wins`, `doubtful`.
+
+    Raises
+    ------
+    ParameterError
+        The values are no numbers, the lists are not of one length, or an option has an unknown value.
+
+    Examples
+    --------
+    >>> found = paired_test([0.9, 0.8, 0.7, 0.9, 0.6, 0.8], [0.7, 0.7, 0.6, 0.5, 0.5, 0.9])
+    >>> round(found.difference, 3), round(found.p_value, 3), found.wins
+    (0.133, 0.156, 5)
+    """
+    design = Design.of(locals())
+    design.check_systems(["a", "b"], has_clusters=cluster is not None)
+    one, other = _numbers("a", a), _numbers("b", b)
+    if len(one) != len(other):
+        raise ParameterError(argument="b", given=len(other), allowed=f"as many values as a, {len(one)}")
+    measure = Custom("values", float)
+    sides = {"a": side_of_values(measure, one), "b": side_of_values(measure, other)}
+    return compare_sides([measure], [sides], [("a", "b")], design=design, cluster=_codes(cluster, a))[0]
+
+
+def _numbers(name: str, values: ArrayLike) -> FloatArray:
+    numbers = np.asarray(array_of(name, values), np.float64)
+    if numbers.ndim != 1 or not len(numbers) or np.isinf(numbers).any():
+        raise ParameterError(argument=name, given=values, allowed="finite numbers, at least one")
+    return numbers
+
+
+def _codes(cluster: Iterable[object] | None, values: ArrayLike) -> IntArray | None:
+    return cluster_codes(cluster, None, np.array([str(n) for n in range(np.size(values))], dtype=object))
+
+
+def side_of_values(measure: Measure, values: FloatArray) -> Side:
+    """Return values without ties as a side of a comparison."""
+    return Side(
+        measure,
+        evaluation=cast("Any", None),  # nothing ties: no order is drawn
+        own=~np.isnan(values),
+        values=values,
+        mean=values,
+        variance=np.zeros(len(values)),
+        low=values,
+        high=values,
+        by_doc_id=np.full(len(values), math.nan),
+        is_exact=True,
+        rng=0,
+    )

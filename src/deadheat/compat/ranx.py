@@ -28,7 +28,7 @@ from deadheat.errors import (
     did_you_mean,
     three,
 )
-from deadheat.explanation.quicksort import order_of
+from deadheat.explanation.tools import order_of
 from deadheat.measures import AP, DCG, RR, F, Hit, Measure, NumRelRet, P, R, Rprec, bpref, nDCG
 
 __all__ = ["compare", "evaluate"]

@@ -46,7 +46,7 @@ class Filling:
 
     def __iter__(self) -> Iterator[Placements]:
         """Give the placements with the holes filled, `N_FILLINGS` times, always the same."""
-        from deadheat.stats.filling import drawn_levels  # few evaluations have a judge
+        from deadheat.stats.labels import drawn_levels  # few evaluations have a judge
 
         rng = np.random.default_rng(self.seed)
         cells = tuple(self.documents[name].to_numpy() for name in ("query", "code", "band"))
@@ -55,7 +55,7 @@ class Filling:
 
     @cached_property
     def _concentration(self) -> float:
-        from deadheat.stats.filling import concentration_of  # as above
+        from deadheat.stats.labels import concentration_of  # as above
 
         return concentration_of(self.counts)
 

@@ -27,7 +27,7 @@ from deadheat.settings import PROPORTION
 if TYPE_CHECKING:
     import polars as pl
 
-    from deadheat.stats.prediction import Powered
+    from deadheat.stats.labels import Powered
     from deadheat.stats.repeats import VarianceComponents
 
 PLANNED = (1, 2, 3, 5, 10, 20)  # repeats of a plan
@@ -242,7 +242,7 @@ class Scores(InNotebooks):
         """What the labels of a judge add to the mean (prediction-powered inference); None without a judge."""
         if self.predicted is None or not self.n_queries:
             return None
-        from deadheat.stats.prediction import powered_mean  # few evaluations have a judge
+        from deadheat.stats.labels import powered_mean  # few evaluations have a judge
 
         own, others, of_others = self.predicted
         known, rest = self.kept & ~np.isnan(own), ~np.isnan(others)

@@ -5,6 +5,8 @@ from deadheat.gates.notation import (
     PRESETS,
     QUANTITIES,
     SOURCES,
+    Check,
+    GateResult,
     Threshold,
     has_settings,
     parse_all,
@@ -12,7 +14,6 @@ from deadheat.gates.notation import (
     preset_gates,
     read_settings,
 )
-from deadheat.gates.result import Check, GateResult
 from deadheat.settings import GateOptions
 
 __all__ = [

@@ -33,8 +33,7 @@ from deadheat.evaluation.intervals import FEWEST, Cluster, Interval, IntervalOpt
 from deadheat.evaluation.reconciling import reconciled
 from deadheat.evaluation.scores import Scores, intervals, weights_beside
 from deadheat.evaluation.strata import columns_of, groupings_of, groups, is_assigned, label, names_of
-from deadheat.gates.notation import EQUAL, LOWER_IS_BETTER, Gates, Threshold, parse_all
-from deadheat.gates.result import QUESTIONS, Check, GateResult
+from deadheat.gates.notation import EQUAL, LOWER_IS_BETTER, QUESTIONS, Check, GateResult, Gates, Threshold, parse_all
 from deadheat.kernels import weighting
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.orders import StoredMeasure

@@ -337,7 +337,7 @@ def strata_of_sample(counts: Iterable[tuple[int, int]], n_queries: int) -> Itera
     n_queries : int
         All that the judge labelled; those of no such stratum are one more.
     """
-    from deadheat.stats.prediction import strata_doubt  # few evaluations have a judge
+    from deadheat.stats.labels import strata_doubt  # few evaluations have a judge
 
     known, every = np.array([*counts, (0, 0)]).T
     every[-1] = max(n_queries - every.sum(), 0)
@@ -351,7 +351,7 @@ def helped(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     """Say what was assumed of a judge's labels, and where they add nothing."""
     if (judge := evaluations[0].judge) is None:
         return
-    from deadheat.stats.prediction import sample_doubt  # few evaluations have a judge
+    from deadheat.stats.labels import sample_doubt  # few evaluations have a judge
 
     scores = [one for evaluation in evaluations for one in evaluation if one.powered is not None]
     n_others = len({*judge.query_ids.tolist()}.difference(evaluations[0].query_ids.tolist()))

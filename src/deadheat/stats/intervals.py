@@ -8,11 +8,13 @@ import numpy as np
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray
 from deadheat.errors import ParameterError, Rng, as_level, as_resamples, check_choice, generator, is_number
 from deadheat.settings import BOUNDED, OF_ANY_MEANS
-from deadheat.stats import checks
 from deadheat.stats.units import (
     BATCH_CELLS,
     ROUNDING,
     Units,
+    as_clusters,
+    as_matrix,
+    as_weights,
     batches,
     bootstrap_t,
     means_of,
@@ -107,8 +109,8 @@ def interval_bounds(
     check_choice("method", method, METHODS)
     level = as_level("confidence_level", confidence_level)
     n_resamples = as_resamples("n_resamples", n_resamples)
-    values = checks.matrix("values", values)
-    codes, own = checks.clusters(cluster, len(values)), checks.weights(weights, values)
+    values = as_matrix("values", values)
+    codes, own = as_clusters(cluster, len(values)), as_weights(weights, values)
     bounds = np.full((2, values.shape[1]), np.nan)
     if method in {"bca", "percentile"}:
         resampled = means_of(means, values, n_resamples=n_resamples, cluster=codes, rng=rng, weights=own)
@@ -161,9 +163,9 @@ def standard_errors(
     >>> standard_errors([[0.0], [1.0], [0.0], [1.0]], cluster=[0, 0, 1, 1]).tolist()
     [0.0]
     """
-    values = checks.matrix("values", values)
+    values = as_matrix("values", values)
     found = np.full(values.shape[1], np.nan)
-    for units in units_of(values, checks.clusters(cluster, len(values)), weights=checks.weights(weights, values)):
+    for units in units_of(values, as_clusters(cluster, len(values)), weights=as_weights(weights, values)):
         found[units.columns] = units.standard_errors
     return found
 

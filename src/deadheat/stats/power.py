@@ -4,7 +4,7 @@ import math
 from bisect import bisect_left
 
 from deadheat.errors import ParameterError, as_count, as_level, as_positive, is_number
-from deadheat.stats import checks
+from deadheat.stats.units import as_alternative
 
 MAX_QUERIES = 10**9
 BISECTIONS = 64  # beyond what float64 can tell apart
@@ -51,7 +51,7 @@ def power(
     """
     if not is_number(difference) or not math.isfinite(difference):
         raise ParameterError(argument="difference", given=difference, allowed="a finite number")
-    checks.alternative(alternative)
+    as_alternative(alternative)
     ratio = difference / as_positive("std", std)
     n_queries = as_count("n_queries", n_queries, low=2)
     return _power(ratio, n_queries, 1 - as_level("confidence_level", confidence_level), alternative)
@@ -97,7 +97,7 @@ def sample_size(
     199
     """
     alpha = check_power(power, confidence_level)
-    checks.alternative(alternative)
+    as_alternative(alternative)
     towards = -1.0 if alternative == "less" else 1.0
     possible = is_number(difference) and math.isfinite(difference)
     if not possible or difference == 0 or (alternative != "two-sided" and difference * towards < 0):
@@ -161,7 +161,7 @@ def detectable_difference(
     """
     alpha = check_power(power, confidence_level)
     std, n_queries = as_positive("std", std), as_count("n_queries", n_queries, low=2)
-    sided = "two-sided" if checks.alternative(alternative) == "two-sided" else "greater"
+    sided = "two-sided" if as_alternative(alternative) == "two-sided" else "greater"
     low, high = 0.0, 1.0
     while _power(high, n_queries, alpha, sided) < power:
         high *= 2

@@ -8,7 +8,7 @@ import numpy as np
 
 from deadheat.arrays import FloatArray
 from deadheat.errors import NOISE
-from deadheat.stats.checks import Alternative
+from deadheat.stats.units import Alternative
 
 HALVINGS = 60  # of the range in which a p value lies
 

@@ -1,23 +1,31 @@
-"""Tests of "the mean difference is 0" for paired differences, column by column; when skewness makes it doubtful."""
+"""Tests of "the mean difference is 0" for paired differences, column by column: by t, ranks, signs and random signs."""
 
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, run_starts
 from deadheat.errors import ParameterError, Plain, Rng, array_of, as_level, as_resamples, check_choice, generator
 from deadheat.settings import CLUSTERED, CORRECTIONS, TESTS
-from deadheat.stats import checks
 from deadheat.stats.intervals import t_bounds
-from deadheat.stats.randomization import count_extreme, randomization_p_values
 from deadheat.stats.units import (
     NEGLIGIBLE_DIFFERENCE,
     ROUNDING,
+    Alternative,
     Units,
+    as_alternative,
+    as_clusters,
+    as_matrix,
+    as_weights,
+    batches,
     bootstrap_t,
     means_of,
+    sign_flip_sums,
+    unit_sums,
     units_of,
 )
 
@@ -106,10 +114,10 @@ def p_values(
     ([0.25, 1.0], [True, True])
     """
     check_choice("test", test, TESTS)
-    side = checks.alternative(alternative)
+    side = as_alternative(alternative)
     n_resamples = as_resamples("n_resamples", n_resamples)
-    differences = checks.matrix("differences", differences)
-    codes, own = checks.clusters(cluster, len(differences)), checks.weights(weights, differences)
+    differences = as_matrix("differences", differences)
+    codes, own = as_clusters(cluster, len(differences)), as_weights(weights, differences)
     for name, beside in (("cluster", codes), ("weights", own)):
         if beside is not None and test not in CLUSTERED:
             raise ParameterError(argument="test", given=test, allowed=CLUSTERED, beside={name: None})
@@ -157,7 +165,7 @@ def t_tail(excess: FloatArray, standard_error: FloatArray, freedom: float) -> Fl
 
 
 def _t(
-    differences: FloatArray, codes: IntArray | None, alternative: checks.Alternative, weights: FloatArray | None
+    differences: FloatArray, codes: IntArray | None, alternative: Alternative, weights: FloatArray | None
 ) -> FloatArray:
     """Return the p-values of the paired t test, with clusters by the cluster-robust standard error."""
     found = np.full(differences.shape[1], np.nan)
@@ -172,7 +180,7 @@ def _t(
 def _bootstrap(
     differences: FloatArray,
     codes: IntArray | None,
-    alternative: checks.Alternative,
+    alternative: Alternative,
     statistic: Callable[[Units], tuple[FloatArray, FloatArray, FloatArray]],
     weights: FloatArray | None,
 ) -> Significance:
@@ -203,7 +211,7 @@ def _t_of(units: Units, n_resamples: int, seed: int) -> tuple[FloatArray, FloatA
     return null, observed, T_ROUNDING * (1 + np.abs(np.where(errors > 0, observed, 0.0)))
 
 
-def _wilcoxon(differences: FloatArray, alternative: checks.Alternative) -> Significance:
+def _wilcoxon(differences: FloatArray, alternative: Alternative) -> Significance:
     """Return the p-values of Wilcoxon's signed-rank test: zeros are left out, equal sizes share their mean rank.
 
     Given the ranks, each has the sign + or - with probability 1/2, which makes their sum's distribution exact with
@@ -256,7 +264,7 @@ def _ranked(values: FloatArray) -> FloatArray:
     return np.copysign(ranked, values)
 
 
-def _sign(differences: FloatArray, alternative: checks.Alternative) -> FloatArray:
+def _sign(differences: FloatArray, alternative: Alternative) -> FloatArray:
     """Return the p-values of the sign test, a binomial test with probability 1/2."""
     from scipy import special
 
@@ -301,11 +309,9 @@ def skewness(
     >>> found.round(3).tolist(), n_units.tolist()
     ([1.732, 0.0], [3, 3])
     """
-    given = checks.matrix("values", values)
+    given = as_matrix("values", values)
     found, n_units = np.full(given.shape[1], np.nan), np.zeros(given.shape[1], np.int64)
-    for units in units_of(
-        given, checks.clusters(cluster, len(given)), fewest=0, weights=checks.weights(weights, given)
-    ):
+    for units in units_of(given, as_clusters(cluster, len(given)), fewest=0, weights=as_weights(weights, given)):
         n_units[units.columns] = n = units.n_units
         if n < 3:
             continue
@@ -569,13 +575,268 @@ def _against_margin(
     *,
     both_sides: bool,
 ) -> Equivalence:
-    values = checks.matrix("differences", differences)
+    values = as_matrix("differences", differences)
     margins = _margins(margin, values, allow_zero=not both_sides)
     level = as_level("confidence_level", confidence_level)
     found, low, high = np.full((3, values.shape[1]), np.nan)
-    for units in units_of(values, checks.clusters(cluster, len(values)), weights=checks.weights(weights, values)):
+    for units in units_of(values, as_clusters(cluster, len(values)), weights=as_weights(weights, values)):
         means, errors, freedom = units.means, units.standard_errors, units.freedom
         tails = [t_tail(margins[units.columns] + side * means, errors, freedom) for side in (1, -1)[: 1 + both_sides]]
         found[units.columns] = np.max(tails, axis=0)
         low[units.columns], high[units.columns] = t_bounds(units, 2 * level - 1)
     return Equivalence(margins, found, low, high, significant(found, 1 - level))
+
+
+EXACT_UNITS = 30  # up to so many units all sign patterns are counted: 2 x 2^15 sums
+EXACT_SUMS = 1 << 25  # in all columns: a second
+PERMUTED_CELLS = 1 << 20  # permuted at a time: 8 MB
+FLIPPED_CELLS = 1 << 16  # flipped sums compared at a time: 0.5 MB
+FLIPPED_AT_ONCE = 5 << 20  # computed at a time: 42 MB
+
+
+def randomization_p_values(
+    differences: FloatArray,
+    *,
+    alternative: Alternative,
+    n_resamples: int,
+    cluster: IntArray | None,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, BoolArray]:
+    """Return the p-value of each column, and whether all sign patterns were counted.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n_queries, n_columns)
+        A missing value counts as 0: its sign changes nothing.
+    alternative : {"two-sided", "greater", "less"}
+    n_resamples : int
+    cluster : ndarray of int, shape (n_queries,), or None
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    p_values : ndarray of float, shape (n_columns,)
+    is_exact : ndarray of bool, shape (n_columns,)
+    """
+    sums, _ = unit_sums(np.nan_to_num(differences), cluster)
+    n_units = np.count_nonzero(sums, axis=0)
+    is_exact = n_units <= _most_exact(n_units)
+    found = np.ones(sums.shape[1])
+    for column in np.flatnonzero(is_exact).tolist():
+        found[column] = _exact(sums[sums[:, column] != 0, column], alternative)
+    sampled = sums[:, ~is_exact]
+    if sampled.size:
+        null = sign_flip_sums(sampled, n_resamples=n_resamples, rng=rng)
+        tolerance = ROUNDING * np.abs(sampled).sum(axis=0)
+        extreme = count_extreme(null, sampled.sum(axis=0), alternative=alternative, tolerance=tolerance)
+        found[~is_exact] = (extreme + 1) / (n_resamples + 1)
+    return found, is_exact
+
+
+def paired_p_values(
+    values: FloatArray,
+    first: IntArray,
+    second: IntArray,
+    *,
+    alternative: Alternative,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, BoolArray]:
+    """Return what :func:`randomization_p_values` does for pairs of many systems of which none lacks a value.
+
+    A flipped sum is linear: those of each system are computed once, and those of a pair are their difference.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_systems, n_queries)
+    first, second : ndarray of int, shape (n_pairs,)
+        The rows of each pair, whose differences are those of the first less the second.
+    alternative, n_resamples, rng
+        As there.
+
+    Returns
+    -------
+    p_values : ndarray of float, shape (n_pairs,)
+    is_exact : ndarray of bool, shape (n_pairs,)
+    """
+    found = np.ones(len(first))
+    observed, scales, n_units = np.empty(len(first)), np.empty(len(first)), np.empty(len(first), np.int64)
+    for start, stop in batches(len(first), values.shape[1], PERMUTED_CELLS):
+        own = _differences(values, first[start:stop], second[start:stop])
+        observed[start:stop], scales[start:stop] = own.sum(axis=1), np.abs(own).sum(axis=1)
+        n_units[start:stop] = np.count_nonzero(own, axis=1)
+    is_exact = n_units <= _most_exact(n_units)
+    for pair in np.flatnonzero(is_exact).tolist():
+        (own,) = _differences(values, first[[pair]], second[[pair]])
+        found[pair] = _exact(own[own != 0], alternative)
+    left = np.flatnonzero(~is_exact)
+    if len(left):
+        order = left[np.argsort(second[left], kind="stable")]
+        runs = np.split(order, run_starts(second[order])[1:])
+
+        def counted(flipped: FloatArray, own: IntArray) -> IntArray:
+            bounds = observed[own], ROUNDING * scales[own]
+            return _n_extreme(flipped, first[own], int(second[own[0]]), *bounds, alternative)
+
+        extreme = np.zeros(len(order), np.int64)
+        with ThreadPoolExecutor(os.cpu_count()) as beside:
+            for start, stop in batches(n_resamples, len(values), FLIPPED_AT_ONCE):
+                flipped = sign_flip_sums(values.T, n_resamples=stop - start, rng=rng).T
+                extreme += np.concatenate(list(beside.map(partial(counted, flipped), runs)))
+        found[order] = (extreme + 1) / (n_resamples + 1)
+    return found, is_exact
+
+
+def _differences(values: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
+    """Return the differences of pairs, of shape (n_pairs, n_queries); 0 for what rounding leaves of equal values."""
+    found = values[first] - values[second]
+    found[np.abs(found) < NEGLIGIBLE_DIFFERENCE] = 0.0
+    return found
+
+
+def _n_extreme(  # noqa: PLR0917 - what is counted, and how
+    flipped: FloatArray,
+    first: IntArray,
+    second: int,
+    observed: FloatArray,
+    tolerance: FloatArray,
+    alternative: Alternative,
+) -> IntArray:
+    """Count what :func:`count_extreme` does, for several systems less one; few sums at a time stay in the cache."""
+    counts = list[int]()
+    sign = -1.0 if alternative == "less" else 1.0
+    bounds = (np.abs(observed) if alternative == "two-sided" else sign * observed) - tolerance
+    for start, stop in batches(len(first), flipped.shape[1], FLIPPED_CELLS):
+        some = first[start:stop]  # often neighbours, of which a slice needs no copy
+        null = flipped[slice(some[0], some[-1] + 1) if (np.diff(some) == 1).all() else some] - flipped[second]
+        null = np.abs(null, out=null) if alternative == "two-sided" else np.multiply(sign, null, out=null)
+        counts += map(np.count_nonzero, null >= bounds[start:stop, None])  # row by row it is fast
+    return np.array(counts)
+
+
+def _most_exact(n_units: IntArray) -> int:
+    """Return up to how many units all sign patterns are counted: fewer where very many columns have so many."""
+    counts = np.bincount(np.minimum(n_units, EXACT_UNITS + 1), minlength=EXACT_UNITS + 2)[: EXACT_UNITS + 1]
+    n_sums = np.cumsum(counts * 2.0 ** (np.arange(EXACT_UNITS + 1) / 2 + 1))
+    return int(np.searchsorted(n_sums, EXACT_SUMS, side="right")) - 1
+
+
+def count_extreme(
+    null: FloatArray, observed: FloatArray, *, alternative: Alternative, tolerance: FloatArray
+) -> IntArray:
+    """Count the resamples that are at least as far from 0 as the data.
+
+    Parameters
+    ----------
+    null : ndarray of shape (n_resamples, n_columns)
+        The statistic in each resample, with mean 0.
+    observed : ndarray of shape (n_columns,)
+    alternative : {"two-sided", "greater", "less"}
+    tolerance : ndarray of shape (n_columns,)
+        What rounding may take from statistics that are equal in theory.
+
+    Returns
+    -------
+    ndarray of int, shape (n_columns,)
+    """
+    if alternative == "two-sided":
+        return (np.abs(null) >= np.abs(observed) - tolerance).sum(axis=0)
+    if alternative == "greater":
+        return (null >= observed - tolerance).sum(axis=0)
+    return (null <= observed + tolerance).sum(axis=0)
+
+
+def _exact(values: FloatArray, alternative: Alternative) -> float:
+    """Count the sign patterns whose sum is at least as extreme, out of all 2^n.
+
+    Meet in the middle: a sum of all is one of the sums of the first half plus one of the second; for each of the
+    former, binary search counts the latter.
+    """
+    observed, tolerance = values.sum(), ROUNDING * np.abs(values).sum()
+    bound = {"two-sided": abs(observed), "greater": observed, "less": -observed}[alternative] - tolerance
+    if alternative == "two-sided" and bound <= 0:
+        return 1.0
+    middle = len(values) // 2
+    first, second = (np.sort(_signed_sums(half)) for half in (values[:middle], values[middle:]))
+    reached = len(first) * len(second) - np.searchsorted(second, bound - first).sum()
+    both = 2 if alternative == "two-sided" else 1  # changing all signs mirrors the sums
+    return float(both * reached / 2.0 ** len(values))
+
+
+def _signed_sums(values: FloatArray) -> FloatArray:
+    """Return the sums of the values with all patterns of signs, shape (2^n,)."""
+    sums = np.zeros(1)
+    for value in values.tolist():
+        sums = np.concatenate([sums - value, sums + value])
+    return sums
+
+
+def tukey_p_values(
+    values: ArrayLike,
+    *,
+    n_resamples: int = 10_000,
+    cluster: ArrayLike | None = None,
+    rng: Rng = None,
+    weights: ArrayLike | None = None,
+) -> FloatArray:
+    """Compare all pairs of systems at once: randomised Tukey HSD.
+
+    Each resample permutes the systems' values within every query and notes the largest mean minus the smallest.
+    The p-value of a pair, (b + 1) / (m + 1), counts the resamples where that range reaches the pair's difference;
+    so it is corrected for the number of pairs, if no system differs from any other. Systems that vary more than the
+    others from query to query are found different too often.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_queries, n_systems)
+        One measure. A query with a missing value (NaN) is left out.
+    n_resamples : int, default 10000
+    cluster : array-like of int, shape (n_queries,), optional
+        Code of each query's cluster; the systems change places in all queries of a cluster alike.
+    rng : numpy.random.Generator or int, optional
+    weights : array-like of float, shape (n_queries,), optional
+        How much each query counts, above 0 where there is a value.
+
+    Returns
+    -------
+    ndarray of float, shape (n_systems, n_systems)
+        Symmetric, with ones on the diagonal; two-sided.
+
+    Raises
+    ------
+    ParameterError
+
+    References
+    ----------
+    Carterette 2012, https://doi.org/10.1145/2094072.2094076. Boytsov, Belova and Westfall 2013,
+    https://doi.org/10.1145/2484028.2484034.
+
+    Examples
+    --------
+    >>> values = np.array([[0.1, 0.1, 0.6], [0.3, 0.2, 0.7], [0.2, 0.3, 0.9], [0.1, 0.1, 0.5], [0.4, 0.3, 0.8]])
+    >>> (tukey_p_values(values, rng=1) < 0.05).tolist()
+    [[False, False, True], [False, False, True], [True, True, False]]
+    """
+    values = as_matrix("values", values)
+    if values.shape[1] < 2:
+        raise ParameterError(
+            "must have a column for each of two or more systems", argument="values", given=Plain(values.shape[1])
+        )
+    n_resamples = as_resamples("n_resamples", n_resamples)
+    codes = as_clusters(cluster, len(values))
+    complete = ~np.isnan(values).any(axis=1)
+    own = as_weights(weights, values)
+    weighed = values if own is None else values * own
+    units, _ = unit_sums(weighed[complete], None if codes is None else codes[complete])
+    ranges = np.sort(_permuted_ranges(units, n_resamples, generator(rng)))
+    sums, tolerance = units.sum(axis=0), ROUNDING * np.abs(units).sum()
+    return (1 + n_resamples - np.searchsorted(ranges, np.abs(sums[:, None] - sums) - tolerance)) / (n_resamples + 1)
+
+
+def _permuted_ranges(values: FloatArray, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Return the largest sum of a column minus the smallest, with each row permuted, shape (n_resamples,)."""
+    ranges = np.empty(n_resamples)
+    for start, stop in batches(n_resamples, values.size, PERMUTED_CELLS):
+        copies = np.broadcast_to(values, (stop - start, *values.shape))
+        ranges[start:stop] = np.ptp(rng.permuted(copies, axis=2).sum(axis=1), axis=1)
+    return ranges

@@ -7,8 +7,7 @@ import numpy as np
 
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray
 from deadheat.errors import Rng, as_level
-from deadheat.stats import checks
-from deadheat.stats.units import ROUNDING, means_of, units_of
+from deadheat.stats.units import ROUNDING, as_clusters, as_matrix, means_of, units_of
 
 STEPS = 60  # halvings of the range in which the lower end lies: more than a float has digits
 
@@ -90,9 +89,9 @@ def spread_of_means(
     (0.0225, True)
     """
     level = as_level("confidence_level", confidence_level)
-    given = checks.matrix("values", values)
+    given = as_matrix("values", values)
     whole: BoolArray = np.asarray(~np.isnan(given).any(axis=1))
-    codes = checks.clusters(cluster, len(given))
+    codes = as_clusters(cluster, len(given))
     n_columns = given.shape[1]
     if not whole.any():
         return Spread(np.nan, np.nan, np.nan, np.nan, np.full(n_columns, np.nan), 0)

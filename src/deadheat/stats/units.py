@@ -12,14 +12,14 @@ and whatever other columns there are.
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray
-from deadheat.errors import ParameterError, Plain, Rng, as_resamples, generator
+from deadheat.errors import ParameterError, Plain, Rng, array_of, as_resamples, check_choice, generator
 from deadheat.kernels.weighting import are_equal, effective_number, relative
-from deadheat.stats import checks
+from deadheat.settings import ALTERNATIVES
 
 ROUNDING = 1e-12  # relative; sums that differ by less are equal in theory
 NEGLIGIBLE_DIFFERENCE = 1e-12  # differences below it count as zero: what rounding leaves of two equal values
@@ -310,8 +310,8 @@ def resampled_means(
     >>> resampled_means([[0.5], [1.0], [float("nan")]], n_resamples=99, rng=1).shape
     (99, 1)
     """
-    values = checks.matrix("values", values)
-    codes, own = checks.clusters(cluster, len(values)), checks.weights(weights, values)
+    values = as_matrix("values", values)
+    codes, own = as_clusters(cluster, len(values)), as_weights(weights, values)
     n_resamples = as_resamples("n_resamples", n_resamples)
     seed = int(generator(rng).integers(1 << 63))  # one for all: a column's resamples do not depend on the others
     means = np.full((n_resamples, values.shape[1]), np.nan)
@@ -382,3 +382,70 @@ def joined_groups(keys: Sequence[Collection[Hashable]]) -> list[int]:
     rows, columns = np.array(ends, dtype=np.int64).reshape(-1, 2).T
     labels = connected_components(coo_array((np.ones(len(ends)), (rows, columns)), shape=(size, size)))[1]
     return [int(label) for label in labels[: len(keys)]]
+
+
+Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
+
+
+def as_matrix(name: str, given: ArrayLike) -> FloatArray:
+    """Return a matrix of float64, finite or NaN, with a row for each query."""
+    try:
+        values = array_of(name, given).astype(np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            argument=name, given=Plain(f"{given!r:.80}"), allowed="a matrix of numbers with a row for each query"
+        ) from None
+    if values.ndim != 2:
+        raise ParameterError(
+            "must have the shape (n_queries, n_columns)", argument=name, given=Plain(f"the shape {values.shape}")
+        )
+    infinite = np.argwhere(np.isinf(values))
+    if len(infinite):
+        row, column = infinite[0].tolist()
+        place = f"row {row}, column {column}"
+        raise ParameterError(
+            argument=name,
+            given=Plain(f"{values[row, column]} in {place}"),
+            allowed="finite, or NaN for a missing value",
+        )
+    return values
+
+
+def as_clusters(given: ArrayLike | None, n_queries: int) -> IntArray | None:
+    """Return the code of each query's cluster, or None without clusters."""
+    if given is None:
+        return None
+    codes = array_of("cluster", given)
+    if codes.shape != (n_queries,) or codes.dtype.kind not in "iub":
+        raise ParameterError(
+            argument="cluster",
+            given=Plain(f"{codes.dtype} of shape {codes.shape}"),
+            allowed=f"whole numbers of shape ({n_queries},), the cluster of each query",
+        )
+    return codes
+
+
+def as_weights(given: ArrayLike | None, values: FloatArray) -> FloatArray | None:
+    """Return the weight of each value, over the largest of its column and shaped as `values`; None without weights."""
+    if given is None:
+        return None
+    found = array_of("weights", given).astype(np.float64)
+    if found.shape not in {values.shape, (len(values),)}:
+        raise ParameterError(
+            argument="weights",
+            given=Plain(f"the shape {found.shape}"),
+            allowed=f"the shape ({len(values)},) or {values.shape}",
+        )
+    found = np.broadcast_to(found.reshape(len(values), -1), values.shape)
+    wrong = found[~np.isnan(values) & ~((found > 0) & (found < np.inf))]
+    if len(wrong):
+        raise ParameterError(
+            argument="weights", given=Plain(wrong[0]), allowed="above 0 where there is a value: NaN leaves one out"
+        )
+    return found / np.where(np.isnan(values), 0.0, found).max(axis=0, initial=np.finfo(np.float64).tiny)
+
+
+def as_alternative(given: str) -> Alternative:
+    """Return the word for what is tested against "the mean difference is 0"."""
+    check_choice("alternative", given, ALTERNATIVES)
+    return cast("Alternative", given)

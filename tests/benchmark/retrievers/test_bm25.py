@@ -11,7 +11,7 @@ import pytest
 
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers import BM25, identity, make_retriever, retrieve
-from deadheat.benchmark.retrievers.lexical import METHODS
+from deadheat.benchmark.retrievers.embedding import METHODS
 from deadheat.errors import DataError, ParameterError
 from support.searches import found
 

@@ -14,7 +14,7 @@ from deadheat.benchmark.cases import Case, Cases
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers import BM25, Function, Hits, RunFile, identity, key_of, make_retriever, retrieve
 from deadheat.benchmark.retrievers.protocol import Strings, top
-from deadheat.benchmark.retrievers.specs import make_retrievers
+from deadheat.benchmark.retrievers.reranking import make_retrievers
 from deadheat.errors import (
     DataError,
     DeadheatWarning,

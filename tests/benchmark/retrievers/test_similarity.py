@@ -89,7 +89,7 @@ def test_quotients_that_are_equal_tie_and_all_that_tie_with_the_last_are_returne
 def test_a_matrix_in_parts_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [f"ren {n}" for n in range(7)]
     whole = found(indexed(ORGANS), texts)
-    monkeypatch.setattr("deadheat.benchmark.retrievers.lexical.MAX_CELLS", 12)
+    monkeypatch.setattr("deadheat.benchmark.retrievers.embedding.MAX_CELLS", 12)
     assert found(indexed(ORGANS), texts) == whole
 
 

@@ -4,18 +4,19 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self
 
-from deadheat.benchmark.cases.model import LABELS, SMALL, Case
+from deadheat.benchmark.cases.model import LABELS, SMALL, Case, Summary
 from deadheat.benchmark.cases.reading import FIELDS, IDS, CaseFile, Finding, examine, finding, label, quoted
 from deadheat.benchmark.languages import code_of, guess, known
 from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.data.tables import label_of
 from deadheat.errors import DataError, collected, counted, did_you_mean, package, shown
 from deadheat.io.source import readable
+from deadheat.report.model import Column, Fact, Report, note, said, tabulate
 
 NEEDED = {"case_id", "text", *IDS, "relevance"}
 _TYPES = {"string": "text", "integer": "a whole number", "number": "a number", "object": "an object", "array": "a list"}
@@ -419,9 +420,9 @@ def _unknown_terms(file: CaseFile, ontology: Ontology) -> Iterator[Finding]:
 
 def _named(cases: Sequence[Case], names: Mapping[str, str], labels: Mapping[str, str]) -> str:
     """Suggest the term whose name matches a case, if there is one."""
-    for said in (text for case in cases for text in (case.description, case.text)):
-        if found := names.get(said.strip().casefold()):
-            return f"{shown(said)} is a name of {_with_label(found, labels)}: is that meant?"
+    for name in (text for case in cases for text in (case.description, case.text)):
+        if found := names.get(name.strip().casefold()):
+            return f"{shown(name)} is a name of {_with_label(found, labels)}: is that meant?"
     return "No document has it, so nothing can find it: correct it, or use the version of the ontology that has it."
 
 
@@ -438,3 +439,80 @@ def _names(ontology: Ontology, labels: Mapping[str, str]) -> dict[str, str]:
 
 def _with_label(term: str, labels: Mapping[str, str]) -> str:
     return f"{term} ({labels[term]})" if term in labels else term
+
+
+NONE = "(none)"
+FINDING = Column("level", ""), Column("line", "line", lambda one: "" if one.line is None else str(one.line))
+TEXT = Column("text", "finding", lambda one: f"{one.case_id}: {one.text}" if one.case_id else one.text)
+COUNTS = (
+    Column("n_cases", "cases"),
+    Column("n_ids", "ids", spare=2),
+    Column("ids_per_case", "ids/case", spare=1),
+    Column("n_distinct_ids", "distinct ids"),
+    Column("n_repeated_texts", "repeated texts", spare=1),
+)
+NOT_INDEPENDENT = (
+    "distinct ids: fewer than ids where cases expect the same; these are not independent, and cluster intervals"
+    " allow for it. repeated texts: cases whose text an earlier case has."
+)
+
+
+def report_validation(validations: Sequence[Validation], *, is_data: bool = False) -> Report:
+    """Return the report of validated files: a table of findings for people, or all of it as data.
+
+    Parameters
+    ----------
+    validations : sequence of Validation
+    is_data : bool, default False
+        Whether it is for JSON, where findings are a list, not a table.
+    """
+    if is_data:
+        files = [
+            {
+                "path": str(one.path),
+                "name": one.name,
+                "n_cases": one.n_cases,
+                "is_usable": one.is_usable,
+                "n_errors": len(one.errors),
+                "n_warnings": len(one.warnings),
+                "findings": [asdict(finding) for finding in one.findings],
+            }
+            for one in validations
+        ]
+        return Report((), (Fact("is_usable", all(one.is_usable for one in validations)), Fact("files", files)))
+    tables = [
+        tabulate("findings", FINDING, (TEXT,), one.findings, title=_verdict(one)) for one in validations if one.findings
+    ]
+    return Report(tuple(tables), tuple(said(_verdict(one), "no findings") for one in validations if not one.findings))
+
+
+def _verdict(validation: Validation) -> str:
+    cases = f"{counted(validation.n_cases, 'case')}, " if validation.n_cases else ""
+    errors = counted(len(validation.errors), "error") if validation.errors else "usable"
+    warnings = f", {counted(len(validation.warnings), 'warning')}" if validation.warnings else ""
+    return f"{validation.path}: {cases}{errors}{warnings}"
+
+
+def report_cases(parts: Mapping[str, Sequence[Summary]], notes: Sequence[str] = ()) -> Report:
+    """Return the report of sets of cases, summarised by their labels.
+
+    Parameters
+    ----------
+    parts : mapping of str to sequence of Summary
+        What `summarise` makes of each set, by its name.
+    notes : sequence of str, default ()
+        What was assumed of them.
+    """
+    rows = [
+        {
+            "set": name,
+            "by": one.by,
+            "value": "" if one.by == "all" else one.value or NONE,
+            **{column.key: getattr(one, column.key) for column in COUNTS},
+        }
+        for name, own in parts.items()
+        for one in own
+    ]
+    labels = (Column("set", "set"), Column("by", "by"), Column("value", "value"))
+    facts = [Fact("notes", list(notes)), *(note("note", one) for one in notes)]
+    return Report((tabulate("sets", labels, COUNTS, rows),), tuple(facts), closing=NOT_INDEPENDENT)

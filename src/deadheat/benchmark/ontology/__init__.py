@@ -1,9 +1,15 @@
 """Ontologies: their terms, how similar these are, and judgments made from that."""
 
-from deadheat.benchmark.ontology.graph import KINDS
-from deadheat.benchmark.ontology.names import LABEL, ORIGINAL, Synonym, Translation, Translations, read_translations
-from deadheat.benchmark.ontology.ontology import Ontology
-from deadheat.benchmark.ontology.reading import read_ontology
+from deadheat.benchmark.ontology.graph import (
+    KINDS,
+    LABEL,
+    ORIGINAL,
+    Synonym,
+    Translation,
+    Translations,
+    read_translations,
+)
+from deadheat.benchmark.ontology.ontology import Ontology, read_ontology
 
 __all__ = [
     "KINDS",

@@ -1,10 +1,17 @@
 """Retrievers: what finds documents for a text, behind one small protocol."""
 
-from deadheat.benchmark.retrievers.embedding import Embedding
-from deadheat.benchmark.retrievers.lexical import BM25, StringSimilarity
+from deadheat.benchmark.retrievers.embedding import BM25, Embedding, StringSimilarity
 from deadheat.benchmark.retrievers.protocol import Function, Hits, Retriever, RunFile, best, retrieve
-from deadheat.benchmark.retrievers.reranking import LLM, Reranked, reranked
-from deadheat.benchmark.retrievers.specs import described, identity, key_of, make_retriever, make_retrievers
+from deadheat.benchmark.retrievers.reranking import (
+    LLM,
+    Reranked,
+    described,
+    identity,
+    key_of,
+    make_retriever,
+    make_retrievers,
+    reranked,
+)
 
 __all__ = [
     "BM25",
