@@ -145,11 +145,11 @@ class Conventions(Settings):
         ("empty", "skip", "error"),
         "Queries that a run lacks count as empty rankings, are left out, or are an error.",
     )
-    no_relevant: str = setting(
-        "zero",
+    no_relevant: str | None = setting(
+        None,
         ("zero", "skip", "correct_if_empty"),
         "Queries without a relevant document score 0, are left out, or score 1 if nothing is retrieved for them (of"
-        " measures from 0 to 1).",
+        " measures from 0 to 1). Default: zero, but queries that the qrels call unanswerable are left out.",
     )
     score_precision: str | int | None = setting(
         None,
@@ -211,7 +211,7 @@ class Conventions(Settings):
         elif self.ties in {"best", "worst"}:
             policies = [one for one in TIES if one not in {"best", "worst"}]
             raise ParameterError(argument="ties", given=self.ties, allowed=policies, beside=beside)
-        if self.no_relevant != "zero":
+        if self.no_relevant not in {None, "zero"}:
             raise ParameterError(argument="no_relevant", given=self.no_relevant, allowed="'zero'", beside=beside)
 
     def highest_label(self, max_relevance: float) -> float:
@@ -224,7 +224,7 @@ class ConventionArguments(TypedDict, total=False):
 
     ties: str
     missing: str | None
-    no_relevant: str
+    no_relevant: str | None
     score_precision: str | int | None
     rel: float | None
     judged_only: bool

@@ -141,7 +141,8 @@ def test_spans_of_unanswerable_questions() -> None:
         evaluation = dh.evaluate(
             spans, chunks, ["Abstain(of='recall')", "Abstain(of='recall')@1", "R@1"], missing="empty"
         )
-        assert list(evaluation.means().values()) == [0.5, 1.0, 1 / 3]
+        assert list(evaluation.means().values()) == [0.5, 1.0, 1.0]
+        assert dh.evaluate(spans, chunks, "R@1", missing="empty", no_relevant="zero").means() == {"R@1": 1 / 3}
         assert "2 queries without an answer, as the table says" in spans.judge(chunks)[0].notes
     with pytest.raises(DataError):
         dh.Spans([row, {"query_id": "q", "answerable": False}])

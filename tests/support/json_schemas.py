@@ -42,6 +42,8 @@ evaluate few.txt A.run B.run -m 'RR nDCG@5' --fill labels.txt
 evaluate few.txt A.run B.run -m 'RR nDCG@5' --judge labels.txt
 evaluate Q.txt columns.csv --score-columns all -m 'RR AP'
 evaluate Q.txt A.run --collection documents.csv --missing skip --score-precision float32
+evaluate unanswerable.csv A.run -m 'RR Abstain'
+compare unanswerable.csv A.run B.run -m 'RR Abstain'
 compare Q.txt A.run B.run
 compare Q.txt A.run B.run E.run --baseline A -m 'nDCG@2 MAP NumRet' --margin 0.1 --detect 0.1 --ranks --queries-worst 3
 compare Q.txt A.run B.run -m RR --queries queries.csv --by device --by market --weights traffic
@@ -124,6 +126,7 @@ def prepare(folder: Path) -> None:
         (folder / name).write_text("".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in rows))
     few = (f"{query} 0 D{n} {grades[query][f'D{n}']}\n" for query in queries[:8] for n in range(5))
     (folder / "few.txt").write_text("".join(few))
+    (folder / "unanswerable.csv").write_text("query_id,doc_id,answerable\nQ1,D1,true\nQ2,D2,true\nQ3,,false\n")
     for name in "ABE":
         asked = queries[:-1] if name == "E" else [*queries, "Q99"]
         rows = ((query, f"D{n}", draw.randrange(5)) for query in asked for n in draw.sample(range(9), 8))

@@ -822,7 +822,7 @@ def compare(
     rng: Rng = 0,
     ties: str = "expected",
     missing: str | None = None,
-    no_relevant: str = "zero",
+    no_relevant: str | None = None,
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
     ascending: bool = False,

@@ -287,6 +287,7 @@ def _step(file: str, given: Evaluation | str | Path, now: Origin) -> Step:
         given.qrels_hash,
         given.origin or now,
         vars(given.conventions),
+        given.unanswerable,
         given.query_ids,
         given.weights,
         {str(one.measure): one.values for one in given},
@@ -310,8 +311,9 @@ def _tell_times(steps: Sequence[Step], notes: list[str]) -> None:
 def _shared_measures(steps: Sequence[Step], notes: list[str]) -> tuple[str, ...]:
     """Return the measures that all have; raise if there are none, or conventions differ."""
     first, *others = steps
+    is_any = any(one.unanswerable for one in steps)
     for one in others:
-        check_conventions((first.name, one.name), (first.conventions, one.conventions))
+        check_conventions((first.name, one.name), (first.conventions, one.conventions), is_any=is_any)
     shared = tuple(name for name in first.means if all(name in one.means for one in steps))
     if not shared:
         raise DataError(

@@ -230,6 +230,7 @@ class Spans:
         )
         qrels.passages = pl.concat([one.select(columns) for one in of_both])
         qrels.fingerprint = self.fingerprint
+        qrels.unanswerable = self.unanswerable
         qrels.bare = tuple(sorted({*self.unanswerable} - {*judged["query_id"]}))
         share = {"span": "the span", "chunk": "the chunk"}.get(self.overlap_of)
         asked = f"at least {self.overlap:g} of {share}" if share else "a part of the span"

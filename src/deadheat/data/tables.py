@@ -200,6 +200,9 @@ class DocumentTable(InNotebooks):
             found.rows = MappingRows(normalized_keys(nested, form), self.kind, self.where)
         else:
             found.rows = MemoryRows(self.to_polars().with_columns(ids.str.normalize(cast("Any", form))))
+        if isinstance(found, Qrels):
+            for name in ("bare", "unanswerable"):
+                vars(found)[name] = tuple(sorted(normalized_keys(dict.fromkeys(getattr(self, name)), form)))
         if isinstance(found, Qrels) and found.subtopics is not None:
             found.subtopics = found.subtopics.with_columns(ids.str.normalize(cast("Any", form)))
         if self.failures is not None:
@@ -312,7 +315,8 @@ class Qrels(DocumentTable):
     ----------
     source : path, dict of dict, iterable of tuples, dataframe
         Relevance may be an integer level or a real gain; negative values are kept; true is 1 and false 0. A query
-        with an empty dict or list is one without a relevant document; of rows, one with ``answerable`` false.
+        with an empty dict or list is one without a relevant document; of rows, one with ``answerable`` false, which
+        is unanswerable: measures leave it out by default.
     name : str, optional
         Label for messages and tables.
     format : str, optional
@@ -331,6 +335,8 @@ class Qrels(DocumentTable):
     passages : polars.DataFrame or None
         query_id, doc_id, document, start, end and relevance of the chunks of a run (without relevance) and of the spans
         that :class:`Spans` holds them against (without doc_id).
+    unanswerable : tuple of str
+        The queries that the source says no document answers, sorted.
 
     Examples
     --------
@@ -341,6 +347,7 @@ class Qrels(DocumentTable):
     kind = "qrels"
     subtopics: pl.DataFrame | None = None
     passages: pl.DataFrame | None = None
+    unanswerable: tuple[str, ...] = ()
     open_to: float | None = None  # the highest relevance that documents of `failures` may have; None: they have none
 
     def _read(self, source: Source, progress: Callable[[int, int], None] | None) -> Rows:
@@ -351,13 +358,15 @@ class Qrels(DocumentTable):
             split = split_unanswerable(source, self.path, self.columns, self.where)
         if split is None:
             return super()._read(source, progress)
-        (judged, without), path = split, self.path
+        (judged, self.unanswerable), path = split, self.path
         self.path = None  # its lines are read
         rows = super()._read(judged, progress)
         self.path = path
-        self.notes = (*self.notes, NO_ANSWER.format(counted(len(without), "query", "queries")))
-        nested: Any = {**rows.to_dict(), **{query: {} for query in without}}
-        return MappingRows(nested, self.kind, self.where) if without else rows
+        self.notes = (*self.notes, NO_ANSWER.format(counted(len(self.unanswerable), "query", "queries")))
+        nested: Any = rows.to_dict()
+        for query in self.unanswerable:
+            nested.setdefault(query, {})
+        return MappingRows(nested, self.kind, self.where) if self.unanswerable else rows
 
     def _look_at(self, content: Content) -> None:
         self.subtopics = content.subtopics
@@ -435,8 +444,8 @@ class Qrels(DocumentTable):
         for column in ("query_id", "doc_id"):
             found.update(_written(rows[column].to_list()))
         found.update(rows["relevance"].to_numpy().astype("<f8").tobytes())
-        if self.bare:
-            found.update(_written(self.bare))
+        for queries in filter(None, (self.bare, self.unanswerable)):
+            found.update(_written(queries))
         if self.subtopics is not None:
             topics = self.subtopics.sort("query_id", "doc_id", "subtopic")
             found.update(_written(topics["subtopic"].to_list()))

@@ -16,7 +16,7 @@ from deadheat.io.records import Wanted, read_records
 def split_unanswerable(
     source: object, path: Path | None, columns: Mapping[str, str], where: str
 ) -> tuple[pl.DataFrame, tuple[str, ...]] | None:
-    """Return the judgments of a table, and the queries without an answer; None of a table without the column.
+    """Return the judgments of a table, and the queries without an answer, sorted; None of one without the column.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def split_unanswerable(
             allowed="one of both",
             path=where,
         )
-    return judged, tuple(sorted(without - {*judged[names["query_id"]].cast(pl.String)}))
+    return judged, tuple(sorted(without))
 
 
 def _frame_of(source: object, path: Path | None) -> pl.DataFrame | None:

@@ -39,7 +39,7 @@ def evaluate_columns(
     ties: str = "expected",
     rng: Rng = None,
     missing: str | None = None,
-    no_relevant: str = "zero",
+    no_relevant: str | None = None,
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
     ascending: bool = False,

@@ -307,7 +307,7 @@ def evaluation_of(
     lists = counted.lists and counted.lists.select(np.argsort(counted.query_ids))
     ranked = policies.apply(placements, conventions.ties, rng)
     return Evaluation(
-        [score_of(measure, placements, ranked, conventions.no_relevant) for measure in measures],
+        [score_of(measure, placements, ranked, conventions, None) for measure in measures],
         name=name,
         query_ids=placements.query_ids,
         conventions=conventions,

@@ -126,7 +126,7 @@ def evaluate(
     ties: str = "expected",
     rng: Rng = None,
     missing: str | None = None,
-    no_relevant: str = "zero",
+    no_relevant: str | None = None,
     score_precision: ScorePrecision = None,
     check_duplicates: bool = True,
     ascending: bool = False,
@@ -164,9 +164,11 @@ def evaluate(
     missing : {"empty", "skip", "error"}, default "empty"
         Queries of the qrels that the run lacks count as empty rankings, are left out, or are an error. If `missing` is
         not given and the run lacks more than half of the queries, a `DeadheatWarning` names them.
-    no_relevant : {"zero", "skip", "correct_if_empty"}, default "zero"
+    no_relevant : {"zero", "skip", "correct_if_empty"}, optional
         Queries without a relevant document score 0 (for MR and FRP their worst value), or are left out; or, of measures
-        from 0 to 1, they score 1 if nothing is retrieved for them. `Abstain` reports such queries apart.
+        from 0 to 1, they score 1 if nothing is retrieved for them. By default they score 0, but queries that the qrels
+        call unanswerable (``answerable=False``) count only in measures that look for nothing relevant, such as
+        `Abstain`, which reports them apart, `Judged` and `NumRet`.
     score_precision : {"float32", "float16", "bfloat16"} or int, optional
         Round all scores first, to a floating-point format or to this many decimals.
     check_duplicates : bool, default True

@@ -581,6 +581,11 @@ class Evaluation(Plottable, Shown):
         found = Evaluation(scores, **self.parts() | {"notes": (*self.notes, *notes)})
         return found if self.judge is None else helped_by(found, self.judge.weighted(weights, table))
 
+    @property
+    def unanswerable(self) -> tuple[str, ...]:
+        """The queries that the qrels say no document answers; measures leave them out if `no_relevant` is None."""
+        return () if self.qrels is None else self.qrels.unanswerable
+
     def without_relevant(self, measure: MeasureLike) -> tuple[str, ...]:
         """Return the queries that have no relevant document for a measure."""
         return tuple(self.query_ids[~self[measure].has_relevant].tolist())

@@ -331,9 +331,20 @@ def _time(evaluation: Evaluation) -> str:
     return NOW if evaluation.origin is None else evaluation.origin.time
 
 
-def check_conventions(names: tuple[str, str], both: tuple[Mapping[str, object], Mapping[str, object]]) -> None:
-    """Raise `DataError` if the second of two evaluations has another convention than the first."""
-    own, its = both
+def check_conventions(
+    names: tuple[str, str], both: tuple[Mapping[str, object], Mapping[str, object]], *, is_any: bool
+) -> None:
+    """Raise `DataError` if the second of two evaluations has another convention than the first.
+
+    Parameters
+    ----------
+    names : tuple of str
+    both : tuple of mapping
+        By name.
+    is_any : bool
+        Whether judgments call a query unanswerable; else ``no_relevant="zero"`` is the same as None, the default.
+    """
+    own, its = both if is_any else ({**one, "no_relevant": one["no_relevant"] or "zero"} for one in both)
     differing = ", ".join(f"{of} {own.get(of)!r} and {value!r}" for of, value in its.items() if value != own.get(of))
     if differing:
         raise DataError(
@@ -344,8 +355,9 @@ def check_conventions(names: tuple[str, str], both: tuple[Mapping[str, object], 
 
 def _check_alike(evaluations: Mapping[str, Evaluation]) -> None:
     (first, one), *others = evaluations.items()
+    is_any = any(each.unanswerable for each in evaluations.values())
     for name, other in others:
-        check_conventions((first, name), (vars(one.conventions), vars(other.conventions)))
+        check_conventions((first, name), (vars(one.conventions), vars(other.conventions)), is_any=is_any)
         shared = members(one.query_ids, other.query_ids), members(other.query_ids, one.query_ids)
         own, its = (
             np.ones(len(each.query_ids))[kept] if each.weights is None else each.weights[kept]

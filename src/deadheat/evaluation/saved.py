@@ -292,6 +292,8 @@ class SavedSummary:
         Time, label and commit.
     conventions : dict
         As written.
+    unanswerable : tuple of str
+        The queries that the judgments say no document answers.
     query_ids : ndarray of str, shape (n_queries,)
     weights : ndarray of shape (n_queries,), or None
         Of the queries.
@@ -307,6 +309,7 @@ class SavedSummary:
     qrels_hash: str
     origin: Origin
     conventions: Mapping[str, object]
+    unanswerable: tuple[str, ...]
     query_ids: TextArray
     weights: FloatArray | None = field(repr=False)
     values: dict[str, FloatArray] = field(repr=False)
@@ -332,6 +335,7 @@ def _summarized(document: dict[str, Any]) -> SavedSummary:
         document["qrels_hash"],
         Origin(*(document.get(name, "") for name in ("time", "label", "commit"))),
         document["conventions"],
+        tuple(data.get("judgments", {}).get("unanswerable", ())),
         ids,
         unpacked(data["weights"])["weight"].to_numpy() if "weights" in data else None,
         dict(zip(means, values, strict=True)),
@@ -443,6 +447,7 @@ def _judgments(qrels: Qrels) -> dict[str, object]:
         "name": qrels.name,
         "notes": list(qrels.notes),
         "without": list(qrels.bare),
+        "unanswerable": list(qrels.unanswerable),
         **{
             name: packed(frame.select(*SCHEMAS[table]), SCHEMAS[table])
             for name, (frame, table) in frames.items()
@@ -504,6 +509,7 @@ def _qrels(held: Mapping[str, Any], fingerprint: str) -> Qrels:
         mapping = {**found.to_dict(), **{query: {} for query in held["without"]}}
         found.rows = MappingRows(mapping, "qrels", held["name"])
     found.notes, found.fingerprint = tuple(held["notes"]), fingerprint
+    found.unanswerable = tuple(held.get("unanswerable", ()))  # old files do not have it
     found.subtopics = unpacked(held["subtopics"]) if "subtopics" in held else None
     found.passages = unpacked(held["passages"]) if "passages" in held else None
     return found
@@ -526,7 +532,7 @@ def _measure(notation: str, stated: Mapping[str, Any]) -> Measure:
     return named if named == own else own.called("", asked)  # R of spans is another measure than R
 
 
-def _scores(measure: Measure, placed: Placements, rows: pl.DataFrame, no_relevant: str) -> Scores:
+def _scores(measure: Measure, placed: Placements, rows: pl.DataFrame, no_relevant: str | None) -> Scores:
     columns = {name: rows[name].to_numpy() for name in rows.columns}
     spread = TieSpread(measure, placed, no_relevant)
     spread.__dict__.update(  # what it would compute on first use

@@ -43,7 +43,7 @@ class TieSpread:
     measure : Measure
     placements : Placements
         From before the tie policy.
-    no_relevant : str
+    no_relevant : str or None
         What queries without a relevant document score, as in `Conventions`.
     filling : Filling or None
         Of holes of human labels: the values are means over its placements.
@@ -51,7 +51,7 @@ class TieSpread:
 
     measure: Measure
     placements: Placements
-    no_relevant: str = "zero"
+    no_relevant: str | None = None
     filling: Filling | None = None
 
     def _over_fillings(self, find: Callable[[Placements], Any]) -> Any:  # noqa: ANN401 - an array, or several

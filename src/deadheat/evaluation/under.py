@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray
+from deadheat.arrays import BoolArray, FloatArray, members
 from deadheat.data.alike import alike
 from deadheat.data.rows import UnreadRows
 from deadheat.data.tables import Qrels, Run
@@ -96,7 +96,7 @@ def _together(
     by_rule = policies.by_rule(placements, engine, rule) if rule else None
     with phase("evaluating runs"):
         scores = [
-            score_of(one, placements, ranked, conventions.no_relevant) for one in at_level(measures, conventions.rel)
+            score_of(one, placements, ranked, conventions, qrels) for one in at_level(measures, conventions.rel)
         ]
         ruled = [] if by_rule is None else [np.where(one.kept, one.spread.of(by_rule), np.nan) for one in scores]
     n_queries = placements.n_queries // len(runs)
@@ -158,12 +158,12 @@ def evaluate_under(
     with phase(f"evaluating {run.name}"):
         own, holes = at_level(measures, conventions.rel), None
         if judge is None:
-            scores = [score_of(measure, placements, ranked, conventions.no_relevant) for measure in own]
+            scores = [score_of(measure, placements, ranked, conventions, qrels) for measure in own]
         else:
             holes = filling(qrels, judge, run, placements, precision=conventions.score_precision, rng=rng)
             spreads = [TieSpread(measure, placements, filling=holes) for measure in own]
             scores = [
-                Scores(spread.measure, placements.query_ids, one.draws.mean(0), spread, filled=one)
+                replace(_counting(spread, one.draws.mean(0), conventions, qrels), filled=one)
                 for spread, one in zip(spreads, holes.of(own), strict=True)
             ]
         if conventions.unjudged != "zero":
@@ -282,10 +282,19 @@ def _bounds(
     return lambda measure: PlacedBounds(measure, placements, unjudged, top, find)
 
 
-def score_of(measure: Measure, placements: Placements, ranked: Placements, no_relevant: str) -> Scores:
+def score_of(
+    measure: Measure, placements: Placements, ranked: Placements, conventions: Conventions, qrels: Qrels | None
+) -> Scores:
     """Return the scores of one measure; `ranked` are the placements after the tie policy."""
-    spread = TieSpread(measure, placements, no_relevant)
-    values = spread.of(ranked)
-    if no_relevant == "skip":
+    spread = TieSpread(measure, placements, conventions.no_relevant)
+    return _counting(spread, spread.of(ranked), conventions, qrels)
+
+
+def _counting(spread: TieSpread, values: FloatArray, conventions: Conventions, qrels: Qrels | None) -> Scores:
+    """Return scores without the values of queries that do not count."""
+    ids = spread.placements.query_ids
+    if conventions.no_relevant == "skip":
         values = np.where(spread.has_relevant, values, np.nan)
-    return Scores(measure, placements.query_ids, values, spread)
+    elif conventions.no_relevant is None and qrels and qrels.unanswerable and spread.measure.asks_for_relevant:
+        values = np.where(members(ids, np.array(qrels.unanswerable, object)), np.nan, values)
+    return Scores(spread.measure, ids, values, spread)

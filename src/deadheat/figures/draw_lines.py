@@ -208,7 +208,7 @@ def _curves(
         asked = replace(asked, method="t")  # as good with so many queries, and at once
     found = {
         name: [
-            score_of(one, its, its, evaluation.conventions.no_relevant)
+            score_of(one, its, its, evaluation.conventions, evaluation.qrels)
             for one, its in zip(family.values(), map(evaluation.placements_of, family.values()), strict=True)
         ]
         for name, evaluation in evaluations.items()

@@ -413,10 +413,12 @@ def _reached(
     if has_limit:
         low, high = (low, best) if is_higher else (best, high)
     least = low if rises else high
-    n_missing, conventions = len(evaluation.missing_queries), evaluation.conventions
+    conventions = evaluation.conventions
+    left_out = evaluation.unanswerable if conventions.no_relevant is None and measure.asks_for_relevant else ()
+    n_missing = len({*evaluation.missing_queries}.difference(left_out))
     # a mean that leaves out missing queries, which would count 0
     may_lack = is_higher and measure.range[0] == 0 and not measure.total and quantity in {"mean", "low"}
-    is_lacking = may_lack and not subset.by and conventions.missing == "skip" and conventions.no_relevant == "zero"
+    is_lacking = may_lack and not subset.by and conventions.missing == "skip" and conventions.no_relevant in {None, "zero"}
     digits = next((n for n in range(4, 15) if f"{value:.{n}g}" != f"{bound:.{n}g}"), 15)  # until they can be told apart
     if passed:
         holds = {

@@ -398,6 +398,11 @@ class Measure(ABC, metaclass=MeasureType):
         return named
 
     @property
+    def asks_for_relevant(self) -> bool:
+        """Whether it looks for relevant documents, so that an unanswerable query is not for it."""
+        return type(self).has_relevant is not Measure.has_relevant
+
+    @property
     def is_zero_or_one(self) -> bool:
         """Whether the value is 0 or 1 in every order of every ranking, so that a mean over queries is a proportion."""
         return False

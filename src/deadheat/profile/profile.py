@@ -374,7 +374,7 @@ def tie_profile(
     measures: MeasureLike | Iterable[MeasureLike] | None = None,
     *,
     missing: str = "empty",
-    no_relevant: str = "zero",
+    no_relevant: str | None = None,
     beside: str = "doc_id",
     check_duplicates: bool = True,
     ascending: bool = False,
@@ -390,7 +390,7 @@ def tie_profile(
         Cutoffs to look at.
     measures : measure or iterable of measures, optional
         As for `evaluate`; only with qrels.
-    missing, no_relevant : str
+    missing, no_relevant : str, optional
         As for `evaluate`.
     beside : {"doc_id", "input"}, default "doc_id"
         With qrels: how ties are broken beside the exact values: by document id, as trec_eval (descending), or

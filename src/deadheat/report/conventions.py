@@ -272,7 +272,7 @@ def made_under(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     yield from (
         Fact("score_precision", precision, "scores", rounded, is_note=precision is not None),
         Fact("missing", conventions.missing),
-        Fact("no_relevant", conventions.no_relevant),
+        Fact("no_relevant", conventions.no_relevant or (None if evaluations[0].unanswerable else "zero")),
     )
     if rel is not None:
         yield Fact("rel", rel, "relevant", f"from relevance {rel:g} on, where a measure names no other", is_note=True)
@@ -525,6 +525,12 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         is_right = any(one.spread.is_right.any() for one in scores)
         alike.setdefault((*counting, is_right), []).append(measure)
     yield Fact("queries_without_relevant", found)
+    ids = set[str]().union(*(one.query_ids.tolist() for one in evaluations))
+    unanswerable = sorted(ids.intersection(first.unanswerable))
+    if unanswerable and first.conventions.no_relevant is None:
+        asking = [one.label for one in first.measures if one.asks_for_relevant]
+        text = f"{named(unanswerable)}, left out of {', '.join(asking)}; Abstain judges them" if asking else ""
+        yield Fact("queries_unanswerable", {"queries": unanswerable, "left_out_of": asking}, "no answer", text)
     for (alike_ids, where, is_right), measures in alike.items():
         if not alike_ids:
             continue

@@ -405,7 +405,7 @@ def unexplained(evaluation: Evaluation, scores: Scores) -> list[str]:
     """Return the queries without a value that were not skipped on demand."""
     counts = True if scores.weights is None else scores.weights > 0
     ids: list[str] = scores.query_ids[~scores.kept & counts].tolist()
-    if evaluation.conventions.no_relevant != "skip":
-        return ids
-    skipped = set(evaluation.without_relevant(scores.measure))
+    no_relevant = evaluation.conventions.no_relevant
+    skipped = set(evaluation.without_relevant(scores.measure) if no_relevant == "skip" else ())
+    skipped.update(evaluation.unanswerable if no_relevant is None else ())
     return [query for query in ids if query not in skipped]

@@ -323,7 +323,7 @@ def coarsening_profile(
     per_query: bool = False,
     baseline: str | None = None,
     missing: str | None = None,
-    no_relevant: str = "zero",
+    no_relevant: str | None = None,
     check_duplicates: bool = True,
     ascending: bool = False,
     rng: Rng = 0,

@@ -142,7 +142,7 @@ def evaluate_with_confidence(
     n_draws: int = 1000,
     rng: Rng = 0,
     missing: str | None = None,
-    no_relevant: str = "zero",
+    no_relevant: str | None = None,
     check_duplicates: bool = True,
 ) -> ConfidenceEvaluation:
     r"""Evaluate a run whose ties are ordered by a second score that is uncertain itself.

@@ -1,0 +1,159 @@
+"""Queries that the qrels call unanswerable: which measures leave them out, and where that is kept."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import deadheat as dh
+from deadheat.errors import DataError
+from support.command import call, ok
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS: list[dict[str, Any]] = [
+    {"query_id": "q1", "doc_id": "a", "relevance": 1, "answerable": True},
+    {"query_id": "q2", "doc_id": None, "relevance": None, "answerable": False},
+    {"query_id": "q3", "doc_id": "z", "relevance": 0, "answerable": False},  # judged, and called unanswerable
+    {"query_id": "q4", "doc_id": "z", "relevance": 0, "answerable": True},  # nothing relevant, and not called so
+    {"query_id": "q5", "doc_id": None, "relevance": None, "answerable": False},
+]
+RUN = {"q1": {"a": 0.5, "b": 0.5}, "q2": {"x": 0.9}, "q3": {"z": 0.7, "y": 0.7}, "q4": {"z": 0.4}}
+DECLARED = ("q2", "q3", "q5")
+MEASURES = ["RR", "nDCG@10", "DCG", "AP", "Abstain", "NumQ", "NumRet", "Judged@1", "NumRel"]
+RR = 0.75  # of q1: first or second
+NDCG = (1 + 1 / math.log2(3)) / 2
+SILENT = {"missing": "empty"}
+CSV = "".join(
+    f"{','.join('' if one[name] is None else str(one[name]).lower() for name in ROWS[0])}\n" for one in ROWS
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "n", "extra"), [(None, 2, 0), ("zero", 5, 0), ("skip", 1, 0), ("correct_if_empty", 5, 1)]
+)
+def test_measures_leave_them_out_unless_asked(asked: str | None, n: int, extra: int) -> None:
+    """By arithmetic on five queries: `extra` is the silence of q5."""
+    found = dh.evaluate(ROWS, RUN, MEASURES, no_relevant=asked, missing="empty")
+    assert found.unanswerable == DECLARED
+    means = found.means()
+    assert means["RR"] == pytest.approx((RR + extra) / n)
+    assert means["AP"] == pytest.approx((RR + extra) / n)
+    assert means["nDCG@10"] == pytest.approx((NDCG + extra) / n)
+    assert means["DCG"] == pytest.approx(NDCG / n)
+    assert found["RR"].n_queries == n
+    # these look for nothing relevant, or count, and see all five
+    assert (means["Abstain"], found["NumQ"].total, found["NumRet"].total, found["NumRel"].total) == (0.2, 5, 6, 1)
+    # the first place of q1 is judged in half of the orders, that of q3 too, of q4 always
+    assert found["Judged@1"].values.tolist() == [0.5, 0, 0.5, 1, 0]
+    left = {query for query, own in found.to_dict().items() if "RR" not in own}
+    assert left == {None: {*DECLARED}, "skip": {*DECLARED, "q4"}}.get(asked, set())
+    bounds = (found["RR"].mean_tie_min, found["RR"].mean_tie_max)
+    assert bounds == pytest.approx(((0.5 + extra) / n, (1 + extra) / n))
+
+
+def test_an_empty_list_is_not_called_unanswerable() -> None:
+    nested: dict[str, dict[str, float]] = {"q1": {"a": 1}, "q2": {}}
+    assert dh.Qrels(nested).unanswerable == ()
+    assert dh.evaluate(nested, RUN, "RR").means() == {"RR": RR / 2}
+    assert dh.Qrels(nested).fingerprint != dh.Qrels(ROWS[:2]).fingerprint
+
+
+def test_where_several_runs_are_evaluated() -> None:
+    """In comparisons, their values by document id, repeats and strata."""
+    other = {**RUN, "q1": {"a": 2, "b": 1}, "q5": {"x": 1.0}}
+    compared = dh.compare(ROWS, {"one": RUN, "other": other}, ["RR", "Abstain"], n_resamples=99, **SILENT)
+    pairs = {pair.measure: (pair.n_queries, pair.difference) for pair in compared.pairs}
+    assert pairs == {"RR": (2, pytest.approx(0.25 / 2)), "Abstain": (5, pytest.approx(-0.2))}
+    by_id = compared.scores_by_doc_id("one", "RR")
+    assert by_id is not None
+    assert by_id.values[by_id.kept].tolist() == [0.5, 0.0]  # b is before a
+    together = dh.evaluate(ROWS, {"one": RUN, "other": other}, "RR", **SILENT)
+    assert [one["RR"].mean for one in together.values()] == [RR / 2, 1 / 2]
+    repeated = dh.evaluate(ROWS, dh.Repeats([RUN, other]), "RR", **SILENT)
+    assert (repeated["RR"].mean, repeated["RR"].n_queries) == (pytest.approx((RR + 1) / 4), 2)
+    kinds = [{"query_id": f"q{n}", "kind": "odd" if n % 2 else "even"} for n in range(1, 6)]
+    strata = dh.evaluate(ROWS, RUN, ["RR", "Abstain"], **SILENT).by("kind", kinds)
+    assert {name: (one["RR"].n_queries, one["Abstain"].n_queries) for name, one in strata.items()} == {
+        "even": (1, 2),
+        "odd": (1, 3),
+    }
+    bounds = dh.evaluate(ROWS, RUN, "P@1", unjudged="bounds", **SILENT)["P@1"]
+    assert (bounds.n_queries, bounds.mean_unjudged_max) == (2, pytest.approx(1 / 2))
+
+
+def test_a_gate_sees_what_counts() -> None:
+    evaluation = dh.evaluate(ROWS, RUN, ["RR", "Abstain"], **SILENT)
+    assert dh.gate(evaluation, ["RR >= 0.375", "Abstain >= 0.2"]).passed
+    skipped = dh.evaluate(ROWS, RUN, ["RR"], missing="skip")  # q5, which would not count
+    assert "proves little" not in str(dh.gate(skipped, ["RR >= 0.375"]))
+
+
+def test_saved_evaluations_keep_it(tmp_path: Path) -> None:
+    """Rescored they are as new; one with an explicit zero, as all old ones have, stays as it is."""
+    new = dh.evaluate(ROWS, RUN, ["RR", "Abstain"], **SILENT)
+    old = dh.evaluate(ROWS, RUN, ["RR", "Abstain"], no_relevant="zero", **SILENT)
+    for name, one, mean in (("new", new, RR / 2), ("old", old, RR / 5)):
+        one.save(tmp_path / f"{name}.json")
+        loaded = dh.load_evaluation(tmp_path / f"{name}.json")
+        assert (loaded.unanswerable, loaded.conventions) == (DECLARED, one.conventions)
+        for found in (loaded, loaded.rescored(), loaded.rescored(measures=["RR"])):
+            assert found["RR"].mean == mean
+        assert loaded.rescored(no_relevant="skip")["RR"].mean == RR
+        assert loaded.rescored(no_relevant="zero")["RR"].mean == RR / 5
+    with pytest.raises(DataError, match=r"different conventions \(no_relevant None and 'zero'\)"):
+        dh.compare_evaluations({"new": new, "old": old})
+    with pytest.raises(DataError, match="different conventions"):
+        dh.history([tmp_path / "new.json", tmp_path / "old.json"])
+    text = (tmp_path / "old.json").read_text().replace('"unanswerable": [', '"unknown": [')
+    assert "unknown" in text  # what a file of before lacks
+
+
+def test_zero_is_the_default_where_nothing_is_unanswerable(tmp_path: Path) -> None:
+    """Old saved evaluations are compared with new ones; judgments may begin to say it."""
+    plain: dict[str, dict[str, float]] = {"q1": {"a": 1}, "q2": {"z": 0}, "q4": {"z": 0}}
+    one, other = (dh.evaluate(plain, RUN, "RR", no_relevant=choice) for choice in (None, "zero"))
+    assert one["RR"].values.tolist() == other["RR"].values.tolist() == [RR, 0, 0]
+    assert dh.compare_evaluations({"one": one, "other": other}, n_resamples=99).pairs[0].difference == 0
+    for n, each in enumerate((one, other)):
+        each.save(tmp_path / f"{n}.json")
+    assert len(dh.history([tmp_path / "0.json", tmp_path / "1.json"]).steps) == 2
+    told = [{"query_id": "q1", "doc_id": "a"}, {"query_id": "q2", "answerable": False}]
+    assert one.rescored(told)["RR"].mean == RR
+    assert other.rescored(told)["RR"].mean == RR / 2
+    saved = dh.load_evaluation(tmp_path / "0.json")
+    brought = dh.compare_evaluations({"before": saved, "now": dh.evaluate(told, RUN, "RR")}, n_resamples=99)
+    assert [(pair.n_queries, pair.difference) for pair in brought.pairs] == [(1, 0.0)]
+
+
+def test_commands_say_who_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels.csv").write_text(f"{','.join(ROWS[0])}\n{CSV}")
+    (tmp_path / "a.run").write_text(
+        "".join(f"{q} Q0 {d} 1 {score} t\n" for q, own in RUN.items() for d, score in own.items())
+    )
+    arguments = ["evaluate", "qrels.csv", "a.run", "-m", "RR Abstain", "--missing", "empty"]
+    told = " ".join(ok(*arguments).split())
+    assert "no answer 3 queries (q2, q3, q5), left out of RR; Abstain judges them" in told
+    held = json.loads(ok(*arguments, "--format", "json"))
+    assert held["queries_unanswerable"] == {"queries": [*DECLARED], "left_out_of": ["RR"]}
+    assert held["no_relevant"] is None
+    assert {name: (one["value"], one["n_queries"]) for name, one in held["scores"]["a"].items()} == {
+        "RR": (RR / 2, 2),
+        "Abstain": (0.2, 5),
+    }
+    explicit = json.loads(ok(*arguments, "--no-relevant", "zero", "--format", "json"))
+    assert "queries_unanswerable" not in explicit
+    assert explicit["no_relevant"] == "zero"
+    assert "left out of" not in ok(*arguments, "--no-relevant", "zero")
+    compared = " ".join(ok("compare", "qrels.csv", "a.run", "a.run", "--missing", "empty", "-m", "RR").split())
+    assert "left out of RR" in compared
+    for name, choice in (("new", []), ("old", ["--no-relevant", "zero"])):
+        ok(*arguments, *choice, "--save", f"{name}.json")
+    assert call("gate", "new.json", "-c", "RR >= 0.375").exit_code == 0
+    assert call("gate", "old.json", "-c", "RR >= 0.375").exit_code == 1
+    assert call("gate", "new.json", "--baseline", "old.json", "--no-regression").exit_code == 3
