@@ -28,9 +28,7 @@ MEASURES = ["RR", "nDCG@10", "DCG", "AP", "Abstain", "NumQ", "NumRet", "Judged@1
 RR = 0.75  # of q1: first or second
 NDCG = (1 + 1 / math.log2(3)) / 2
 SILENT = {"missing": "empty"}
-CSV = "".join(
-    f"{','.join('' if one[name] is None else str(one[name]).lower() for name in ROWS[0])}\n" for one in ROWS
-)
+CSV = "".join(f"{','.join('' if one[name] is None else str(one[name]).lower() for name in ROWS[0])}\n" for one in ROWS)
 
 
 @pytest.mark.parametrize(

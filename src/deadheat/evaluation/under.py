@@ -95,9 +95,7 @@ def _together(
     ranked = policies.apply(placements, conventions.ties, None, engine)
     by_rule = policies.by_rule(placements, engine, rule) if rule else None
     with phase("evaluating runs"):
-        scores = [
-            score_of(one, placements, ranked, conventions, qrels) for one in at_level(measures, conventions.rel)
-        ]
+        scores = [score_of(one, placements, ranked, conventions, qrels) for one in at_level(measures, conventions.rel)]
         ruled = [] if by_rule is None else [np.where(one.kept, one.spread.of(by_rule), np.nan) for one in scores]
     n_queries = placements.n_queries // len(runs)
     for n, run in enumerate(runs):

@@ -418,7 +418,8 @@ def _reached(
     n_missing = len({*evaluation.missing_queries}.difference(left_out))
     # a mean that leaves out missing queries, which would count 0
     may_lack = is_higher and measure.range[0] == 0 and not measure.total and quantity in {"mean", "low"}
-    is_lacking = may_lack and not subset.by and conventions.missing == "skip" and conventions.no_relevant in {None, "zero"}
+    is_zero = conventions.no_relevant in {None, "zero"}
+    is_lacking = may_lack and not subset.by and conventions.missing == "skip" and is_zero
     digits = next((n for n in range(4, 15) if f"{value:.{n}g}" != f"{bound:.{n}g}"), 15)  # until they can be told apart
     if passed:
         holds = {
