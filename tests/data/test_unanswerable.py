@@ -27,7 +27,7 @@ DECLARED = ("q2", "q3", "q5")
 MEASURES = ["RR", "nDCG@10", "DCG", "AP", "Abstain", "NumQ", "NumRet", "Judged@1", "NumRel"]
 RR = 0.75  # of q1: first or second
 NDCG = (1 + 1 / math.log2(3)) / 2
-SILENT = {"missing": "empty"}
+SILENT: dict[str, Any] = {"missing": "empty"}
 CSV = "".join(f"{','.join('' if one[name] is None else str(one[name]).lower() for name in ROWS[0])}\n" for one in ROWS)
 
 
