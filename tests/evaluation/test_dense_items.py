@@ -65,8 +65,8 @@ def test_what_dicts_of_the_same_scores_give(monkeypatch: pytest.MonkeyPatch, see
     for k in {1, 2, 3, min(depth, 9)}:
         wanted = dh.item_profile(as_dicts(case), by_item, cutoff=k, n_users=20)
         options: dict[str, Any] = {"n_users": 20}
-        assert_same(ev.item_profile(k, popularity, **options), wanted)
-        assert_same(ev.item_profile(k, by_item, **options), wanted)
+        for each in (popularity, popularity.tolist(), by_item):
+            assert_same(ev.item_profile(k, each, **options), wanted)
         direct = dh.item_profile(scores, popularity, cutoff=k, exclude=excluded, mask=mask, **options)
         assert_same(direct, wanted)
 
@@ -92,7 +92,8 @@ def test_the_training_matrix_is_popularity() -> None:
     train = {f"{q}": dict.fromkeys(map(str, np.flatnonzero(row).tolist()), 1) for q, row in enumerate(excluded)}
     ev = dh.evaluate_dense(scores, relevant, "RR", exclude=excluded, items=True)
     wanted = ev.item_profile(3, train)
-    for given in (excluded, excluded * 5, sparse.csr_matrix(excluded)):
+    columns = [np.flatnonzero(row).tolist() for row in excluded]
+    for given in (excluded, excluded * 5, sparse.csr_matrix(excluded), columns):
         assert_same(ev.item_profile(3, given), wanted)
     assert ev.item_profile(3, sparse.csr_matrix(excluded)).n_users == len([row for row in train.values() if row])
 
@@ -200,6 +201,8 @@ def test_an_evaluation_of_a_run_has_its_items_too() -> None:
         ),
         (lambda ev, _: ev.item_profile(3, np.ones(40)), "a popularity as a vector does not say how many users"),
         (lambda ev, _: ev.item_profile(3, -np.ones(40), n_users=9), "popularity must be numbers from 0 on"),
+        (lambda ev, _: ev.item_profile(3, [1] * 3, n_users=9), "popularity must be a number or a column for each of"),
+        (lambda *_: dh.item_profile({"u": {"b": 2}}, [1], n_users=9), "popularity must be {item: number}, or qrels"),
         (lambda _, bare: bare.item_profile(3), "the lists of this evaluation were not kept"),
     ],
 )

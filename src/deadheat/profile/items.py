@@ -133,7 +133,8 @@ def item_profile(
     popularity : dict, qrels, vector or matrix, optional
         ``{item: number}``; or the interactions that the system was trained on, as qrels of users and items: an item is
         as popular as it has users with relevance above 0, however often each. Of a matrix of scores also a number for
-        each column, or the matrix of interactions. Items that are not in it have popularity 0.
+        each column (an array or a list), or the interactions as for :func:`popularity`, a matrix or lists of columns.
+        Items that are not in it have popularity 0.
     cutoff : int, default 10
     n_items : int, optional
         Items of the catalogue; by default those of the run, or all columns, and of `popularity`.
@@ -225,7 +226,7 @@ def profile_of(
     n_users = None if n_users is None else as_positive("n_users", n_users)
     if not (is_number(head) and 0 <= head <= 1):
         raise ParameterError(argument="head", given=head, allowed="a number from 0 to 1")
-    known, users = _popularity_of(popularity, n_users, lists.doc_ids)
+    known, users = _popularity_of(popularity, n_users, lists)
     catalogue = list(dict.fromkeys((*lists.doc_ids.tolist(), *(known or ()))))
     size = len(catalogue) if n_items is None else n_items
     if size < len(catalogue):
@@ -316,14 +317,26 @@ def popularity(train: object, n_items: int | None = None) -> FloatArray:
     return np.bincount(held.document[held.value > 0], minlength=n_items).astype(np.float64)
 
 
-def _popularity_of(source: object, n_users: float | None, doc_ids: TextArray) -> tuple[dict[str, float] | None, float]:
+def _popularity_of(source: object, n_users: float | None, lists: Lists) -> tuple[dict[str, float] | None, float]:
     """Return the popularity of the known items, and the number of users."""
     if source is None:
         return None, math.nan
     if isinstance(source, Mapping) and source and all(isinstance(one, Real) for one in source.values()):
         return _of_dict(source), _users_of(n_users, "a dict")
-    if hasattr(source, "tocoo") or is_array(source):
-        return _of_matrix(source, n_users, doc_ids)
+    of_matrix = lists.depth is not None  # those of a run are whole, and have ids
+    is_list = isinstance(source, list) and bool(source) and not isinstance(source[0], Mapping | tuple)
+    if is_list and all(isinstance(one, Real) for one in cast("list[object]", source)):
+        source = np.array(source, np.float64)
+    is_array_like = hasattr(source, "tocoo") or is_array(source)
+    if of_matrix and (is_array_like or is_list):
+        return _of_matrix(source, n_users, lists.doc_ids)
+    if is_array_like:
+        raise ParameterError(
+            argument="popularity",
+            given=Plain(type(source).__name__),
+            allowed="{item: number}, or qrels of users and items",
+            hint="an array or a list has no ids of items, and goes with a matrix of scores alone",
+        )
     rows = Qrels.of(source).to_polars().filter(pl.col("relevance") > 0)
     counts = rows.group_by("doc_id").agg(pl.col("query_id").n_unique().cast(pl.Float64)).sort("doc_id")
     return dict(counts.iter_rows()), float(rows["query_id"].n_unique() if n_users is None else n_users)
@@ -332,17 +345,18 @@ def _popularity_of(source: object, n_users: float | None, doc_ids: TextArray) ->
 def _of_matrix(source: object, n_users: float | None, doc_ids: TextArray) -> tuple[dict[str, float], float]:
     """Return the popularity of each column of a matrix, or of a vector, and the number of users."""
     some = cast("Any", source)
-    if int(some.shape[-1]) != len(doc_ids):
+    shape = tuple(some.shape) if hasattr(some, "shape") else (len(some), len(doc_ids))
+    if shape[-1] != len(doc_ids):
         raise ParameterError(
             argument="popularity",
-            given=Plain(f"shape {tuple(some.shape)}"),
+            given=Plain(f"shape {shape}"),
             allowed=f"a number or a column for each of the {counted(len(doc_ids), 'item')} of the scores",
         )
-    if len(some.shape) == 1:
+    if len(shape) == 1:
         numbers = to_memory(some).astype(np.float64).tolist()
         return _of_dict(dict(zip(doc_ids.tolist(), numbers, strict=True))), _users_of(n_users, "a vector")
-    held = entries_of(some, tuple(some.shape), "popularity")
-    found = dict(zip(doc_ids.tolist(), popularity(some).tolist(), strict=True))
+    held = entries_of(some, cast("tuple[int, int]", shape), "popularity")
+    found = dict(zip(doc_ids.tolist(), popularity(some, len(doc_ids)).tolist(), strict=True))
     return found, float(len(np.unique(held.query[held.value > 0])) if n_users is None else n_users)
 
 
