@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from deadheat.cli import main
-from deadheat.cli.output import emit
+from deadheat.cli.files import emit
 from support.command import QRELS, RUN, call, ok
 from support.process import command, environment
 
@@ -229,7 +229,7 @@ def test_a_full_standard_output_is_one_line(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr("sys.stdout.write", full)
         emit(text, output)
 
-    monkeypatch.setattr("deadheat.cli.output.emit", emit_fails)
+    monkeypatch.setattr("deadheat.cli.files.emit", emit_fails)
     result = call("evaluate", "qrels.txt", "bm25.run")
     assert result.exit_code == 3
     assert result.stderr == "Error: cannot write: No space left on device\n"

@@ -23,7 +23,7 @@ from click.testing import CliRunner
 import deadheat
 from deadheat.cli import main
 from deadheat.cli.app import COMMANDS
-from deadheat.cli.output import FormatChoice, Output
+from deadheat.cli.files import FormatChoice, Output
 from support.command import command
 
 FOLDER = Path(deadheat.__file__).parent / "schemas"

@@ -55,28 +55,32 @@ OTHERWISE = {  # options whose arguments have other names
     "measure": "measures",
     "fill": "judge",
 }
-COMMANDS = (  # the most useful first, as --help lists them
-    *(
-        "evaluate",
-        "compare",
-        "agree",
-        "leaderboard",
-        "report",
-        "gate",
-        "rescore",
-        "diff",
-        "ties",
-        "steps",
-        "explain",
-        "history",
-        "holes",
-        "judges",
-        "items",
-        "simulate",
-        "trec_eval",
-    ),
-    *("measures", "convert", "bench", "cases", "validate", "schema", "demo"),
-)
+COMMANDS = {  # the most useful first, as --help lists them; and the file of each
+    "evaluate": "evaluate",
+    "compare": "compare",
+    "agree": "judgments",
+    "leaderboard": "saved",
+    "report": "report",
+    "gate": "gate",
+    "rescore": "saved",
+    "diff": "judgments",
+    "ties": "one_run",
+    "steps": "one_run",
+    "explain": "one_run",
+    "history": "saved",
+    "holes": "judgments",
+    "judges": "judgments",
+    "items": "one_run",
+    "simulate": "simulate",
+    "trec_eval": "trec_eval",
+    "measures": "guide",
+    "convert": "convert",
+    "bench": "bench",
+    "cases": "bench",
+    "validate": "bench",
+    "schema": "guide",
+    "demo": "guide",
+}
 
 
 SCREEN = 76  # columns of an example, which is indented by four
@@ -126,8 +130,9 @@ class App(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
-        """Return a command, from the file of its name."""
-        return getattr(import_module(f"deadheat.cli.{cmd_name}"), cmd_name) if cmd_name in COMMANDS else None
+        """Return a command, from its file."""
+        file = COMMANDS.get(cmd_name)
+        return None if file is None else getattr(import_module(f"deadheat.cli.{file}"), cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

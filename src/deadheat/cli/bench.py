@@ -1,4 +1,4 @@
-"""deadheat bench."""
+"""Commands of benchmarks: bench, and cases and validate for their labelled cases."""
 
 import sys
 import warnings
@@ -8,8 +8,22 @@ from typing import Any
 
 import click
 
-from deadheat.cli.app import refuse, refuse_if, say
-from deadheat.cli.files import INPUT, PATH, check_folder
+from deadheat.cli.app import BAD_DATA, error_message, refuse, refuse_if, say
+from deadheat.cli.files import (
+    INPUT,
+    PATH,
+    FormatChoice,
+    Output,
+    check_folder,
+    emit,
+    format_option,
+    label,
+    output_option,
+    output_options,
+    table_option,
+    unique_names,
+    with_figures,
+)
 from deadheat.cli.options import (
     CASES,
     FIGURES,
@@ -23,7 +37,6 @@ from deadheat.cli.options import (
     parsed_numbers,
     takes,
 )
-from deadheat.cli.output import FormatChoice, Output, table_option, with_figures
 from deadheat.errors import NoteWarning
 
 TABLES = ("comparisons", "averages", "across_languages", "language_differences", "language_interactions")
@@ -254,3 +267,90 @@ def _confirm(what: str) -> bool:
     """Ask whether a language model may be called; who is not there to answer gives --yes."""
     refuse_if(not sys.stdin.isatty(), f"{what}: add --yes")
     return click.confirm(f"{what}. Go on?", err=True)
+
+
+@click.command(
+    short_help="Summarise labelled cases by language, difficulty, category and domain.",
+    **examples(
+        "deadheat cases cases.json",
+        "deadheat cases german/*.json english/*.json --by language",
+        "deadheat cases cases.csv --by difficulty --by domain --format csv",
+    ),
+)
+@click.argument("files", type=INPUT, nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="LABEL",
+    shell_complete=complete_from("deadheat.benchmark.cases:LABELS"),
+    help="language, difficulty, category or domain; may be repeated. Default: every one that a set has.",
+)
+@takes(*CASES)
+@output_options("document", "rows")
+@takes(*LIMITS, "flags")
+def cases(files: tuple[str, ...], *, by: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
+    """Summarise sets of labelled cases: how many, what they expect, how often they repeat."""
+    from deadheat.benchmark.cases import LABELS, read_cases, summarise
+    from deadheat.benchmark.cases.validation import report_cases
+
+    output = Output(options, files)
+    own = {name: options[name] for name in ("id_pattern", "language", "columns")}
+    sets = [read_cases(path, format=options["input_format"], **own) for path in files]
+    names = {path: one.name or label(path, "cases") for path, one in zip(files, sets, strict=True)}
+    keys = unique_names(files, names.__getitem__)
+    parts = {
+        key: summarise(one, by or [name for name in LABELS if any(getattr(case, name) for case in one)])
+        for key, one in zip(keys, sets, strict=True)
+    }
+    output.print(report_cases(parts, [note for one in sets for note in one.notes]))
+
+
+@click.command(
+    short_help="Check labelled cases, and say how to fix what is wrong.",
+    **examples(
+        "deadheat validate cases.json",
+        "deadheat validate german/*.json --language de --ontology hp.obo.gz",
+        "deadheat validate cases.csv --id-pattern 'MONDO:[0-9]{7}'",
+        "deadheat validate --schema > cases.schema.json",
+    ),
+)
+@click.argument("files", type=INPUT, nargs=-1, metavar="FILE...")
+@click.option(
+    "--ontology",
+    type=PATH,
+    metavar="FILE",
+    help="OBO, OBO Graphs or OWL; expected ids that it lacks or marks as obsolete are reported.",
+)
+@takes(*CASES)
+@click.option("--schema", is_flag=True, help="Print the JSON Schema that files are checked against.")
+@format_option()
+@output_option
+@takes(*LIMITS, "flags")
+def validate(files: tuple[str, ...], *, ontology: str | None, schema: bool, **options: Any) -> None:  # noqa: ANN401 - click's
+    """Check files of labelled cases (JSON, JSON lines or CSV), and say how to fix what is wrong.
+
+    First against a JSON Schema, then for what no schema sees: repeated texts, missing labels, ids that an ontology
+    lacks, texts in another language (a guess), too few cases for a sound conclusion.
+
+    Exit codes: 0 usable, warnings or not; 3 a case or a file cannot be used, for example because an expected
+    id is malformed or repeated.
+    """
+    from deadheat.benchmark.cases import schema_text, validate as check
+    from deadheat.benchmark.cases.validation import report_validation
+
+    refuse_if(schema == bool(files), "give files to check, or --schema to print the schema")
+    output = Output({"form": "table"} | options if schema else options, [*files, ontology])
+    if schema:
+        emit(schema_text().rstrip("\n"), output.path)
+        return
+    terms = None
+    if ontology is not None:  # read once for all files
+        from deadheat.benchmark.ontology import read_ontology
+
+        terms = read_ontology(ontology)
+    own = {name: options[name] for name in ("id_pattern", "language", "columns")}
+    found = [check(path, ontology=terms, format=options["input_format"], **own) for path in files]
+    found = [one.told(error_message(one.cause, has_place=False)) if one.cause else one for one in found]
+    output.print(report_validation(found, is_data=output.form == "json"))
+    if not all(one.is_usable for one in found):
+        raise click.exceptions.Exit(BAD_DATA)

@@ -12,7 +12,9 @@ import click
 from deadheat.cli.app import missing, refuse, refuse_if
 from deadheat.cli.files import (
     INPUT,
+    Output,
     asked,
+    befores,
     checked_run,
     label,
     labels_of_judge,
@@ -20,8 +22,12 @@ from deadheat.cli.files import (
     open_pairs,
     open_qrels,
     open_run,
+    output_options,
     shown_path,
     split_repeats,
+    table_option,
+    warn_of_nothing_judged,
+    with_figures,
 )
 from deadheat.cli.options import (
     COLLECTION,
@@ -46,7 +52,6 @@ from deadheat.cli.options import (
     takes,
     with_spans,
 )
-from deadheat.cli.output import Output, befores, output_options, table_option, warn_of_nothing_judged, with_figures
 from deadheat.errors import joined
 
 if TYPE_CHECKING:

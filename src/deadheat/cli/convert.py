@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from deadheat.cli.app import Command, error_message, refuse_if, say
-from deadheat.cli.files import INPUT, PATH, STDOUT, check_inputs, check_output
+from deadheat.cli.files import INPUT, PATH, STDOUT, check_inputs, check_output, standard_output, writing
 from deadheat.cli.options import LIMITS, complete_from, examples, takes
-from deadheat.cli.output import standard_output, writing
-from deadheat.errors import counted
+from deadheat.errors import ColumnError, DataError, MalformedRowError, SwappedFilesError, counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -199,7 +198,6 @@ def _named(path: str) -> set[Kind]:
 def _read(source: str, kind: Kind | None, from_format: str | None) -> Qrels | Run:
     """Read a file as the kind that was given, else as the kind that its rows show."""
     from deadheat.data.tables import Qrels, Run
-    from deadheat.errors import ColumnError, MalformedRowError, SwappedFilesError
     from deadheat.io.formats import FORMATS, chosen_format
 
     doubt = "" if kind else _doubt(Path(source), FORMATS[chosen_format(source, from_format)])
@@ -221,8 +219,6 @@ def _read(source: str, kind: Kind | None, from_format: str | None) -> Qrels | Ru
 
 def _doubt(path: Path, form: Format) -> str:
     """Return why the kind of a file cannot be inferred; empty if its rows or column names show it."""
-    from deadheat.errors import DataError
-
     if form.columns is None:
         return "" if form.has_tag else f"is {form.name.upper()}"
     if not path.is_file():

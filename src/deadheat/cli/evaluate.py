@@ -16,14 +16,20 @@ from deadheat.cli.compare import evaluate_repeats
 from deadheat.cli.files import (
     INPUT,
     PATH,
+    Output,
+    befores,
     labels_of_judge,
     named_columns,
     named_runs,
     open_pairs,
     open_qrels,
+    output_options,
     save_paths,
     shown_path,
     split_repeats,
+    table_option,
+    with_figures,
+    writing,
 )
 from deadheat.cli.options import (
     COLLECTION,
@@ -48,7 +54,6 @@ from deadheat.cli.options import (
     weighed,
     with_spans,
 )
-from deadheat.cli.output import Output, befores, output_options, table_option, with_figures, writing
 from deadheat.io.guarding import phase
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import click
 
 from deadheat.cli.app import GATE_FAILED, refuse, refuse_if, say
 from deadheat.cli.compare import evaluate_files
-from deadheat.cli.files import INPUT, PATH, STDOUT
+from deadheat.cli.files import INPUT, PATH, STDOUT, Output, format_option, output_option
 from deadheat.cli.options import (
     COLLECTION,
     INTERVALS,
@@ -28,7 +28,6 @@ from deadheat.cli.options import (
     takes,
     with_spans,
 )
-from deadheat.cli.output import Output, format_option, output_option
 
 if TYPE_CHECKING:
     from deadheat.evaluation.intervals import IntervalOptions

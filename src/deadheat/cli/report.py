@@ -18,6 +18,7 @@ from deadheat.cli.files import (
     STDOUT,
     check_inputs,
     check_output,
+    emit,
     named_runs,
     shown_path,
 )
@@ -40,7 +41,6 @@ from deadheat.cli.options import (
     weighed,
     with_spans,
 )
-from deadheat.cli.output import emit
 from deadheat.errors import DataError
 
 if TYPE_CHECKING:

@@ -7,7 +7,18 @@ from typing import Any
 import click
 
 from deadheat.cli.app import refuse, refuse_if
-from deadheat.cli.files import INPUT, PATH, STDOUT, named_runs, open_qrels, open_run
+from deadheat.cli.files import (
+    INPUT,
+    PATH,
+    STDOUT,
+    Output,
+    format_option,
+    named_runs,
+    open_qrels,
+    open_run,
+    with_figures,
+    writing,
+)
 from deadheat.cli.options import (
     FIGURES,
     LAST,
@@ -19,7 +30,6 @@ from deadheat.cli.options import (
     parsed_numbers,
     takes,
 )
-from deadheat.cli.output import Output, format_option, with_figures, writing
 
 OF_COARSENING = ("levels", "decimals", "dtypes", "per_query", "baseline", "missing", "no_relevant", "check_duplicates")
 OF_RERANKERS = ("n_queries", "presets", "query_types")

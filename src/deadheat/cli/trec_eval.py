@@ -6,9 +6,8 @@ from typing import Any
 import click
 
 from deadheat.cli.app import say
-from deadheat.cli.files import INPUT, check_inputs, kept, label, open_qrels, open_run
+from deadheat.cli.files import INPUT, check_inputs, emit, kept, label, open_qrels, open_run
 from deadheat.cli.options import LAST, complete_from, examples, takes
-from deadheat.cli.output import emit
 
 
 @click.command(

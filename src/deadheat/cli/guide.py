@@ -1,4 +1,4 @@
-"""deadheat demo."""
+"""Commands that show what deadheat has: measures, schema, demo."""
 
 from functools import partial
 from importlib.resources import as_file, files
@@ -8,9 +8,72 @@ from typing import IO, Any
 import click
 
 from deadheat.cli.app import error_message, refuse, refuse_if, say
-from deadheat.cli.files import PATH
-from deadheat.cli.options import examples, takes
-from deadheat.cli.output import Output, output_options
+from deadheat.cli.files import PATH, Output, emit, format_option, output_option, output_options
+from deadheat.cli.options import complete_from, examples, takes
+
+EVERY = "*"
+
+
+@click.command(
+    short_help="List the measures, explain one, or say which to use.",
+    **examples(
+        "deadheat measures                   all of them",
+        "deadheat measures nDCG              formula, parameters, how to read it",
+        "deadheat measures --for             every use that there is advice for",
+        "deadheat measures --for voice       what suits it, and why",
+        "deadheat measures --for k=10        what a cutoff of 10 is good for",
+    ),
+)
+@click.argument("name", required=False, shell_complete=complete_from("deadheat.measures.base:REGISTRY"))
+@click.option(
+    "--for",
+    "use",
+    is_flag=False,
+    flag_value=EVERY,
+    metavar="USE",
+    shell_complete=complete_from("deadheat.measures.guide:USES"),
+    help="Which measures suit a use, such as rag, recommender, search, qa, top3, graded, ab-test or k=5.",
+)
+@format_option("document")
+@output_option
+@takes("flags")
+def measures(name: str | None, use: str | None, form: str | None, output: str | None) -> None:
+    """List the measures, explain one, or say which to use when."""
+    from deadheat.measures import parse_measure
+    from deadheat.measures.guide import USES, recommend
+    from deadheat.report.of_explanation import report_catalogue, report_measure, report_use, report_uses
+
+    if name is not None and use is not None:
+        raise click.UsageError(f"either a measure or --for USE, got both: {name!r} and {use!r}")
+    written = Output({"form": form, "output": output})
+    if use is not None:
+        report = report_uses(USES.values()) if use == EVERY else report_use(recommend(use), asked=use)
+    else:
+        report = report_catalogue() if name is None else report_measure(type(parse_measure(name)), name)
+    written.print(report)
+
+
+@click.command(
+    short_help="Print the JSON Schema of what a command prints as JSON.",
+    **examples("deadheat schema evaluate", "deadheat schema compare -o compare.schema.json"),
+)
+@click.argument("command")
+@output_option
+@takes("flags")
+def schema(command: str, *, output: str | None) -> None:
+    """Print the JSON Schema (2020-12) of what another command prints with --format json.
+
+    Its $id has the version of the schema: what a schema of one version requires, later releases keep, and keys that
+    they add are allowed.
+    """
+    from deadheat.errors import did_you_mean, joined
+
+    known = {one.name.removesuffix(".json"): one for one in files("deadheat").joinpath("schemas").iterdir()}
+    if command not in known:
+        names = ", ".join(sorted(known))
+        raise click.UsageError(joined(f"{command!r} prints no JSON.", did_you_mean(command, known), f"All: {names}"))
+    emit(known[command].read_text(encoding="utf-8").rstrip("\n"), output)
+
 
 QRELS, ENDING = "qrels.human.txt.gz", ".run.gz"
 DIGITS = 3  # what fits in 80 columns

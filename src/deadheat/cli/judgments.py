@@ -1,0 +1,260 @@
+"""Commands about judgments and rankings without: judges, agree, diff, holes."""
+
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import click
+
+from deadheat.cli.app import refuse, refuse_if, say
+from deadheat.cli.files import (
+    INPUT,
+    PATH,
+    Output,
+    emit,
+    labels_of,
+    named_runs,
+    open_qrels,
+    open_run,
+    output_options,
+    with_figures,
+)
+from deadheat.cli.options import (
+    FIGURES,
+    FILE,
+    LAST,
+    LISTS,
+    READING,
+    complete_from,
+    examples,
+    given_conventions,
+    measures_of,
+    need_queries,
+    takes,
+)
+from deadheat.errors import SwappedFilesError, counted
+from deadheat.settings import Conventions, Estimation
+
+
+@click.command(
+    short_help="Show how far a judge's labels agree with human ones.",
+    **examples(
+        "deadheat judges human.qrels gpt4.qrels",
+        "deadheat judges human.qrels gpt4.qrels llama.qrels --run bm25.run --run dense.run -m nDCG@10",
+    ),
+)
+@click.argument("human", type=INPUT)
+@click.argument("judges", type=INPUT, nargs=-1, required=True, metavar="JUDGE...")
+@click.option(
+    "--run", "runs", type=INPUT, multiple=True, help="A system; of two or more: what the judge does to conclusions."
+)
+@click.option("--per-query", is_flag=True, help="Add a table of all queries.")
+@output_options("document", "rows", "scores")
+@takes("measures", "rel", "queries", "by", "confidence_level", "n_resamples", "seed", *FIGURES, *READING, *LAST)
+def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  # noqa: ANN401 - click's
+    """Show how far labels of a judge, such as a language model, agree with human ones.
+
+    On the documents that both labelled: kappa, Krippendorff's alpha, what each grade is worth, with intervals. With
+    runs also: which differences between systems the judge reverses, misses or invents, and whether it favours one.
+    """
+    from deadheat.comparison.judges import judge_agreement
+    from deadheat.data.queries import Queries
+    from deadheat.evaluation.strata import groupings_of, label
+    from deadheat.report.of_judgments import report_judges
+    from deadheat.report.page import page_of_judges
+
+    need_queries(options["queries"], {"--by": options["by"]})
+    if not runs:
+        refuse(("notations", "n_resamples"), "is of systems: give --run too")
+    output = Output(options, [human, *judges, *runs])
+    found = judge_agreement(
+        open_qrels(human),
+        {name: labels_of(path, name) for name, path in named_runs(judges).items()},
+        runs={name: open_run(path, name) for name, path in named_runs(runs).items()} or None,
+        measures=options["notations"] or "nDCG@10",
+        rel=1 if options["rel"] is None else options["rel"],
+        confidence_level=options["confidence_level"] or Estimation.confidence_level,
+        n_resamples=options["n_resamples"] or Estimation.n_resamples,
+        rng=options["seed"],
+        check_duplicates=False,
+    )
+    strata = {}
+    if options["by"]:
+        table = Queries(options["queries"])
+        sets = groupings_of(options["by"], table)
+        output.check_sets(sets)
+        strata = {f"{':'.join(one)} {label(name)}": own for one in sets for name, own in found.by(one, table).items()}
+    report = report_judges(found, per_query=per_query, strata=strata, for_people=not output.is_data)
+    if output.form == "html" and options["figures"] is None:
+        emit(page_of_judges(found, report), output.path)
+        return
+    several = len(found.judges) > 1
+    drawn = [(f"{name}-" if several else "", found, {"judge": name}) for name in found.judges]
+    output.print(with_figures(report, drawn, list(dict.fromkeys(one.measure.label for one in found.conclusions))))
+
+
+@click.command(
+    short_help="Show how far the rankings of two runs agree.",
+    **examples(
+        "deadheat agree bm25.run dense.run",
+        "deadheat agree first.run second.run third.run -p 0.98 -k 100",
+        "deadheat agree before.run after.run --per-query -o agree.csv",
+        "deadheat agree by-human/ by-judge/    # the order of systems, saved by deadheat evaluate --save",
+    ),
+)
+@click.argument("runs", type=INPUT, nargs=-1, required=True, metavar="RUN RUN...|FOLDER FOLDER")
+@click.option(
+    "-p", "--persistence", "p", type=float, default=0.9, show_default=True, help="Of rank-biased overlap, 0 to 1."
+)
+@click.option("-k", "--cutoff", type=int, default=10, show_default=True, help="Of the overlap of the top k.")
+@click.option("--per-query", is_flag=True, help="Add a table of all queries; csv then holds it alone.")
+@output_options("document", "rows", "scores")
+@takes(*READING, *LAST)
+def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  # noqa: ANN401 - click's
+    """Show how far the rankings of two runs agree, without judgments, and exactly where scores tie.
+
+    Kendall's tau and AP correlation over the documents that both lists have; rank-biased overlap with ties as equals
+    (w), averaged over their orders (a), or averaged and corrected for (b); and the overlap of the top k. Of more than
+    two runs, every pair is compared.
+
+    Of two folders of saved evaluations, the orders of the systems are compared, measure by measure.
+    """
+    from deadheat.comparison.agreement import agree as compare, agree_systems
+    from deadheat.evaluation.saved import is_saved
+    from deadheat.report.of_judgments import report_agreements, report_orders
+
+    refuse_if(len(runs) < 2, "give two runs: deadheat agree RUN RUN")
+    if all(Path(one).is_dir() and any(map(is_saved, Path(one).glob("*.json"))) for one in runs):
+        refuse_if(len(runs) > 2, "give two folders of saved evaluations: deadheat agree FOLDER FOLDER")
+        refuse(("per_query", "cutoff"), "is for rankings, and folders of saved evaluations have orders of systems")
+        output = Output(options)
+        output.print(report_orders(agree_systems(*runs, p=options["p"])))
+        return
+    output = Output(options, runs)
+    try:
+        opened = [open_run(path, name) for name, path in named_runs(runs).items()]
+    except SwappedFilesError as error:
+        error.hint = "These are judgments: deadheat judges HUMAN JUDGE compares labels, agree compares rankings"
+        raise
+    measured = {"p": options["p"], "cutoff": options["cutoff"], "check_duplicates": False}
+    found = [compare(one, other, **measured) for one, other in combinations(opened, 2)]
+    report = report_agreements(found, per_query=per_query)
+    if output.form == "csv" and per_query:
+        report = replace(report, tables=report.tables[::-1])
+    output.print(report)
+
+
+@click.command(
+    short_help="Say what differs between two sets of judgments.",
+    **examples(
+        "deadheat diff old.qrels new.qrels",
+        "deadheat diff old.qrels new.qrels bm25.run dense.run -m nDCG@10 --format markdown",
+        "deadheat diff old.qrels new.qrels results/*.json    # saved by deadheat evaluate --save",
+    ),
+)
+@click.argument("old", type=INPUT)
+@click.argument("new", type=INPUT)
+@click.argument("runs", type=INPUT, nargs=-1, metavar="[RUN|SAVED]...")
+@click.option(
+    "--collection", "documents", **FILE, help="All documents that exist: judged ones that are not in it are named."
+)
+@takes("measures", "ties_not_drawn")
+@output_options("document", "rows", "scores")
+@takes(*LISTS, *READING, *LAST)
+def diff(old: str, new: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
+    """Say which queries and judgments differ, from which grade to which.
+
+    With runs or saved evaluations, also what that does to their measures and to their order, and which queries cause
+    it. Measures and conventions of saved evaluations are their own, unless others are given.
+    """
+    from deadheat.comparison.history import diff_qrels
+    from deadheat.evaluation.saved import is_saved
+    from deadheat.report.of_judgments import report_diff
+
+    output = Output(options, [old, new, options["documents"], *runs])
+    found = diff_qrels(
+        open_qrels(old),
+        open_qrels(new),
+        {name: path if is_saved(path) else open_run(path, name) for name, path in named_runs(runs).items()},
+        measures_of(options) if options["notations"] else None,
+        collection=options["documents"],
+        **given_conventions(options),
+    )
+    output.print(report_diff(found, for_people=not output.is_data))
+
+
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+
+@click.command(
+    short_help="Say which documents to judge first.",
+    **examples(
+        "deadheat holes qrels.txt bm25.run",
+        "deadheat holes qrels.txt bm25.run dense.run --by decision -n 100 --judge to-judge.csv",
+    ),
+)
+@click.argument("qrels", type=INPUT)
+@click.argument("runs", type=INPUT, nargs=-1, required=True, metavar="RUN...")
+@click.option(
+    "-m",
+    "--measure",
+    default="nDCG@10",
+    show_default=True,
+    metavar="MEASURE",
+    shell_complete=complete_from("deadheat.measures.base:REGISTRY"),
+    help="A measure that has bounds over unjudged documents.",
+)
+@click.option(
+    "--by",
+    metavar="range|decision",
+    default="range",
+    show_default=True,
+    help="What a judgment should tell: how good the runs are, or which of them is better.",
+)
+@click.option("-n", "--number", "n", type=click.IntRange(1), metavar="N", help="The first N documents only.")
+@click.option(
+    "--depth",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Documents up to this rank; default: the cutoff, or 100 where documents below it count too, as in nDCG and R.",
+)
+@click.option("--unjudged-max-rel", type=float, metavar="LEVEL", help="Highest relevance; default: that of the qrels.")
+@click.option(
+    "--judge",
+    type=PATH,
+    metavar="FILE.csv|.tsv",
+    help="Write the documents to a new file for annotators, who fill in its column relevance; deadheat convert --add"
+    " adds that to the qrels.",
+)
+@output_options("document", "rows", "scores")
+@takes("score_precision", *READING, *LAST)
+def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
+    """Rank the unjudged documents of runs by how much a judgment would tell.
+
+    By range, a document weighs what its judgment takes off the range that the mean of the measure has over all labels.
+    By decision, it weighs how far the answers "not relevant" and "as relevant as can be" are apart in the difference of
+    two runs.
+    """
+    from deadheat.comparison.history import holes as find
+    from deadheat.io.writing import replacing
+    from deadheat.report.of_judgments import report_holes
+
+    output = Output(options, [qrels, *runs])
+    Conventions(score_precision=options["score_precision"])  # a typo is reported before files are read
+    suffix = "" if judge is None else Path(judge).suffix.lower()
+    refuse_if(judge is not None and suffix not in SEPARATORS, f"--judge writes .csv or .tsv, got {judge}")
+    refuse_if(
+        judge is not None and Path(judge).exists(),
+        f"{judge!r} exists already, and judgments in it would be lost: choose another name",
+    )
+    judged = open_qrels(qrels)
+    opened = {name: open_run(path, name) for name, path in named_runs(runs).items()}
+    own = ("by", "n", "depth", "unjudged_max_rel", "score_precision")
+    found = find(judged, opened, measure, **{name: options[name] for name in own}, check_duplicates=False)
+    if judge is not None:
+        with replacing(Path(judge)) as file:
+            file.write(found.documents.write_csv(separator=SEPARATORS[suffix]).encode())
+        n_rows = counted(len(found.documents), "document")
+        say(f"{judge}: {n_rows} to judge; deadheat convert QRELS OUT --add {judge} adds what is filled in")
+    output.print(report_holes(found, for_people=not output.is_data))

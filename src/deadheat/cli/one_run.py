@@ -1,0 +1,224 @@
+"""Commands about one run: ties, items, steps, explain."""
+
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from deadheat.cli.app import refuse
+from deadheat.cli.files import (
+    INPUT,
+    Output,
+    asked,
+    label,
+    open_qrels,
+    open_run,
+    output_options,
+    shown_path,
+    with_figures,
+)
+from deadheat.cli.options import (
+    ENGINE,
+    FIGURES,
+    FILE,
+    LAST,
+    LISTS,
+    READING,
+    conventions_of,
+    examples,
+    measures_of,
+    parsed_numbers,
+    takes,
+)
+
+
+@click.command(
+    short_help="Show the ties of a run, and what they decide.",
+    **examples(
+        "deadheat ties bm25.run",
+        "deadheat ties bm25.run qrels.txt --at 1,10,100 -m nDCG@10",
+        "deadheat ties bm25.run qrels.txt --per-query --beside input -o ties.csv",
+        "deadheat ties bm25.run qrels.txt --orders q17 -m RR -m Hit@3",
+    ),
+)
+@click.argument("run", type=INPUT)
+@click.argument("qrels", type=INPUT, required=False)
+@click.option("--at", metavar="1,5,10,...", callback=parsed_numbers, help="Cutoffs; default 1,3,5,10,20,50,100.")
+@takes("measures", "beside")
+@click.option(
+    "--per-query", is_flag=True, help="Add the ties of each query and, with QRELS, what they do to its values."
+)
+@click.option(
+    "--orders", "listed", metavar="QUERY", help="List instead every order of this query's ties, with its values."
+)
+@takes(*FIGURES)
+@output_options("document", "rows", "scores")
+@takes("missing", "no_relevant", "then_by", *READING, *ENGINE, *LAST)
+def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: bool, **options: Any) -> None:  # noqa: ANN401 - click's
+    """Show how many documents of a run share their score, and what that decides.
+
+    Ties by query, size and cutoff, and signs that scores are coarse. With QRELS also how much of each measure is
+    decided by the order of ties: the spread of its mean; the queries whose value depends on it, and their share; and,
+    if ties were broken at random, the part of the squared standard error of the mean that would be due to that. Then
+    values with ties broken by a rule beside the exact ones, and whether that makes a difference.
+
+    csv holds one table: of the queries with --per-query, else of the measures, or of the cutoffs without QRELS.
+    """
+    from deadheat.profile.orders import orders_of_query
+    from deadheat.profile.profile import CUTOFFS, tie_profile
+    from deadheat.report.of_profile import report_orders, report_profile, with_second_key
+
+    if qrels is None:
+        refuse(("notations", "missing", "no_relevant", "beside", "listed"), "needs QRELS: deadheat ties RUN QRELS")
+    output = Output(options, [run, qrels])
+    measures = None if qrels is None else measures_of(options)
+    own: dict[str, Any] = {name: options[name] for name in ("missing", "no_relevant")}
+    own |= {"beside": options["beside"] or "doc_id", "check_duplicates": False}  # what was opened is checked
+    judgments = None if qrels is None else open_qrels(qrels)
+    if judgments is not None and options["listed"] is not None:
+        listed = orders_of_query(judgments, open_run(run), options["listed"], measures)
+        output.print(report_orders(listed, options["listed"]))
+        return
+    profile = tie_profile(open_run(run, keyed=False), judgments, at or CUTOFFS, measures, **own)
+    of_report = {"every_measure": output.form == "json", "missing": options["missing"], "digits": output.digits}
+    report = report_profile(profile, **of_report, per_query=per_query)
+    if keys := asked().get("then_by"):
+        keyed = tie_profile(open_run(run), judgments, (), measures, **own)
+        report = with_second_key(report, profile, keyed, ", then ".join(map(label, keys)))
+    if output.form == "csv" and qrels is not None and not per_query:
+        report = replace(report, tables=tuple(sorted(report.tables, key=lambda table: table.key != "stability")))
+    output.print(with_figures(report, [("", profile, {})], [one.measure.label for one in profile.decided]))
+
+
+@click.command(
+    short_help="Show which items a recommender shows: coverage, popularity, novelty.",
+    **examples(
+        "deadheat items recommendations.run",
+        "deadheat items recommendations.run train.qrels -k 20",
+        "deadheat items recommendations.run train.qrels --n-items 59047 -o items.json",
+        "deadheat items recommendations.run --groups producers.csv --qrels test.qrels",
+    ),
+)
+@click.argument("run", type=INPUT)
+@click.argument("train", type=INPUT, required=False)
+@click.option(
+    "-k", "--cutoff", type=int, help="Items of each list that are shown; default: 10, and for --groups and --qrels all."
+)
+@click.option("--n-items", type=int, metavar="N", help="Items of the catalogue; default: those of both files.")
+@click.option("--n-users", type=float, metavar="N", help="Users, for novelty; default: those of TRAIN.")
+@click.option(
+    "--head", type=float, default=0.2, show_default=True, help="Share of the catalogue that is not the long tail."
+)
+@click.option(
+    "--groups", **FILE, help="The group of each item, such as its producer: a table of items and groups. Adds exposure."
+)
+@click.option("--qrels", **FILE, help="Relevant items of each user: adds expected exposure (EE-D, EE-R, EE-L).")
+@click.option(
+    "--discount",
+    default="log(2)",
+    show_default=True,
+    help="Weight of a rank, of exposure: log(b), linear, exp(p), none.",
+)
+@output_options("document", "rows", "scores")
+@takes(*READING, *LAST)
+def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
+    """Show which items the top k of a run's lists hold, exactly where scores tie.
+
+    The share of the catalogue that is shown, and how evenly; and with TRAIN, qrels of the users and items that the
+    system was trained on, how popular the shown items are, how many are in the long tail, and their novelty. With
+    --groups or --qrels also how much exposure the ranks of the lists give to items and groups, and how far that is
+    from what their relevance earns.
+    """
+    from deadheat.profile.exposure import exposure
+    from deadheat.profile.items import CUTOFF, item_profile
+    from deadheat.report.of_profile import of_exposure, of_items
+
+    qrels, groups = options["qrels"], options["groups"]
+    if not (qrels or groups):
+        refuse(("discount",), "is of exposure: give --groups or --qrels too")
+    output = Output(options, [run, train, qrels, groups])
+    popularity = None if train is None else open_qrels(train, is_checked=False)
+    own = {name: options[name] for name in ("n_items", "n_users", "head")}
+    opened, cutoff = open_run(run), options["cutoff"]
+    report = of_items(
+        item_profile(opened, popularity, cutoff=CUTOFF if cutoff is None else cutoff, **own, check_duplicates=False)
+    )
+    if qrels or groups:
+        judged = None if qrels is None else open_qrels(qrels)
+        found = exposure(opened, judged, groups, options["discount"], cutoff=cutoff, check_duplicates=False)
+        beside = of_exposure(found, for_people=not output.is_data)
+        report = replace(
+            report,
+            tables=(*report.tables, *beside.tables),
+            facts=(*report.facts, *(one for one in beside.facts if one not in report.facts)),
+        )
+    output.print(report)
+
+
+@click.command(
+    short_help="Show how the value of one query comes about, rank by rank.",
+    **examples(
+        "deadheat steps qrels.txt bm25.run --query q17 -m AP",
+        "deadheat steps qrels.txt bm25.run --query q17 -m nDCG@10 -o q17.html",
+    ),
+)
+@click.argument("qrels", type=INPUT)
+@click.argument("run", type=INPUT)
+@click.option("--query", "query_id", required=True, metavar="ID", help="The query.")
+@takes("measures", "ties_in_steps")
+@output_options("document", "rows", "scores")
+@takes(*LISTS, "then_by", *READING, *LAST)
+def steps(qrels: str, run: str, query_id: str, **options: Any) -> None:  # noqa: ANN401 - click's
+    """Show how the value of a measure for one query comes about, document by document, exactly where scores tie.
+
+    A row a document: rank, score, relevance, what the measure makes of them (gain and weight of nDCG, precision of AP,
+    the probability to stop of ERR), what it adds, and the sum so far. Documents of a tie have what they add in the mean
+    over its orders; --ties best or worst puts them in one. Below, what all orders of the ties allow.
+    """
+    from deadheat.evaluation.under import evaluate_under
+    from deadheat.report.of_explanation import of_steps
+
+    conventions = conventions_of(options)
+    measure, *others = measures_of(options)
+    if others and options["notations"]:
+        raise click.UsageError("steps are those of one measure: give -m once")
+    output = Output(options, [qrels, run])
+    judged, retrieved = open_qrels(qrels), open_run(run)
+    evaluation = evaluate_under(conventions, judged, retrieved, [measure])
+    output.print(of_steps(evaluation.steps(measure, query_id, retrieved)))
+
+
+@click.command(
+    short_help="Find the conventions behind a reported number.",
+    **examples(
+        "deadheat explain qrels.txt bm25.run --reported nDCG@10=0.6807",
+        "deadheat explain qrels.txt bm25.run --reported 'MRR@10=34.1%, AP=0.412'",
+    ),
+)
+@click.argument("qrels", type=INPUT)
+@click.argument("run", type=INPUT)
+@click.option(
+    "--reported",
+    "texts",
+    multiple=True,
+    required=True,
+    metavar="MEASURE=VALUE",
+    help="A measure and its reported value, such as nDCG@10=0.6807, to its digits; several with commas between, or"
+    " repeated. Several narrow it.",
+)
+@output_options("document", "rows", "scores")
+@takes("then_by", *READING, *LAST)
+def explain(qrels: str, run: str, texts: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
+    """Say which tool, with which settings, gives the values that were reported for a run.
+
+    "My number differs" has a hundred causes: how ties are broken, how many bits of a score are kept, gain, ideal and
+    divisor, which relevance counts, which queries. What known tools do is tried, with their options, and changes of one
+    or two settings. A value fits if it is the reported one to its digits. The exit code is 0, also if nothing fits.
+    """
+    from deadheat.explanation.explain import all_reported, explain_reported, read_reported
+    from deadheat.report.of_explanation import report_explanation
+
+    wanted = all_reported(read_reported(texts))
+    output = Output(options, [qrels, run])
+    found = explain_reported(open_qrels(qrels), open_run(run), wanted)
+    output.print(report_explanation(found, shown_path(qrels, "the qrels"), for_people=not output.is_data))

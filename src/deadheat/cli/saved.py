@@ -1,0 +1,174 @@
+"""Commands on results that are there already: history, leaderboard, rescore."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from deadheat.cli.files import (
+    INPUT,
+    PATH,
+    Output,
+    emit,
+    format_option,
+    open_qrels,
+    output_options,
+    save_paths,
+    shown_path,
+    table_option,
+    with_figures,
+    writing,
+)
+from deadheat.cli.options import FIGURES, LIMITS, LISTS, examples, given_conventions, measures_of, takes
+from deadheat.settings import Estimation
+
+
+@click.command(
+    short_help="Show saved evaluations in order of time.",
+    **examples(
+        "deadheat history history/",
+        "deadheat history monday.json tuesday.json --reference main.json",
+        "deadheat history history/ --format jsonl -o trend.jsonl    # for a dashboard",
+    ),
+)
+@click.argument("saved", type=INPUT, nargs=-1, required=True, metavar="SAVED...|FOLDER")
+@click.option("--reference", type=INPUT, metavar="SAVED", help="Compare each with this one too.")
+@takes("judgments", "test", "confidence_level", "n_resamples", "seed", *FIGURES)
+@output_options("document", "rows", "scores", "lines")
+@takes("flags")
+def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
+    """Show evaluations that deadheat evaluate --save wrote, in order of time: what changed at each step.
+
+    Where judgments changed, earlier rankings are scored again under the newest ones, if the files kept them; where
+    they did not, values that are not comparable are marked. p values are corrected over the steps.
+    """
+    from deadheat.comparison.history import history as find
+    from deadheat.report.of_changes import report_history
+
+    output = Output(options, [*(one for one in saved if not Path(one).is_dir()), reference])
+    found = find(
+        saved[0] if len(saved) == 1 else saved,
+        reference=reference,
+        judgments=options["judgments"],
+        test=options["test"],
+        confidence_level=options["confidence_level"] or Estimation.confidence_level,
+        n_resamples=options["n_resamples"] or Estimation.n_resamples,
+        rng=options["seed"],
+    )
+    report = report_history(found, for_people=not output.is_data)
+    output.print(with_figures(report, [("", found, {})], list(found.measures)))
+
+
+@click.command(
+    short_help="Rank models over many tasks, as far as ranks are sure.",
+    **examples(
+        "deadheat leaderboard runs/ -m nDCG@10    # runs/TASK/qrels and runs/TASK/MODEL.run",
+        "deadheat leaderboard results.csv --groups types.csv --missing drop-task",
+        "deadheat leaderboard results/    # of MTEB, or saved by deadheat evaluate --save",
+        "deadheat leaderboard results.csv --compact -o table.tex",
+    ),
+)
+@click.argument("source", type=INPUT, nargs=-1, required=True, metavar="SOURCE")
+@click.option("-m", "--measure", metavar="MEASURE", help="Default: the first that all results have.")
+@click.option("--weights", type=INPUT, metavar="FILE", help="A table with the columns task and weight.")
+@click.option(
+    "--groups",
+    metavar="COLUMN|TABLE",
+    help="Average within groups of tasks first: a table with the columns task and group, or a column of SOURCE.",
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["apart", "drop-task", "drop-model", "bounds"]),
+    default="apart",
+    show_default=True,
+    help="Models that lack a task are listed apart; or the task is left out; or the model is; or its missing values"
+    " count as all that they can be.",
+)
+@click.option(
+    "--tasks",
+    type=click.Choice(["fixed", "random"]),
+    help="Only these tasks matter (default where queries are known), or they are a sample of others.",
+)
+@takes("confidence_level", "n_resamples", "seed", *FIGURES)
+@click.option("--compact", is_flag=True, help="One table for a paper: the best bold, and letters for tiers.")
+@output_options("document", "rows", "scores")
+@table_option("that of the models", "tasks", "without_task")
+@takes("decimal", "encoding", "flags")
+def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
+    """Rank models by their mean over tasks. A rank is an interval, and models that cannot be told apart share a tier.
+
+    SOURCE is a folder with TASK/qrels and TASK/MODEL.run, saved evaluations of several tasks, the folder of a
+    benchmark, a table with the columns task, model, value (and query_id if there is one), or result files of MTEB.
+
+    The interval of a rank follows from intervals of all differences at once, resampling queries within tasks, or tasks.
+    """
+    from deadheat.comparison.leaderboard import leaderboard as find
+    from deadheat.report.of_tasks import report_leaderboard
+    from deadheat.report.page import page_of_leaderboard
+
+    output = Output(options, [*(one for one in source if not Path(one).is_dir()), options["weights"]])
+    found = find(
+        source[0] if len(source) == 1 else source,
+        **{name: options[name] for name in ("measure", "weights", "groups", "missing", "tasks")},
+        confidence_level=options["confidence_level"] or Estimation.confidence_level,
+        n_resamples=options["n_resamples"] or Estimation.n_resamples,
+        rng=options["seed"] or 0,
+    )
+    if output.form == "html" and not options["compact"] and options["figures"] is None:
+        emit(page_of_leaderboard(found), output.path)
+        return
+    report = report_leaderboard(found, for_people=not output.is_data, compact=options["compact"] and not output.is_data)
+    output.print(with_figures(report, [("", found, {})], [found.measure]))
+
+
+@click.command(
+    short_help="Score a saved evaluation again, under other judgments.",
+    **examples(
+        "deadheat rescore results/main.json qrels-new.txt -o results/main-new.json",
+        "deadheat rescore results/main.json -m nDCG@20 --rel 2    # the same judgments",
+        "deadheat rescore results/main.json qrels-new.txt --ids renamed.csv",
+    ),
+)
+@click.argument("saved", type=INPUT)
+@click.argument("qrels", type=INPUT, required=False)
+@click.option(
+    "-o", "--save", type=PATH, metavar="FILE.json", help="Save the new evaluation; replaces an earlier save, no other."
+)
+@click.option(
+    "--ids",
+    type=INPUT,
+    metavar="OLD_NEW.csv",
+    help="Documents that were renamed since: a table with columns old and new.",
+)
+@takes("measures", "ties_not_drawn", *LISTS)
+@format_option("document", "rows", "scores", "runs")
+@takes("decimal", "columns", "normalize_ids", "check_duplicates", *LIMITS, "flags")
+def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
+    """Score the ranking of a saved evaluation again: under other judgments, measures or conventions.
+
+    What is not given is as in SAVED. The values are those of evaluating the run anew, as far as --save-depth of
+    deadheat evaluate kept it; measures that look at more are refused, with their queries.
+    """
+    from deadheat.evaluation.evaluate import load_evaluation
+    from deadheat.report.model import Fact
+    from deadheat.report.of_evaluation import report_evaluations
+
+    inputs = [saved, qrels, options["ids"]]
+    output = Output(options, inputs)
+    measures = measures_of(options) if options["notations"] else None
+    targets = save_paths(options["save"], [saved], list(filter(None, inputs[1:])))
+    found = load_evaluation(saved).rescored(
+        None if qrels is None else open_qrels(qrels),
+        measures,
+        ids=options["ids"],
+        **given_conventions(options),
+    )
+    for target in targets:
+        with writing(target):
+            found.save(target)
+    of_what = found.qrels_name if qrels is None else shown_path(qrels, "the qrels")
+    report = report_evaluations([found], of_what)
+    if targets:
+        report = replace(report, facts=(*report.facts, Fact("saved", targets, "saved", ", ".join(targets))))
+    output.print(report)
