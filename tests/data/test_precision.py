@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.data.precision import round_scores
+from deadheat.data.rows import round_scores
 from deadheat.errors import ParameterError, as_precision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from deadheat.arrays import FloatArray
-    from deadheat.data.precision import ScorePrecision
+    from deadheat.data.rows import ScorePrecision
 
 
 def assert_rounds_as_python(scores: FloatArray, decimals: int) -> None:

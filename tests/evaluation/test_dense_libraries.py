@@ -9,9 +9,9 @@ import pytest
 from scipy import sparse
 
 import deadheat as dh
-from deadheat.data.precision import ScorePrecision
+from deadheat.data.rows import ScorePrecision
 from deadheat.errors import DataError, MissingDependencyError, ParameterError
-from deadheat.placements import comparing, dense, libraries
+from deadheat.placements import comparing, dense
 from support.array_libraries import ELSEWHERE, IN_MEMORY, array_of, take_for_a_gpu
 
 MEASURES = ["nDCG@5", "AP", "RR", "P@3", "R@3", "bpref", "Judged@4", "ERR@5", "Q", "RBP"]
@@ -191,7 +191,7 @@ def test_the_matrix_stays_on_its_device(kind: str, monkeypatch: pytest.MonkeyPat
     travelled: list[int] = []
 
     def to_memory(array: object) -> np.ndarray:
-        found = libraries.to_memory(array)
+        found = comparing.to_memory(array)
         travelled.append(found.size)
         return found
 

@@ -14,7 +14,7 @@ from deadheat.arrays import FloatArray
 from deadheat.errors import DataError, MeasureError
 from deadheat.evaluation import under
 from deadheat.measures.base import measures as registered
-from deadheat.placements.together import Together
+from deadheat.placements.contiguous import Together
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deadheat.placements import comparing, dense, embeddings, libraries
+from deadheat.placements import comparing, dense, embeddings
 
 IN_MEMORY = ("numpy", "torch", "jax")
 ELSEWHERE = ("strict", "strict on device1", "torch as on a GPU", "jax as on a GPU")
@@ -32,13 +32,13 @@ def take_for_a_gpu(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.importorskip("array_api_compat")
     if not kind.endswith("as on a GPU"):
         return
-    really, name = libraries.on_device, kind.split(maxsplit=1)[0]
+    really, name = comparing.on_device, kind.split(maxsplit=1)[0]
 
     def on_device(given: object) -> bool:
         return type(given).__module__.startswith(name) or really(given)
 
     def library_of(given: object) -> Any:  # noqa: ANN401 - a library
-        return libraries.namespace(given) if on_device(given) else np
+        return comparing.namespace(given) if on_device(given) else np
 
     for module in (comparing, dense, embeddings):
         monkeypatch.setattr(module, "on_device", on_device, raising=False)

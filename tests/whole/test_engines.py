@@ -9,8 +9,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.placements.by_query import ByQuery
-from deadheat.placements.contiguous import Contiguous
-from deadheat.placements.mapping import OfDicts
+from deadheat.placements.contiguous import Contiguous, OfDicts
 from deadheat.placements.place import engine_of
 from deadheat.placements.policies import by_rule
 from support.cut_in_parts import cut

@@ -34,7 +34,7 @@ READERS = {
     "io/guarding.py": "PyO3: the first line of a panic of Polars",
     "io/frames.py": "Polars, Narwhals: their first line, or all as one; DuckDB: whether Ctrl-C was pressed",
     "io/objects.py": "json: whether something follows the first value",
-    "io/rows.py": "csv: which of its two errors it is",
+    "io/formats/delimited.py": "csv: which of its two errors it is",
     "io/formats/__init__.py": "Polars: the number of the system's error",
     "benchmark/ontology/graph.py": "graphlib: the cycle, which it documents as the second argument",
     "benchmark/retrievers/embedding.py": "sentence-transformers: its first line",

@@ -155,10 +155,10 @@ LATE = {
     "evaluation.scores imports stats in Scores.variance_components": "SciPy",
     "evaluation.scores imports stats in intervals": "SciPy",
     "io.formats.__init__ imports io in scan": "Narwhals",
-    "io.formats.nested imports io in _of_records": "Narwhals",
+    "io.formats.jsonl imports io in _of_records": "Narwhals",
     "io.formats.parquet imports io in _read": "few files are Parquet",
     "io.formats.parquet imports io in _read_score_columns": "Narwhals",
-    "io.passages imports io in _table_of": "Narwhals",
+    "data.spans imports io in _table_of": "Narwhals",
     "io.sources imports io in _of_frame": "Narwhals",
     "io.splitting imports io in _begin": "NumPy",
     "placements.place imports placements in engine_of": "Narwhals",
@@ -189,7 +189,7 @@ def test_an_import_waits_for_its_call_only_for_a_reason() -> None:
 # A higher floor that is loaded by its name, at the first call that needs it.
 BY_NAME = {
     "data/tables.py loads deadheat.benchmark.cases": "labelled cases are qrels too, wherever qrels are read",
-    "data/known_ids.py loads deadheat.benchmark": "a collection may be an ontology",
+    "data/judgments.py loads deadheat.benchmark": "a collection may be an ontology",
     "evaluation/evaluation.py loads deadheat.profile": "few evaluations are asked for items",
     "data/shown.py loads deadheat.figures": "objects draw themselves; Altair takes long to load",
 }

@@ -86,7 +86,7 @@ def folder(tmp_path: Path) -> Path:
         "figures/draw_mine.py": FIGURES,
     }.items():
         (package / name).write_text(content, encoding="utf-8")
-    with (package / "io" / "exports.py").open("a", encoding="utf-8") as exports:
+    with (package / "io" / "sources.py").open("a", encoding="utf-8") as exports:
         exports.write(EXPORTS)
     (tmp_path / "x.json").write_text('{"mine": "q"}', encoding="utf-8")
     (tmp_path / "x.qrels").write_text("q 0 d 1\n", encoding="utf-8")

@@ -11,7 +11,7 @@ import polars as pl
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.comparison.comparison import compare_evaluated
 from deadheat.comparison.system_orders import SystemOrders, order_agreement, totals_of
-from deadheat.data.precision import ScorePrecision
+from deadheat.data.rows import ScorePrecision
 from deadheat.data.shown import Numbers, Shown, frame_of
 from deadheat.data.tables import Run, Source, check_each
 from deadheat.errors import DataError, DeadheatWarning, Plain, as_count, as_level, by_name, three

@@ -19,8 +19,8 @@ from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs, compare_si
 from deadheat.comparison.system_orders import SystemOrders, orders_of, rank_intervals
 from deadheat.comparison.verdict import QUERY, Judge, Lacking, Verdict, Within
 from deadheat.data.judgments import as_qrels
-from deadheat.data.precision import ScorePrecision
 from deadheat.data.queries import Queries
+from deadheat.data.rows import ScorePrecision
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.spans import Spans
 from deadheat.data.tables import Qrels, Run, Source, check_each, label_of, path_of

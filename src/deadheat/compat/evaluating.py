@@ -22,7 +22,7 @@ from deadheat.measures import Measure
 from deadheat.placements import policies
 from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
-from deadheat.placements.shortened import condense
+from deadheat.placements.policies import condense
 from deadheat.settings import TIES
 
 VARIABLE = "DEADHEAT_TIES"

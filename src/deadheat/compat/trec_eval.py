@@ -34,7 +34,7 @@ from deadheat.measures import Measure, parse_measure
 from deadheat.placements import policies
 from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
-from deadheat.placements.shortened import condense, truncate
+from deadheat.placements.policies import condense, truncate
 
 Parameters = Literal["none", "cutoffs", "shares", "numbers", "pairs"]
 Printed = Literal["number", "count", "text"]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.data.precision import ScorePrecision, round_and_warn
+from deadheat.data.rows import ScorePrecision, round_and_warn
 from deadheat.errors import LARGEST_INTEGER, DataError, Plain, counted
 from deadheat.io.mappings import check_number
 

@@ -16,9 +16,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.data.precision import ScorePrecision, round_and_warn
 from deadheat.data.ranks import warn_of_order, warn_of_ranks
-from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows, UnreadRows
+from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows, ScorePrecision, UnreadRows, round_and_warn
 from deadheat.data.second_keys import ordered_by, rank_tuples
 from deadheat.data.shown import InNotebooks
 from deadheat.errors import (
@@ -156,7 +155,7 @@ class DocumentTable(InNotebooks):
             content = self._scan(path, progress)
             return replace(content, notes=(note, *content.notes))
         if self.kind == "run" and is_too_large(path, self.format):
-            from deadheat.data.trec_blocks import in_blocks  # it needs Narwhals, and few runs are so large
+            from deadheat.data.passes import in_blocks  # it needs Narwhals, and few runs are so large
 
             return in_blocks(path)
         with phase(f"reading {path.name}"):

@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import polars as pl
 
+from deadheat.data.spans import ANSWERABLE, as_flags, as_numbers
 from deadheat.errors import DataError
 from deadheat.io.formats import has_column
 from deadheat.io.kinds import resolve_columns
-from deadheat.io.passages import ANSWERABLE, as_flags, as_numbers
 from deadheat.io.records import Wanted, read_records
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.data.precision import ScorePrecision, round_and_warn
-from deadheat.data.rows import blocks_of
+from deadheat.data.rows import ScorePrecision, blocks_of, round_and_warn
 from deadheat.data.tables import LOWER_FIRST, DocumentTable, Qrels, Run, Source, label_of, path_of
 from deadheat.errors import ColumnError, ParameterError, Rng, SourceTypeError, generator
 from deadheat.evaluation.evaluate import Measures, parse_measures

@@ -15,7 +15,7 @@ import polars as pl
 
 from deadheat.arrays import FloatArray
 from deadheat.data.judgments import as_qrels
-from deadheat.data.precision import ScorePrecision
+from deadheat.data.rows import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.spans import Spans
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source, path_of
@@ -324,7 +324,7 @@ def _evaluate_spans(
 def checked(qrels: Qrels, collection: Source | None, rel: float | None, *, strict: bool) -> Qrels:
     """Return the qrels, held against a collection if there is one."""
     if collection is not None:
-        from deadheat.data.known_ids import held_against  # few evaluations ask for it
+        from deadheat.data.judgments import held_against  # few evaluations ask for it
 
         return held_against(qrels, collection, rel=rel, strict=strict)
     if strict:

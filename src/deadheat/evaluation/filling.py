@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.data.precision import ScorePrecision
+from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError, Rng, counted, generator
 from deadheat.measures import Measure

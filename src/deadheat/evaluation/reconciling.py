@@ -26,7 +26,7 @@ from deadheat.measures import MaxRel, Measure, NumRet
 from deadheat.measures.notation import MeasureLike
 from deadheat.measures.orders import StoredMeasure
 from deadheat.measures.unjudged import deepest_counted, has_ends
-from deadheat.placements.kept import Kept, KeptRows
+from deadheat.placements.contiguous import Kept, KeptRows
 from deadheat.placements.place import engine_of
 from deadheat.settings import ConventionArguments, Conventions, Rejudging
 

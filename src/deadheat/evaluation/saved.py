@@ -32,7 +32,7 @@ from deadheat.io.source import decoded, path_named, read_all, readable
 from deadheat.io.writing import replacing
 from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.orders import StoredMeasure
-from deadheat.placements.kept import KeptRows
+from deadheat.placements.contiguous import KeptRows
 from deadheat.placements.placements import Passages, Placements, Subtopics
 from deadheat.settings import Conventions
 from deadheat.version import __version__

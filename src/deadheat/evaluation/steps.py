@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.data.precision import round_scores
+from deadheat.data.rows import round_scores
 from deadheat.data.shown import Numbers, Shown
 from deadheat.errors import DataError, ParameterError, did_you_mean
 from deadheat.kernels.segments import ratio, segment_sums

@@ -24,10 +24,10 @@ from deadheat.measures import Measure
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.measures.unjudged import ends_anywhere
 from deadheat.placements import policies
+from deadheat.placements.contiguous import Together, can_be_together
 from deadheat.placements.place import Engine, engine_of
 from deadheat.placements.placements import Placements
-from deadheat.placements.shortened import Shortened
-from deadheat.placements.together import Together, can_be_together
+from deadheat.placements.policies import Shortened
 from deadheat.placements.unjudged import (
     as_placed,
     open_documents,

@@ -33,7 +33,7 @@ from deadheat.measures.notation import MeasureLike, split_notation
 from deadheat.placements import policies
 from deadheat.placements.place import engine_of, open_pair
 from deadheat.placements.placements import Placements
-from deadheat.placements.shortened import condense, truncate
+from deadheat.placements.policies import condense, truncate
 
 DEPTHS = (5, 10, 20, 50, 100, 1000)  # at which lists are usually cut
 SCALES = (4,)  # up to which relevance a tool's ERR goes, whatever the judgments are

@@ -3,33 +3,41 @@
 Recognisers are asked in one order; each returns the rows of an object, or None for what it does not know. Objects of
 other libraries are recognised by their form, ir_datasets by its name. Frames come last: Narwhals is slow to load, and
 dicts do not need it.
+
+JSON documents that other tools write, each recognised by its form: one function for each, which `export` registers.
+
+Judgments of OpenSearch's Search Relevance Workbench, predictions of MTEB, ratings of Quepid, requests and responses of
+``_rank_eval``, and responses of ``_search``, of Elasticsearch and OpenSearch; results of Chroma.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from deadheat.errors import (
     DataError,
     DuplicateError,
+    FileFormatError,
     MissingDependencyError,
     Plain,
     SourceTypeError,
     SwappedFilesError,
     counted,
+    did_you_mean,
     shown,
     three,
 )
-from deadheat.io.exports import exported, is_response
 from deadheat.io.formats.base import Content
 from deadheat.io.kinds import OTHER_KIND, VALUE_COLUMN, Kind
-from deadheat.io.mappings import is_plain
+from deadheat.io.mappings import Nested, is_plain
 from deadheat.io.objects import parsed, read_text
-from deadheat.io.results import nested_of
-from deadheat.io.values import check_ids_of_row
+from deadheat.io.results import Reader, is_of_chroma, nested_of, results_in
+from deadheat.io.values import check_ids_of_row, is_number
 
 OF_CASES = "judgments are the expected ids of labelled cases"
 SWAPPED = "were qrels and run given in the wrong order?"
@@ -272,3 +280,335 @@ def read_responses(files: Sequence[Path], folder: Path) -> Content:
             check_ids_of_row(query, doc, folder)
     what = "response" if len(files) == 1 else "responses"
     return Content(nested, (f"{counted(len(files), 'file')} with the {what} of searches, named by the query", *notes))
+
+
+Document = Mapping[Any, Any]
+Found = tuple[Nested, tuple[str, ...]]  # queries, and notes on how they were found
+
+SAVED = {  # what deadheat itself writes, and what it is for
+    "deadheat evaluation": "deadheat compare, gate and report take it in place of qrels and run",
+    "deadheat accumulator": "Accumulator.resume() takes it",
+}
+_WORDS = {dict: "an object", list: "a list", str: "text", int: "a whole number", Real: "a number"}
+_JUDGMENTS = "judgmentRatings"
+_MTEB = "mteb_model_meta"
+_SAVE = (
+    "save {query: response}, one response for each query; or a folder with a file of one response for each query,"
+    " named by it (q1.json), and give the folder"
+)
+
+
+class Export(NamedTuple):
+    """A JSON document of another tool that holds qrels or a run; how it is recognised, and read."""
+
+    name: str
+    kind: Kind
+    matches: Callable[[Document], object]
+    read: Callable[[Document, str], Found]
+    instead: str
+
+
+EXPORTS: list[Export] = []
+
+
+def export(
+    name: str,
+    kind: Kind,
+    matches: Callable[[Document], object],
+    instead: str = "were qrels and run given in the wrong order?",
+) -> Callable[[Callable[[Document, str], Found]], None]:
+    """Register a function that reads a document and takes it and where it comes from.
+
+    Parameters
+    ----------
+    name : str
+        What it is, with its article, for messages.
+    kind : {"qrels", "run"}
+    matches : callable
+        Takes the document, a dict; tells whether it has this form. It looks at few of its parts.
+    instead : str
+        What to give if the other kind is wanted.
+    """
+    return lambda read: EXPORTS.append(Export(name, kind, matches, read, instead))
+
+
+def exported(held: Document, kind: Kind, where: str) -> Found | None:
+    """Return the queries in a document of another tool, and notes; None if its form is not known.
+
+    Raises
+    ------
+    SwappedFilesError
+        The document holds the other kind.
+    DataError
+        It has the form, but cannot be evaluated.
+    """
+    if str(held.get("kind")) in SAVED and "format" in held:
+        raise FileFormatError(
+            f"is a saved {held['kind'].removeprefix('deadheat ')}", allowed=kind, hint=SAVED[held["kind"]], path=where
+        )
+    found = next((one for one in EXPORTS if one.matches(held)), None)
+    if found is None:
+        return None
+    if found.kind != kind:
+        what = {"qrels": "judgments", "run": "results"}
+        raise SwappedFilesError(
+            f"{found.name} holds {what[OTHER_KIND[kind]]}, expected {what[kind]}", hint=found.instead, path=where
+        )
+    return found.read(held, where)
+
+
+def part(held: Any, key: str, kinds: tuple[type, ...], place: str, where: str) -> Any:  # noqa: ANN401 - of JSON
+    """Return what an object in a document holds under a key.
+
+    Parameters
+    ----------
+    held : dict
+    key : str
+    kinds : tuple of type
+        What may be there; true and false are no numbers.
+    place : str
+        Where the object is in the document, such as ``"requests[0]"``.
+    where : str
+        Where the document comes from.
+
+    Raises
+    ------
+    DataError
+        It is no object, it lacks the key, or something else is there; with the path inside the document.
+
+    Examples
+    --------
+    >>> part({"ratings": [1]}, "ratings", (list, dict), "requests[0]", "x.json")
+    [1]
+    >>> part({"ratings": 5}, "ratings", (list, dict), "requests[0]", "x.json")
+    Traceback (most recent call last):
+        ...
+    deadheat.errors.DataError: x.json: requests[0].ratings is 5, expected a list or an object
+    """
+    if not isinstance(held, Mapping):
+        raise DataError(f"{place} is {held!r:.60}", allowed=f"an object with {key!r}", path=where)
+    if key not in held:
+        raise DataError(
+            f"{place} has no {key!r}",
+            hint=did_you_mean(key, map(str, held)) or f"it has {', '.join(map(repr, [*held][:6])) or 'no keys'}",
+            path=where,
+        )
+    found = held[key]
+    if not isinstance(found, kinds) or (isinstance(found, bool) and not {int, Real}.isdisjoint(kinds)):
+        raise DataError(
+            f"{place}.{key}".lstrip(".") + f" is {found!r:.60}",
+            allowed=" or ".join(_WORDS[kind] for kind in kinds),
+            path=where,
+        )
+    return found
+
+
+def _are_all(held: object, matches: Callable[[Any], object]) -> bool:
+    """Tell whether this is a list, not empty, whose items all match."""
+    return isinstance(held, list) and bool(held) and all(map(matches, held))
+
+
+def _judgment_lists(held: Document) -> list[Document]:
+    """Return the documents that have judgments: the one given, or those that a search for judgments found."""
+    hits = [hit.get("_source") for hit in results_in(held.get("hits")) or () if isinstance(hit, dict)]
+    return [one for one in (held, *hits) if isinstance(one, dict) and isinstance(one.get(_JUDGMENTS), list)]
+
+
+@export("a list of judgments of OpenSearch", "qrels", _judgment_lists)
+def _read_judgments(held: Document, where: str) -> Found:
+    found = _judgment_lists(held)
+    if len(found) > 1:
+        names = three([str(one.get("name")) for one in found])
+        raise DataError(f"{len(found)} lists of judgments: {names}", allowed="one", hint="save one of them", path=where)
+    return _rated(found[0][_JUDGMENTS], "query", (str,), _JUDGMENTS, where)
+
+
+@export(
+    "a _rank_eval request",
+    "qrels",
+    lambda held: _are_all(held.get("requests"), lambda one: isinstance(one, dict) and "ratings" in one),
+    instead="the run is in the response, or in the responses of _search as {query: response}",
+)
+def _read_request(held: Document, where: str) -> Found:
+    return _rated(held["requests"], "id", (str, int), "requests", where)
+
+
+def _rated(items: list[Any], key: str, kinds: tuple[type, ...], place: str, where: str) -> Found:
+    """Read the lists of ratings of queries, which have their name under a key."""
+    found: dict[Any, list[Any]] = {}
+    for n, one in enumerate(items):
+        query = part(one, key, kinds, own := f"{place}[{n}]", where)
+        if query in found:
+            raise DuplicateError(f"{key} {query!r} appears twice in {place}", allowed="once", path=where)
+        found[query] = [*part(one, "ratings", (list,), own, where)]
+        for m, rating in enumerate(found[query]):
+            given = part(rating, "rating", (Real, str), f"{own}.ratings[{m}]", where)
+            if isinstance(given, str):  # as OpenSearch's workbench keeps it
+                if not is_number(given):
+                    raise DataError(f"{own}.ratings[{m}].rating is not a number", given=given, path=where)
+                found[query][m] = {**rating, "rating": float(given)}
+    return Reader("qrels", where).nested(found)
+
+
+def _are_scores(held: object) -> bool:
+    """Tell whether a dict has documents with numbers below its first key."""
+    documents = next(iter(held.values()), None) if isinstance(held, dict) else None
+    return isinstance(documents, dict) and all(isinstance(number, int | float) for number in documents.values())
+
+
+@export(
+    "a file of MTEB predictions",
+    "run",
+    lambda held: isinstance(held.get(_MTEB), dict),
+    instead="the judgments are in the task's data set: task.load_data(), then task.dataset",
+)
+def _read_mteb(held: Document, where: str) -> Found:
+    """Read predictions by subset and split, or by one of both."""
+    parts = {name: one for name, one in held.items() if name != _MTEB and isinstance(one, dict)}
+    found = {(name,): one for name, one in parts.items() if _are_scores(one)}
+    found |= {(name, split): some for name, one in parts.items() for split, some in one.items() if _are_scores(some)}
+    if not found:
+        raise DataError(
+            "no task of retrieval",
+            given=Plain(f"{next(iter(parts.values()), None)!r:.60}"),
+            allowed="{query: {document: score}}",
+            path=where,
+        )
+    tests = [path for path in found if path[-1] == "test"]
+    names = ["/".join(path) for path in found]
+    if len(found) > 1 and len(tests) != 1:
+        keys = "".join(f"[{name!r}]" for name in next(iter(found)))
+        raise DataError(
+            "several subsets or splits",
+            given=Plain(", ".join(names)),
+            allowed="one",
+            hint=f"write dh.read_run(json.load(open({where!r})){keys})",
+            path=where,
+        )
+    path = next(iter(tests or found))
+    others = ", ".join(name for name in names if name != "/".join(path))
+    note = f"predictions of MTEB by {held[_MTEB].get('model_name')}: {'/'.join(path)}"
+    return found[path], (note + (f"; others: {others}" if others else ""),)
+
+
+def _quepid_text(query: object) -> str | None:
+    found = query.get("query", query.get("query_text")) if isinstance(query, dict) else None
+    return found if isinstance(found, str) else None
+
+
+@export(
+    "an export of ratings from Quepid",
+    "qrels",
+    lambda held: _are_all(held.get("queries"), lambda one: _quepid_text(one) and "ratings" in one),
+    instead="export a snapshot as CSV",
+)
+def _read_quepid(held: Document, where: str) -> Found:
+    """Read ratings as Quepid's API gives them, in lists, and as a case has them, in dicts."""
+    found: dict[str, list[Any]] = {}
+    n_unrated = 0
+    for n, query in enumerate(held["queries"]):
+        place, text = f"queries[{n}].ratings", str(_quepid_text(query))
+        if text in found:
+            raise DuplicateError(f"query {text!r} appears twice", allowed="once", path=where)
+        ratings = part(query, "ratings", (dict, list), f"queries[{n}]", where)
+        if isinstance(ratings, list):
+            docs = [part(one, "doc_id", (str, int), f"{place}[{m}]", where) for m, one in enumerate(ratings)]
+            values = [part(one, "rating", (object,), f"{place}[{m}]", where) for m, one in enumerate(ratings)]
+            ratings = list(zip(docs, values, strict=True))
+        else:
+            ratings = list(ratings.items())
+        found[text] = [(doc, rating) for doc, rating in ratings if rating is not None]
+        check_ids_of_row(text, text, Path(where))  # also of a query without a rating, which makes no row
+        n_unrated += len(ratings) - len(found[text])
+    notes: tuple[str, ...] = (f"{counted(n_unrated, 'unrated document')} left out",) if n_unrated else ()
+    if unrated := [query for query, own in found.items() if not own]:  # nobody looked: something may be relevant
+        notes += (f"{counted(len(unrated), 'query', 'queries')} without a rating left out ({three(unrated)})",)
+    return Reader("qrels", where).nested({query: own for query, own in found.items() if own})[0], notes
+
+
+@export(
+    "a _rank_eval response",
+    "run",
+    lambda held: isinstance(held.get("details"), dict | list) and isinstance(held.get("metric_score"), int | float),
+    instead="it rates retrieved documents alone: give the request, which has all ratings",
+)
+def _read_rank_eval(held: Document, where: str) -> Found:
+    """Return the hits of each query, with notes on what the response itself says is missing."""
+    lists = {
+        query: part(one, "hits", (list,), f"details.{query}", where)
+        for query, one in part(held, "details", (dict,), "", where).items()
+    }
+    for query, hits in lists.items():
+        for n, hit in enumerate(hits):
+            part(hit, "hit", (dict,), f"details.{query}.hits[{n}]", where)
+    nested, notes = Reader("run", where).nested(lists)
+    all_hits = list(chain.from_iterable(lists.values()))
+    if unrated := sum(hit.get("rating") is None for hit in all_hits):
+        notes += (f"{unrated:,} of {counted(len(all_hits), 'hit')} are unrated",)
+    if failed := list(part({"failures": {}, **held}, "failures", (dict,), "", where)):
+        notes += (f"{counted(len(failed), 'query', 'queries')} failed in the search engine: {three(failed)}",)
+    return nested, notes
+
+
+@export(
+    "the error of a search engine",
+    "run",
+    lambda held: set(held) == {"error", "status"} and isinstance(held["status"], int),
+)
+def _refuse_error(held: Document, where: str) -> Found:
+    """Raise for what a search engine answers instead of hits: ``{"error": {...}, "status": 404}``."""
+    error = held["error"]
+    reason = error.get("reason", error) if isinstance(error, dict) else error
+    raise DataError(
+        "the search engine answered with an error",
+        given=Plain(f"{held['status']}, {reason!s:.200}"),
+        hint="search again",
+        path=where,
+    )
+
+
+@export("results of Chroma", "run", lambda held: is_of_chroma(held) or is_of_chroma(next(iter(held.values()), None)))
+def _read_chroma(held: Document, where: str) -> Found:
+    """Read what one call returned for its queries, or ``{query: results}``."""
+    return Reader("run", where).nested(held)
+
+
+def is_response(held: object) -> bool:
+    """Return whether an object is the response to one search."""
+    hits = held.get("hits") if isinstance(held, dict) else None
+    return isinstance(hits, dict) and isinstance(hits.get("hits"), list)
+
+
+@export(
+    "a response without its query",
+    "run",
+    lambda held: is_response(held) or _are_all(held.get("responses"), lambda one: isinstance(one, dict)),  # of _msearch
+)
+def _refuse_response(held: Document, where: str) -> Found:
+    what = "responses of _msearch do" if "responses" in held else "a response of _search does"
+    raise DataError(f"{what} not say the query", hint=_SAVE, path=where)
+
+
+def _has_hits(held: object) -> bool:
+    """Return whether an object is a response, and not documents with numbers, of which one may be called hits."""
+    return isinstance(held, dict) and isinstance(held.get("hits"), dict | list)
+
+
+@export("a dict of _search responses", "run", lambda held: _has_hits(next(iter(held.values()), None)))
+def _read_responses(held: Document, where: str) -> Found:
+    """Read ``{query: response}``."""
+    for query, response in held.items():
+        if results_in(response) is None:
+            raise DataError(f"query {query!r} has no hits", given=Plain(f"{response!r:.60}"), path=where)
+    nested, notes = Reader("run", where).nested(held)
+    if partial := [query for query, response in held.items() if _is_partial(response)]:
+        queries = counted(len(partial), "query", "queries")
+        notes += (f"{queries} with partial results, as shards failed or time ran out: {three(partial)}",)
+    return nested, notes
+
+
+def _is_partial(response: object) -> bool:
+    if not isinstance(response, dict):
+        return False
+    shards = response.get("_shards")
+    return bool(response.get("timed_out") or (isinstance(shards, dict) and shards.get("failed")))

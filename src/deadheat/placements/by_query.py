@@ -12,8 +12,7 @@ import polars as pl
 
 from deadheat.arrays import IntArray
 from deadheat.data.passes import QUERY, NotAdjacentError, by_query, of_kind, said
-from deadheat.data.precision import ScorePrecision
-from deadheat.data.rows import Blocks, MemoryRows, UnreadRows
+from deadheat.data.rows import Blocks, MemoryRows, ScorePrecision, UnreadRows
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.guarding import guarded
 from deadheat.io.source import is_bounded

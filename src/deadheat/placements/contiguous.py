@@ -1,23 +1,45 @@
-"""Placements of rows in memory that are grouped by query: no grouping, no sort of all rows.
+"""Placements of rows in memory: grouped by query, without a sort of all rows; and of dicts, without building a frame.
 
-The results are those of the relational engine, in a fraction of its time.
+The results are those of the relational engine, in a fraction of its time. What each of several runs costs by itself,
+however small it is, is paid once. Rankings are kept beside an evaluation: the first documents of each list, so that it
+can be scored again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeAlias
+from itertools import pairwise
+from typing import TypeAlias, cast
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts, spans
-from deadheat.data.rows import WORTH, Blocks, written
+from deadheat.data.rows import (
+    WORTH,
+    Blocks,
+    MappingRows,
+    MemoryRows,
+    ScorePrecision,
+    UnreadRows,
+    round_and_warn,
+    round_scores,
+    written,
+)
 from deadheat.data.tables import Qrels, Run
+from deadheat.errors import changed
 from deadheat.io.guarding import check_threads, guarded
+from deadheat.io.mappings import check_ids, look_up
 from deadheat.io.splitting import HASH_BITS, doc_hash
-from deadheat.placements.placements import Placements, from_frames
+from deadheat.placements.placements import (
+    Placements,
+    from_frames,
+    no_common_query,
+    passages_of,
+    sort_rows,
+    subtopics_of,
+)
 
 TABLE_BITS = 22  # of each hash, to look up judged documents: a table of 4 MB stays in the processor's cache
 UNUSED, END = np.uint32(HASH_BITS - TABLE_BITS), np.uint32((1 << TABLE_BITS) - 1)
@@ -364,3 +386,257 @@ def are_tied(scores: FloatArray, bounds: IntArray) -> BoolArray:
     found[1:] = is_same
     found[:-1] |= is_same
     return found
+
+
+class OfDicts:
+    """An engine for a run that is a dict of dicts.
+
+    Parameters
+    ----------
+    qrels : Qrels
+    run : Run
+        With `MappingRows`.
+    precision : str, int or None
+        To which the scores are rounded.
+    """
+
+    def __init__(self, qrels: Qrels, run: Run, precision: ScorePrecision) -> None:
+        self._qrels, self._run, self._precision = qrels, run, precision
+        self._judged = qrels.rows.mapping if isinstance(qrels.rows, MappingRows) else qrels.to_dict()
+        self._retrieved = cast("MappingRows", run.rows)
+        self._query_ids = sorted(self._judged)
+        self._found = look_up(self._retrieved.mapping, self._judged, self._query_ids, run.where, qrels.where)
+        self._scores = round_and_warn(self._found.scores, precision)
+
+    def place(self) -> Placements:
+        """Return the placements: look up the judged documents and count scores."""
+        judgments, retrieved, query_ids = self._judged, self._retrieved.mapping, self._query_ids
+        unjudged = sorted(retrieved.keys() - judgments.keys())
+        if len(unjudged) == len(retrieved):
+            raise no_common_query(self._qrels, self._run, query_ids, unjudged)
+        self._retrieved.numbers(unjudged)  # bad scores of unjudged queries are refused too, as in a frame
+        found = self._found
+        code = np.repeat(np.arange(len(query_ids)), np.diff(found.judged_bounds))
+        rows = np.flatnonzero(~np.isnan(found.own))
+        above, tied, ends_in_tie = count_above_and_tied(
+            self._scores, found.bounds, code[rows], round_scores(found.own[rows], self._precision)
+        )
+        return sort_rows(
+            np.array(query_ids, dtype=object),
+            np.diff(found.bounds),
+            judged_query=code,
+            judged_relevance=found.relevance,
+            rows=(code[rows], np.array(found.docs, dtype=object)[rows], found.relevance[rows], above, tied),
+            unjudged_queries=tuple(unjudged),
+            ends_in_tie=ends_in_tie,
+            top_score=highest(self._scores, found.bounds),
+            subtopics=subtopics_of(self._qrels.subtopics, query_ids),
+            passages=passages_of(self._qrels.passages, query_ids),
+        )
+
+    def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
+        """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
+        starts = run_starts(placements.query[rows], placements.above[rows])
+        codes = dict(zip(self._query_ids, range(len(self._query_ids)), strict=True))
+        queries = placements.query_ids[placements.query[rows[starts]]].tolist()
+        block = np.array([codes[query] for query in queries])
+        above, sizes, bounds = placements.above[rows[starts]], placements.tied[rows[starts]], self._found.bounds
+        found = rows_of_ties(self._scores, bounds, block, above, sizes) - np.repeat(bounds[block], sizes)
+        places, judged = found.tolist(), placements.doc_ids[rows].tolist()
+        documents = {query: [*self._retrieved.mapping[query]] for query in dict.fromkeys(queries)}
+        ties, of_judged = pairwise([0, *np.cumsum(sizes).tolist()]), pairwise([*starts.tolist(), len(rows)])
+        first = list[int]()
+        for query, of_tie, of_own in zip(queries, ties, of_judged, strict=True):
+            tie = [documents[query][place] for place in places[slice(*of_tie)]]
+            if rule == "doc_id":
+                check_ids(tie, self._run.where)  # numbers and text have no order
+                tie.sort(reverse=True)  # the order of code points is that of UTF-8 bytes
+            first += map(dict(zip(tie, range(len(tie)), strict=True)).__getitem__, judged[slice(*of_own)])
+        return np.array(first)
+
+
+def can_be_together(qrels: Qrels, runs: Sequence[Run]) -> bool:
+    """Tell whether runs are several, of rows in memory and scores by one key, and judgments without subtopics."""
+    are_alike = all(type(run.rows) is MemoryRows and run.by_keys is None for run in runs)
+    return len(runs) > 1 and are_alike and qrels.subtopics is None
+
+
+class Together(Contiguous):
+    """An engine for several runs: the queries of the first one, then those of the second, and so on.
+
+    Parameters
+    ----------
+    qrels : Qrels
+    runs : sequence of Run
+        For which :func:`can_be_together` is true.
+    precision : {"float32", "float16", "bfloat16"} or int, optional
+        To which the scores are rounded.
+
+    Attributes
+    ----------
+    unjudged : list of tuple of str
+        Of each run the queries without judgments, once it has been placed.
+    """
+
+    def __init__(self, qrels: Qrels, runs: Sequence[Run], precision: ScorePrecision) -> None:
+        self._runs = runs
+        each = [cast("MemoryRows", run.rounded(precision).rows).blocks for run in runs]
+        starts = np.cumsum([0, *(one.bounds[-1] for one in each)])
+        bounds = [one.bounds[:-1] + start for one, start in zip(each, starts[:-1], strict=True)]
+        blocks = Blocks(
+            pl.concat([one.frame.select("doc_id", "score") for one in each]),
+            pl.concat([one.query_ids for one in each]),
+            np.append(np.concatenate(bounds), starts[-1]),
+            pl.concat([one.hashes for one in each]),
+        )
+        super().__init__(qrels, runs[0], blocks)
+        self._run_of = np.repeat(np.arange(len(runs)), [len(one.query_ids) for one in each])
+        self.unjudged: list[tuple[str, ...]] = []
+
+    def place(self) -> Placements:
+        """Return the placements of all runs; each has all queries of the qrels, in one order."""
+        queries, judged_query, judged_relevance = self._qrels.in_order
+        n_queries, n_runs = queries.height, len(self._runs)
+        with guarded(", ".join(run.where for run in self._runs)):
+            counts, rows = count(self._blocks, self._qrels.to_polars())
+            counts = counts.join(queries, on="query_id", how="left", maintain_order="left")
+            counts = counts.with_columns(place=pl.Series(self._run_of * n_queries) + pl.col("code"))
+        self._check_common(counts, queries)
+        known = counts.drop_nulls("place")
+        places = known["place"].to_numpy()
+        self._block = np.zeros(n_runs * n_queries, np.int64)
+        self._block[places] = np.flatnonzero(counts["place"].is_not_null().to_numpy())
+        n_retrieved, ends_in_tie = np.zeros(n_runs * n_queries, np.int64), np.zeros(n_runs * n_queries, np.bool_)
+        n_retrieved[places], ends_in_tie[places] = known["n_retrieved"].to_numpy(), known["ends_in_tie"].to_numpy()
+        top_score = np.full(n_runs * n_queries, np.nan)
+        top_score[places] = known["top_score"].to_numpy()
+        firsts = np.arange(n_runs)[:, None] * n_queries
+        return sort_rows(
+            np.tile(np.array(queries["query_id"].to_list(), dtype=object), n_runs),
+            n_retrieved,
+            judged_query=(firsts + judged_query).ravel(),
+            judged_relevance=np.tile(judged_relevance, n_runs),
+            rows=(
+                counts["place"].to_numpy()[rows["block"].to_numpy()].astype(np.int64),
+                rows["doc_id"],
+                *(rows[name].to_numpy() for name in ("relevance", "above", "tied")),
+            ),
+            ends_in_tie=ends_in_tie,
+            top_score=top_score,
+        )
+
+    def _check_common(self, counts: pl.DataFrame, queries: pl.DataFrame) -> None:
+        """Note the queries of each run without judgments; raise if it has no others."""
+        is_judged = counts["place"].is_not_null().to_numpy()
+        for n, run in enumerate(self._runs):
+            own = self._run_of == n
+            unjudged = sorted(counts["query_id"].filter(pl.Series(own & ~is_judged)).to_list())
+            if not (own & is_judged).any():
+                raise no_common_query(self._qrels, run, queries["query_id"].to_list(), unjudged)
+            self.unjudged.append(tuple(unjudged))
+
+    def _block_of(self, placements: Placements, query: IntArray) -> IntArray:  # noqa: ARG002 - of all runs
+        return self._block[query]
+
+
+LARGEST_TIE = 10  # times the depth: a larger tie at the end of what is kept is left out
+
+
+class KeptRows(MemoryRows):
+    """The first documents of each list of a run, in the order of the run and with its scores.
+
+    Attributes
+    ----------
+    queries : polars.DataFrame
+        query_id, n_retrieved and next_score, the highest score that is not kept; null where all are.
+    depth : int
+        Documents of each list that were to be kept; the tie of the last one is there as a whole, or not at all.
+    """
+
+    def __init__(self, frame: pl.DataFrame, queries: pl.DataFrame, depth: int) -> None:
+        super().__init__(frame)
+        self.queries, self.depth = queries, depth
+
+
+def kept(run: Run, depth: int, precision: ScorePrecision = None) -> Run | None:
+    """Return a run with the first documents of each list.
+
+    Parameters
+    ----------
+    run : Run
+        One that is kept already stays as it is.
+    depth : int
+        0: nothing.
+    precision : {"float32", "float16", "bfloat16"} or int, optional
+        To which scores are rounded when it is said what ties; they are kept as they are.
+
+    Returns
+    -------
+    Run or None
+        With `KeptRows`. None also of rows that are in a cluster, or too many to hold.
+    """
+    rows = run.rows
+    if not depth or isinstance(rows, UnreadRows) or not rows.in_polars:
+        return None
+    if isinstance(rows, KeptRows):
+        return run
+    blocks = (rows if isinstance(rows, MemoryRows) else MemoryRows(run.to_polars())).blocks
+    scores, starts, sizes = blocks.frame["score"].to_numpy(), blocks.bounds[:-1], np.diff(blocks.bounds)
+    rounded = round_scores(scores, None if run.by_keys else precision)
+    last = np.repeat(descending(rounded, blocks.bounds)[starts + np.minimum(depth, sizes) - 1], sizes)
+    n_above, n_tied = (np.add.reduceat(of, starts, dtype=np.int64) for of in (rounded > last, rounded == last))
+    is_large = (n_above + n_tied > depth) & (n_tied > LARGEST_TIE * depth)
+    keep = (rounded > last) | ((rounded == last) & ~np.repeat(is_large, sizes))
+    left = np.maximum.reduceat(np.where(keep, -np.inf, scores), starts)
+    is_whole = np.add.reduceat(keep, starts, dtype=np.int64) == sizes
+    queries = pl.DataFrame({"query_id": blocks.query_ids, "n_retrieved": sizes, "next_score": left})
+    queries = queries.with_columns(next_score=pl.when(~pl.Series(is_whole)).then("next_score"))
+    return changed(run, rows=KeptRows(blocks.frame.filter(keep), queries, depth))
+
+
+class Kept(Contiguous):
+    """An engine for what is kept of a run: where its documents are ranked, and how many ranks of each list are known.
+
+    Parameters
+    ----------
+    qrels : Qrels
+    run : Run
+        With `KeptRows`.
+    precision : str, int or None
+        To which the scores are rounded.
+    """
+
+    def __init__(self, qrels: Qrels, run: Run, precision: ScorePrecision) -> None:
+        rows = run.rows
+        assert isinstance(rows, KeptRows)  # noqa: S101 - for the type checker
+        super().__init__(
+            qrels, run, (rows if precision is None else MemoryRows(run.rounded(precision).to_polars())).blocks
+        )
+        scores, starts = self._blocks.frame["score"].to_numpy(), self._blocks.bounds[:-1]
+        sizes = np.diff(self._blocks.bounds)
+        lowest = np.minimum.reduceat(scores, starts) if len(starts) else scores
+        n_lowest = np.add.reduceat(scores == np.repeat(lowest, sizes), starts, dtype=np.int64) if len(starts) else sizes
+        own = {"query_id": self._blocks.query_ids, "n_kept": sizes, "lowest": lowest, "n_lowest": n_lowest}
+        queries = rows.queries.join(pl.DataFrame(own), on="query_id", how="left", maintain_order="left")
+        following = round_scores(queries["next_score"].to_numpy(), precision)  # it may tie with the last one kept
+        is_cut = (pl.Series(following) == pl.col("lowest")) & pl.col("next_score").is_not_null()
+        self.depth = rows.depth
+        self.known = queries.select(
+            "query_id",
+            "n_retrieved",
+            is_whole=pl.col("next_score").is_null(),
+            n_known=pl.col("n_kept").fill_null(0) - pl.when(is_cut).then("n_lowest").otherwise(0),
+        )
+
+    def place(self) -> Placements:
+        """Return the placements of the judged documents in the ranks that are known."""
+        with guarded(self._run.where):
+            counts, rows = count(self._blocks, self._qrels.to_polars())
+            ends = counts.select("query_id", "ends_in_tie", "top_score")
+            queries = self.known.join(ends, on="query_id", how="left").with_columns(
+                pl.col("ends_in_tie") & pl.col("is_whole")
+            )
+            rows = rows.join(self.known.select("query_id", "n_known"), on="query_id").filter(
+                pl.col("above") < pl.col("n_known")
+            )
+            return from_frames(self._qrels, self._run, queries, rows.drop("n_known"))

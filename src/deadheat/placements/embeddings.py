@@ -14,9 +14,22 @@ from numpy.typing import ArrayLike
 
 from deadheat.arrays import AnyArray, IntArray
 from deadheat.errors import DataError, ParameterError, Plain
-from deadheat.placements.comparing import Array, Counts, Piece, compare, compare_some, first_wrong, numbers_at
+from deadheat.placements.comparing import (
+    Array,
+    Counts,
+    Piece,
+    beside,
+    compare,
+    compare_some,
+    device_of,
+    first_wrong,
+    library_of,
+    numbers_at,
+    on_device,
+    to_memory,
+    widened,
+)
 from deadheat.placements.dense import Counted, Entries, checked_ids, entries_of, ids_at, left_out_of, numbers_of
-from deadheat.placements.libraries import beside, device_of, library_of, on_device, to_memory, widened
 
 SIMILARITIES = ("dot", "cosine")
 IN_MEMORY = (256, 2048)  # queries and documents of a tile, whose scores stay in the cache

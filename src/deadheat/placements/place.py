@@ -6,13 +6,10 @@ from itertools import chain, islice
 from typing import Protocol
 
 from deadheat.arrays import IntArray
-from deadheat.data.precision import ScorePrecision
-from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, UnreadRows
+from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, ScorePrecision, UnreadRows
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source, check_each
 from deadheat.errors import LARGEST_INTEGER, DeadheatWarning, ParameterError
-from deadheat.placements.contiguous import Contiguous
-from deadheat.placements.kept import Kept, KeptRows
-from deadheat.placements.mapping import OfDicts
+from deadheat.placements.contiguous import Contiguous, Kept, KeptRows, OfDicts
 from deadheat.placements.placements import Placements
 
 LOOKED = 1000  # numbers of a dict that are looked at, to see whether qrels and run are swapped
@@ -21,7 +18,7 @@ HIGHEST = 4  # level of most judgments
 
 
 class Engine(Protocol):
-    """Finds placements; each engine is one file of this package and one line of `engine_of`."""
+    """Finds placements; each engine is one class of this package and one line of `engine_of`."""
 
     def place(self) -> Placements:
         """Return the placements of the judged documents."""

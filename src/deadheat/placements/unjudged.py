@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, spans
-from deadheat.data.precision import ScorePrecision
+from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.guarding import check_threads
 from deadheat.placements.placements import Placements, rows_of, sort_rows

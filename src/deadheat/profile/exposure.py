@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, run_starts, sums_of
-from deadheat.data.groups import BETWEEN, read_groups
-from deadheat.data.precision import ScorePrecision
+from deadheat.data.judgments import BETWEEN, read_groups
+from deadheat.data.rows import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import (
@@ -31,9 +31,8 @@ from deadheat.evaluation.repeats import Repeats
 from deadheat.io.guarding import check_threads
 from deadheat.kernels import linear
 from deadheat.measures import DCG
-from deadheat.placements.dense import NOTHING, count_dense
-from deadheat.placements.libraries import is_array
-from deadheat.placements.lists import Lists, codes_of
+from deadheat.placements.comparing import is_array
+from deadheat.placements.dense import NOTHING, Lists, codes_of, count_dense
 from deadheat.profile.items import gini
 from deadheat.stats.intervals import interval_bounds, jackknife_bounds
 

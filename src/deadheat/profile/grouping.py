@@ -11,8 +11,7 @@ import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.data.passes import QUERY, NotAdjacentError, by_query, of_kind, said
-from deadheat.data.precision import round_scores
-from deadheat.data.rows import Blocks, UnreadRows
+from deadheat.data.rows import Blocks, UnreadRows, round_scores
 from deadheat.data.tables import Run
 from deadheat.io.guarding import check_threads
 

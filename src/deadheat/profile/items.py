@@ -10,14 +10,13 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import ArrayLike, FloatArray, IntArray, TextArray, run_starts, sums_of
-from deadheat.data.precision import ScorePrecision
+from deadheat.data.rows import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import ParameterError, Plain, as_count, as_positive, counted, is_number
 from deadheat.io.guarding import check_threads
-from deadheat.placements.dense import entries_of, lists_of_matrix
-from deadheat.placements.libraries import is_array, to_memory
-from deadheat.placements.lists import Lists
+from deadheat.placements.comparing import is_array, to_memory
+from deadheat.placements.dense import Lists, entries_of, lists_of_matrix
 
 CUTOFF = 10
 OF_QUERIES = ("average_popularity", "tail_share", "novelty")

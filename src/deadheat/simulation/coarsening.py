@@ -18,8 +18,7 @@ from deadheat.comparison.comparison import named_runs
 from deadheat.comparison.flips import Flip, TieSums, flip, gap_of, normal_error_of, normal_flip, side_of
 from deadheat.comparison.orders import ROUNDING
 from deadheat.comparison.pairs import pairs_of
-from deadheat.data.precision import round_and_warn
-from deadheat.data.rows import MemoryRows
+from deadheat.data.rows import MemoryRows, round_and_warn
 from deadheat.data.shown import Plottable, frame_of
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import (

@@ -15,7 +15,7 @@ import polars as pl
 from deadheat.arrays import FloatArray
 from deadheat.comparison.orders import MAX_ORDERS, listed_values
 from deadheat.comparison.verdict import doubt, favoured
-from deadheat.data.precision import round_scores
+from deadheat.data.rows import round_scores
 from deadheat.errors import NOISE, printable
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions
