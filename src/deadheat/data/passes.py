@@ -5,8 +5,6 @@ pairs, and given to a task, all in this pass. What is said of them is one table.
 are brought together by one shuffle, and its workers look at them: a partition is small beside the run, so it is held in
 memory. Those of a large file are looked at here, batch by batch; the rows of each query must be adjacent there, as
 those of runs mostly are. If they are not, that is seen, and the caller goes another way.
-
-TREC runs that are larger than memory are read block by block where their rows are needed.
 """
 
 from __future__ import annotations
@@ -17,11 +15,8 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass
-from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 
@@ -29,16 +24,11 @@ from deadheat.arrays import IntArray, spans
 from deadheat.data.rows import Blocks, MemoryRows, ScorePrecision, UnreadRows, is_grouped, round_and_warn
 from deadheat.data.tables import Run
 from deadheat.errors import DataError, MissingDependencyError
-from deadheat.io.formats.base import Content
-from deadheat.io.formats.trec import Marked, note_of_comments, ranks_of_file, read_blocks
-from deadheat.io.frames import Frame, Reading
 from deadheat.io.guarding import check_threads
-from deadheat.io.kinds import TREC_FIELDS
-from deadheat.io.source import BLOCK, rows_at_a_time
+from deadheat.io.source import rows_at_a_time
 
 if TYPE_CHECKING:
     from deadheat.io.frames import Reading
-
 
 ROWS, INFINITE, REPEATED = "rows", "infinite", "repeated"  # what every pass may say
 QUERY = "query"  # what is said once of each query, if anything is
@@ -297,40 +287,3 @@ def _start_of_last(queries: pl.Series) -> int:
         if len(others) or n_rows >= len(queries):
             return len(queries) - len(tail) + int(others[-1]) + 1 if len(others) else 0
         n_rows *= 8
-
-
-ROW, FEWEST = 40, 1 << 20  # bytes: of a short row, and of the smallest block
-MOST = BLOCK // ROW  # rows of the largest block
-
-
-def in_blocks(path: Path) -> Content:
-    """Return a run whose rows are read where they are needed."""
-    return Content(UnreadTrec(path), ranks=ranks_of_file(path))
-
-
-class UnreadTrec(UnreadRows):
-    """A run in a TREC file, compressed or not."""
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._marked = path, Marked("run")
-        self.reading, self.where, self.in_polars = Reading("run", "score"), str(path), True
-
-    @cached_property
-    def unchecked(self) -> Frame:
-        """All rows, in memory."""
-        return nw.from_native(pl.concat(self.batches(MOST)).lazy())
-
-    def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
-        """Yield the rows, block by block, about so many at a time."""
-        self._marked = Marked("run")
-        size, has_rows = min(BLOCK, max(FEWEST, n_rows * ROW)), False
-        for frame in read_blocks(self._path, "run", self._marked, size):
-            if len(frame):
-                has_rows = True
-                yield frame
-        if not has_rows:
-            raise DataError("run without a single row", allowed=" ".join(TREC_FIELDS["run"]), path=self._path)
-
-    def notes(self) -> tuple[str, ...]:
-        """Return a note on the comments that were skipped."""
-        return note_of_comments(len(self._marked.comments), self._path)

@@ -155,7 +155,7 @@ class DocumentTable(InNotebooks):
             content = self._scan(path, progress)
             return replace(content, notes=(note, *content.notes))
         if self.kind == "run" and is_too_large(path, self.format):
-            from deadheat.data.passes import in_blocks  # it needs Narwhals, and few runs are so large
+            from deadheat.data.trec_blocks import in_blocks  # it needs Narwhals, and few runs are so large
 
             return in_blocks(path)
         with phase(f"reading {path.name}"):
