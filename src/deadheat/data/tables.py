@@ -352,7 +352,7 @@ class Qrels(DocumentTable):
     def _read(self, source: Source, progress: Callable[[int, int], None] | None) -> Rows:
         split = None
         if not isinstance(source, Mapping) and not (self.path and self.path.is_dir()):
-            from deadheat.data.unanswerable import split_unanswerable  # of dicts it is an empty one
+            from deadheat.io.passages import split_unanswerable  # of dicts it is an empty one
 
             split = split_unanswerable(source, self.path, self.columns, self.where)
         if split is None:

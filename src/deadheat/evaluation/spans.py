@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from deadheat.data.spans import NAMES, ROW, Spans
+from deadheat.data.spans import Spans
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import MeasureError, by_name
+from deadheat.io.passages import NAMES, ROW
 from deadheat.measures import (
     AP,
     AP_IA,

@@ -1,0 +1,326 @@
+"""Passages of documents: rows of a query, a document, and where the passage starts and ends in it.
+
+They, and a table of judgments, may say which queries no document answers, in a column ``answerable``.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import polars as pl
+
+from deadheat.errors import ABSENT, ColumnError, DataError, MalformedRowError, Plain, SourceTypeError, did_you_mean
+from deadheat.io.formats import ending, has_column
+from deadheat.io.guarding import guarded
+from deadheat.io.kinds import VALUE_COLUMN, Kind, names_of, resolve_columns
+from deadheat.io.mappings import text_of_ids
+from deadheat.io.objects import parsed, read_text
+from deadheat.io.records import Wanted, read_records
+from deadheat.io.results import results_in, value_at
+
+OFFSETS = ("start", "end")
+TEXT = "text"
+ANSWERABLE = "answerable"
+NAMES = {
+    "query_id": names_of("qrels")["query_id"],
+    # the id of a chunk of LangChain or LlamaIndex is not that of its document
+    "doc_id": (*names_of("run")["doc_id"], "ref_doc_id", "source", "file_path"),
+    "start": ("start", "start_index", "start_char_idx", "start_char", "char_start", "start_offset", "begin"),
+    "end": ("end", "end_index", "end_char_idx", "end_char", "char_end", "end_offset", "stop"),
+    TEXT: (TEXT, "quote", "page_content", "content", "answer"),
+    ANSWERABLE: (ANSWERABLE,),
+}
+# Where results of LangChain, Haystack and LlamaIndex have them; `_with_query` puts an object into `node`
+INSIDE = ("", *(f"{where}." for where in ("metadata", "meta", "node", "node.metadata", "node.meta", "node.node")))
+LOOKED = 100  # rows, for where their fields are
+# The fields of a passage as a tuple; that of a span has its relevance last, or nothing
+ROW = ("query_id", "doc_id", *OFFSETS, "score")
+WHOLE = "a whole number from 0"
+
+
+def read_passages(source: object, path: Path | None, kind: Kind, where: str) -> pl.DataFrame:
+    """Return a row for each passage.
+
+    Parameters
+    ----------
+    source : object
+        Dicts, tuples ``(query_id, doc_id, start, end[, number])`` or results of a library; a frame; or
+        ``{query_id: rows}``, best first.
+    path : pathlib.Path or None
+        If the source is a file.
+    kind : {"qrels", "run"}
+        Whether the number is the relevance of a passage, or its score.
+    where : str
+        For messages.
+
+    Returns
+    -------
+    polars.DataFrame
+        query_id, doc_id and text (String), start and end (Int64), relevance or score (Float64), and answerable
+        (Boolean); null where the source has none.
+
+    Raises
+    ------
+    DataError
+        A row lacks an id, or its offsets are no whole numbers from 0, or end before they start.
+    """
+    value, names = VALUE_COLUMN[kind], {**NAMES, VALUE_COLUMN[kind]: names_of(kind)[VALUE_COLUMN[kind]]}
+    given = _frame_of(source, path, names, where)
+    if given.is_empty():
+        raise DataError("empty: it has no passages", path=where)
+    for column in ("query_id", *(("doc_id",) if kind == "run" else ())):
+        if given[column].null_count():
+            raise DataError(f"row {_first(given[column].is_null())} has no {column}", path=where)
+    numbers = [as_numbers(given[name], where, is_offset=name != value) for name in (*OFFSETS, value)]
+    found = given.with_columns(*numbers, as_flags(given[ANSWERABLE], where))
+    if found["end"].null_count() and kind == "run":  # as LangChain, which says where a chunk starts
+        found = found.with_columns(pl.col("end").fill_null(pl.col("start") + pl.col(TEXT).str.len_chars()))
+    is_back = (found["end"] < found["start"]).fill_null(value=False)
+    if is_back.any():
+        row = found.row(_first(is_back) - 1, named=True)
+        raise DataError(
+            f"row {_first(is_back)}: the passage of {row['doc_id']!r} ends at {row['end']}, before its start",
+            given=row["start"],
+            allowed="end from start on",
+            path=where,
+        )
+    return found
+
+
+def _first(which: pl.Series) -> int:
+    """Return the number of the first row of some, from 1."""
+    return int(which.arg_true()[0]) + 1
+
+
+def as_numbers(column: pl.Series, where: str, *, is_offset: bool) -> pl.Series:
+    """Return a column of offsets or other numbers; raise for what is none."""
+    read = column.cast(pl.Float64, strict=False)
+    is_wrong = read.is_null() & column.is_not_null()
+    if is_offset:
+        read = read.fill_nan(None)  # as pandas marks what is not there
+        is_wrong |= ((read < 0) | (read % 1 != 0)).fill_null(value=False)
+    elif column.name == "relevance":
+        is_wrong |= ~read.is_finite().fill_null(value=True)
+    else:  # infinite scores are scores
+        is_wrong |= read.is_nan().fill_null(value=False)
+    if is_wrong.any():
+        row = _first(is_wrong)
+        raise DataError(
+            f"row {row}: {column.name}", given=column[row - 1], allowed=WHOLE if is_offset else "a number", path=where
+        )
+    return read.cast(pl.Int64) if is_offset else read
+
+
+def as_flags(column: pl.Series, where: str) -> pl.Series:
+    """Return a column of true and false, in a file as text; null stays."""
+    read = column.cast(pl.String).str.to_lowercase().replace_strict({"true": True, "false": False}, default=None)
+    is_wrong = read.is_null() & column.is_not_null()
+    if is_wrong.any():
+        row = _first(is_wrong)
+        raise DataError(f"row {row}: {column.name}", given=column[row - 1], allowed="true or false", path=where)
+    return read.cast(pl.Boolean)
+
+
+def _frame_of(source: object, path: Path | None, names: Mapping[str, Sequence[str]], where: str) -> pl.DataFrame:
+    """Return the columns of a source under the names that they have here, each null if it is not there."""
+    table: pl.DataFrame | list[Any]
+    if path is not None and ending(path) == ".json":
+        source = parsed(read_text(path, "passages"), path)
+        path = None
+    if path is not None:
+        table = read_records(path, None, Wanted(what="passages", as_written=True)).table
+    else:
+        table = _table_of(source, names, where)
+    ids = ("query_id", "doc_id")
+    if isinstance(table, pl.DataFrame):
+        table = table.with_columns(pl.col(pl.String).replace("", None))  # of CSV
+        known = {name: next((one for one in own if one in table.columns), None) for name, own in names.items()}
+        _check_known(known, table.columns, where)
+        columns = [
+            table[own].alias(name) if own else pl.Series(name, [None] * len(table)) for name, own in known.items()
+        ]
+        for place, column in enumerate(columns[:2]):
+            if column.dtype.is_float() or column.dtype.is_nested():
+                raise ColumnError(
+                    f"column {known[ids[place]]!r} holds {column.dtype}", allowed="text or whole numbers", path=where
+                )
+            columns[place] = column.cast(pl.String)
+        columns[4] = columns[4].cast(pl.String)
+        return pl.DataFrame(columns)
+    paths = {name: _path(table, own) for name, own in names.items()}
+    if table:
+        _check_known(paths, list(table[0]) if isinstance(table[0], Mapping) else [type(table[0]).__name__], where)
+    are_dicts = all(type(row) is dict for row in table)
+    held = {name: _column(table, own, are_dicts=are_dicts) for name, own in paths.items()}
+    for name in ids:
+        if None in held[name]:
+            texts = iter(text_of_ids([one for one in held[name] if one is not None], where))
+            held[name] = [None if one is None else next(texts) for one in held[name]]
+        else:
+            held[name] = text_of_ids(held[name], where)
+    return pl.DataFrame({name: pl.Series(name, own, strict=False) for name, own in held.items()}).with_columns(
+        pl.col(*ids, TEXT).cast(pl.String)
+    )
+
+
+def _column(rows: Sequence[Any], path: str | None, *, are_dicts: bool) -> list[Any]:
+    """Return what each row has at a path, None where it has nothing."""
+    if path is None:
+        return [None] * len(rows)
+    return [row.get(path) for row in rows] if are_dicts and "." not in path else [_at(row, path) for row in rows]
+
+
+def _check_known(known: Mapping[str, str | None], names: Sequence[str], where: str) -> None:
+    """Raise if columns that are needed are not there: the query, and where a passage is."""
+    for name, *others in (["query_id"], ["start", TEXT, ANSWERABLE]):
+        if known[name] is None and not any(known[other] for other in others):
+            held = ", ".join(map(repr, names[:12]))
+            raise ColumnError(
+                f"passages without {name!r}: found {held}",
+                hint=next((near for one in names if (near := did_you_mean(one, NAMES[name]))), ""),
+                path=where,
+            )
+
+
+def _table_of(source: object, names: Mapping[str, Sequence[str]], where: str) -> pl.DataFrame | list[Any]:
+    """Return an object as a frame, or as a list of dicts or results."""
+    value = [*names][-1]
+    fields = (*ROW[:-1], value)
+    if isinstance(source, Mapping):
+        found: list[Any] = []
+        for query, given in source.items():
+            rows = results_in(given)
+            if rows is None:
+                raise SourceTypeError(
+                    given=Plain(f"{type(given).__name__} for query {query!r}"), allowed="a list of passages", path=where
+                )
+            found += (_with_query(row, query, place, fields) for place, row in enumerate(rows, 1))
+            if not rows and value == "relevance":
+                found.append({"query_id": query, ANSWERABLE: False})
+        return found
+    import narwhals as nw  # dicts do not need it
+
+    from deadheat.io.frames import as_narwhals, collect
+
+    frame = as_narwhals(source, where)
+    if isinstance(frame, nw.LazyFrame):
+        return collect(frame)
+    if isinstance(frame, nw.DataFrame):
+        with guarded(where):
+            return frame.to_polars()
+    if not isinstance(source, Iterable) or isinstance(source, str | bytes):
+        raise SourceTypeError(
+            given=Plain(type(source).__name__),
+            allowed="passages: a path, a dataframe, a list of dicts or of (query_id, doc_id, start, end), or"
+            " {query_id: passages}",
+        )
+    rows = list(source)
+    if rows and isinstance(rows[0], tuple) and not hasattr(rows[0], "_fields"):
+        misfit = next((n for n, row in enumerate(rows, 1) if not 4 <= len(row) <= len(fields)), 0)
+        if misfit:
+            raise MalformedRowError(
+                f"row {misfit}",
+                given=rows[misfit - 1],
+                allowed=f"(query_id, doc_id, start, end[, {value}])",
+                path=where,
+            )
+        return [dict(zip(fields, row, strict=False)) for row in rows]
+    return rows
+
+
+def _with_query(row: object, query: object, place: int, fields: Sequence[str]) -> dict[str, Any]:
+    """Return a passage of a query with it, and with minus its rank if it has no score."""
+    value, score, held = fields[-1], None, row
+    if isinstance(row, tuple) and len(row) == 2:  # a result and its score
+        held, score = row
+    elif isinstance(row, tuple):
+        held = dict(zip(fields[1:], row, strict=False))
+    if score is None and value == "score":
+        own = _at(held, _path([held], names_of("run")["score"]))
+        score = -float(place) if own is None else own
+    beside = {} if score is None else {value: score}
+    return {"query_id": query, **(held if isinstance(held, Mapping) else {"node": held}), **beside}
+
+
+def _path(rows: Sequence[Any], names: Sequence[str]) -> str | None:
+    """Return where the first results have something of one of these names; None if none has."""
+    paths = [inside + name for name in names for inside in INSIDE]
+    return next((path for row in rows[:LOOKED] for path in paths if _at(row, path) is not None), None)
+
+
+def _at(row: Any, path: str | None) -> Any:  # noqa: ANN401 - whatever is there
+    """Return what is at a path; None if nothing is."""
+    if path is None:
+        return None
+    found = row.get(path, ABSENT) if isinstance(row, Mapping) else ABSENT
+    found = value_at(row, path) if found is ABSENT else found
+    return None if found is ABSENT else found
+
+
+def split_unanswerable(
+    source: object, path: Path | None, columns: Mapping[str, str], where: str
+) -> tuple[pl.DataFrame, tuple[str, ...]] | None:
+    """Return the judgments of a table, and the queries without an answer, sorted; None of one without the column.
+
+    Parameters
+    ----------
+    source : object
+        What `Qrels` takes, or dicts; other sources than tables have no columns.
+    path : pathlib.Path or None
+        If it is a file.
+    columns : mapping of str to str
+        Names that the user says.
+    where : str
+        For messages.
+
+    Raises
+    ------
+    DataError
+        A query without an answer has a relevant document.
+
+    Examples
+    --------
+    >>> rows = [{"query_id": "q1", "doc_id": "d", "answerable": True}, {"query_id": "q2", "answerable": False}]
+    >>> frame, without = split_unanswerable(rows, None, {}, "qrels")
+    >>> frame.rows(), without
+    ([('q1', 'd')], ('q2',))
+    """
+    frame = _with_flags(source, path)
+    if frame is None:
+        return None
+    names = resolve_columns([one for one in frame.columns if one != ANSWERABLE], "qrels", where=where, given=columns)
+    has_none = ~as_flags(frame[ANSWERABLE], where).fill_null(value=True)
+    ids = frame[names["query_id"]].cast(pl.String)
+    doc, value = pl.col(names["doc_id"]), names.get("relevance")
+    has_doc = doc.is_not_null() if frame.schema[names["doc_id"]] != pl.String else doc.fill_null("") != ""
+    judged = frame.filter(has_doc | ~has_none).drop(ANSWERABLE)
+    without = set(ids.filter(has_none).to_list())
+    if value is not None:
+        judged = judged.with_columns(as_numbers(judged[value], where, is_offset=False))
+    is_relevant = pl.lit(1.0) if value is None else pl.col(value)
+    wrong = judged.filter(pl.col(names["query_id"]).cast(pl.String).is_in([*without]) & (is_relevant > 0))
+    if len(wrong):
+        query, found = wrong.select(names["query_id"], names["doc_id"]).row(0)
+        raise DataError(
+            f"query {query!r} is not answerable, and document {found!r} is relevant for it",
+            allowed="one of both",
+            path=where,
+        )
+    return judged, tuple(sorted(without))
+
+
+def _with_flags(source: object, path: Path | None) -> pl.DataFrame | None:
+    """Return a table with the column as a frame; None of anything else."""
+    if path is not None:
+        return read_records(path, None, Wanted(what="judgments")).frame if has_column(path, ANSWERABLE) else None
+    if isinstance(source, list):
+        are_dicts = bool(source) and all(isinstance(row, Mapping) for row in source)
+        has_any = are_dicts and any(ANSWERABLE in row for row in source)
+        return pl.DataFrame(source, infer_schema_length=None) if has_any else None
+    if isinstance(source, pl.LazyFrame):
+        return source.collect() if ANSWERABLE in source.collect_schema().names() else None
+    if type(source).__module__.startswith("pyspark.") or ANSWERABLE not in getattr(source, "columns", ()):
+        return None
+    import narwhals as nw  # dicts do not need it
+
+    return nw.from_native(cast("Any", source), eager_only=True).to_polars()
