@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.data.judgments import ids_of
+from deadheat.data.known_ids import ids_of
 from deadheat.errors import ColumnError, DataError, DeadheatWarning, DuplicateError, ParameterError
 from support.command import call
 

@@ -189,7 +189,7 @@ def test_an_import_waits_for_its_call_only_for_a_reason() -> None:
 # A higher floor that is loaded by its name, at the first call that needs it.
 BY_NAME = {
     "data/tables.py loads deadheat.benchmark.cases": "labelled cases are qrels too, wherever qrels are read",
-    "data/judgments.py loads deadheat.benchmark": "a collection may be an ontology",
+    "data/known_ids.py loads deadheat.benchmark": "a collection may be an ontology",
     "evaluation/evaluation.py loads deadheat.profile": "few evaluations are asked for items",
     "data/shown.py loads deadheat.figures": "objects draw themselves; Altair takes long to load",
 }

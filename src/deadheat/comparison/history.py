@@ -17,7 +17,7 @@ from deadheat.comparison.comparison import named_runs
 from deadheat.comparison.flips import Side
 from deadheat.comparison.pairs import Pair, compare_sides, side_of_values
 from deadheat.data.changes import Changes, changes
-from deadheat.data.judgments import ids_of
+from deadheat.data.known_ids import ids_of
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Qrels, Run, Source, check_each

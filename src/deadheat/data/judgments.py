@@ -1,16 +1,13 @@
 """What judges write, such as language models: answers that hold a grade, read as judgments or scores, or hold none.
 
-And what people write: a file of unjudged documents, filled in as far as they got, that is added to qrels; the ids of a
-collection, to find judgments of documents that no longer exist; groups of items, such as producers or genres.
+And what people write: a file of unjudged documents, filled in as far as they got, that is added to qrels.
 """
 
 import json
 import math
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
@@ -18,127 +15,10 @@ import numpy as np
 import polars as pl
 
 from deadheat.data.tables import Qrels, Run, Source, label_of, path_of
-from deadheat.errors import (
-    ColumnError,
-    DataError,
-    DeadheatWarning,
-    DuplicateError,
-    FileFormatError,
-    ParameterError,
-    Plain,
-    SourceTypeError,
-    as_positive,
-    changed,
-    check_choice,
-    collected,
-    counted,
-    did_you_mean,
-    shown,
-    three,
-)
-from deadheat.io.frames import as_narwhals
+from deadheat.errors import ColumnError, DataError, DuplicateError, as_positive, check_choice, counted, shown, three
 from deadheat.io.kinds import names_of
-from deadheat.io.objects import parsed, read_text
-from deadheat.io.records import Wanted, as_text, format_of_records, read_records
-from deadheat.io.source import decoded, read_all, readable
+from deadheat.io.records import Wanted, as_text, read_records
 from deadheat.io.values import read_value
-
-NAMES = ("doc_id", "id", "_id", *names_of("run")["doc_id"])
-ALLOWED = "ids, {id: text}, a dataframe, or a file: a table with a column of ids, an ontology, or one id a line"
-CORPUS = "corpus.jsonl"  # in a data set of BEIR
-
-
-def held_against(qrels: Qrels, collection: Source, *, rel: float | None, strict: bool) -> Qrels:
-    """Return qrels, with a note and a warning if relevant documents are not in a collection.
-
-    Parameters
-    ----------
-    qrels : Qrels
-    collection
-        As for `ids_of`.
-    rel : float or None
-        Lowest relevance that counts as relevant; None: any above 0.
-    strict : bool
-        Whether to raise `DataError` instead.
-    """
-    relevance = pl.col("relevance")
-    is_relevant = relevance > 0 if rel is None else relevance >= rel
-    relevant = qrels.to_polars().filter(is_relevant)["doc_id"].unique(maintain_order=True).to_list()
-    known = ids_of(collection)
-    unknown = [doc for doc in relevant if doc not in known]
-    if not unknown:
-        return qrels
-    of, are = path_of(collection) or "the collection", "is" if len(unknown) == 1 else "are"
-    text = f"{len(unknown):,} of {counted(len(relevant), 'relevant document')} {are} not in {of} ({three(unknown)})"
-    if strict:
-        raise DataError(text, allowed="ids that exist", hint="are the judgments older?", path=qrels.where)
-    warnings.warn(f"{qrels.where}: {text}: no run can find them", DeadheatWarning, stacklevel=4)
-    return changed(qrels, notes=(*qrels.notes, text))
-
-
-def ids_of(collection: Source) -> set[str]:
-    """Return the ids of a collection.
-
-    Parameters
-    ----------
-    collection : path, dataframe, mapping, `Collection`, `Ontology` or iterable of ids
-        A table has a column ``doc_id``, ``id`` or ``_id``, or another name that runs may have; a file without columns
-        has one id a line.
-
-    Raises
-    ------
-    DataError
-        There is no such file, it has no column of ids, or no id.
-
-    Examples
-    --------
-    >>> sorted(ids_of({"d1": "fever", "d2": "cough"})), sorted(ids_of([1, 2]))
-    (['d1', 'd2'], ['1', '2'])
-    """
-    path = path_of(collection)
-    given: object = getattr(collection, "ids", collection)
-    if path is not None:
-        given = _ids_in(readable(path / CORPUS if path.is_dir() else path))
-    elif hasattr(given, "collect_schema") or hasattr(given, "columns"):  # of a lazy frame the columns are expensive
-        frame: Any = as_narwhals(given, "the collection")
-        name = _column(frame.collect_schema().names(), "the collection")
-        given = frame.lazy().select(name).collect()[name].to_list()
-    if not isinstance(given, Iterable):
-        raise SourceTypeError("a collection", given=Plain(type(given).__name__), allowed=ALLOWED)
-    found = {str(one) for one in given if one is not None}
-    if not found:
-        raise DataError("a collection without a single id", allowed=ALLOWED, path=path)
-    return found
-
-
-def _ids_in(path: Path) -> Iterable[object]:
-    try:
-        form = format_of_records(path, None, Wanted(what="documents", formats=(*Wanted().formats, "obo", "owl")))
-    except FileFormatError:
-        return [line for line in map(str.strip, decoded(read_all(path), path).split("\n")) if line]
-    if form == "json":
-        held: object = parsed(read_text(path, ALLOWED), path)
-        if isinstance(held, list) and held and not isinstance(held[0], Mapping):
-            return held
-    if form in {"json", "obo", "owl"}:
-        read: Any = import_module("deadheat.benchmark.collection").read_collection
-        return cast("Iterable[object]", read(path).ids)
-    records = read_records(path, form)
-    name = _column(records.columns, path)
-    return (row[name] for row in records.rows({name}))
-
-
-def _column(columns: list[str], where: str | Path) -> str:
-    name = next((name for name in NAMES if name in columns), None)
-    if name is None:
-        raise ColumnError(
-            f"no column of ids: {', '.join(map(repr, columns[:8]))}",
-            allowed=NAMES[:3],
-            hint=next(filter(None, (did_you_mean(one, NAMES) for one in columns)), ""),
-            path=where,
-        )
-    return name
-
 
 FAILED = ("error", "drop", "lowest", "bounds")
 NUMBER = r"(?<![\d.])[-+]?\d+(?:\.\d+)?(?![\d.]*\d)"
@@ -482,72 +362,3 @@ def add_judgments(qrels: Qrels, path: Path) -> tuple[pl.DataFrame, int, int]:
         raise DataError("no row has a relevance: nothing is judged yet", path=path)
     frame = pl.concat([judged, pl.DataFrame(new, schema=judged.schema, orient="row")])
     return frame, len(new), len(records.frame) - len(new)
-
-
-GROUP = "group"
-BETWEEN = "|"  # several groups of an item in one field
-
-
-def read_groups(source: Source) -> dict[str, list[str]]:
-    """Return the items of each group, sorted by group.
-
-    Parameters
-    ----------
-    source : path, dict, list of dict or dataframe
-        A table with a column of items and a column ``group``, or one other column; an item with several groups has
-        several rows, or ``a|b``. An item without a group is in none. Also ``{item: group}`` and ``{group: [item]}``.
-
-    Raises
-    ------
-    ColumnError
-        The table has no such columns.
-    DataError
-        A row has no item.
-    ParameterError
-        A group has no items, or there is no group.
-
-    Examples
-    --------
-    >>> read_groups({"a": "new", "b": "old", "c": "new"}), read_groups({"new": ["a", "c"], "old": ["b"]})
-    ({'new': ['a', 'c'], 'old': ['b']}, {'new': ['a', 'c'], 'old': ['b']})
-    """
-    if isinstance(source, Mapping) and any(not isinstance(one, str | int | None) for one in source.values()):
-        given: Mapping[object, Iterable[object]] = source
-        empty = next((group for group, items in given.items() if not list(items)), None)
-        if empty is not None:
-            raise ParameterError(f"group {empty!r} has no items", argument="groups", hint="leave it out")
-        rows: Iterable[tuple[str, str | None]] = [(str(one), str(group)) for group in given for one in given[group]]
-    elif isinstance(source, Mapping):
-        rows = [(str(item), as_text(group)) for item, group in source.items()]
-    else:
-        rows = _group_rows(source)
-    pairs = dict.fromkeys(
-        (name, item) for item, field in rows for group in (field or "").split(BETWEEN) if (name := group.strip())
-    )
-    if not pairs:
-        raise ParameterError("names no group of any item", argument="groups")
-    return dict(sorted(collected(pairs).items()))
-
-
-def _group_rows(source: Source) -> Iterator[tuple[str, str | None]]:
-    """Yield the item and the field of its groups of each row of a table."""
-    path = path_of(source)
-    where, names = str(path or "groups"), ("", "")
-    for place, row in enumerate(records_in(source, path, "groups"), start=1):
-        names = names if names[0] else _columns(list(row), where)
-        item, group = (row.get(name) for name in names)
-        if not (text := as_text(item)):
-            raise DataError(f"row {place} of the groups has no item", path=where)
-        parts = cast("Any", group)
-        yield text, BETWEEN.join(map(str, parts)) if isinstance(parts, list | tuple) else as_text(parts)
-
-
-def _columns(columns: list[str], where: str) -> tuple[str, str]:
-    """Return which columns hold the item and its group."""
-    item = next((name for name in NAMES if name in columns), None)
-    others = [name for name in columns if name != item]
-    group = GROUP if GROUP in others else others[0] if len(others) == 1 else None
-    if item is None or group is None:
-        wanted = "doc_id or item_id" if item is None else "group"
-        raise ColumnError(f"no column {wanted} in the table of groups", given=", ".join(columns), path=where)
-    return item, group

@@ -36,8 +36,9 @@ from deadheat.evaluation.under import score_of
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.placements import policies
-from deadheat.placements.dense import Counted, Lists, count_dense, ids_at
+from deadheat.placements.dense import Counted, count_dense, ids_at
 from deadheat.placements.embeddings import SIMILARITIES, count_embeddings
+from deadheat.placements.lists import Lists
 from deadheat.settings import Conventions
 
 TIES = ("expected", "best", "worst", "random")  # others look at ids or at the order of rows, which a matrix lacks

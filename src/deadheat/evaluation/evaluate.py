@@ -324,7 +324,7 @@ def _evaluate_spans(
 def checked(qrels: Qrels, collection: Source | None, rel: float | None, *, strict: bool) -> Qrels:
     """Return the qrels, held against a collection if there is one."""
     if collection is not None:
-        from deadheat.data.judgments import held_against  # few evaluations ask for it
+        from deadheat.data.known_ids import held_against  # few evaluations ask for it
 
         return held_against(qrels, collection, rel=rel, strict=strict)
     if strict:

@@ -60,7 +60,7 @@ from deadheat.io.guarding import check_threads
 from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.placements.contiguous import kept
-from deadheat.placements.dense import Lists
+from deadheat.placements.lists import Lists
 from deadheat.placements.placements import Placements
 from deadheat.settings import ConventionArguments, Conventions, Saving
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, run_starts, sums_of
-from deadheat.data.judgments import BETWEEN, read_groups
+from deadheat.data.known_ids import BETWEEN, read_groups
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source, check_each
@@ -32,7 +32,8 @@ from deadheat.io.guarding import check_threads
 from deadheat.kernels import linear
 from deadheat.measures import DCG
 from deadheat.placements.comparing import is_array
-from deadheat.placements.dense import NOTHING, Lists, codes_of, count_dense
+from deadheat.placements.dense import NOTHING, count_dense
+from deadheat.placements.lists import Lists, codes_of
 from deadheat.profile.items import gini
 from deadheat.stats.intervals import interval_bounds, jackknife_bounds
 

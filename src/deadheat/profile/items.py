@@ -16,7 +16,8 @@ from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import ParameterError, Plain, as_count, as_positive, counted, is_number
 from deadheat.io.guarding import check_threads
 from deadheat.placements.comparing import is_array, to_memory
-from deadheat.placements.dense import Lists, entries_of, lists_of_matrix
+from deadheat.placements.dense import entries_of, lists_of_matrix
+from deadheat.placements.lists import Lists
 
 CUTOFF = 10
 OF_QUERIES = ("average_popularity", "tail_share", "novelty")
