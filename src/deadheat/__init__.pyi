@@ -15,7 +15,7 @@ from deadheat.comparison.judges import JudgeAgreement, judge_agreement
 from deadheat.comparison.languages import Languages, compare_languages
 from deadheat.comparison.leaderboard import Leaderboard, leaderboard
 from deadheat.comparison.pairs import Pair, interval, paired_test
-from deadheat.comparison.system_orders import SystemOrders
+from deadheat.comparison.robustness import SystemOrders
 from deadheat.data.from_arrays import from_arrays
 from deadheat.data.judgments import read_judgments
 from deadheat.data.pareto import pareto_levels
@@ -41,12 +41,15 @@ from deadheat.measures import *  # noqa: F403 - every measure is public
 from deadheat.measures import measures
 from deadheat.placements.place import place
 from deadheat.placements.placements import Placements
-from deadheat.profile.exposure import Exposure, exposure
-from deadheat.profile.items import ItemProfile, item_profile, popularity
-from deadheat.profile.orders import TieComplexity, TieOrders, tie_complexity, tie_orders
-from deadheat.profile.profile import TieProfile, tie_profile
-from deadheat.simulation.coarsening import CoarseningProfile, coarsen, coarsening_profile
-from deadheat.simulation.confidence import ConfidenceEvaluation, evaluate_with_confidence
+from deadheat.profile.items import Exposure, ItemProfile, exposure, item_profile, popularity
+from deadheat.profile.profile import TieComplexity, TieOrders, TieProfile, tie_complexity, tie_orders, tie_profile
+from deadheat.simulation.coarsening import (
+    CoarseningProfile,
+    ConfidenceEvaluation,
+    coarsen,
+    coarsening_profile,
+    evaluate_with_confidence,
+)
 from deadheat.simulation.rerankers import QueryType, Reranker, Simulation, simulate_rerankers, simulate_scenarios
 
 __version__: str

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.comparison import system_orders
+from deadheat.comparison import robustness
 from support.demo import DEMO
 from support.random_runs import random_runs
 
@@ -80,7 +80,7 @@ def test_the_normal_distribution_agrees_where_queries_are_many(monkeypatch: pyte
     qrels, runs = random_runs(200, levels=3)
     comparison = dh.compare(qrels, runs, ["nDCG@5", "RR"], n_resamples=9_999)
     drawn = comparison.rank_intervals()
-    monkeypatch.setattr(system_orders, "MOST_DRAWN", 0)
+    monkeypatch.setattr(robustness, "MOST_DRAWN", 0)
     normal = comparison.rank_intervals()
     assert drawn.drop("p_best").equals(normal.drop("p_best"))
     assert drawn["p_best"].to_list() == pytest.approx(normal["p_best"].to_list(), abs=0.02)

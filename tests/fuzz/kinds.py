@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import deadheat as dh
-from deadheat.benchmark.store import read_finished
+from deadheat.benchmark.bench import read_finished
 from deadheat.data import trec_blocks
 from deadheat.gates.notation import parse_gate, read_settings
 from deadheat.io.formats import letor

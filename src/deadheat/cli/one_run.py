@@ -64,8 +64,7 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
 
     csv holds one table: of the queries with --per-query, else of the measures, or of the cutoffs without QRELS.
     """
-    from deadheat.profile.orders import orders_of_query
-    from deadheat.profile.profile import CUTOFFS, tie_profile
+    from deadheat.profile.profile import CUTOFFS, orders_of_query, tie_profile
     from deadheat.report.of_profile import report_orders, report_profile, with_second_key
 
     if qrels is None:
@@ -129,8 +128,7 @@ def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 
     --groups or --qrels also how much exposure the ranks of the lists give to items and groups, and how far that is
     from what their relevance earns.
     """
-    from deadheat.profile.exposure import exposure
-    from deadheat.profile.items import CUTOFF, item_profile
+    from deadheat.profile.items import CUTOFF, exposure, item_profile
     from deadheat.report.of_profile import of_exposure, of_items
 
     qrels, groups = options["qrels"], options["groups"]

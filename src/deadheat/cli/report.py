@@ -142,8 +142,8 @@ def _check_form(output: str, form: str, *, is_fragment: bool) -> None:
 def _gathered(
     qrels: str, runs: tuple[str, ...], options: dict[str, Any]
 ) -> tuple[list[Subject], dict[str, str], list[Languages], float | None, list[Fact]]:
-    """Return what the page is about, as :func:`deadheat.benchmark.store.read_finished` does of a folder."""
-    from deadheat.benchmark.store import read_finished, summary_of
+    """Return what the page is about, as :func:`deadheat.benchmark.bench.read_finished` does of a folder."""
+    from deadheat.benchmark.bench import read_finished, summary_of
     from deadheat.comparison.languages import languages_of_queries
     from deadheat.report.page import before_and_after
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.comparison.comparison import compare_evaluated
-from deadheat.comparison.system_orders import SystemOrders, order_agreement, totals_of
+from deadheat.comparison.robustness import SystemOrders, order_agreement, totals_of
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.shown import Numbers, Shown, frame_of
 from deadheat.data.tables import Run, Source, check_each

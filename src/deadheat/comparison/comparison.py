@@ -14,9 +14,18 @@ import polars as pl
 from deadheat import stats
 from deadheat.arrays import FloatArray, IntArray, TextArray, aligned, members
 from deadheat.comparison.flips import Side, gap_of, side_of
-from deadheat.comparison.judged import OuterBound, bounded, check_judge, difference_bounds, judged_pairs, outer_bounds
 from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs, compare_sides, n_units, pairs_of
-from deadheat.comparison.system_orders import SystemOrders, orders_of, rank_intervals
+from deadheat.comparison.robustness import (
+    OuterBound,
+    SystemOrders,
+    bounded,
+    check_judge,
+    difference_bounds,
+    judged_pairs,
+    orders_of,
+    outer_bounds,
+    rank_intervals,
+)
 from deadheat.comparison.verdict import QUERY, Judge, Lacking, Verdict, Within
 from deadheat.data.judgments import as_qrels
 from deadheat.data.queries import Queries

@@ -12,8 +12,8 @@ import polars as pl
 
 from deadheat.arrays import FloatArray, TextArray, members
 from deadheat.comparison.comparison import named_runs
-from deadheat.comparison.judged import values_of
 from deadheat.comparison.pairs import Pair, compare_sides, pairs_of, side_of_values
+from deadheat.comparison.robustness import values_of
 from deadheat.data.judgments import as_qrels
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Plottable, Shown

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.judged import sampling_doubts
 from deadheat.comparison.pairs import Pair, least_adjusted, least_p, n_differing, n_units
+from deadheat.comparison.robustness import sampling_doubts
 from deadheat.comparison.verdict import ENOUGH, Verdict, headline_of_strata, judge_strata
 from deadheat.errors import BY_DOC_ID, counted, in_brackets, joined, three, whole
 from deadheat.evaluation.evaluation import Evaluation

@@ -8,10 +8,17 @@ from typing import Any
 import numpy as np
 
 from deadheat.errors import BROKEN_BY, counted
-from deadheat.profile.exposure import Exposure
-from deadheat.profile.items import OF_RUN, ItemProfile
-from deadheat.profile.orders import TieOrders
-from deadheat.profile.profile import RULE_OF_THUMB, VISIBLE, CountRange, Decided, Recommendation, Stability, TieProfile
+from deadheat.profile.items import OF_RUN, Exposure, ItemProfile
+from deadheat.profile.profile import (
+    RULE_OF_THUMB,
+    VISIBLE,
+    CountRange,
+    Decided,
+    Recommendation,
+    Stability,
+    TieOrders,
+    TieProfile,
+)
 from deadheat.report.conventions import (
     OF_TIES,
     RULES,
