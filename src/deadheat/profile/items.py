@@ -690,7 +690,7 @@ def exposure(
     )
 
 
-Judged: TypeAlias = "tuple[TextArray, TextArray, FloatArray]"
+Judged: TypeAlias = tuple[TextArray, TextArray, FloatArray]
 """Query, item and relevance of each judgment."""
 
 
