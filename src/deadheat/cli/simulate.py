@@ -88,7 +88,7 @@ def _parsed_words(_: click.Context, __: click.Parameter, text: str | None) -> tu
     "--dtypes",
     metavar="bfloat16,...",
     callback=_parsed_words,
-    shell_complete=complete_from("deadheat.errors:FORMATS"),
+    shell_complete=complete_from("deadheat.errors:FLOATS"),
     help="Round to bfloat16, float16 or float32 instead.",
 )
 @click.option("--per-query", is_flag=True, help="Levels between the lowest and the highest score of each query.")

@@ -23,7 +23,7 @@ from deadheat.data.rows import MemoryRows, round_and_warn
 from deadheat.data.shown import Plottable, frame_of
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import (
-    FORMATS,
+    FLOATS,
     MAX_DECIMALS,
     ParameterError,
     Plain,
@@ -154,7 +154,7 @@ def check_coarse(*, levels: int | None = None, decimals: int | None = None, dtyp
     if levels is not None and as_count("levels", levels) > MOST_LEVELS:
         raise ParameterError(argument="levels", given=levels, allowed=f"at most {MOST_LEVELS:,}")
     if dtype is not None:
-        check_choice("dtype", dtype, FORMATS)
+        check_choice("dtype", dtype, FLOATS)
     if decimals is not None and whole(decimals) not in range(MAX_DECIMALS + 1):
         raise ParameterError(argument="decimals", given=decimals, allowed=f"a whole number from 0 to {MAX_DECIMALS}")
 
