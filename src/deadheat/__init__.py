@@ -35,8 +35,8 @@ def _home_of() -> dict[str, str]:
     Each is imported on first use, so that --help does not wait for NumPy and Polars, nor evaluate() for statistics.
     """
     stub = Path(__file__).with_suffix(".pyi").read_text("utf-8")
-    lines = re.findall(r"^from (deadheat\.\S+) import (\w[\w, ]*)$", stub, re.MULTILINE)
-    return {name: module for module, names in lines for name in names.split(", ")}
+    imports = re.findall(r"^from (deadheat\.\S+) import ([\w, ]+|\([^)]*\))$", stub, re.MULTILINE)
+    return {name: module for module, names in imports for name in re.findall(r"\w+", names)}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has this name

@@ -1,4 +1,4 @@
-# The public names. Lines that import names are read when the program runs, too: one line each.
+# The public names. What imports them is read when the program runs, too.
 
 import deadheat.measures as _measures
 from deadheat import figures as figures
