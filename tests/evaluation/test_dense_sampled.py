@@ -129,6 +129,48 @@ def test_many_draws_of_a_large_case(positives: str) -> None:
         assert found.mean == pytest.approx(mean, abs=4 * error + 2e-3)
 
 
+HARM: dict[str, Callable[[list[int], dict[int, int]], float]] = {
+    "DCG(negative='gain')": lambda own, rel: dcg([rel.get(doc, 0) for doc in own]),
+    "DCG(negative='gain')@2": lambda own, rel: dcg([rel.get(doc, 0) for doc in own[:2]]),
+    "nDCG(negative='gain')": lambda own, rel: (
+        dcg([rel.get(doc, 0) for doc in own]) / dcg(sorted((one for one in rel.values() if one > 0), reverse=True))
+    ),
+    "RBP(p=0.5)": lambda own, rel: sum(0.5**rank for rank, doc in enumerate(own, 1) if rel.get(doc, 0) > 0),
+    "RR": lambda own, rel: max((1 / rank for rank, doc in enumerate(own, 1) if rel.get(doc, 0) > 0), default=0.0),
+}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_documents_of_negative_relevance_are_drawn_as_others(seed: int) -> None:
+    """All samples of what is neither relevant nor excluded, and all orders: those of negative gain may be drawn."""
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, 3, (1, 7)).astype(float) * (seed > 1)
+    docs = rng.permutation(7).tolist()
+    relevant = {doc: int(rng.integers(1, 3)) for doc in docs[: 1 + seed % 2]}
+    harmful = {doc: -int(rng.integers(1, 3)) for doc in docs[2 : 3 + seed % 3]}
+    both, excluded, matrix = {**relevant, **harmful}, docs[6:], np.zeros((1, 7))
+    matrix[0, list(both)] = list(both.values())
+    kept = {str(doc): score for doc, score in enumerate(scores[0].tolist()) if doc not in excluded}
+    pool = [int(doc) for doc in kept if int(doc) not in relevant]
+    for n in (1, 2, 9):
+        ev = dh.evaluate_dense(scores, matrix, list(HARM), exclude=[excluded], sampled=n)
+        samples = [{*one, *relevant} for one in itertools.combinations(pool, min(n, len(pool)))]
+        for name, define in HARM.items():
+            lists = [[[int(doc) for doc in order if int(doc) in own] for own in samples] for order in all_orders(kept)]
+            wanted = [float(np.mean([define(one, both) for one in of_order])) for of_order in lists]
+            found = ev[name]
+            assert found.values[0] == pytest.approx(np.mean(wanted), abs=1e-12)
+            assert found.tie_std[0] == pytest.approx(np.std(wanted), abs=1e-7)
+            assert (found.tie_min[0], found.tie_max[0]) == pytest.approx((min(wanted), max(wanted)), abs=1e-12)
+    each = [
+        dh.evaluate_dense(scores, one, ["RR", "DCG"], exclude=[excluded], sampled=2, positives="each").means()
+        for one in (matrix, np.maximum(matrix, 0))
+    ]
+    assert each[0] == each[1]
+    with pytest.raises(MeasureError, match="with positives='each' a list has one judged document"):
+        dh.evaluate_dense(scores, matrix, "DCG(negative='gain')", sampled=2, positives="each")
+
+
 def test_many_users_and_what_is_said() -> None:
     rng = np.random.default_rng(0)
     scores = rng.integers(0, 9, (40, 60))
@@ -174,7 +216,7 @@ def test_saved_as_values(tmp_path: Path) -> None:
     assert [str(one) for one in again.measures] == ["nDCG@2 (2 sampled, together)", "RR (2 sampled, together)"]
 
 
-@pytest.mark.parametrize("name", ["AP", "ERR", "bpref", "FRP", "Judged@5", "RBPResidual", "nDCG(negative='gain')"])
+@pytest.mark.parametrize("name", ["AP", "ERR", "bpref", "FRP", "Judged@5", "RBPResidual", "nDCG(negative='gain', floor='worst')"])
 def test_measures_without_a_closed_form_are_refused(name: str) -> None:
     with pytest.raises(MeasureError, match="sampled= is for linear measures"):
         evaluated(random_case(1), [name], 2)
@@ -187,5 +229,5 @@ def test_bad_arguments() -> None:
         evaluated(random_case(1), ["RR"], 2, positives="all")
     with pytest.raises(ParameterError, match="positives is about sampled negatives"):
         dh.evaluate_dense(np.ones((1, 3)), [[0]], "RR", positives="each")
-    with pytest.raises(MeasureError, match="sampled= needs relevance 2 or more of all judged documents"):
+    with pytest.raises(MeasureError, match="sampled= needs relevance 2 or more of all relevant documents"):
         evaluated((np.arange(7.0), {1: 1, 2: 2}, []), ["RR(rel=2)"], 2)

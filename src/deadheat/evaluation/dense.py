@@ -107,9 +107,9 @@ def evaluate_dense(
         ranks, or as many as the deepest measure looks at, or this number, with the whole tie at the end.
     sampled : int, optional
         Rank the relevant documents among so many others alone, drawn without replacement from those that are neither
-        relevant nor excluded (all of them if there are fewer): values are exact means over all samples, and the spread
-        over tie orders is that of these means. For linear measures (nDCG, DCG, P, R, RBP), RR and Hit. Such values are
-        no estimates of those of full rankings, and may order systems otherwise.
+        relevant nor excluded (all of them if there are fewer; those of negative relevance too): values are exact means
+        over all samples, and the spread over tie orders is that of these means. For linear measures (nDCG, DCG, P, R,
+        RBP), RR and Hit. Such values are no estimates of those of full rankings, and may order systems otherwise.
     positives : {"together", "each"}, default "together"
         With `sampled`: all relevant documents of a query in one list; or each in a list of its own, whose ties are
         broken on their own, and a query has the mean over its lists.

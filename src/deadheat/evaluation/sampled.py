@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray, run_starts, sums_of
+from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts, sums_of
 from deadheat.errors import MeasureError, Rng
 from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.kernels import sampled as kernel
@@ -50,12 +50,18 @@ def sampled_scores(
     users = counted.placements()
     lists, owner = users, np.arange(users.n_queries)
     if positives == "each":
-        lists, owner = _alone(counted).placements(), np.argsort(np.argsort(counted.query_ids))[counted.query]
+        own = _relevant(counted)
+        lists, owner = _alone(own).placements(), np.argsort(np.argsort(own.query_ids))[own.query]
     size = np.maximum(np.bincount(owner, minlength=users.n_queries), 1)
     ranked = policies.apply(lists, conventions.ties, rng)
-    ends = [policies.extreme(lists, best=best) for best in (False, True)]
     found = []
     for measure in measures:
+        ends = [policies.extreme(lists, best=best) for best in (False, True)]
+        if getattr(measure, "negative", "zero") == "gain":
+            if positives == "each" and (counted.relevance < 0).any():
+                problem = "with positives='each' a list has one judged document, so that none of negative gain counts"
+                raise MeasureError(problem, measure=measure.label)
+            ends = [policies.around_unjudged(lists, sign * lists.relevance) for sign in (-1, 1)]
         mean, variance = _moments(measure, lists, sampled)
         values, low, high = (mean if one is lists else _moments(measure, one, sampled)[0] for one in (ranked, *ends))
         values, mean, low, high = (sums_of(owner, one, users.n_queries) / size for one in (values, mean, low, high))
@@ -87,13 +93,20 @@ def _refuse_other(measure: Measure) -> None:
     is_top = (
         isinstance(measure, CutTopMeasure) and isinstance(measure, RelevanceMeasure) and moment is TopMeasure.moment
     )
-    if has_moments and (is_weighted or is_top) and getattr(measure, "negative", "zero") == "zero":
+    if has_moments and (is_weighted or is_top) and getattr(measure, "floor", "zero") == "zero":
         return
     if not isinstance(measure, RR | Hit):
         raise MeasureError(
             "sampled= is for linear measures (nDCG, DCG, P, R, RBP), RR and Hit: others have no mean in closed form",
             measure=measure.label,
         )
+
+
+def _relevant(counted: Counted) -> Counted:
+    """Return the judged documents of positive relevance; those of negative one are others, which are drawn."""
+    rows = np.flatnonzero(counted.relevance > 0)
+    parts = {name: getattr(counted, name)[rows] for name in ("query", "doc_ids", "relevance", "above", "tied")}
+    return replace(counted, **parts, lists=None)
 
 
 def _alone(counted: Counted) -> Counted:
@@ -113,20 +126,20 @@ def _alone(counted: Counted) -> Counted:
         query=np.arange(len(is_in)),
         above=others_above,
         tied=tied,
-        lists=None,
     )
 
 
 def _moments(measure: Measure, placements: Placements, sampled: int) -> tuple[FloatArray, FloatArray]:
     """Return mean over samples and tie orders, and the variance over tie orders of the mean over samples."""
-    n_judged = np.bincount(placements.query, minlength=placements.n_queries)
+    is_own = placements.relevance > 0  # others are drawn, such as those of negative relevance
+    n_judged = np.bincount(placements.query[is_own], minlength=placements.n_queries)
     n_others = placements.n_retrieved - n_judged
     lists = replace(placements, n_retrieved=np.minimum(n_others, sampled) + n_judged)
     gains: FloatArray = (placements.relevance >= getattr(measure, "rel", 1)) * 1.0
     divisor: FloatArray = np.ones(placements.n_queries)
-    if isinstance(measure, RR | Hit) and not gains.all():
+    if isinstance(measure, RR | Hit) and not np.array_equal(gains > 0, is_own):
         raise MeasureError(
-            f"sampled= needs relevance {measure.rel:g} or more of all judged documents", measure=measure.label
+            f"sampled= needs relevance {measure.rel:g} or more of all relevant documents", measure=measure.label
         )
     if isinstance(measure, SumMeasure):
         divisor = np.asarray(measure.divisor(lists), np.float64)
@@ -134,20 +147,43 @@ def _moments(measure: Measure, placements: Placements, sampled: int) -> tuple[Fl
         gains = measure.gains(lists)[1]
     weights = _weights(measure, int(lists.n_retrieved.max(initial=1)))
     mean, variance = np.zeros(placements.n_queries), np.zeros(placements.n_queries)
-    for query, before, above, tied, own in _ties(placements, gains):
+    for query, before, above, tied, own, others in _ties(placements, gains, is_own):
         if isinstance(measure, RR | Hit) and before:
             continue  # the first relevant document is in the tie above
         n, size = int(n_others[query]), min(int(n_others[query]), sampled)
-        likely = kernel.probabilities(above + np.arange(tied + 1), n, size)
-        values = np.stack([likely @ weights[before + i : before + i + size + 1] for i in range(len(own))])
+        values = _at_ranks(weights, above + np.arange(tied + 1), (n, size), before + np.arange(len(own)))
         if isinstance(measure, RR | Hit):
             values[1:] = 0.0
-        total, squares, r = own.sum(), (own**2).sum(), len(own)
-        product = (total**2 - squares) / (r * (r - 1)) if r > 1 else squares
-        of_tie = kernel.moments(values, total / r, squares / r, product)
+        if others.any():
+            ranks = before + np.arange(len(own) + 1)
+            drawn = size / n * _at_ranks(weights, above + np.arange(tied), (n - 1, size - 1), ranks)
+            of_tie = kernel.moments_of_both(values, drawn, own, others)
+        else:
+            of_tie = kernel.moments(values, *kernel.of_gains(own, len(own)))
         mean[query] += of_tie[0]
         variance[query] += of_tie[1]
     return ratio(mean, divisor), ratio(variance, divisor**2)
+
+
+def _at_ranks(weights: FloatArray, above: IntArray, drawn: tuple[int, int], before: IntArray) -> FloatArray:
+    """Return the mean weight of a document below some that are always there, and those drawn of some others.
+
+    Parameters
+    ----------
+    weights : ndarray of float, shape (n_ranks,)
+    above : ndarray of int, shape (m,)
+        Others that are above it.
+    drawn : tuple of int
+        How many others there are, and are drawn.
+    before : ndarray of int, shape (r,)
+        Documents above it that are always there.
+
+    Returns
+    -------
+    ndarray of float, shape (r, m)
+    """
+    likely = kernel.probabilities(above, *drawn)
+    return np.array([likely @ weights[one : one + drawn[1] + 1] for one in before]).reshape(len(before), len(above))
 
 
 def _weights(measure: Measure, n_ranks: int) -> FloatArray:
@@ -161,13 +197,14 @@ def _weights(measure: Measure, n_ranks: int) -> FloatArray:
     return found if cutoff is None else np.where(rank <= cutoff, found, 0.0)
 
 
-def _ties(placements: Placements, gains: FloatArray) -> Iterator[tuple[int, int, int, int, FloatArray]]:
-    """Yield, of each tie, the query, the judged documents above, the others above and in it, and its gains."""
-    starts = placements.tie_starts
-    first = run_starts(placements.query)
-    before: IntArray = starts - first[np.searchsorted(first, starts, "right") - 1]
-    sizes = placements.tie_sizes
-    above, tied = placements.above[starts] - before, placements.tied[starts] - sizes
-    for n, start in enumerate(starts.tolist()):
-        own = gains[start : start + sizes[n]]
-        yield int(placements.query[start]), int(before[n]), int(above[n]), int(tied[n]), own
+def _ties(
+    placements: Placements, gains: FloatArray, is_own: BoolArray
+) -> Iterator[tuple[int, int, int, int, FloatArray, FloatArray]]:
+    """Yield, of each tie, the query, the own documents above, the others above and in it, and the gains of both."""
+    starts, first, counts = placements.tie_starts, run_starts(placements.query), np.append(0, np.cumsum(is_own))
+    before: IntArray = counts[starts] - counts[first[np.searchsorted(first, starts, "right") - 1]]
+    for n, (start, size) in enumerate(zip(starts.tolist(), placements.tie_sizes.tolist(), strict=True)):
+        rows = slice(start, start + size)
+        own, others = gains[rows][is_own[rows]], gains[rows][~is_own[rows]]
+        above, tied = placements.above[start] - before[n], placements.tied[start] - len(own)
+        yield int(placements.query[start]), int(before[n]), int(above), int(tied), own, others
