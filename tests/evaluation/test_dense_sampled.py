@@ -216,7 +216,9 @@ def test_saved_as_values(tmp_path: Path) -> None:
     assert [str(one) for one in again.measures] == ["nDCG@2 (2 sampled, together)", "RR (2 sampled, together)"]
 
 
-@pytest.mark.parametrize("name", ["AP", "ERR", "bpref", "FRP", "Judged@5", "RBPResidual", "nDCG(negative='gain', floor='worst')"])
+@pytest.mark.parametrize(
+    "name", ["AP", "ERR", "bpref", "FRP", "Judged@5", "RBPResidual", "nDCG(negative='gain', floor='worst')"]
+)
 def test_measures_without_a_closed_form_are_refused(name: str) -> None:
     with pytest.raises(MeasureError, match="sampled= is for linear measures"):
         evaluated(random_case(1), [name], 2)

@@ -90,7 +90,8 @@ def moments_of_both(
         :math:`h_j`; those of the other t - m are 0.
     """
     r, t = len(values), of_others.shape[1]
-    state, squares = np.zeros((r + 1, 3, 3)), np.zeros(2)  # of 1 and both sums, over the paths that come by
+    state: FloatArray = np.zeros((r + 1, 3, 3))  # of 1 and both sums, over the paths that come by
+    squares = np.zeros(2)
     state[0, 0, 0] = 1.0
 
     def add(chance: FloatArray, before: FloatArray, which: int, value: FloatArray) -> FloatArray:

@@ -231,11 +231,16 @@ class IdealShare(NoveltyMeasure):
     def divisor(self, placements: Placements) -> FloatArray:
         """Return the sum of the ideal list."""
         topics, cutoff = self.topics(placements), getattr(self, "cutoff", None)
-        ideals = placements.cached(
-            ("ideal of topics", self.rel, self.alpha),
-            lambda: [topics.ideal_gains(sets, self.alpha) for sets in topics.judged],
-        )
-        return np.array([(gains * self.weights(np.arange(1, len(gains) + 1)))[:cutoff].sum() for gains in ideals])
+
+        def find() -> tuple[IntArray, list[FloatArray]]:
+            known: dict[bytes, int] = {}  # queries often share the sets of their documents, and so the ideal list
+            of_queries = [known.setdefault(sets.tobytes(), len(known)) for sets in topics.judged]
+            each = (np.frombuffer(sets, np.int64) for sets in known)
+            return np.array(of_queries, np.int64), [topics.ideal_gains(sets, self.alpha) for sets in each]
+
+        of_queries, ideals = placements.cached(("ideal of topics", self.rel, self.alpha), find)
+        sums = [(gains * self.weights(np.arange(1, len(gains) + 1)))[:cutoff].sum() for gains in ideals]
+        return np.array(sums)[of_queries]
 
 
 @register(
