@@ -15,7 +15,7 @@ import scipy
 import deadheat as dh
 from deadheat.data.queries import Queries
 from deadheat.errors import ColumnError, DataError, DeadheatWarning, ParameterError
-from deadheat.evaluation.strata import NONE, groups, label
+from deadheat.evaluation.intervals import NONE, groups, label
 from support.shared_data import hpo_qrels, hpo_run, needs_shared_data, qrels_dict, run_dict
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import MeasureError
-from deadheat.measures.unjudged import ends, has_ends
-from deadheat.placements.unjudged import as_placed, with_ties
+from deadheat.measures.unjudged import as_placed, ends, has_ends, with_ties
 from oracle.orders import moments, weighted_rankings
 from oracle.variants import VARIANTS, Variant
 

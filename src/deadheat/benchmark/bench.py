@@ -80,10 +80,9 @@ from deadheat.errors import (
 )
 from deadheat.evaluation.evaluate import Measures, load_evaluation, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import cluster_name
+from deadheat.evaluation.intervals import NONE, cluster_name
 from deadheat.evaluation.saved import SAVED
 from deadheat.evaluation.scores import Scores, TieSpread
-from deadheat.evaluation.strata import NONE
 from deadheat.evaluation.under import evaluate_under
 from deadheat.io.locking import locked
 from deadheat.io.source import path_named

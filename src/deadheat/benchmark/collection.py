@@ -36,7 +36,7 @@ from deadheat.errors import (
     joined,
     three,
 )
-from deadheat.evaluation.strata import NONE, names_of
+from deadheat.evaluation.intervals import NONE, names_of
 from deadheat.io.objects import read_text
 from deadheat.io.records import READERS, Records, Wanted, format_of_records, read_records, records_of_json
 from deadheat.io.source import readable

@@ -13,9 +13,17 @@ from deadheat.comparison.languages import judge_languages
 from deadheat.comparison.verdict import headline_of_strata, judge_strata
 from deadheat.data.queries import Queries
 from deadheat.errors import collected, counted, joined, three
-from deadheat.evaluation.intervals import Interval, IntervalOptions, cluster_name
+from deadheat.evaluation.intervals import (
+    NONE,
+    SMALLEST,
+    Interval,
+    IntervalOptions,
+    Stratum,
+    cluster_name,
+    keys_of,
+    label,
+)
 from deadheat.evaluation.scores import Scores, intervals
-from deadheat.evaluation.strata import NONE, SMALLEST, Stratum, keys_of, label
 from deadheat.measures import AP, MaxRel, Measure
 from deadheat.report.conventions import (
     as_cell,

@@ -17,8 +17,7 @@ from deadheat.comparison.languages import Languages, languages_of
 from deadheat.data.shown import Numbers, Shown, frame_of
 from deadheat.errors import NOISE, ParameterError, Plain, counted
 from deadheat.evaluation.evaluation import Evaluation, Strata
-from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
-from deadheat.evaluation.strata import NONE, NUMBERS, Stratum, strata_of
+from deadheat.evaluation.intervals import KNOWN, NONE, NUMBERS, Interval, IntervalOptions, Stratum, strata_of
 from deadheat.measures import Measure
 from deadheat.settings import Design
 

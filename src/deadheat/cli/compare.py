@@ -307,7 +307,7 @@ def _report(  # noqa: PLR0917 - what a report is made of
     options: Mapping[str, Any],
 ) -> Report:
     from deadheat.comparison.languages import PAIR, judge_languages
-    from deadheat.evaluation.strata import strata_of
+    from deadheat.evaluation.intervals import strata_of
     from deadheat.report import of_tasks
     from deadheat.report.model import Column, Fact, note
     from deadheat.report.of_comparison import report_comparison
@@ -370,8 +370,7 @@ def _subjects(
     languages: Languages | None,
 ) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
     """Yield what figures are drawn of: the comparison, its languages, and its strata if there are any."""
-    from deadheat.evaluation.intervals import IntervalOptions
-    from deadheat.evaluation.strata import strata_of
+    from deadheat.evaluation.intervals import IntervalOptions, strata_of
 
     yield "", comparison, {}
     if languages is not None:
@@ -387,7 +386,7 @@ def _subjects(
 
 def _of_strata(queries: Queries | None, parts: Mapping[Any, Comparison]) -> list[Fact]:
     """Say where the strata are from, and which are small."""
-    from deadheat.evaluation.strata import SMALLEST, label
+    from deadheat.evaluation.intervals import SMALLEST, label
     from deadheat.report.model import Fact
     from deadheat.report.of_evaluation import OVERLAP, few_queries
 

@@ -60,7 +60,7 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     """
     from deadheat.comparison.judges import judge_agreement
     from deadheat.data.queries import Queries
-    from deadheat.evaluation.strata import groupings_of, label
+    from deadheat.evaluation.intervals import groupings_of, label
     from deadheat.report.of_judgments import report_judges
     from deadheat.report.page import page_of_judges
 

@@ -515,7 +515,7 @@ def read_queries(options: Mapping[str, Any]) -> Queries | None:
     if options["queries"] is None:
         return None
     from deadheat.data.queries import Queries
-    from deadheat.evaluation.strata import check_columns, groupings_of, names_of
+    from deadheat.evaluation.intervals import check_columns, groupings_of, names_of
 
     queries = Queries(options["queries"])
     for names in groupings_of(options["by"], queries) if options["by"] else ():
@@ -538,7 +538,7 @@ def sets_of_strata(
     """
     if queries is None:
         return [()]
-    from deadheat.evaluation.strata import columns_of, groupings_of
+    from deadheat.evaluation.intervals import columns_of, groupings_of
 
     ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
     asked = groupings_of(options["by"], queries) if options["by"] else [()]
@@ -550,7 +550,7 @@ def grouping_of(
     evaluations: Sequence[Evaluation], queries: Queries, columns: tuple[str, ...], options: Mapping[str, Any]
 ) -> Grouping:
     """Return the strata of evaluations by some columns, and what the report says of them."""
-    from deadheat.evaluation.strata import strata_of
+    from deadheat.evaluation.intervals import strata_of
     from deadheat.report.of_evaluation import Grouping
 
     ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))

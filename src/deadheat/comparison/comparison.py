@@ -48,11 +48,20 @@ from deadheat.errors import (
 from deadheat.evaluation.evaluate import EvaluationArguments, checked, evaluate, keys_of, opened, parse_measures
 from deadheat.evaluation.evaluation import Evaluation, labelled_by_none
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
-from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, Interval, IntervalOptions, Weights, cluster_codes
+from deadheat.evaluation.intervals import (
+    FEWEST,
+    KNOWN,
+    Cluster,
+    Interval,
+    IntervalOptions,
+    Stratum,
+    Weights,
+    cluster_codes,
+    groups,
+)
 from deadheat.evaluation.reconciling import Reconciled, reconciled
 from deadheat.evaluation.repeats import Repeats
 from deadheat.evaluation.scores import Scores, intervals
-from deadheat.evaluation.strata import Stratum, groups
 from deadheat.evaluation.under import evaluate_many, evaluate_under
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.measures import Measure

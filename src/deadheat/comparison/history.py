@@ -44,9 +44,16 @@ from deadheat.io.source import path_named
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.measures.orders import StoredMeasure
-from deadheat.measures.unjudged import deepest_counted, ends, has_ends
+from deadheat.measures.unjudged import (
+    Unjudged,
+    answered,
+    deepest_counted,
+    ends,
+    has_ends,
+    left_after,
+    unjudged_documents,
+)
 from deadheat.placements.placements import Placements
-from deadheat.placements.unjudged import Unjudged, answered, left_after, unjudged_documents
 from deadheat.settings import ConventionArguments, Conventions, Design
 
 NUMBERS = ("mean", "low", "high", "tie_min", "tie_max", "n_queries")

@@ -23,8 +23,7 @@ from deadheat.kernels import agreement, weighting
 from deadheat.kernels.weighting import effective_number, linearised
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
-from deadheat.measures.unjudged import ends, has_ends
-from deadheat.placements.unjudged import as_placed
+from deadheat.measures.unjudged import as_placed, ends, has_ends
 from deadheat.settings import Design
 from deadheat.stats import ranks
 from deadheat.stats.labels import Powered, powered_mean, sample_doubt

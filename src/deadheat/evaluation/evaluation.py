@@ -30,24 +30,18 @@ from deadheat.errors import (
 )
 from deadheat.evaluation.facts import TOP, Facts, facts_of
 from deadheat.evaluation.intervals import (
+    AVERAGES,
     KNOWN,
+    SMALLEST,
+    SUMMARY,
     Cluster,
     Interval,
     IntervalArguments,
     IntervalOptions,
-    Weights,
-    cluster_codes,
-    weights_of,
-)
-from deadheat.evaluation.levels import leveled
-from deadheat.evaluation.origin import Origin
-from deadheat.evaluation.scores import Scores, intervals
-from deadheat.evaluation.strata import (
-    AVERAGES,
-    SMALLEST,
-    SUMMARY,
     Stratum,
+    Weights,
     check_columns,
+    cluster_codes,
     groups,
     is_assigned,
     keys_of,
@@ -55,7 +49,11 @@ from deadheat.evaluation.strata import (
     names_of,
     order,
     strata_of,
+    weights_of,
 )
+from deadheat.evaluation.levels import leveled
+from deadheat.evaluation.origin import Origin
+from deadheat.evaluation.scores import Scores, intervals
 from deadheat.io.guarding import check_threads
 from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike

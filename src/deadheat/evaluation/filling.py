@@ -12,8 +12,8 @@ from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError, Rng, counted, generator
 from deadheat.measures import Measure
+from deadheat.measures.unjudged import with_judged
 from deadheat.placements.placements import Placements
-from deadheat.placements.unjudged import with_judged
 
 N_FILLINGS = 200
 N_BANDS = 7  # of documents by their scores: the last half of them, the quarter before, ..., the first 1/64

@@ -1,18 +1,40 @@
-"""Means over queries: how much each query counts, confidence intervals, and how much of the error is that of ties."""
+"""Means over queries: how much each counts, confidence intervals, how much of the error is of ties; and strata.
 
+Columns of a table of queries say which queries are in which stratum.
+"""
+
+import json
 import math
-from collections.abc import Iterable, Mapping
+import re
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from math import hypot, isfinite, isinf
-from typing import TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
+import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray, TextArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.data.queries import Queries
 from deadheat.data.shown import InNotebooks
 from deadheat.data.tables import Source
-from deadheat.errors import Advice, DataError, ParameterError, Plain, Rng, counted, rounded, three, whole
+from deadheat.errors import (
+    Advice,
+    ColumnError,
+    DataError,
+    DeadheatWarning,
+    ParameterError,
+    Plain,
+    Rng,
+    UnlabelledQueriesWarning,
+    counted,
+    rounded,
+    three,
+    whole,
+)
 from deadheat.kernels.weighting import are_equal
 from deadheat.measures import Measure
 from deadheat.settings import BOUNDED, PROPORTION, Estimation
@@ -386,3 +408,205 @@ def _number(given: object) -> float:
         return float(given)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return math.nan
+
+
+Stratum: TypeAlias = str | tuple[str, ...]  # the value of one column, or a tuple of the values of several
+
+SMALLEST = 10  # queries: strata with fewer are marked as small
+NONE = "(none)"  # the value of queries without one
+TAG = "|"  # between the values of a query that has several
+# Words with an order of their own, which is not alphabetical
+LEVELS = (("very easy",), ("easy", "low"), ("medium", "moderate"), ("hard", "difficult", "high"), ("very hard",))
+NUMBERS = ("mean", "low", "high", "standard_error", "tie_std", "tie_min", "tie_max")
+SUMMARY: dict[str, type[pl.DataType]] = {
+    "measure": pl.String,
+    "n_queries": pl.Int64,
+    **dict.fromkeys(NUMBERS, pl.Float64),
+    "is_small": pl.Boolean,
+    **dict.fromkeys(KNOWN, pl.String),
+    "known": pl.Boolean,
+}
+AVERAGES: dict[str, type[pl.DataType]] = {
+    "measure": pl.String,
+    **dict.fromkeys(("micro", "macro"), pl.Float64),
+    "n_strata": pl.Int64,
+    **dict.fromkeys(("variance", "std"), pl.Float64),
+    **dict.fromkeys(("lowest", "highest"), pl.String),
+}
+RESERVED = {*SUMMARY, *AVERAGES}  # a stratum column of that name would appear twice in one of the frames
+
+
+def groups(
+    query_ids: Iterable[str],
+    columns: str | Sequence[str],
+    queries: Source,
+    *,
+    pool_languages: bool = False,
+    stacklevel: int = 2,
+) -> dict[Stratum, BoolArray]:
+    """Return which queries are in which stratum.
+
+    Parameters
+    ----------
+    query_ids : iterable of str, shape (n_queries,)
+    columns : str or sequence of str
+        Columns of the queries table; with several, every combination that occurs is a stratum. A query with several
+        values, ``a|b``, is in the stratum of each.
+    queries : path, frame or Queries
+    pool_languages : bool, default False
+        Whether queries of different languages may fall into one stratum; without it that gives a warning.
+    stacklevel : int, default 2
+        Of warnings, as for :func:`warnings.warn`: 2 is the caller.
+
+    Returns
+    -------
+    dict of str (of several columns: tuple) to ndarray of bool, shape (n_queries,)
+        In the order of :class:`Strata`; the strata "(none)", of queries without a value, come last.
+    """
+    ids, names = list(query_ids), names_of(columns)
+    table = Queries.of(queries, names)
+    labels = [table.column(name, ids) for name in names]
+    table.check_common(ids)
+    if not pool_languages:
+        _warn_of_languages(ids, names, table, stacklevel + 1)
+    _warn_of_unassigned(ids, names, labels, table, stacklevel + 1)
+    found: dict[tuple[str, ...], BoolArray] = {}
+    for place, values in enumerate(zip(*labels, strict=True)):
+        for stratum in product(*map(tags_of, values)):
+            found.setdefault(stratum, np.zeros(len(ids), np.bool_))[place] = True
+    return {one if len(names) > 1 else one[0]: found[one] for one in sorted(found, key=order)}
+
+
+def tags_of(value: str | None) -> tuple[str, ...]:
+    """Return the values of a cell, each once; several are written with bars between them, or as a list of JSON.
+
+    Examples
+    --------
+    >>> tags_of("phone | new"), tags_of('["phone", "new"]'), tags_of(None)
+    (('phone', 'new'), ('phone', 'new'), ('(none)',))
+    """
+    parts: list[object] = list((value or "").split(TAG))
+    if value is not None and value.startswith("["):
+        with suppress(ValueError):
+            parts = json.loads(value)
+    return tuple(dict.fromkeys(filter(None, (str(one).strip() for one in parts)))) or (NONE,)
+
+
+def groupings_of(by: Sequence[str], table: Queries) -> list[tuple[str, ...]]:
+    """Return the columns of each set of strata: each by itself; ``a:b``, unless it is a column, for combinations."""
+    names_of(by)
+    return [(one,) if one in table.columns else tuple(one.split(":")) for one in by]
+
+
+def columns_of(queries: Queries, query_ids: Sequence[str], by: Sequence[str], *, pool_languages: bool) -> list[str]:
+    """Return the requested stratum columns, after the language column if the queries are in several languages.
+
+    Raises
+    ------
+    DataError
+        The table has none of the queries, even if it is not needed for strata.
+    """
+    queries.check_common(query_ids)
+    column = queries.language_column
+    if column is None or column in by or pool_languages or len(queries.languages(query_ids)) < 2:
+        return list(by)
+    return [column, *by]
+
+
+def names_of(columns: str | Sequence[str]) -> list[str]:
+    """Return the names of stratum columns, each once; raise if there are none."""
+    names = [columns] if isinstance(columns, str) else list(columns)
+    if not names or len(set(names)) < len(names):
+        raise ParameterError(
+            argument="columns", given=columns, allowed="a column of the queries table, or several different ones"
+        )
+    return names
+
+
+def check_columns(names: Sequence[str], table: Queries) -> None:
+    """Raise `ColumnError` if the table lacks a column, or the result has another column of that name."""
+    table.check_columns(names)
+    for name in names:
+        if name in RESERVED:
+            raise ColumnError(
+                f"the stratum column {name!r} has the same name as a column of the result",
+                hint="give it another name",
+                path=table.where,
+            )
+
+
+def keys_of(stratum: Stratum) -> tuple[str, ...]:
+    """Return the values of a stratum as a tuple, even of a single column."""
+    return (stratum,) if isinstance(stratum, str) else stratum
+
+
+def label(stratum: Stratum) -> str:
+    """Return a stratum as text.
+
+    Examples
+    --------
+    >>> label("de"), label(("de", "hard"))
+    ('de', 'de, hard')
+    """
+    return ", ".join(keys_of(stratum))
+
+
+def is_assigned(stratum: Stratum) -> bool:
+    """Return whether the queries of a stratum have a value in every column."""
+    return NONE not in keys_of(stratum)
+
+
+def strata_of(found: Any, columns: Sequence[str], queries: Source) -> Any:  # noqa: ANN401 - an Evaluation or a Comparison
+    """Return its strata, without a warning of queries that have no value: for reports, which name them."""
+    with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):
+        return found.by(columns, queries, pool_languages=True)
+
+
+def order(stratum: Stratum) -> list[tuple[Any, ...]]:
+    """Return the sort key of a stratum.
+
+    Examples
+    --------
+    >>> sorted(["hard", "(none)", "Medium", "k10", "easy", "k9", "10", "9.5"], key=order)
+    ['easy', 'Medium', 'hard', '9.5', '10', 'k9', 'k10', '(none)']
+    """
+    return [_order(key) for key in keys_of(stratum)]
+
+
+def _order(value: str) -> tuple[Any, ...]:
+    """Return the sort key of a column's value: levels come first, then numbers, other values, "(none)"."""
+    word = " ".join(value.casefold().replace("_", " ").replace("-", " ").split())
+    rank = next((place for place, words in enumerate(LEVELS) if word in words), None)
+    if rank is not None:
+        return 0, rank, value
+    if re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?", value):
+        return 1, float(value), value
+    parts = re.split("([0-9]+)", value)
+    # a longer number is larger; Python limits the digits of what int() converts
+    parts[1::2] = [f"{len(digits):09}{digits}" for digits in (one.lstrip("0") for one in parts[1::2])]
+    return 3 if value == NONE else 2, parts, value
+
+
+def _warn_of_languages(ids: Sequence[str], names: Sequence[str], table: Queries, stacklevel: int) -> None:
+    languages = table.languages(ids)
+    if len(languages) > 1 and table.language_column not in names:
+        warnings.warn(
+            f"strata by {', '.join(names)} average over queries in {len(languages)} languages"
+            f" ({', '.join(languages)}): pass columns={[table.language_column, *names]!r} to keep them apart,"
+            " or pool_languages=True if that is intended",
+            DeadheatWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def _warn_of_unassigned(
+    ids: Sequence[str], names: Sequence[str], labels: Sequence[Sequence[str | None]], table: Queries, stacklevel: int
+) -> None:
+    lacking = [query for query, *values in zip(ids, *labels, strict=True) if None in values]
+    if lacking:
+        warnings.warn(
+            f"{len(lacking)} of {counted(len(ids), 'query', 'queries')} ({three(lacking)}) have no"
+            f" {' or no '.join(names)} in {table.where}: they form the stratum {NONE!r}",
+            UnlabelledQueriesWarning,
+            stacklevel=stacklevel,
+        )

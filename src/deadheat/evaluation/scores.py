@@ -19,9 +19,8 @@ from deadheat.evaluation.intervals import Cluster, Interval, IntervalOptions, cl
 from deadheat.io.guarding import phase
 from deadheat.kernels import weighting
 from deadheat.measures import Measure
-from deadheat.measures.unjudged import ends, has_ends
+from deadheat.measures.unjudged import Unjudged, ends, has_ends
 from deadheat.placements.placements import Placements
-from deadheat.placements.unjudged import Unjudged
 from deadheat.settings import PROPORTION
 
 if TYPE_CHECKING:
@@ -128,7 +127,7 @@ class PlacedBounds:
     top : float
         The highest relevance that an unjudged document can have.
     documents : function or None
-        Finds them by their ids, as :func:`deadheat.placements.unjudged.unjudged_documents`; None: they are not known.
+        Finds them by their ids, as :func:`deadheat.measures.unjudged.unjudged_documents`; None: they are not known.
     """
 
     measure: Measure

@@ -22,20 +22,20 @@ from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
 from deadheat.io.guarding import phase
 from deadheat.measures import Measure
 from deadheat.measures.orders import OrdersMeasure
-from deadheat.measures.unjudged import ends_anywhere
-from deadheat.placements import policies
-from deadheat.placements.contiguous import Together, can_be_together
-from deadheat.placements.place import Engine, engine_of
-from deadheat.placements.placements import Placements
-from deadheat.placements.policies import Shortened
-from deadheat.placements.unjudged import (
+from deadheat.measures.unjudged import (
     as_placed,
+    ends_anywhere,
     open_documents,
     open_ties,
     ungraded_rows,
     unjudged_documents,
     with_ties,
 )
+from deadheat.placements import policies
+from deadheat.placements.contiguous import Together, can_be_together
+from deadheat.placements.place import Engine, engine_of
+from deadheat.placements.placements import Placements
+from deadheat.placements.policies import Shortened
 from deadheat.settings import Conventions
 
 

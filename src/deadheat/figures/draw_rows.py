@@ -13,9 +13,8 @@ import polars as pl
 from deadheat.comparison.comparison import Comparison
 from deadheat.errors import BY_DOC_ID, NOISE, FigureError, MeasureError, counted, percentage
 from deadheat.evaluation.evaluation import Strata
-from deadheat.evaluation.intervals import IntervalOptions
+from deadheat.evaluation.intervals import IntervalOptions, label as label_of
 from deadheat.evaluation.scores import Scores
-from deadheat.evaluation.strata import label as label_of
 from deadheat.figures.base import figure, kind_of
 from deadheat.figures.draw_ties import (
     Ties,

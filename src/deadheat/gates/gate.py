@@ -29,10 +29,22 @@ from deadheat.errors import (
 )
 from deadheat.evaluation.evaluate import checked, opened
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import FEWEST, Cluster, Interval, IntervalOptions, cluster_codes, cluster_name
+from deadheat.evaluation.intervals import (
+    FEWEST,
+    Cluster,
+    Interval,
+    IntervalOptions,
+    cluster_codes,
+    cluster_name,
+    columns_of,
+    groupings_of,
+    groups,
+    is_assigned,
+    label,
+    names_of,
+)
 from deadheat.evaluation.reconciling import reconciled
 from deadheat.evaluation.scores import Scores, intervals, weights_beside
-from deadheat.evaluation.strata import columns_of, groupings_of, groups, is_assigned, label, names_of
 from deadheat.gates.notation import EQUAL, LOWER_IS_BETTER, QUESTIONS, Check, GateResult, Gates, Threshold, parse_all
 from deadheat.kernels import weighting
 from deadheat.measures import Measure, parse_measure

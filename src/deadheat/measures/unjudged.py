@@ -16,18 +16,24 @@ A measure that has bounds over unjudged documents never falls if the more releva
 their ranks. So its greatest value has these documents in the order of their relevance: those that nothing in the list
 exceeds are first, those without a gain last. Only of the others all places in the list are tried: above and below the
 judged documents, and in their ties. The least value has everything the other way round.
+
+`Unjudged` is where the unjudged documents of a run are ranked: the ties that hold some, which placements leave out.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from math import comb
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+import polars as pl
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, spans
+from deadheat.data.rows import ScorePrecision
+from deadheat.data.tables import Qrels, Run
 from deadheat.errors import MeasureError, Plain
+from deadheat.io.guarding import check_threads
 from deadheat.kernels import unjudged as kernels
 from deadheat.measures.average import AP
 from deadheat.measures.base import CutMeasure, Gains, Measure
@@ -35,8 +41,222 @@ from deadheat.measures.cascade import ERR
 from deadheat.measures.discounted import DCG, RBP, GainMeasure, gains_of, ideal_gains, nDCG
 from deadheat.measures.first import RR, Hit
 from deadheat.measures.top import F, P, R, Rprec, retrieved_relevant
-from deadheat.placements.placements import Placements
-from deadheat.placements.unjudged import Unjudged, labelled
+from deadheat.placements.placements import Placements, rows_of, sort_rows
+
+
+@dataclass(frozen=True, eq=False)
+class Unjudged:
+    """The ties with unjudged documents, sorted by query and rank; a document without a tie is one of one.
+
+    Attributes
+    ----------
+    query : ndarray of int, shape (n_ties,)
+        Index into the query ids of the placements.
+    above, tied : ndarray of int, shape (n_ties,)
+        Documents above the tie, and in it.
+    count : ndarray of int, shape (n_ties,)
+        Unjudged documents in it, at least one.
+    lost : ndarray of int, shape (n_queries,)
+        Unjudged documents of each query that the run does not retrieve, but that count among the relevant ones if they
+        are.
+    """
+
+    query: IntArray
+    above: IntArray
+    tied: IntArray
+    count: IntArray
+    lost: IntArray
+
+    def counts(self) -> IntArray:
+        """Return the retrieved unjudged documents of each query."""
+        return np.bincount(self.query, self.count, len(self.lost)).astype(np.int64)
+
+    def concerned(self) -> IntArray:
+        """Return the queries that have an unjudged document."""
+        return np.union1d(self.query, np.flatnonzero(self.lost))
+
+    def of_query(self, code: int) -> slice:
+        """Return which ties are of a query."""
+        return slice(*np.searchsorted(self.query, (code, code + 1)))
+
+
+def as_placed(placements: Placements) -> Unjudged:
+    """Return the unjudged documents as placements alone show them: those of a tie without judged ones in strict order.
+
+    Orders of a tie are labels of its ranks in other orders: bounds over labels contain those of the ties themselves.
+
+    Examples
+    --------
+    >>> from deadheat import place
+    >>> found = as_placed(place({"q": {"b": 1}}, {"q": {"a": 3, "b": 2, "c": 2, "d": 1, "e": 1}}))
+    >>> found.above.tolist(), found.tied.tolist(), found.count.tolist()
+    ([0, 1, 3, 4], [1, 2, 1, 1], [1, 1, 1, 1])
+    """
+    sizes = placements.n_retrieved
+    starts = np.cumsum(sizes) - sizes
+    ties = placements.tie_starts
+    first, tied = starts[placements.query[ties]] + placements.above[ties], placements.tied[ties]
+    width, count = np.ones((2, int(sizes.sum())), np.int64)
+    count[spans(first, tied)] = 0
+    width[first], count[first] = tied, tied - placements.tie_sizes
+    place = np.flatnonzero(count)
+    query = np.repeat(np.arange(len(sizes)), sizes)[place]
+    return Unjudged(query, place - starts[query], width[place], count[place], np.zeros_like(sizes))
+
+
+def with_ties(
+    placements: Placements, run: Run, score_precision: ScorePrecision = None, depth: int | None = None
+) -> Unjudged:
+    """Return the ties of a run that hold unjudged documents.
+
+    Parameters
+    ----------
+    placements : Placements
+        Of the run, cut at the depth if there is one.
+    run : Run
+    score_precision : {"float32", "float16", "bfloat16"} or int, optional
+    depth : int, optional
+
+    Examples
+    --------
+    >>> from deadheat import Run, place
+    >>> run = Run({"q": {"a": 3, "b": 2, "c": 2, "d": 1, "e": 1}})
+    >>> found = with_ties(place({"q": {"b": 1}}, run), run)
+    >>> found.above.tolist(), found.tied.tolist(), found.count.tolist()
+    ([0, 1, 3], [1, 2, 2], [1, 1, 2])
+    """
+    check_threads()
+    frame = run.rounded(score_precision).to_polars().join(_codes(placements), on="query_id")
+    ties = frame.group_by("code", "score").agg(tied=pl.len().cast(pl.Int64))
+    ties = ties.sort("code", "score", descending=[False, True]).select(
+        "code", "tied", above=(pl.col("tied").cum_sum() - pl.col("tied")).over("code")
+    )
+    if depth is not None:
+        cut = pl.min_horizontal("tied", depth - pl.col("above"))
+        ties = ties.filter(pl.col("above") < depth).with_columns(tied=cut)
+    starts = placements.tie_starts
+    judged = {"code": placements.query[starts], "above": placements.above[starts], "judged": placements.tie_sizes}
+    ties = ties.join(pl.DataFrame(judged), on=["code", "above"], how="left", maintain_order="left")
+    ties = ties.with_columns(count=pl.col("tied") - pl.col("judged").fill_null(0)).filter(pl.col("count") > 0)
+    query, above, tied, count = (ties[name].to_numpy() for name in ("code", "above", "tied", "count"))
+    return Unjudged(query, above, tied, count, np.zeros_like(placements.n_retrieved))
+
+
+def _codes(placements: Placements) -> pl.DataFrame:
+    """Return query_id and code of the queries."""
+    ids = pl.Series("query_id", placements.query_ids.tolist(), dtype=pl.String)
+    return ids.to_frame().with_columns(code=pl.int_range(pl.len()))
+
+
+def ungraded_rows(placements: Placements, failures: pl.DataFrame) -> tuple[BoolArray, IntArray]:
+    """Return which rows are of documents that a judge gave no grade, and how many of these each query has.
+
+    Parameters
+    ----------
+    placements : Placements
+    failures : polars.DataFrame
+        query_id and doc_id; all are retrieved.
+    """
+    rows = placements.pairs(np.arange(len(placements.query))).with_row_index("row")
+    is_open = np.zeros(len(rows), np.bool_)
+    is_open[rows.join(failures, on=["query_id", "doc_id"], how="semi")["row"].to_numpy()] = True
+    query = failures.join(_codes(placements), on="query_id")["code"].to_numpy()
+    return is_open, np.bincount(query, minlength=placements.n_queries).astype(np.int64)
+
+
+def open_documents(qrels: Qrels, run: Run, score_precision: ScorePrecision = None) -> pl.DataFrame:
+    """Return query_id, doc_id, above and tied of the documents that a judge failed to grade; null if not retrieved."""
+    failed = cast("pl.DataFrame", qrels.failures).select("query_id", "doc_id")
+    return failed.join(run.positions(score_precision), on=["query_id", "doc_id"], how="left")
+
+
+def open_ties(placements: Placements, documents: pl.DataFrame) -> Unjudged:
+    """Return where the documents of :func:`open_documents` are ranked."""
+    placed = documents.join(_codes(placements), on="query_id")
+    ties = placed.drop_nulls("above").group_by("code", "above", "tied").agg(count=pl.len().cast(pl.Int64))
+    ties = ties.sort("code", "above")
+    lost = placed.filter(pl.col("above").is_null())["code"].to_numpy()
+    query, above, tied, count = (ties[name].to_numpy() for name in ("code", "above", "tied", "count"))
+    return Unjudged(query, above, tied, count, np.bincount(lost, minlength=placements.n_queries).astype(np.int64))
+
+
+def unjudged_documents(qrels: Qrels, run: Run, score_precision: ScorePrecision = None) -> pl.DataFrame:
+    """Return query_id, doc_id, above and tied of the documents that a run retrieves and nobody judged.
+
+    Parameters
+    ----------
+    qrels : Qrels
+    run : Run
+        Its queries without judgments are left out.
+    score_precision : {"float32", "float16", "bfloat16"} or int, optional
+
+    Examples
+    --------
+    >>> from deadheat import Qrels, Run
+    >>> found = unjudged_documents(Qrels({"q": {"b": 1}}), Run({"q": {"a": 3, "b": 2, "c": 2}, "p": {"a": 1}}))
+    >>> found.sort("above").rows()
+    [('q', 'a', 0, 1), ('q', 'c', 1, 2)]
+    """
+    judged = qrels.to_polars().select("query_id", "doc_id")
+    found = run.positions(score_precision).join(judged, on="query_id", how="semi")
+    return found.join(judged, on=["query_id", "doc_id"], how="anti")
+
+
+def answered(
+    placements: Placements, queries: IntArray, relevance: float, above: IntArray, tied: IntArray
+) -> Placements:
+    """Return copies of some queries, each as it is once one more document is judged.
+
+    Parameters
+    ----------
+    placements : Placements
+    queries : ndarray of int, shape (n,)
+    relevance : float
+        What the document is judged as.
+    above, tied : ndarray of int, shape (n,)
+        Its tie; both 0 for a document that is not retrieved.
+    """
+    return with_judged(placements.select(queries), np.arange(len(queries)), relevance, above, tied)
+
+
+def left_after(unjudged: Unjudged, ties: IntArray) -> Unjudged:
+    """Return the documents that are still unjudged once one of each of some ties is judged, each in a copy."""
+    rows, query = rows_of(unjudged.query, unjudged.query[ties])
+    count = unjudged.count[rows] - (rows == ties[query])
+    some = count > 0
+    rows = rows[some]
+    return Unjudged(query[some], unjudged.above[rows], unjudged.tied[rows], count[some], np.zeros_like(ties))
+
+
+def labelled(placements: Placements, unjudged: Unjudged, relevance: float) -> Placements:
+    """Return the placements as if every retrieved unjudged document were judged, all of one relevance."""
+    columns = (unjudged.query, unjudged.above, unjudged.tied)
+    query, above, tied = (np.repeat(column, unjudged.count) for column in columns)
+    return with_judged(placements, query, relevance, above, tied)
+
+
+def with_judged(
+    placements: Placements, query: IntArray, relevance: float | FloatArray, above: IntArray, tied: IntArray
+) -> Placements:
+    """Return the placements with more judgments, of documents that are retrieved if there is a tie that they are in.
+
+    The highest relevance of the qrels, which is the top of some measures' scale, remains.
+    """
+    level, is_there = np.full(len(query), relevance), tied > 0
+    own = (placements.query, placements.doc_ids, placements.relevance, placements.above, placements.tied)
+    new = (query, np.full(len(query), "", dtype=object), level, above, tied)
+    of_query, docs, levels, all_above, all_tied = (
+        np.concatenate((some, more[is_there])) for some, more in zip(own, new, strict=True)
+    )
+    found = sort_rows(
+        placements.query_ids,
+        placements.n_retrieved,
+        judged_query=np.concatenate((placements.judged_query, query)),
+        judged_relevance=np.concatenate((placements.judged_relevance, level)),
+        rows=(of_query, docs, levels, all_above, all_tied),
+    )
+    return replace(found, max_relevance=placements.max_relevance)
+
 
 Ends = tuple[FloatArray, FloatArray]
 
@@ -90,7 +310,7 @@ def ends(measure: Measure, placements: Placements, unjudged: Unjudged, top: floa
     Examples
     --------
     >>> from deadheat import R, place
-    >>> from deadheat.placements.unjudged import as_placed
+    >>> from deadheat.measures.unjudged import as_placed
     >>> placements = place({"q": {"b": 1}}, {"q": {"a": 3, "b": 2, "c": 1}})
     >>> low, high = ends(R() @ 1, placements, as_placed(placements), top=1)
     >>> low.tolist(), high.tolist()

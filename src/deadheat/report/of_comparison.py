@@ -12,8 +12,7 @@ from deadheat.comparison.robustness import sampling_doubts
 from deadheat.comparison.verdict import ENOUGH, Verdict, headline_of_strata, judge_strata
 from deadheat.errors import BY_DOC_ID, counted, in_brackets, joined, three, whole
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval
-from deadheat.evaluation.strata import keys_of, label
+from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval, keys_of, label
 from deadheat.measures import Measure
 from deadheat.report.conventions import (
     QUERIES,

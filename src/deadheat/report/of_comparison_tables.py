@@ -15,8 +15,7 @@ from deadheat.comparison.pairs import Pair, n_units
 from deadheat.comparison.verdict import doubt, favoured
 from deadheat.errors import counted, three, whole
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import FEWEST
-from deadheat.evaluation.strata import keys_of, label
+from deadheat.evaluation.intervals import FEWEST, keys_of, label
 from deadheat.measures import Measure
 from deadheat.report.conventions import broken_by, drawn_with, gathered
 from deadheat.report.model import (

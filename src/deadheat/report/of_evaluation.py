@@ -9,8 +9,7 @@ import numpy as np
 from deadheat.arrays import FloatArray
 from deadheat.errors import NOISE, counted, three, whole
 from deadheat.evaluation.evaluation import Evaluation, Strata
-from deadheat.evaluation.intervals import IntervalOptions
-from deadheat.evaluation.strata import NONE, label, order
+from deadheat.evaluation.intervals import NONE, IntervalOptions, label, order
 from deadheat.measures import Measure
 from deadheat.report.conventions import (
     RULES,

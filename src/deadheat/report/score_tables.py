@@ -10,9 +10,8 @@ import polars as pl
 from deadheat.arrays import members
 from deadheat.evaluation.evaluate import difference_of, differences
 from deadheat.evaluation.evaluation import Evaluation, Strata
-from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
+from deadheat.evaluation.intervals import KNOWN, NONE, Interval, IntervalOptions, Stratum, keys_of, order
 from deadheat.evaluation.scores import Scores
-from deadheat.evaluation.strata import NONE, Stratum, keys_of, order
 from deadheat.measures import Measure
 from deadheat.report.conventions import OF_TIES, RULES, as_cell, mean_heading, span_of
 from deadheat.report.model import (

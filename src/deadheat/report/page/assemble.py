@@ -20,9 +20,8 @@ from deadheat.comparison.languages import Languages, judge_languages
 from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.errors import BY_DOC_ID, NOISE, counted, joined, three
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import IntervalOptions
+from deadheat.evaluation.intervals import SMALLEST, IntervalOptions, keys_of, strata_of
 from deadheat.evaluation.steps import POLICIES
-from deadheat.evaluation.strata import SMALLEST, keys_of, strata_of
 from deadheat.measures import Measure
 from deadheat.report.as_html import as_html, parts, templates
 from deadheat.report.as_markdown import as_markdown

@@ -18,9 +18,8 @@ from deadheat.comparison.verdict import doubt, favoured
 from deadheat.data.rows import round_scores
 from deadheat.errors import NOISE, printable
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import IntervalOptions
+from deadheat.evaluation.intervals import IntervalOptions, label
 from deadheat.evaluation.steps import POLICIES, Steps
-from deadheat.evaluation.strata import label
 from deadheat.measures import Measure
 from deadheat.report.of_explanation import HEADINGS
 from deadheat.report.page.at_a_glance import glance, headline_of

@@ -15,9 +15,8 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Run
 from deadheat.evaluation.evaluation import Evaluation, Strata
-from deadheat.evaluation.intervals import Interval
+from deadheat.evaluation.intervals import Interval, strata_of
 from deadheat.evaluation.scores import Scores
-from deadheat.evaluation.strata import strata_of
 from deadheat.measures import Measure
 from deadheat.profile.grouping import grouped, ties_of
 from deadheat.report.model import Table
