@@ -101,7 +101,7 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
 
     Saved evaluations and folders of deadheat bench have no rankings to show, or only those that the folder keeps.
     """
-    from deadheat.report.page import Input, fragment_of, page_of
+    from deadheat.report.page import Input, fragment_of, get_ready, page_of
 
     check_strata(options)
     _check_form(output, options["form"], is_fragment=options["fragment"])
@@ -113,6 +113,8 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
     qrels, runs = with_spans(qrels, runs)
     refuse_if(options["spans"] and options["texts"], "--texts is not for --spans: chunks have no titles")
     check_output(output, [qrels, *runs, *filter(None, (options["queries"], options["texts"]))])
+    if not options["fragment"]:
+        get_ready()
     subjects, roles, languages, margin, facts = _gathered(qrels, runs, options)
     if options["fragment"]:
         emit(fragment_of(subjects, options["form"]), output)

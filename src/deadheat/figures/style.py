@@ -105,7 +105,9 @@ def finished(
         {key: None if isinstance(one, float) and not math.isfinite(one) else one for key, one in row.items()}
         for row in rows
     ]
-    return alt.LayerChart(layer=list(layers), data=alt.InlineData(values=data)).properties(
+    return alt.LayerChart(  # at once: its `properties` copies and checks all of it anew
+        layer=list(layers),
+        data=alt.InlineData(values=data),
         width=WIDTH,
         height=height,
         autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),

@@ -10,6 +10,7 @@ from deadheat.report.page.assemble import (
     page_of_leaderboard,
 )
 from deadheat.report.page.before_after import before_and_after
+from deadheat.report.page.pictures import get_ready
 from deadheat.report.page.subject import Input, Subject
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Subject",
     "before_and_after",
     "fragment_of",
+    "get_ready",
     "page_of",
     "page_of_comparison",
     "page_of_evaluation",

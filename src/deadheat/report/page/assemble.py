@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.resources import files
-from itertools import count
+from itertools import chain, count
 from pathlib import PurePath
 from typing import Any
 
@@ -133,26 +133,27 @@ def page_of(
     about_it = " · ".join(filter(None, [f"{of} by {first.main.label}", *made_of, f"deadheat {__version__}"]))
     missing = are_missing()
     most = None if len(subjects) <= FEW_SUBJECTS else MOST_FIGURES
-    pictures: list[Picture] = []
-    sections: list[Section] = []
     numbers = count()
+    of_languages = [
+        draw("languages", one, one.across[0].measure, numbers) if one.across and not missing else []
+        for one in languages
+    ]
+    of_subjects = [[] if missing else list(pictures_of(one, numbers, most=most)) for one in subjects]
+    held = [data_of(one) for one in subjects]  # while figures are drawn
     made: Any = templates().get_template("page.html").module
-    for n, found in enumerate(languages):
-        own = list(draw("languages", found, found.across[0].measure, numbers)) if found.across and not missing else []
+    sections: list[Section] = []
+    for n, (found, own) in enumerate(zip(languages, of_languages, strict=True)):
         name = f" ({found.name})" if len(languages) > 1 else ""
         sections.append(_of_languages(made, found, f"languages{n}", name, margin, own))
-        pictures += own
-    for n, subject in enumerate(subjects):
-        own = [] if missing else list(pictures_of(subject, numbers, most=most))
+    for n, (subject, own) in enumerate(zip(subjects, of_subjects, strict=True)):
         sections += _of_subject(made, subject, n, own, missing)
-        pictures += own
     if facts:
         sections.append(Section("notes", "Notes", (parts().facts(facts),)))
     columns = (Column("n_bytes", "bytes"), Column("sha256", "SHA-256", lambda one: one.sha256 or "-"))
     table = tabulate("inputs", (Column("role", "what"), Column("path", "file")), columns, inputs, title="Files")
     sections.append(Section("inputs", "Inputs", (made.inputs(__version__, table, command),)))
-    drawn = [one.rows for one in pictures if one.svg]
-    data, script = encoded({"subjects": [data_of(one) for one in subjects], "charts": drawn}), _own("page.js")
+    drawn = [one.rows for one in chain(*of_languages, *of_subjects) if one.drawing]
+    data, script = encoded({"subjects": held, "charts": drawn}), _own("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = POLICY.format(f"'sha256-{digest}'")
     is_named = not first.qrels.startswith("the qrels")

@@ -50,13 +50,9 @@ def glance(subject: Subject, measure: Measure | None = None) -> list[Glance]:
     if subject.comparison is None:
         return _of_one(subject, subject.main if measure is None else measure)
     found = subject.comparison.judge(subject.margin, measure=measure)
-    pair = next((one for one in subject.comparison.pairs if _is_of(one, found)), None)
-    design = subject.comparison.design
+    wanted, design = (found.measure, found.system, found.baseline), subject.comparison.design
+    pair = next((one for one in subject.comparison.pairs if (one.measure, one.system, one.baseline) == wanted), None)
     return [_lead(found, design), _ties(pair), _smallest(found, design)]
-
-
-def _is_of(pair: Pair, found: Verdict) -> bool:
-    return (pair.measure, pair.system, pair.baseline) == (found.measure, found.system, found.baseline)
 
 
 def _of_one(subject: Subject, measure: Measure) -> list[Glance]:

@@ -53,6 +53,8 @@ def data_of(subject: Subject) -> dict[str, Any]:
     n_values = 3 * len(systems) * len(subject.query_ids) * len(subject.measures)
     digits = None if n_values <= MOST_VALUES else ROUNDED if n_values <= MOST_EXACT else ROUNDED_MORE
     shown = [one for one in subject.measures if not one.only_total]
+    design = None if subject.comparison is None else subject.comparison.design
+    baseline, level = design and design.baseline, (design or IntervalOptions()).confidence_level
     return {
         "systems": list(map(printable, systems)),
         "duel": [systems.index(name) if name in systems else 0 for name in subject.duel or systems[:1]],
@@ -60,8 +62,8 @@ def data_of(subject: Subject) -> dict[str, Any]:
         "texts": None if subject.texts is None else list(map(printable, subject.texts)),
         "measures": [{"name": one.label, "up": one.higher_is_better, "total": one.total} for one in shown],
         "left": len(subject.ranked) - len(systems),
-        "baseline": systems.index(baseline) if (baseline := _baseline(subject)) in systems else None,
-        "level": level_heading(_level(subject), {one[subject.main].n_queries for one in subject.evaluations.values()}),
+        "baseline": systems.index(baseline) if baseline in systems else None,
+        "level": level_heading(level, {one[subject.main].n_queries for one in subject.evaluations.values()}),
         "headlines": [printable(headline_of(subject, one)) for one in shown],
         "glances": [[list(map(printable, found)) for found in glance(subject, one)] for one in shown],
         "board": [[_level_of(subject, name, one) for name in systems] for one in shown],
@@ -71,14 +73,6 @@ def data_of(subject: Subject) -> dict[str, Any]:
         "ties": [_ties(subject, name) for name in systems],
         "rankings": _rankings(subject, systems),
     }
-
-
-def _baseline(subject: Subject) -> str | None:
-    return None if subject.comparison is None else subject.comparison.design.baseline
-
-
-def _level(subject: Subject) -> float:
-    return (IntervalOptions() if subject.comparison is None else subject.comparison.design).confidence_level
 
 
 def _level_of(subject: Subject, system: str, measure: Measure) -> dict[str, float | None]:
@@ -141,10 +135,8 @@ def _numbers(column: FloatArray, digits: int | None) -> list[float | None]:
 def _ties(subject: Subject, system: str) -> dict[str, list[int]] | None:
     """Return the documents of each query, those that tie, its ties and the largest; None without the run."""
     found = subject.ties_of(system)
-    if found is None:
-        return None
     columns = {"docs": "n_documents", "tied": "n_tied", "ties": "n_ties", "largest": "largest_tie"}
-    return {name: found[column].to_list() for name, column in columns.items()}
+    return None if found is None else {name: found[column].to_list() for name, column in columns.items()}
 
 
 def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -279,15 +271,14 @@ def _each_order(
     ties = [[doc for doc, _ in tie] for _, tie in groupby(top.select("doc_id", "score").rows(), itemgetter(1))]
     if not 1 < math.prod(math.factorial(min(len(tie), FEW_ORDERS)) for tie in ties) <= FEW_ORDERS:
         return
-    own = evaluation.placements_of(measure).select(evaluation.query_ids == query)
-    found: list[tuple[float, tuple[str, ...]]] = []
-    for choice in product(*map(permutations, ties)):
-        order = tuple(chain.from_iterable(choice))
-        place = {doc: n for n, doc in enumerate(order)}
-        above = np.array([place[doc] for doc in own.doc_ids.tolist()], np.int64)
-        found.append((float(measure.mean(own.moved(above))[0]), order))
-    if max(found)[0] - min(found)[0] > NOISE:  # else their order decides nothing
-        yield from sorted(found, key=lambda one: -one[0])
+    orders = [tuple(chain.from_iterable(choice)) for choice in product(*map(permutations, ties))]
+    (code,) = np.flatnonzero(evaluation.query_ids == query)
+    own = evaluation.placements_of(measure).select(np.repeat(code, len(orders)))  # a query for each order
+    rows = own.doc_ids.reshape(len(orders), -1)
+    above = [order.index(doc) for order, docs in zip(orders, rows.tolist(), strict=True) for doc in docs]
+    values = measure.mean(own.moved(np.array(above, np.int64)))
+    if np.ptp(values) > NOISE:  # else their order decides nothing
+        yield from sorted(zip(values.tolist(), orders, strict=True), key=lambda one: -one[0])
 
 
 def gathered(values: FloatArray, probabilities: FloatArray) -> dict[str, Any]:

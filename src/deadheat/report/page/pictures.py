@@ -3,8 +3,10 @@
 import html
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
+from threading import Thread
 from typing import Any
 
 from deadheat.errors import MissingDependencyError
@@ -34,7 +36,8 @@ class Picture:
         Of the figure.
     part : str
         Where it is shown: "figures", "strata", "ties" or "languages".
-    svg : str
+    drawing : Future of str, or None
+        None if there is no figure.
     rows : sequence of mapping
         Its data.
     why_not : str
@@ -45,10 +48,15 @@ class Picture:
 
     name: str
     part: str
-    svg: str = ""
+    drawing: Future[str] | None = None
     rows: Sequence[Mapping[str, Any]] = ()
     why_not: str = ""
     number: int = -1
+
+    @property
+    def svg(self) -> str:
+        """The drawing, as soon as it is made; empty if there is no figure."""
+        return "" if self.drawing is None else self.drawing.result()
 
 
 def pictures_of(subject: Subject, numbers: Iterator[int], *, most: int | None = None) -> Iterator[Picture]:
@@ -75,7 +83,7 @@ def pictures_of(subject: Subject, numbers: Iterator[int], *, most: int | None = 
     without = without_news(subject)
     against = subject.duel[1] if subject.duel and len(subject.ranked) > FEW else None
     for part, drawn in of:
-        yield from islice(draw(part, drawn, subject.main.label, numbers, without, against=against), most)
+        yield from draw(part, drawn, subject.main.label, numbers, without, most=most, against=against)
     if len(subject.ranked) > MOST_SYSTEMS:
         yield Picture(", ".join(OF_FEW), "figures", why_not=f"of at most {MOST_SYSTEMS} systems")
     if against is not None:
@@ -88,33 +96,40 @@ def draw(
     measure: str,
     numbers: Iterator[int],
     without: Collection[str] = (),
+    *,
+    most: int | None = None,
     **options: object,
-) -> Iterator[Picture]:
-    """Draw the figures of an object, but for some by their names; each takes the options that it knows."""
+) -> list[Picture]:
+    """Draw the figures of an object, but for some by their names; each takes the options that it knows.
+
+    They become SVG in a thread of their own, without Python's lock, while the caller goes on.
+    """
     from altair.utils.schemapi import debug_mode
 
     from deadheat.figures import drawings  # figures need Altair
     from deadheat.figures.saving import svg_of
     from deadheat.figures.style import WIDTH
 
-    with debug_mode(False):  # noqa: FBT003 - figures of ours are valid; to check them takes a third of the time
-        found = list(drawings(of, [measure], without=(*without, *TWICE) if part == "ties" else without, **options))
-    for one in found:
-        if one.chart is None:
-            yield Picture(one.name, part, why_not=str(one.error))
-            continue
-        own, spec = next(numbers), one.chart.to_dict(validate=False)
-        titled = spec.get("title")
-        title = titled.get("text", "") if isinstance(titled, dict) else titled or one.name
-        svg = compact(ID.sub(rf"\g<1>f{own}-", svg_of(spec)))
+    def drawn(spec: dict[str, Any], number: int, label: str) -> str:
+        svg = compact(ID.sub(rf"\g<1>f{number}-", svg_of(spec)))
         svg = COLOUR.sub(lambda found: f'{found[1]}="var(--fig-{found[3].lower()},{found[2]}{found[3]})"', svg)
         width = WIDTH * READABLE / min(map(float, FONT.findall(svg)), default=READABLE)
-        label = html.escape(" ".join(title) if isinstance(title, list) else title)
-        data: list[dict[str, Any]] = spec.get("data", {}).get("values") or next(
-            iter(spec.get("datasets", {}).values()), []
-        )
-        described = f'<svg role="img" aria-label="{label}" style="min-width:{width:.0f}px"'
-        yield Picture(one.name, part, svg.replace("<svg", described, 1), data, number=own)
+        described = f'<svg role="img" aria-label="{html.escape(label)}" style="min-width:{width:.0f}px"'
+        return svg.replace("<svg", described, 1)
+
+    found, beside = list[Picture](), ThreadPoolExecutor(1)
+    with debug_mode(False):  # noqa: FBT003 - figures of ours are valid; to check them takes a third of the time
+        named = (*without, *TWICE) if part == "ties" else without
+        for one in islice(drawings(of, [measure], without=named, **options), most):
+            if one.chart is None:
+                found.append(Picture(one.name, part, why_not=str(one.error)))
+                continue
+            number, spec = next(numbers), one.chart.to_dict(validate=False)
+            drawing = beside.submit(drawn, spec, number, " ".join(spec["title"]["text"]))
+            rows = spec.get("data", {}).get("values") or next(iter(spec.get("datasets", {}).values()), [])
+            found.append(Picture(one.name, part, drawing, rows, number=number))
+    beside.shutdown(wait=False)
+    return found
 
 
 def without_news(subject: Subject) -> list[str]:
@@ -147,6 +162,14 @@ def compact(svg: str) -> str:
         return PLACES.sub(lambda found: DECIMALS.sub(r"\1", found[0]), LABELS.sub("", tag[0]))
 
     return TAG.sub(short, svg[svg.index("<svg") :])
+
+
+def get_ready() -> None:
+    """Start what draws figures beside all else, if it is there: that takes half a second, without Python's lock."""
+    if not are_missing():
+        from deadheat.figures.saving import svg_of  # needs vl-convert
+
+        Thread(target=svg_of, args=({"data": {"values": []}, "mark": "point"},), daemon=True).start()
 
 
 def are_missing() -> str:
