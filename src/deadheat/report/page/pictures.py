@@ -126,8 +126,9 @@ def draw(
                 continue
             number, spec = next(numbers), one.chart.to_dict(validate=False)
             drawing = beside.submit(drawn, spec, number, " ".join(spec["title"]["text"]))
-            of_parts = next(iter(spec.get("datasets", {}).values()), [])  # where it is of several pictures
-            rows: list[dict[str, Any]] = spec.get("data", {}).get("values") or of_parts
+            rows: list[dict[str, Any]] = spec.get("data", {}).get("values") or next(
+                iter(spec.get("datasets", {}).values()), []
+            )
             found.append(Picture(one.name, part, drawing, rows, number=number))
     beside.shutdown(wait=False)
     return found
