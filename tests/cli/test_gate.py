@@ -29,8 +29,7 @@ RUNS = {  # the relevant document first, tied with another, or second
 }
 AGAINST_BEST = ("results/tied.json", "--baseline", "results/best.json")
 PYPROJECT = """[tool.deadheat.gates]
-checks = ["RR > 0.7"]
-"tie_min(RR)" = ">= 0.6"
+checks = ["RR > 0.7", "tie_min(RR) >= 0.6"]
 """
 
 
@@ -391,7 +390,7 @@ def test_options_go_before_those_of_the_file(folder: Path) -> None:
     }
     failed("results/tied.json", "--config", "ci/gates.toml", "--no-worse-than", "0.1")
     ok("gate", "results/tied.json", "--config", "ci/gates.toml", "--baseline", "results/tied.json")
-    (folder / "margin.toml").write_text("[tool.deadheat.gates]\nno_worse_than = 0.6\nRR = 0.5\n")
+    (folder / "margin.toml").write_text("[tool.deadheat.gates]\nno_worse_than = 0.6\nchecks = 'RR >= 0.5'\n")
     ok("gate", "results/tied.json", "--config", "margin.toml")  # a baseline may come with some calls only
 
 

@@ -666,8 +666,8 @@ class Gates(Kind):
 
     name = "gates"
     TOML = (
-        '[tool.deadheat.gates]\nchecks = ["nDCG@10 >= 0.8", "each(language): low(RR) > .7"]\npreset = "rag"\n'
-        'by = ["language"]\nalpha = 0.05\nno_regression = true\nno_worse_than = 0.01\n"P(rel=2)@5" = ">= 0.3"\n'
+        '[tool.deadheat.gates]\nchecks = ["nDCG@10 >= 0.8", "each(language): low(RR) > .7", "P(rel=2)@5 >= 0.3"]\n'
+        'preset = "rag"\nby = ["language"]\nalpha = 0.05\nno_regression = true\nno_worse_than = 0.01\n'
     )
 
     def write(self, folder: Path, rng: Random) -> Path:

@@ -16,7 +16,6 @@ from deadheat.data.shown import Numbers, Shown, frame_of
 from deadheat.errors import (
     FileFormatError,
     ParameterError,
-    Plain,
     as_given,
     check_choice,
     counted,
@@ -28,7 +27,6 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.reconciling import Reconciled
 from deadheat.io.source import decoded, read_all, readable
 from deadheat.io.values import is_number
-from deadheat.measures import parse_measure
 from deadheat.measures.base import ALIASES, REGISTRY
 from deadheat.measures.notation import LONGEST, measure_named
 from deadheat.settings import GateOptions
@@ -228,14 +226,13 @@ def read_settings(path: str | Path) -> tuple[tuple[str, ...], dict[str, Any]]:
     ----------
     path : path
         The table ``[tool.deadheat.gates]`` has checks (a list), preset, baseline and queries (files, relative to this
-        one), by (a list), no_regression, pool_languages and allow_unknown (true or false), no_worse_than, alpha,
-        confidence_level, and gates with a key of their own: ``"nDCG@10" = ">= 0.8"``; a number alone is the smallest
-        that passes.
+        one), by (a list), no_regression, pool_languages and allow_unknown (true or false), no_worse_than, alpha
+        and confidence_level.
 
     Returns
     -------
     checks : tuple of str
-        Those of its preset, its own, and those with a key of their own.
+        Those of its preset, and its own.
     options : dict
         The arguments of :func:`gate` that it has: by, no_regression and so on; files are named from here.
 
@@ -254,7 +251,8 @@ def read_settings(path: str | Path) -> tuple[tuple[str, ...], dict[str, Any]]:
         )
     try:
         checks = [gate for name in _texts(table, "preset") for gate in preset_gates(name)] + _texts(table, "checks")
-        checks += [_own_gate(key, value) for key, value in table.items() if key not in KEYS]
+        for key in table:
+            check_choice("each key", key, KEYS)
         for check in checks:
             parse_gate(check)
         options: dict[str, Any] = {"by": tuple(_texts(table, "by"))}
@@ -297,27 +295,6 @@ def _texts(table: Mapping[str, Any], key: str) -> list[str]:
     if any(not isinstance(text, str) for text in given):
         raise ParameterError(f"{key} must be {f'a list of {LISTS[key]}' if key in LISTS else 'a text'}", given=value)
     return given
-
-
-def _own_gate(key: str, value: object) -> str:
-    """Return the gate of a key such as ``"low(nDCG@10)"``."""
-    quantity, notation = parse_left(split_each(key)[1])
-    try:
-        measure = parse_measure(notation)
-    except ParameterError as error:
-        raise ParameterError(
-            f"unknown key {key!r}",
-            hint=did_you_mean(key, KEYS) or f"it is neither a measure ({error}) nor one of {', '.join(KEYS)}",
-        ) from None
-    if isinstance(value, str) and value.strip().startswith(OPERATORS):
-        return f"{key} {value}"
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ParameterError(f"{key!r} must be a comparison such as '>= 0.8', or a number", given=value)
-    if quantity in LOWER_IS_BETTER or not measure.higher_is_better:
-        raise ParameterError(
-            f"{key!r} is better when lower: write '<= {value}'", given=Plain(f"{value!r}, which means '>= {value}'")
-        )
-    return f"{key} >= {value!r}"
 
 
 def preset_gates(name: str) -> tuple[str, ...]:

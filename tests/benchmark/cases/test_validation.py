@@ -217,32 +217,6 @@ def test_texts_that_repeat(tmp_path: Path) -> None:
     assert alone.message.startswith("1 of 2 cases expect")
 
 
-def test_languages_that_expect_the_same_can_be_paired(tmp_path: Path) -> None:
-    """Half of the cases at least, each alone in its language: else a common id says nothing of pairs."""
-    rows = [*many(3), *many(3, language="en")]
-    one = only(validate(written(tmp_path, rows)), "missing_pair")
-    assert one.message == "6 of 6 cases expect what one case of another language expects"
-    assert "a common pair_id" in one.advice
-    assert not of_kind(validate(written(tmp_path, [*many(9), *many(3, language="en")][2:])), "missing_pair")
-    assert not of_kind(validate(written(tmp_path, many(3))), "missing_pair")
-    twice = [*many(2, expected_ids=["t1"]), *many(2, expected_ids=["t1"], language="en")]
-    assert not of_kind(validate(written(tmp_path, twice)), "missing_pair")
-
-
-def test_pairs_that_are_none_are_found(tmp_path: Path) -> None:
-    rows = [{**row, "pair_id": f"p{n % 3}"} for n, row in enumerate([*many(3), *many(3, language="en")])]
-    clean = validate(written(tmp_path, rows))
-    assert not [one for kind in ("missing_pair", "unlike_pair", "unpaired_case") for one in of_kind(clean, kind)]
-    rows[3]["expected_ids"] = ["t9"]
-    rows[4]["pair_id"] = "p7"
-    rows[5].pop("pair_id")
-    found = validate(written(tmp_path, rows))
-    unlike, alone = only(found, "unlike_pair"), only(found, "unpaired_case")
-    assert unlike.message.startswith("pair_id 'p0' expects t0 in de and t9 in en (lines 2, ")
-    assert (unlike.case_id, alone.message[:52]) == ("cases-003", "4 of 6 cases have no pair_id that another language h")
-    assert not of_kind(validate(written(tmp_path, rows[:3])), "unpaired_case")  # their partners are in another file
-
-
 def test_ids_and_the_ontology(tmp_path: Path) -> None:
     ids = ["HP:0001250", "HP:0002069", "HP:0000057", "HP:0001275", "HP:0025802", "HP:9999999", "HP:9999999"]
     rows = [{**row, "expected_ids": [one]} for row, one in zip(many(7), ids, strict=True)]

@@ -307,57 +307,6 @@ def shared_ids(file: CaseFile) -> Iterator[Finding]:
             )
 
 
-def _pairs(file: CaseFile) -> dict[str, list[Case]]:
-    """Return the cases of each pair_id, if there are several languages."""
-    return collected(
-        (case.pair_id, case)
-        for case in (file.cases if len(file.cases.languages) > 1 else ())
-        if case.pair_id is not None and case.language is not None
-    )
-
-
-def unlike_pairs(file: CaseFile) -> Iterator[Finding]:
-    """Find the pairs that do not ask for the same."""
-    for pair, own in _pairs(file).items():
-        if len({frozenset(case.expected_ids) for case in own}) > 1:
-            expected = " and ".join(f"{'|'.join(case.expected_ids) or 'nothing'} in {case.language}" for case in own)
-            yield file.warning(
-                "unlike_pair",
-                f"pair_id {pair!r} expects {expected} ({listed_lines(own)})",
-                "Cases of one pair_id should ask for the same: correct an expected id, or the pair_id.",
-                about=own[1],
-            )
-
-
-def unpaired_cases(file: CaseFile) -> Iterator[Finding]:
-    """Find the cases without a partner in another language, where others have one."""
-    pairs = _pairs(file)
-    lone = [case for case in file.cases if case.language is None or len(pairs.get(case.pair_id or "", ())) < 2]
-    if pairs and lone:
-        yield file.warning(
-            "unpaired_case",
-            f"{_share(lone, file)} have no pair_id that another language has ({listed_lines(lone)})",
-            "They count in no comparison of languages, case by case.",
-        )
-
-
-def missing_pairs(file: CaseFile) -> Iterator[Finding]:
-    """Find cases of several languages, none with a pair_id, that expect the same ids."""
-    languages = collected(
-        (frozenset(case.expected_ids), case.language)
-        for case in (file.cases if len(file.cases.languages) > 1 and not _pairs(file) else ())
-        if case.language is not None and case.expected_ids
-    )
-    alike = [one for own in languages.values() if 1 < len(own) == len(set(own)) for one in own]
-    if alike and 2 * len(alike) >= len(file.cases):
-        yield file.warning(
-            "missing_pair",
-            f"{_share(alike, file)} expect what one case of another language expects",
-            "If they ask for the same, give each such group a common pair_id, in a column of that name: languages are"
-            " then compared case by case.",
-        )
-
-
 RULES = (
     _violations,
     unread_fields,
@@ -369,9 +318,6 @@ RULES = (
     other_languages,
     few_cases,
     shared_ids,
-    unlike_pairs,
-    unpaired_cases,
-    missing_pairs,
 )
 """What warns of cases that can be read, in the order of its findings."""
 
