@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.data.alike import ONE_FORM, nearly_equal
+from deadheat.data.doubts import ONE_FORM, nearly_equal
 from deadheat.errors import DataError, DeadheatWarning
 from support.command import call
 

@@ -14,7 +14,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DataError, MeasureError, ParameterError
-from deadheat.evaluation.evaluate import DEFAULT_MEASURES
+from deadheat.measures.notation import parse_measures
 from deadheat.measures.orders import StoredMeasure
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
@@ -62,7 +62,7 @@ def first(relevance: FloatArray) -> float:
 MINE = dh.Custom("mine", first)
 SAMPLED = dh.Custom("sampled", first, max_orders=3) @ 5
 MEASURES: list[Any] = [
-    *DEFAULT_MEASURES,
+    *parse_measures(None),
     "MR",
     "P(rel=2)@5",
     "nDCG(gain={0: 0, 1: 1, 2: 5, 3: 6})@5",

@@ -210,7 +210,7 @@ def test_a_higher_floor_is_loaded_by_name_only_where_it_is_listed() -> None:
 def test_every_class_that_shows_itself_has_a_report() -> None:
     for name in ("benchmark.bench", "report.page", "report.shown"):
         import_module(f"deadheat.{name}")
-    import_module("deadheat.report.formats").load("of_")
+    import_module("deadheat.report.model").load("of_")
     reports = import_module("deadheat.report.model")
     shown = set(import_module("deadheat.data.shown").Shown.__subclasses__())
     of_notebooks = {one for one in reports.REPORTS if one.__name__ in {"DocumentTable", "Interval", "Pair", "Scores"}}

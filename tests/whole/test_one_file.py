@@ -57,7 +57,7 @@ def _read_mine(held: Document, where: str) -> Found:
 """
 
 REPORTS = """
-from deadheat.report.formats import ReportFormat, register
+from deadheat.report.model import ReportFormat, register
 
 register(ReportFormat(name="mine", suffixes=(".mine",), write=lambda report, digits: f"mine {len(report.tables)}"))
 """

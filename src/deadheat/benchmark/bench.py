@@ -78,7 +78,7 @@ from deadheat.errors import (
     three,
     whole,
 )
-from deadheat.evaluation.evaluate import Measures, load_evaluation, parse_measures
+from deadheat.evaluation.evaluate import load_evaluation
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import NONE, cluster_name
 from deadheat.evaluation.saved import SAVED
@@ -88,6 +88,7 @@ from deadheat.io.locking import locked
 from deadheat.io.source import path_named
 from deadheat.io.writing import MARK, hashed, is_kept, replacing
 from deadheat.measures import AP, RR, Hit, MaxRel, Measure, P, R, nDCG
+from deadheat.measures.notation import Measures, parse_measures
 from deadheat.placements.placements import sort_rows
 from deadheat.report.model import PAGES, REPORTS, Fact, notation_of, plain
 from deadheat.report.page import Subject

@@ -55,6 +55,7 @@ from deadheat.cli.options import (
     with_spans,
 )
 from deadheat.io.guarding import phase
+from deadheat.settings import Estimation
 
 if TYPE_CHECKING:
     from deadheat.data.tables import Run
@@ -224,8 +225,9 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         for_what="" if has_intervals else "--ci",
         also=("confidence_level",) if quantiles or options["fill"] or options["judge"] else (),
     )
-    _check_methods(intervals, measures, options)
-    named, options["repeats"] = split_repeats(named_runs(runs), options["repeats"])
+    if intervals.method != Estimation.method:
+        _check_methods(intervals, measures, options)
+    named, options["repeats"] = split_repeats(named_runs(runs), options["repeats"], form)
     if options["save"] is None:
         refuse(SAVED, "is of a saved evaluation: give --save FILE.json too")
     targets = save_paths(options["save"], [*named, *options["repeats"]], inputs, options["output"])
@@ -417,11 +419,11 @@ def _check_form(form: str, options: Mapping[str, Any]) -> None:
         options["beside"] and options["ties"] != "expected",
         f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}",
     )
-    for name in ("ci", "by", "beside", "quantiles", "abstention", "overlaps"):
-        refuse_if(
-            form == "trec" and options[name],
-            f"--format trec has no place for what --{name} adds: choose another format",
-        )
+    added = [f"--{name}" for name in ("ci", "by", "beside", "quantiles", "abstention", "overlaps") if options[name]]
+    refuse_if(
+        form == "trec" and added,
+        f"--format trec has no place for what {' and '.join(added)} adds: choose another format",
+    )
 
 
 def _seed(given: int | None, ties: str, *, has_intervals: bool) -> int | None:
@@ -505,7 +507,7 @@ def _evaluate_columns(
 ) -> None:
     """Print the report of all columns of a table."""
     from deadheat.evaluation.columns import evaluate_each, open_scorings
-    from deadheat.report.formats import formats_of
+    from deadheat.report.model import formats_of
     from deadheat.report.of_columns import numbers_of, report_columns
 
     seed = _seed(options["seed"], conventions.ties, has_intervals=False)

@@ -218,17 +218,24 @@ def checked_run(run: Run) -> Run:
 
 
 def split_repeats(
-    named: Mapping[str, str], repeats: Mapping[str, Sequence[str]]
+    named: Mapping[str, str], repeats: Mapping[str, Sequence[str]], form: str | None = None
 ) -> tuple[dict[str, str], dict[str, Sequence[str | Run]]]:
-    """Return the files that hold one run, and systems that were run several times: also tables with a column for it."""
-    from deadheat.evaluation.repeats import runs_by_repeat
+    """Return the files that hold one run, and systems that were run several times: also tables with a column for it.
+
+    `form` is the name of the format of the runs, if that is known.
+    """
+    from deadheat.data.tables import REPEAT
+    from deadheat.io.formats import has_column
 
     options = asked()
     found: dict[str, Sequence[str | Run]] = {}
     for name, path in {} if options.get("engine") or options.get("spans") else named.items():
-        is_ascending = bool(options.get("ascending"))
-        if runs := runs_by_repeat(path, name=name, columns=named_columns("run"), ascending=is_ascending):
-            found[name] = runs
+        if has_column(Path(path), REPEAT, form):
+            from deadheat.evaluation.repeats import runs_by_repeat
+
+            is_ascending = bool(options.get("ascending"))
+            if runs := runs_by_repeat(path, name=name, columns=named_columns("run"), ascending=is_ascending):
+                found[name] = runs
     return {name: path for name, path in named.items() if name not in found}, {**found, **repeats}
 
 
@@ -325,8 +332,8 @@ def _made_up(path: str, default: str) -> str:
 def check_inputs(paths: Sequence[str]) -> None:
     """Raise an error that names every file that cannot be read, and refuse a stream that is named twice."""
     from deadheat.io.engines import is_remote, parquet_files
-    from deadheat.io.source import readable
-    from deadheat.io.sources import file_in, in_catalogue, responses_in
+    from deadheat.io.source import in_catalogue, readable
+    from deadheat.io.sources import file_in, responses_in
 
     _check_engine()
     wrong, in_engine = [], asked().get("engine")
@@ -446,7 +453,7 @@ class FormatChoice(click.Choice[str]):
     @property
     def choices(self) -> tuple[str, ...]:
         """The names, the most useful first."""
-        from deadheat.report.formats import formats_of
+        from deadheat.report.model import formats_of
 
         return tuple(formats_of(self.parts))
 
@@ -543,7 +550,7 @@ class Output:
 
     def print(self, report: Report) -> None:
         """Write a report."""
-        from deadheat.report.formats import report_formats
+        from deadheat.report.model import report_formats
 
         if self.table is not None:
             held = {table.key: table for table in report.tables}
@@ -563,7 +570,7 @@ class Output:
 
 def _format_of(path: str | None, parts: Collection[str]) -> str:
     """Return the format that the name of an output means."""
-    from deadheat.report.formats import formats_of, report_formats
+    from deadheat.report.model import formats_of, report_formats
 
     suffix = "" if path in {None, STDOUT} else Path(str(path)).suffix.lower()
     own = formats_of(parts)

@@ -567,7 +567,7 @@ def grouping_of(
 
 def measures_of(options: Mapping[str, Any]) -> tuple[Measure, ...]:
     """Return the measures that -m was given, by default those of an evaluation; with --spans as they are of spans."""
-    from deadheat.evaluation.evaluate import parse_measures
+    from deadheat.measures.notation import parse_measures
 
     if options.get("spans"):
         from deadheat.evaluation.spans import SPAN_MEASURES, measures_of_spans

@@ -45,7 +45,7 @@ from deadheat.errors import (
     counted,
     generator,
 )
-from deadheat.evaluation.evaluate import EvaluationArguments, checked, evaluate, keys_of, opened, parse_measures
+from deadheat.evaluation.evaluate import EvaluationArguments, checked, evaluate, keys_of, opened
 from deadheat.evaluation.evaluation import Evaluation, labelled_by_none
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.evaluation.intervals import (
@@ -65,7 +65,7 @@ from deadheat.evaluation.scores import Scores, intervals
 from deadheat.evaluation.under import evaluate_many, evaluate_under
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.measures import Measure
-from deadheat.measures.notation import ByMeasure, MeasureLike
+from deadheat.measures.notation import ByMeasure, MeasureLike, parse_measures
 from deadheat.settings import TUKEY, Conventions, Design
 from deadheat.stats.power import check_power
 

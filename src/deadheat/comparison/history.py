@@ -32,7 +32,7 @@ from deadheat.errors import (
     counted,
     three,
 )
-from deadheat.evaluation.evaluate import Measures, opened, parse_measures
+from deadheat.evaluation.evaluate import opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.reconciling import check_conventions, reconciled
@@ -42,7 +42,7 @@ from deadheat.evaluation.under import evaluate_under
 from deadheat.io.guarding import phase
 from deadheat.io.source import path_named
 from deadheat.measures import Measure, parse_measure
-from deadheat.measures.notation import MeasureLike
+from deadheat.measures.notation import MeasureLike, Measures, parse_measures
 from deadheat.measures.orders import StoredMeasure
 from deadheat.measures.unjudged import (
     Unjudged,

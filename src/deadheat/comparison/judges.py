@@ -19,13 +19,13 @@ from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Plottable, Shown
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import NOISE, DataError, Plain, Rng, SwappedFilesError, as_level, by_name, counted, three
-from deadheat.evaluation.evaluate import Measures, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import groups
 from deadheat.evaluation.under import evaluate_under
 from deadheat.io.guarding import phase
 from deadheat.kernels import agreement as order
 from deadheat.measures import Measure
+from deadheat.measures.notation import Measures, parse_measures
 from deadheat.settings import Conventions, Design
 from deadheat.stats import labels
 from deadheat.stats.intervals import interval_bounds, jackknife_bounds

@@ -25,7 +25,7 @@ from deadheat.errors import (
     counted,
     three,
 )
-from deadheat.evaluation.evaluate import evaluate, opened, parse_measures
+from deadheat.evaluation.evaluate import evaluate, opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved
 from deadheat.io.formats import COMPRESSED, SUFFIXES
@@ -35,7 +35,7 @@ from deadheat.io.objects import read_text
 from deadheat.io.records import Records, Wanted, read_records
 from deadheat.io.source import path_named
 from deadheat.io.values import DecimalColumn, given_decimal
-from deadheat.measures.notation import MeasureLike, measure_named
+from deadheat.measures.notation import MeasureLike, measure_named, parse_measures
 
 NAMES = {
     "task": ("task", "task_name", "dataset", "collection"),

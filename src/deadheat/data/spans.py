@@ -23,7 +23,8 @@ from deadheat.errors import (
     shown,
     three,
 )
-from deadheat.io.passages import ANSWERABLE, OFFSETS, TEXT, read_passages
+from deadheat.io.kinds import ANSWERABLE
+from deadheat.io.passages import OFFSETS, TEXT, read_passages
 from deadheat.io.records import Wanted, as_text, read_records
 
 OVERLAP_OF = ("span", "chunk", "any")

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.data.ranks import warn_of_order, warn_of_ranks
+from deadheat.data.doubts import warn_of_order, warn_of_ranks
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows, ScorePrecision, UnreadRows, round_and_warn
 from deadheat.data.second_keys import ordered_by, rank_tuples
 from deadheat.data.shown import InNotebooks
@@ -31,13 +31,13 @@ from deadheat.errors import (
     counted,
     three,
 )
-from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, has_column, is_too_large, locate, scan
+from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, format_of, has_column, is_too_large, locate, scan
 from deadheat.io.guarding import guarded, phase
-from deadheat.io.kinds import Kind, check_given
+from deadheat.io.kinds import ANSWERABLE, Kind, check_given
 from deadheat.io.mappings import FORMS, Nested, check_mapping, normalized_keys
 from deadheat.io.results import NEAREST, RANKED, RANKED_BY_COLUMN, Pick, Reader, Repeated
-from deadheat.io.source import exceeds, path_named
-from deadheat.io.sources import CATALOGUE, OF_CASES, file_in, in_catalogue, read_object, read_responses, responses_in
+from deadheat.io.source import CATALOGUE, exceeds, in_catalogue, path_named
+from deadheat.io.sources import OF_CASES, file_in, read_object, read_responses, responses_in
 
 HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
 REPEAT = "repeat"  # the column that tells several runs of one system apart
@@ -351,7 +351,10 @@ class Qrels(DocumentTable):
 
     def _read(self, source: Source, progress: Callable[[int, int], None] | None) -> Rows:
         split = None
-        if not isinstance(source, Mapping) and not (self.path and self.path.is_dir()):
+        if self.path is not None and self.path.is_file():
+            self.format = format_of(self.path, self.format).name  # which its first bytes say: they are read once
+        is_table = has_column(self.path, ANSWERABLE, self.format) if self.path else not isinstance(source, Mapping)
+        if is_table:
             from deadheat.io.passages import split_unanswerable  # of dicts it is an empty one
 
             split = split_unanswerable(source, self.path, self.columns, self.where)

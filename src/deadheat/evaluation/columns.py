@@ -12,7 +12,6 @@ from deadheat.arrays import FloatArray
 from deadheat.data.rows import ScorePrecision, blocks_of, round_and_warn
 from deadheat.data.tables import LOWER_FIRST, DocumentTable, Qrels, Run, Source, label_of, path_of
 from deadheat.errors import ColumnError, ParameterError, Rng, SourceTypeError, generator
-from deadheat.evaluation.evaluate import Measures, parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.under import evaluate_under
 from deadheat.evaluation.warned import warn
@@ -22,6 +21,7 @@ from deadheat.io.guarding import guarded
 from deadheat.io.kinds import KEYS, check_given
 from deadheat.io.sources import file_in
 from deadheat.measures import Custom, Measure
+from deadheat.measures.notation import Measures, parse_measures
 from deadheat.placements.contiguous import Contiguous, are_tied, find_judged
 from deadheat.settings import Conventions
 

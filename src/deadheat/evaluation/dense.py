@@ -27,14 +27,13 @@ from deadheat.errors import (
     generator,
     whole,
 )
-from deadheat.evaluation.evaluate import parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.sampled import POSITIVES, sampled_scores
 from deadheat.evaluation.saved import ENCODING, SCHEMAS, DocumentKind, columns_of, packed
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.under import score_of
 from deadheat.measures import Measure
-from deadheat.measures.notation import MeasureLike
+from deadheat.measures.notation import MeasureLike, parse_measures
 from deadheat.placements import policies
 from deadheat.placements.dense import Counted, count_dense, ids_at
 from deadheat.placements.embeddings import SIMILARITIES, count_embeddings

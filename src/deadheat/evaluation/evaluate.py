@@ -4,11 +4,11 @@ And evaluate_beside(): the same beside a rule that breaks ties, to see what one 
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from pathlib import Path
-from typing import Any, TypeAlias, TypeGuard, Unpack, cast, overload
+from typing import Any, TypeGuard, Unpack, cast, overload
 
 import numpy as np
 import polars as pl
@@ -30,8 +30,8 @@ from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.io.mappings import is_id
 from deadheat.io.results import is_of_chroma
 from deadheat.io.splitting import in_pieces
-from deadheat.measures import AP, RR, Measure, P, R, nDCG, parse_measure
-from deadheat.measures.notation import MeasureLike, split_notation
+from deadheat.measures import Measure
+from deadheat.measures.notation import Measures, parse_measures
 from deadheat.placements import policies
 from deadheat.placements.place import open_pair
 from deadheat.settings import ConventionArguments, Conventions
@@ -85,9 +85,6 @@ class Evaluations(Shown, dict[str, Evaluation]):
             yield from (((name, *parts), number) for parts, number in one.named_numbers())
 
 
-DEFAULT_MEASURES: tuple[Measure, ...] = (nDCG() @ 10, AP(), RR(), P() @ 10, R() @ 100)
-
-
 class EvaluationArguments(ConventionArguments, total=False):
     """The keyword arguments of :func:`evaluate`, for type checkers."""
 
@@ -101,9 +98,6 @@ class EvaluationArguments(ConventionArguments, total=False):
     weights: Weights | None
     queries: Source | None
     judge: Source | None
-
-
-Measures: TypeAlias = MeasureLike | Iterable[MeasureLike] | None
 
 
 @overload
@@ -402,29 +396,6 @@ def opened(evaluation: object) -> Evaluation:
     if not isinstance(evaluation, str | Path):
         raise ParameterError(given=Plain(type(evaluation).__name__), allowed="an Evaluation or the path of a saved one")
     return load_evaluation(evaluation)
-
-
-def parse_measures(measures: MeasureLike | Iterable[MeasureLike] | None) -> tuple[Measure, ...]:
-    """Return the given measures, each once; the default ones for None."""
-    if measures is None:
-        return DEFAULT_MEASURES
-    if isinstance(measures, str | Measure | type):
-        measures = [measures]
-    if not isinstance(cast("object", measures), Iterable):
-        raise ParameterError(
-            argument="measures", given=measures, allowed="a measure, its notation such as 'nDCG@10', or a list of them"
-        )
-    parts = (part for one in measures for part in (split_notation(one) if isinstance(one, str) else (one,)))
-    chosen = tuple(dict.fromkeys(map(parse_measure, parts)))
-    if not chosen:
-        raise ParameterError("names no measure", hint="write one, such as 'nDCG@10'", argument="measures")
-    names = [name for measure in chosen for name in {str(measure), measure.label}]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ParameterError(
-            f"two different measures are named {twice!r}", hint="give each custom measure a name of its own"
-        )
-    return chosen
 
 
 @dataclass(frozen=True)

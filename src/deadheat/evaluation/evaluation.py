@@ -51,12 +51,11 @@ from deadheat.evaluation.intervals import (
     strata_of,
     weights_of,
 )
-from deadheat.evaluation.levels import leveled
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.io.guarding import check_threads
 from deadheat.measures import MaxRel, Measure, parse_measure
-from deadheat.measures.notation import ByMeasure, MeasureLike
+from deadheat.measures.notation import ByMeasure, MeasureLike, leveled
 from deadheat.placements.contiguous import kept
 from deadheat.placements.lists import Lists
 from deadheat.placements.placements import Placements

@@ -8,12 +8,12 @@ import polars as pl
 from deadheat.data.spans import OVERLAP_OF, Spans
 from deadheat.data.tables import Source
 from deadheat.errors import NOISE, MeasureError, ParameterError, Plain
-from deadheat.evaluation.evaluate import EvaluationArguments, evaluate, parse_measures
+from deadheat.evaluation.evaluate import EvaluationArguments, evaluate
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.spans import SPAN_MEASURES
 from deadheat.measures import Abstain, Measure, NumQ, NumRet
 from deadheat.measures.coverage import CoverageMeasure
-from deadheat.measures.notation import MeasureLike
+from deadheat.measures.notation import MeasureLike, parse_measures
 
 OVERLAPS = (0.1, 0.25, 0.5, 0.75, 1.0)
 

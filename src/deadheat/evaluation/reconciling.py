@@ -16,14 +16,13 @@ from deadheat.data.changes import Changes, changes
 from deadheat.data.rows import MemoryRows
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import Advice, ColumnError, DataError, NotKeptError, ParameterError, Plain, changed, counted, three
-from deadheat.evaluation.evaluate import parse_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.under import evaluate_under
 from deadheat.evaluation.warned import warn
 from deadheat.io.records import Wanted, read_records
 from deadheat.io.source import path_named
 from deadheat.measures import MaxRel, Measure, NumRet
-from deadheat.measures.notation import MeasureLike
+from deadheat.measures.notation import MeasureLike, parse_measures
 from deadheat.measures.orders import StoredMeasure
 from deadheat.measures.unjudged import deepest_counted, has_ends
 from deadheat.placements.contiguous import Kept, KeptRows

@@ -11,16 +11,16 @@ from functools import partial
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, members
-from deadheat.data.alike import alike
+from deadheat.data.doubts import alike
 from deadheat.data.rows import UnreadRows
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import Advice, DataError, ParameterError, Rng, counted, three
 from deadheat.evaluation.evaluation import Evaluation, helped_by
 from deadheat.evaluation.filling import Filling, filling
-from deadheat.evaluation.levels import at_level
 from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
 from deadheat.io.guarding import phase
 from deadheat.measures import Measure
+from deadheat.measures.notation import at_level
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.measures.unjudged import (
     as_placed,
@@ -75,7 +75,8 @@ def evaluate_many(
     is_drawn = conventions.ties == "random" or any(isinstance(one, OrdersMeasure) for one in measures)
     are_of_queries = not any(one.only_total for one in measures)  # others look at all queries at once
     are_open = qrels.open_to is not None or any(run.are_failures_open for run in runs)
-    if is_plain and not is_drawn and are_of_queries and not are_open and can_be_together(qrels, runs):
+    can_share = len(runs) > 1 and is_plain and not is_drawn and are_of_queries and not are_open
+    if can_share and can_be_together(qrels, runs):
         yield from _together(conventions, qrels, runs, measures, rule)
         return
     for run, rng in zip(runs, rngs or [None] * len(runs), strict=True):
@@ -211,7 +212,7 @@ def evaluation_of(  # noqa: PLR0917 - what an evaluation is made of
     lacking: tuple[str, ...],
 ) -> Evaluation:
     """Return the evaluation of a run that has been placed and scored, with what is to be known of its ids."""
-    found = alike(qrels, run, lacking, placements.unjudged_queries)
+    found = alike(qrels.rows, run.rows, lacking, placements.unjudged_queries)
     return Evaluation(
         scores,
         name=run.name,

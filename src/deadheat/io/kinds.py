@@ -13,6 +13,7 @@ VALUE_COLUMN: dict[Kind, str] = {"qrels": "relevance", "run": "score"}
 KEYS = ("query_id", "doc_id")
 
 SUBTOPIC = "subtopic"  # of qrels, a column that few have
+ANSWERABLE = "answerable"  # as rare: false of a query without an answer
 TEXTS = (*KEYS, SUBTOPIC)  # all columns but the one with numbers
 _SUBTOPIC_NAMES = (SUBTOPIC, "subtopic_id", "iteration", "iter", "aspect", "intent")
 

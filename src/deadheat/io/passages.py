@@ -10,9 +10,9 @@ from typing import Any, cast
 import polars as pl
 
 from deadheat.errors import ABSENT, ColumnError, DataError, MalformedRowError, Plain, SourceTypeError, did_you_mean
-from deadheat.io.formats import ending, has_column
+from deadheat.io.formats import ending
 from deadheat.io.guarding import guarded
-from deadheat.io.kinds import VALUE_COLUMN, Kind, names_of, resolve_columns
+from deadheat.io.kinds import ANSWERABLE, VALUE_COLUMN, Kind, names_of, resolve_columns
 from deadheat.io.mappings import text_of_ids
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.records import Wanted, read_records
@@ -20,7 +20,6 @@ from deadheat.io.results import results_in, value_at
 
 OFFSETS = ("start", "end")
 TEXT = "text"
-ANSWERABLE = "answerable"
 NAMES = {
     "query_id": names_of("qrels")["query_id"],
     # the id of a chunk of LangChain or LlamaIndex is not that of its document
@@ -267,7 +266,7 @@ def split_unanswerable(
     source : object
         What `Qrels` takes, or dicts; other sources than tables have no columns.
     path : pathlib.Path or None
-        If it is a file.
+        If it is a file, which has the column.
     columns : mapping of str to str
         Names that the user says.
     where : str
@@ -312,7 +311,7 @@ def split_unanswerable(
 def _with_flags(source: object, path: Path | None) -> pl.DataFrame | None:
     """Return a table with the column as a frame; None of anything else."""
     if path is not None:
-        return read_records(path, None, Wanted(what="judgments")).frame if has_column(path, ANSWERABLE) else None
+        return read_records(path, None, Wanted(what="judgments")).frame
     if isinstance(source, list):
         are_dicts = bool(source) and all(isinstance(row, Mapping) for row in source)
         has_any = are_dicts and any(ANSWERABLE in row for row in source)

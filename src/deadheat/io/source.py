@@ -48,6 +48,7 @@ HEAD = 1 << 16
 MOSTLY_TEXT = 8  # in text, fewer than one byte in 8 is NUL; in UTF-16 about every other is
 _CONVERT = "convert it first, for instance with iconv -f cp1252 -t utf-8"
 _EXCEL = 'in Excel save it as "CSV UTF-8", or '
+CATALOGUE = "ir_datasets:"  # before the name of a data set
 PATTERN = frozenset("*?[")  # in the name of a file: characters that stand for others
 BOM = b"\xef\xbb\xbf"
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -63,6 +64,11 @@ _FOREIGN = {
     b"\xff\xfe": "UTF-16 text (save it as UTF-8)",
     b"\xfe\xff": "UTF-16 text (save it as UTF-8)",
 }
+
+
+def in_catalogue(source: object) -> bool:
+    """Return whether a source is a name such as ``ir_datasets:vaswani``."""
+    return isinstance(source, str) and source.startswith(CATALOGUE)
 
 
 def path_named(path: str | os.PathLike[str]) -> Path:

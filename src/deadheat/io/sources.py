@@ -37,11 +37,11 @@ from deadheat.io.kinds import OTHER_KIND, VALUE_COLUMN, Kind
 from deadheat.io.mappings import Nested, is_plain
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.results import Reader, is_of_chroma, nested_of, results_in
+from deadheat.io.source import CATALOGUE, in_catalogue
 from deadheat.io.values import check_ids_of_row, is_number
 
 OF_CASES = "judgments are the expected ids of labelled cases"
 SWAPPED = "were qrels and run given in the wrong order?"
-CATALOGUE = "ir_datasets:"  # before the name of a data set
 _CASES = "deadheat.benchmark.cases.model"  # on a higher floor, as the next: known by name
 _EVALUATIONS = "deadheat.evaluation."
 _SPARK = "pyspark.sql."  # its frames have a column for every attribute that they are asked for
@@ -87,11 +87,6 @@ def read_object(source: object, kind: Kind, where: str, given: Mapping[str, str]
     recognisers = (_of_spark, _of_mapping, _of_deadheat, _of_data_set, _of_ranx)
     found = (recognise(source, kind, where, given) for recognise in recognisers)
     return next((one for one in found if one is not None), None) or _of_frame(source, kind, where, given)
-
-
-def in_catalogue(source: object) -> bool:
-    """Return whether a source is a name such as ``ir_datasets:vaswani``."""
-    return isinstance(source, str) and source.startswith(CATALOGUE)
 
 
 def _of_frame(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content:

@@ -1,16 +1,29 @@
-"""Reading the notation: ``nDCG@10``, ``P(rel=2)@5``, and names of other tools, some of which mean two things."""
+"""Reading the notation: ``nDCG@10``, ``P(rel=2)@5``, and names of other tools, some of which mean two things.
+
+And which measures an evaluation has: those that are named, or the default ones, at its lowest relevant level.
+"""
 
 import ast
 import inspect
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
-from deadheat.errors import MeasureError, Plain, UnknownMeasureError, as_given, did_you_mean, joined, literal
+from deadheat.errors import (
+    MeasureError,
+    ParameterError,
+    Plain,
+    UnknownMeasureError,
+    as_given,
+    did_you_mean,
+    joined,
+    literal,
+)
 from deadheat.measures.base import ALIASES, PRESETS, REGISTRY, Measure
 
+DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 # Names of several words, or with a hyphen as ndeval and papers have them, which would be read as several measures
 PHRASES = {
     "hit rate": "hit_rate",
@@ -148,6 +161,7 @@ def _word(name: str) -> str:
 
 
 MeasureLike: TypeAlias = Measure | type[Measure] | str  # also a measure of ir_measures, which is read by its notation
+Measures: TypeAlias = MeasureLike | Iterable[MeasureLike] | None
 
 V = TypeVar("V")
 
@@ -388,3 +402,67 @@ def _meant(name: str) -> str:
     if cut is not None and _find(cut["name"]) is not None:
         return f"Did you mean {cut['name'] + '@' + cut['cutoff']!r}?"
     return did_you_mean(name, [*REGISTRY, *ALIASES])
+
+
+def parse_measures(measures: Measures) -> tuple[Measure, ...]:
+    """Return the given measures, each once; the default ones for None."""
+    measures = DEFAULT_MEASURES if measures is None else measures
+    if isinstance(measures, str | Measure | type):
+        measures = [measures]
+    if not isinstance(cast("object", measures), Iterable):
+        raise ParameterError(
+            argument="measures", given=measures, allowed="a measure, its notation such as 'nDCG@10', or a list of them"
+        )
+    parts = (part for one in measures for part in (split_notation(one) if isinstance(one, str) else (one,)))
+    chosen = tuple(dict.fromkeys(map(parse_measure, parts)))
+    if not chosen:
+        raise ParameterError("names no measure", hint="write one, such as 'nDCG@10'", argument="measures")
+    names = [name for measure in chosen for name in {str(measure), measure.label}]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ParameterError(
+            f"two different measures are named {twice!r}", hint="give each custom measure a name of its own"
+        )
+    return chosen
+
+
+def at_level(measures: Iterable[Measure], rel: float | None) -> tuple[Measure, ...]:
+    """Return the measures that are computed: those with a lowest relevant level that they do not name have `rel`.
+
+    Parameters
+    ----------
+    measures : iterable of Measure
+    rel : float or None
+        None: measures stay as they are.
+
+    Examples
+    --------
+    >>> from deadheat import parse_measure
+    >>> at_level(map(parse_measure, ["P@5", "AP(rel=3)", "nDCG@10"]), 2)
+    (P(rel=2)@5, AP(rel=3), nDCG@10)
+    """
+    listed = list(measures)
+    for measure in listed:
+        own, default = getattr(measure, "rel", None), default_rel(measure)
+        if rel is not None and measure.names_rel and own == default != rel:
+            raise ParameterError(
+                f"cannot be combined with {measure}, which names the default, rel={default:g}",
+                argument="rel",
+                given=rel,
+                hint="leave it out, and name each level that is not the default in its measure",
+            )
+    return tuple(dict.fromkeys(leveled(one, rel) for one in listed))
+
+
+def leveled(measure: Measure, rel: float | None) -> Measure:
+    """Return a measure with the lowest relevant level `rel`, if it has one and names none."""
+    default = default_rel(measure)
+    if rel is None or default in {None, rel} or measure.names_rel or getattr(measure, "rel", None) != default:
+        return measure
+    return measure(rel=rel)
+
+
+def default_rel(measure: Measure) -> float | None:
+    """Return the lowest relevant level that a measure has by default; None if it has no such level."""
+    of_class = type(measure).__dataclass_fields__.get("rel")
+    return None if of_class is None else float(of_class.default)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray, run_starts, spans
-from deadheat.data.alike import nearly_equal
+from deadheat.data.doubts import nearly_equal
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError, counted, three

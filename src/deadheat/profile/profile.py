@@ -27,7 +27,6 @@ from deadheat.errors import (
     whole,
 )
 from deadheat.evaluation.evaluate import (
-    Measures,
     RuleDifference,
     check_rule,
     difference_of,
@@ -35,14 +34,13 @@ from deadheat.evaluation.evaluate import (
     evaluate,
     evaluate_beside,
     keys_of,
-    parse_measures,
 )
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.warned import warn
 from deadheat.io.mappings import check_number
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.discounted import LOWEST_POSITIVE
-from deadheat.measures.notation import MeasureLike
+from deadheat.measures.notation import MeasureLike, Measures, parse_measures
 from deadheat.placements.place import open_pair
 from deadheat.placements.placements import Placements
 from deadheat.profile.grouping import Grouped, find_decimals, find_grid, find_levels, grouped, ties_of

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from xml.etree import ElementTree as ET
 
 from deadheat.errors import ColumnError, counted, on_terminal, printable
-from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Cell, NumberCell, Report, Table, notation_of, plain
+from deadheat.report.model import Cell, NumberCell, Report, ReportFormat, Table, notation_of, plain, register
 
 if TYPE_CHECKING:
     from deadheat.gates import Check, GateResult

@@ -9,8 +9,17 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from deadheat.errors import printable
-from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import MOST_SIDE_BY_SIDE, Bar, Cell, NumberCell, Report, Table, format_cell
+from deadheat.report.model import (
+    MOST_SIDE_BY_SIDE,
+    Bar,
+    Cell,
+    NumberCell,
+    Report,
+    ReportFormat,
+    Table,
+    format_cell,
+    register,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment

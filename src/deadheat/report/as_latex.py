@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from deadheat.errors import on_terminal, printable
-from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Cell, NumberCell, Report, Table, format_cell
+from deadheat.report.model import Cell, NumberCell, Report, ReportFormat, Table, format_cell, register
 
 ESCAPES = {
     "\\": r"\textbackslash{}",

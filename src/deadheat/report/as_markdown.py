@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from deadheat.errors import printable
-from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Cell, Column, NumberCell, Report, Span, Table, format_cell
+from deadheat.report.model import Cell, Column, NumberCell, Report, ReportFormat, Span, Table, format_cell, register
 
 HEADINGS = {"measure": "Metric", "value": "Value"}  # of the tables with intervals
 BLOCK = re.compile(r"^(\d*)([#>+.)-])")  # at the beginning of an item: a heading, a quotation, another list

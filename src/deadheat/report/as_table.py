@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deadheat.report.formats import ReportFormat, register
-from deadheat.report.model import Report
+from deadheat.report.model import Report, ReportFormat, register
 
 if TYPE_CHECKING:
     from rich.text import Text

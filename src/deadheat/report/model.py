@@ -3,14 +3,23 @@
 Numbers are rounded here only.
 """
 
+from __future__ import annotations
+
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache
+from importlib import import_module
 from itertools import chain
 from operator import methodcaller
-from typing import Any, TypeAlias, TypeVar
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+import deadheat.report
 from deadheat.errors import joined, percentage, rounded
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 MARK, OF_FEW, LACKING, BEYOND = "*", "°", "#", "!"
 """Behind a number, one meaning each: significant, of few queries, without some queries, out of reach."""
@@ -21,6 +30,8 @@ LOW, LINE, HIGH, MIDDLE, ZERO, CROSSED = "├─┤●┊┼"
 DOUBT = "?"  # behind an interval that cannot be known
 COARSE_ERROR = 0.1  # of a share: shown without a decimal
 MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
+LAST = 100  # place of a format
+_registered: list[ReportFormat] = []
 
 Cell: TypeAlias = "bool | float | str | tuple[str, ...] | NumberCell | Span | Bar | None"
 """A float is rounded where it is printed, an int (a count) is not; None and NaN mean "no value"."""
@@ -237,7 +248,7 @@ class Table:
         groups = [group for row in self.rows for group in row.cells]
         return [all(isinstance(group[n], str | tuple) for group in groups) for n in range(len(self.columns))]
 
-    def with_groups_as_rows(self) -> "Table":
+    def with_groups_as_rows(self) -> Table:
         """Return the table with the name of the group as the last label, and a row for each; without groups, itself."""
         if not self.is_grouped:
             return self
@@ -252,7 +263,7 @@ class Table:
         """Whether a column holds spans, or bars."""
         return any(isinstance(cell, kind) for cell in self.cells_of(place))
 
-    def select(self, places: Sequence[int]) -> "Table":
+    def select(self, places: Sequence[int]) -> Table:
         """Return the table with some of its columns, in another order if the places are."""
         if list(places) == list(range(len(self.columns))):
             return self
@@ -262,14 +273,14 @@ class Table:
         main = list(places).index(self.main) if self.main in places else 0
         return replace(self, columns=tuple(self.columns[n] for n in places), rows=rows, main=main)
 
-    def with_names(self, shortened: Callable[[Sequence[str]], Sequence[str]]) -> "Table":
+    def with_names(self, shortened: Callable[[Sequence[str]], Sequence[str]]) -> Table:
         """Return the table with the names of systems in its columns of such shortened."""
         columns, rows = (*self.labels, *self.columns), [(*row.labels, *row.cells[0]) for row in self.rows]
         names = list(dict.fromkeys(str(row[n]) for n, column in enumerate(columns) if column.is_name for row in rows))
         short = dict(zip(names, shortened(names), strict=True))
         return replace(self, rows=_changed(self.rows, lambda text: short.get(text, text)))
 
-    def with_pairs(self) -> "Table":
+    def with_pairs(self) -> Table:
         """Return the table with system and baseline as one label, if both are labels."""
         keys = [column.key for column in self.labels]
         if not {"system", "baseline"} <= {*keys}:
@@ -285,12 +296,12 @@ class Table:
             self, labels=(*own, pair), rows=tuple(replace(row, labels=tuple(merged(row.labels))) for row in self.rows)
         )
 
-    def for_people(self, *, drawn: bool = False) -> "Table":
+    def for_people(self, *, drawn: bool = False) -> Table:
         """Return the table without what is data only, and without drawings unless they are wanted."""
         shown = [n for n, column in enumerate(self.columns) if not (column.is_data or column.is_detail)]
         return self.select([n for n in shown if drawn or not self.holds(n, Bar)])
 
-    def for_data(self) -> "Table":
+    def for_data(self) -> Table:
         """Return the table without drawings, each span as two numbers."""
         table = self.select([n for n in range(len(self.columns)) if not self.holds(n, Bar)])
         spans = [table.holds(n, Span) for n in range(len(table.columns))]
@@ -461,7 +472,7 @@ class Report:
                     if isinstance(cell, str | tuple):
                         yield from (cell,) if isinstance(cell, str) else cell
 
-    def with_texts(self, change: Callable[[str], str]) -> "Report":
+    def with_texts(self, change: Callable[[str], str]) -> Report:
         """Return the report with every text that people read changed; lines of the closing stay lines."""
         closing = "\n".join(map(change, self.closing.split("\n")))
         tables, facts = _changed((self.tables, self.facts), change)
@@ -658,3 +669,60 @@ def count_cell(value: float | None) -> Cell:
     if value is None or not math.isfinite(value):
         return value
     return round(value) if math.isclose(value, round(value), rel_tol=1e-9, abs_tol=1e-9) else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportFormat:
+    """A format of reports.
+
+    Attributes
+    ----------
+    name : str
+        What ``--format`` takes.
+    suffixes : tuple of str
+        How the names of such files end.
+    write : callable
+        Takes a report and, as `digits`, the decimals of its numbers (None: the usual ones), and returns the text.
+    needs : str
+        What a report must have, as a command says of its own: "document" (it is read as a whole), "rows" (its first
+        table has a number in each cell), "scores" (its tables are of scores or their differences), "runs" (they are
+        those of evaluated runs), "gates" (it is of a `GateResult`); empty: any report can be printed so.
+    is_data : bool
+        Whether it has no place for notes and warnings, which then go to standard error.
+    draw : callable or None
+        Takes a report, and the `width` of a screen too, and returns styled text.
+    place : int
+        Its position in the list of choices.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    write: Callable[..., str]
+    needs: str = ""
+    is_data: bool = False
+    draw: Callable[..., Text] | None = None
+    place: int = LAST
+
+
+def register(form: ReportFormat) -> None:
+    """Make a format known by its name."""
+    _registered.append(form)
+
+
+def load(prefix: str) -> None:
+    """Import the files of this package whose names begin so: each registers what it has."""
+    for file in iter_modules(deadheat.report.__path__):
+        if file.name.startswith(prefix):
+            import_module(f"deadheat.report.{file.name}")
+
+
+@cache
+def report_formats() -> dict[str, ReportFormat]:
+    """Return every format by its name."""
+    load("as_")
+    return {form.name: form for form in sorted(_registered, key=lambda form: form.place)}
+
+
+def formats_of(parts: Collection[str]) -> dict[str, ReportFormat]:
+    """Return the formats for reports that have some of what formats need."""
+    return {name: form for name, form in report_formats().items() if not form.needs or form.needs in parts}

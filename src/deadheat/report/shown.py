@@ -13,7 +13,6 @@ from deadheat.placements.placements import Placements
 from deadheat.report.as_html import fragment
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
-from deadheat.report.formats import load
 from deadheat.report.model import (
     PAGES,
     QUERY,
@@ -23,6 +22,7 @@ from deadheat.report.model import (
     Report,
     count_cell,
     format_cell,
+    load,
     said,
     share,
     shows,

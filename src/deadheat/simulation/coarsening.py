@@ -39,20 +39,13 @@ from deadheat.errors import (
     is_number,
     whole,
 )
-from deadheat.evaluation.evaluate import (
-    EvaluationArguments,
-    are_runs,
-    evaluate,
-    evaluate_beside,
-    keys_of,
-    parse_measures,
-)
+from deadheat.evaluation.evaluate import EvaluationArguments, are_runs, evaluate, evaluate_beside, keys_of
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import TieSpread
 from deadheat.evaluation.warned import warn
 from deadheat.io.guarding import check_threads
 from deadheat.measures import Measure
-from deadheat.measures.notation import ByMeasure, MeasureLike
+from deadheat.measures.notation import ByMeasure, MeasureLike, parse_measures
 from deadheat.measures.orders import RULE_OF_THREE
 from deadheat.placements.placements import Placements
 from deadheat.settings import Conventions

@@ -48,12 +48,12 @@ COMPRESSED: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
 SUFFIXES = {suffix: form.name for form in FORMATS.values() for suffix in form.suffixes}
 
 
-def has_column(path: Path, name: str) -> bool:
+def has_column(path: Path, name: str, form: str | None = None) -> bool:
     """Tell whether a file is a table with a column, beside those of qrels and runs.
 
-    First by its first bytes: to look closer may be to parse all of it.
+    First by its format, if that is known, and its first bytes: to look closer may be to parse all of it.
     """
-    if not path.is_file():
+    if not path.is_file() or (form is not None and FORMATS[form].columns is None):
         return False
     head = plain_head(path)
     if head is None:

@@ -1,17 +1,27 @@
-"""Ranks beside scores: whether they contradict each other, looked for in the first queries of a run."""
+"""What looks wrong in qrels and runs: ranks that contradict scores, and ids that look alike and are not equal.
 
+Ids may be in another Unicode form, in another case, or with blanks. The first queries of a run, or documents, are
+looked at.
+"""
+
+import unicodedata
 import warnings
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from deadheat.data.rows import LazyRows, Rows
 from deadheat.errors import DeadheatWarning, counted
 from deadheat.io.formats.base import ROWS
 from deadheat.io.mappings import Nested
 
+LOOKED = 100  # documents of each side that are looked at
+NAMES = {"query": "queries", "document": "documents"}
+ONE_FORM = " (normalize_ids='NFC' or --normalize-ids NFC makes one of them)"
+FORM, CASE = "Unicode form (NFC, NFD)", "case or in blanks around them"
 QUERIES = 1000  # of a run, that are looked at
 ADVICE = "Higher scores rank first; ascending=True (--ascending) puts lower ones first"
 FEWEST = 3  # documents of a query, or queries, from which an order says something
@@ -95,3 +105,72 @@ def _rises(scores: Collection[Any]) -> bool:
 
 def _warn(problem: str, advice: str = ADVICE) -> None:
     warnings.warn(f"{problem} {advice}".strip(), DeadheatWarning, stacklevel=6)
+
+
+def composed(text: str) -> str:
+    """Return a text in Unicode's form NFC."""
+    return unicodedata.normalize("NFC", text)
+
+
+def plain(text: str) -> str:
+    """Return a text in NFC, without blanks around it and in lower case."""
+    return composed(text).strip().casefold()
+
+
+DIFFERENCES: dict[str, Callable[[str], str]] = {FORM: composed, CASE: plain}
+
+
+def nearly_equal(some: Iterable[str], others: Iterable[str], what: str = "query") -> str:
+    """Return how many ids of one side are ids of the other but for their form or case; empty if none is.
+
+    Parameters
+    ----------
+    some, others : iterable of str
+        Without those that are equal.
+    what : {"query", "document"}
+
+    Examples
+    --------
+    >>> nearly_equal(["q1", "Mu\u0308ller"], ["q2", "M\u00fcller"]).partition(":")[0]
+    '1 query of the qrels and of the run differs only in Unicode form (NFC, NFD)'
+    >>> nearly_equal(["Q1", "Q2"], ["q1", "q2"])
+    "2 queries of the qrels and of the run differ only in case or in blanks around them: 'Q1' is 'q1'"
+    """
+    own, those = list(some), list(others)
+    if not (own and those):
+        return ""
+    for difference, same in DIFFERENCES.items():
+        by_form = {same(one): one for one in those}
+        found = [one for one in own if same(one) in by_form]
+        if found:
+            differ = f"differ{'s' * (len(found) == 1)} only in {difference}"
+            example = f"{found[0]!r}" + (f" is {by_form[same(found[0])]!r}" if difference == CASE else ONE_FORM)
+            return f"{counted(len(found), what, NAMES[what])} of the qrels and of the run {differ}: {example}"
+    return ""
+
+
+def alike(qrels: Rows, run: Rows, lacking: Sequence[str], unjudged: Sequence[str]) -> tuple[str, ...]:
+    """Return what looks alike and is not equal: of all queries that one side lacks, and of a few documents.
+
+    Parameters
+    ----------
+    qrels, run : Rows
+    lacking, unjudged : sequence of str
+        Queries of the qrels that the run lacks, and the reverse.
+    """
+    return tuple(filter(None, (nearly_equal(lacking, unjudged), _documents(qrels, run))))
+
+
+def _documents(qrels: Rows, run: Rows) -> str:
+    """Look at some of the first documents that have other letters than ASCII."""
+    if isinstance(qrels, LazyRows) or isinstance(run, LazyRows):
+        return ""  # each look may compute a whole frame
+    judged, retrieved = _some(qrels), _some(run)
+    found = nearly_equal(sorted(judged - retrieved), sorted(retrieved - judged), "document")
+    return f"of the first {LOOKED}, {found}" if found else ""
+
+
+def _some(rows: Rows) -> set[str]:
+    """Return the documents among the first that have other letters than ASCII; a dict may hold ids that are no text."""
+    first: Sequence[object] = rows.some_documents(LOOKED)
+    return {one for one in first if isinstance(one, str) and not one.isascii()}
