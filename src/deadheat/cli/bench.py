@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+import deadheat as dh
 from deadheat.cli.app import BAD_DATA, error_message, refuse, refuse_if, say
 from deadheat.cli.files import (
     INPUT,
@@ -191,8 +192,6 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
     DIR gets one Parquet file per run, the evaluations, bench.json and report.md. After an interruption, the same
     command resumes with the unfinished runs.
     """
-    from deadheat.benchmark.bench import bench as run_bench
-    from deadheat.benchmark.cases import read_cases
     from deadheat.benchmark.languages import normalised
     from deadheat.benchmark.report import data_of_bench, main_of, report_bench, subjects_of
 
@@ -207,12 +206,12 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
     language = normalised(options["language"])
     own = {"id_pattern": options["id_pattern"], "language": language, "columns": options["columns"]}
     with warnings.catch_warnings(record=True, action="always") as caught:
-        sets = [read_cases(path, format=options["input_format"], **own) for path in cases]
+        sets = [dh.read_cases(path, format=options["input_format"], **own) for path in cases]
         for path, one in zip(cases, sets, strict=True):
             if others := [str(name) for name in one.by_language() if language is not None and name != language]:
                 kept = f"those in {', '.join(others)} of {path} keep theirs"
                 say(f"Warning: --language {language} applies to cases without a language: {kept}")
-        result = run_bench(
+        result = dh.bench(
             sets,
             collection,
             list(options["retrievers"]) or "bm25",
@@ -249,7 +248,6 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
 
 def _rerankers(options: Mapping[str, Any]) -> list[Any]:
     """Return the rerankers; the language model is made of the options that are its own."""
-    from deadheat.benchmark.retrievers import LLM
     from deadheat.benchmark.retrievers.reranking import PROMPT
 
     found: list[Any] = list(options["rerankers"])
@@ -259,7 +257,7 @@ def _rerankers(options: Mapping[str, Any]) -> list[Any]:
     if lacking := [name for name in ("endpoint", "model") if not options[name]]:
         raise click.UsageError(f"--reranker llm needs --{lacking[0]}")
     prompt = Path(options["prompt"]).read_text(encoding="utf-8") if options["prompt"] else PROMPT
-    made = LLM(options["endpoint"], options["model"], api_key_env=options["api_key_env"], prompt=prompt)
+    made = dh.LLM(options["endpoint"], options["model"], api_key_env=options["api_key_env"], prompt=prompt)
     return [made if one == "llm" else one for one in found]
 
 
@@ -345,9 +343,7 @@ def validate(files: tuple[str, ...], *, ontology: str | None, schema: bool, **op
         return
     terms = None
     if ontology is not None:  # read once for all files
-        from deadheat.benchmark.ontology import read_ontology
-
-        terms = read_ontology(ontology)
+        terms = dh.read_ontology(ontology)
     own = {name: options[name] for name in ("id_pattern", "language", "columns")}
     found = [check(path, ontology=terms, format=options["input_format"], **own) for path in files]
     found = [one.told(error_message(one.cause, has_place=False)) if one.cause else one for one in found]

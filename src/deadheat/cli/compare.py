@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import deadheat as dh
 from deadheat.cli.app import missing, refuse, refuse_if
 from deadheat.cli.files import (
     INPUT,
@@ -55,11 +56,6 @@ from deadheat.cli.options import (
 from deadheat.errors import joined
 
 if TYPE_CHECKING:
-    from deadheat.comparison.comparison import Comparison
-    from deadheat.comparison.languages import Languages
-    from deadheat.data.queries import Queries
-    from deadheat.data.tables import Qrels, Run
-    from deadheat.evaluation.evaluation import Evaluation
     from deadheat.measures import Measure
     from deadheat.report.model import Fact, Report
     from deadheat.settings import Conventions
@@ -177,7 +173,7 @@ def _check_tables(options: Mapping[str, Any], output: Output) -> None:
 
 def compare_files(
     qrels: str, named: Mapping[str, str], options: Mapping[str, Any], *, alone: str = ""
-) -> tuple[Comparison, dict[str, Run], Queries | None]:
+) -> tuple[dh.Comparison, dict[str, dh.Run], dh.Queries | None]:
     """Compare runs by name, or saved evaluations where there are no qrels, as the options of a command say.
 
     Parameters
@@ -198,7 +194,6 @@ def compare_files(
     queries : Queries or None
     """
     from deadheat.comparison.comparison import compare_evaluated, compare_under
-    from deadheat.evaluation.evaluate import load_evaluation
     from deadheat.evaluation.under import evaluate_many
     from deadheat.evaluation.warned import warn_of_form
     from deadheat.io.splitting import in_pieces
@@ -211,7 +206,7 @@ def compare_files(
     queries = read_queries(options)
     table = queries if options["cluster"] or options["weights"] else None
     clusters = {"cluster": options["cluster"], "weights": options["weights"], "queries": table}
-    runs: dict[str, Run] = {}
+    runs: dict[str, dh.Run] = {}
     if options.get("repeats") or options.get("spans"):
         evaluations = {}
         for judged, opened in open_pairs(qrels, named):
@@ -222,7 +217,7 @@ def compare_files(
             evaluations |= evaluate_repeats(open_qrels(qrels), options["repeats"], measures, conventions)
         comparison = compare_evaluated(design, evaluations, **clusters)
     elif not qrels:
-        evaluations = {name: load_evaluation(path).called(name) for name, path in named.items()}
+        evaluations = {name: dh.load_evaluation(path).called(name) for name, path in named.items()}
         comparison = compare_evaluated(
             design,
             evaluations,
@@ -245,8 +240,11 @@ def compare_files(
 
 
 def evaluate_repeats(
-    qrels: Qrels, repeats: Mapping[str, Sequence[str | Run]], measures: Sequence[Measure], conventions: Conventions
-) -> dict[str, Evaluation]:
+    qrels: dh.Qrels,
+    repeats: Mapping[str, Sequence[str | dh.Run]],
+    measures: Sequence[Measure],
+    conventions: Conventions,
+) -> dict[str, dh.Evaluation]:
     """Return the evaluation of each system that was run several times, by its name."""
     from deadheat.evaluation.repeats import together
     from deadheat.evaluation.under import evaluate_under
@@ -270,7 +268,7 @@ def evaluate_files(
     name: str = "",
     seed: int | None = None,
     judge: str | None = None,
-) -> tuple[Evaluation, Run]:
+) -> tuple[dh.Evaluation, dh.Run]:
     """Return the evaluation of one run, and the run."""
     from deadheat.evaluation.under import evaluate_under
     from deadheat.evaluation.warned import warn_of_form
@@ -298,11 +296,11 @@ def saved_evaluations(paths: list[str]) -> list[str]:
 
 
 def _report(  # noqa: PLR0917 - what a report is made of
-    comparison: Comparison,
+    comparison: dh.Comparison,
     qrels: str,
-    queries: Queries | None,
+    queries: dh.Queries | None,
     columns: Sequence[str],
-    languages: Languages | None,
+    languages: dh.Languages | None,
     output: Output,
     options: Mapping[str, Any],
 ) -> Report:
@@ -364,10 +362,10 @@ def _report(  # noqa: PLR0917 - what a report is made of
 
 
 def _subjects(
-    comparison: Comparison,
-    queries: Queries | None,
+    comparison: dh.Comparison,
+    queries: dh.Queries | None,
     groupings: Sequence[tuple[str, ...]],
-    languages: Languages | None,
+    languages: dh.Languages | None,
 ) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
     """Yield what figures are drawn of: the comparison, its languages, and its strata if there are any."""
     from deadheat.evaluation.intervals import IntervalOptions, strata_of
@@ -384,7 +382,7 @@ def _subjects(
         yield before, of_each, {"options": IntervalOptions.of(vars(comparison.design), cluster=cluster)}
 
 
-def _of_strata(queries: Queries | None, parts: Mapping[Any, Comparison]) -> list[Fact]:
+def _of_strata(queries: dh.Queries | None, parts: Mapping[Any, dh.Comparison]) -> list[Fact]:
     """Say where the strata are from, and which are small."""
     from deadheat.evaluation.intervals import SMALLEST, label
     from deadheat.report.model import Fact

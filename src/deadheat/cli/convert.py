@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+import deadheat as dh
 from deadheat.cli.app import Command, error_message, refuse_if, say
 from deadheat.cli.files import INPUT, PATH, STDOUT, check_inputs, check_output, standard_output, writing
 from deadheat.cli.options import LIMITS, complete_from, examples, takes
@@ -17,7 +18,6 @@ from deadheat.errors import ColumnError, DataError, MalformedRowError, SwappedFi
 if TYPE_CHECKING:
     import polars as pl
 
-    from deadheat.data.tables import Qrels, Run
     from deadheat.io.formats import Format
     from deadheat.io.kinds import Kind
 
@@ -117,18 +117,18 @@ def convert(  # noqa: PLR0917 - click passes by name
     say(f"{'stdout' if target == STDOUT else target}: {len(frame):,} rows of {what} as {written}{told}")
 
 
-def _with_judgments(qrels: Qrels | Run, path: str, rows: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+def _with_judgments(qrels: dh.Qrels | dh.Run, path: str, rows: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     """Return the rows of qrels with the judgments of a file, and how many these are, in words."""
     from deadheat.data.judgments import add_judgments
 
     refuse_if(
         "subtopic" in rows.columns, f"the qrels have judgments by subtopic, and {path!r} has none: give --no-subtopics"
     )
-    frame, n_added, n_open = add_judgments(cast("Qrels", qrels), Path(path))
+    frame, n_added, n_open = add_judgments(cast("dh.Qrels", qrels), Path(path))
     return frame, f", {n_added:,} of them from {path}; not judged there: {n_open:,}"
 
 
-def _rows_of(table: Qrels | Run, source: str, written: str, *, no_subtopics: bool) -> pl.DataFrame:
+def _rows_of(table: dh.Qrels | dh.Run, source: str, written: str, *, no_subtopics: bool) -> pl.DataFrame:
     """Return the rows to write, of qrels with their subtopics; refuse a format that has no place for these."""
     from deadheat.io.formats import FORMATS
 
@@ -195,24 +195,23 @@ def _named(path: str) -> set[Kind]:
     return qrels | ({"run"} if ".run" in Path(name).suffixes else set())
 
 
-def _read(source: str, kind: Kind | None, from_format: str | None) -> Qrels | Run:
+def _read(source: str, kind: Kind | None, from_format: str | None) -> dh.Qrels | dh.Run:
     """Read a file as the kind that was given, else as the kind that its rows show."""
-    from deadheat.data.tables import Qrels, Run
     from deadheat.io.formats import FORMATS, chosen_format
 
     doubt = "" if kind else _doubt(Path(source), FORMATS[chosen_format(source, from_format)])
     refuse_if(doubt, f"{source!r} {doubt}: give --kind qrels or --kind run")
     if kind is not None:
-        return (Qrels if kind == "qrels" else Run)(source, format=from_format)
+        return (dh.Qrels if kind == "qrels" else dh.Run)(source, format=from_format)
     try:
-        return Run(source, format=from_format)
+        return dh.Run(source, format=from_format)
     except (SwappedFilesError, ColumnError, MalformedRowError) as error:
         if not (Path(source).is_file() or Path(source).is_dir()):
             raise click.UsageError(
                 f"{source!r} holds no run, and can be read only once: give --kind qrels ({error_message(error)})"
             ) from error
         try:
-            return Qrels(source, format=from_format)
+            return dh.Qrels(source, format=from_format)
         except (SwappedFilesError, ColumnError, MalformedRowError):
             raise error from None  # it is neither, and was most likely meant to be a run
 

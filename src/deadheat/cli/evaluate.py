@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+import deadheat as dh
 from deadheat.cli.app import missing, refuse, refuse_if
 from deadheat.cli.compare import evaluate_repeats
 from deadheat.cli.files import (
@@ -58,8 +59,6 @@ from deadheat.io.guarding import phase
 from deadheat.settings import Estimation
 
 if TYPE_CHECKING:
-    from deadheat.data.tables import Run
-    from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.measures import Measure
     from deadheat.report.model import Fact, Report, Table
@@ -292,7 +291,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     output.print(report)
 
 
-def _in_order(sort: str, evaluations: Sequence[Evaluation]) -> list[int]:
+def _in_order(sort: str, evaluations: Sequence[dh.Evaluation]) -> list[int]:
     """Return the places of evaluations as asked for: by a measure, without any the first one, the best one first."""
     if sort == "given":
         return list(range(len(evaluations)))
@@ -318,7 +317,7 @@ def _check_methods(intervals: IntervalOptions, measures: Sequence[Measure], opti
 
 
 def _report(
-    evaluations: Sequence[Evaluation],
+    evaluations: Sequence[dh.Evaluation],
     asked: Mapping[str, Any],
     groupings: Mapping[tuple[str, ...], Grouping | None],
     others: Iterable[Table],
@@ -353,7 +352,7 @@ def _report(
 def _choices(  # noqa: PLR0917 - what evaluations are made of
     spans: str,
     named: Mapping[str, str],
-    evaluations: Sequence[Evaluation],
+    evaluations: Sequence[dh.Evaluation],
     measures: Sequence[Measure],
     conventions: Conventions,
     options: Mapping[str, Any],
@@ -381,7 +380,7 @@ def _choices(  # noqa: PLR0917 - what evaluations are made of
 
 
 def _save(
-    evaluations: Sequence[Evaluation],
+    evaluations: Sequence[dh.Evaluation],
     targets: Sequence[str],
     intervals: IntervalOptions,
     options: Mapping[str, Any],
@@ -447,9 +446,9 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     save_depth: int,
     *,
     form: str | None,
-    repeats: Mapping[str, Sequence[str | Run]],
+    repeats: Mapping[str, Sequence[str | dh.Run]],
     judge: str | None,
-) -> Iterator[tuple[Evaluation, Evaluation | None, tuple[str, str] | None]]:
+) -> Iterator[tuple[dh.Evaluation, dh.Evaluation | None, tuple[str, str] | None]]:
     """Yield the evaluation of each run, and that with ties broken by a rule if there is one.
 
     The third is a document of the run and one of the qrels, if they share none. The qrels are read and checked once; of
@@ -529,7 +528,7 @@ def _evaluate_columns(
             judged.check_duplicates()
             scorings.check_duplicates()
     columns: list[dict[str, Any]] = []
-    first: Evaluation | None = None
+    first: dh.Evaluation | None = None
     with phase("evaluating columns", len(scorings.scores)) as advance:
         for scored in evaluate_each(conventions, judged, scorings, measures, seed, both_ways=True):
             columns.append(numbers_of(scored))

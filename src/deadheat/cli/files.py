@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TextIO, cast
 
 import click
 
+import deadheat as dh
 from deadheat.cli.app import BAD_DATA, CommandError, discard, error_message, reason, refuse, refuse_if, say
 from deadheat.errors import (
     STDIN,
@@ -35,8 +36,6 @@ from deadheat.errors import (
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from deadheat.data.tables import Qrels, Run
-    from deadheat.evaluation.evaluation import Evaluation
     from deadheat.io.engines import FrameEngine
     from deadheat.report.model import Report
 
@@ -138,15 +137,13 @@ def unique_names(paths: Sequence[str], name_of: Callable[[str], str]) -> list[st
     return found
 
 
-def open_qrels(path: str, *, is_checked: bool = True) -> Qrels:
+def open_qrels(path: str, *, is_checked: bool = True) -> dh.Qrels:
     """Read qrels under the options of the command, for its engine if it has one.
 
     They are checked for repeated documents if the command is to check for them; of training data, repeats are usual.
     """
-    from deadheat.data.tables import Qrels
-
     options = asked()
-    read = cast("Qrels | None", _graded(path, "qrels", None)) or Qrels(path, columns=named_columns("qrels"))
+    read = cast("dh.Qrels | None", _graded(path, "qrels", None)) or dh.Qrels(path, columns=named_columns("qrels"))
     qrels = read.normalized(options.get("normalize_ids"))
     if is_checked and options.get("check_duplicates"):
         qrels.check_duplicates()
@@ -161,17 +158,16 @@ def open_qrels(path: str, *, is_checked: bool = True) -> Qrels:
     return changed(qrels, rows=LazyRows(frame), bare=qrels.bare)
 
 
-def _graded(path: str, kind: Literal["qrels", "run"], name: str | None) -> Qrels | Run | None:
+def _graded(path: str, kind: Literal["qrels", "run"], name: str | None) -> dh.Qrels | dh.Run | None:
     """Read what a judge wrote, if --grades says that tables hold that and this is one."""
     given = asked().get("grades")
     if given is None or not GRADED.search(path):
         return None
-    from deadheat.data.judgments import read_judgments
 
-    return read_judgments(path, kind=kind, name=name, **given)
+    return dh.read_judgments(path, kind=kind, name=name, **given)
 
 
-def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool = True) -> Run:
+def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool = True) -> dh.Run:
     """Read and check a run under the options of the command.
 
     Parameters
@@ -184,7 +180,6 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
     keyed : bool, default True
         Whether ties are ordered as --then-by says.
     """
-    from deadheat.data.tables import Run
     from deadheat.io.guarding import guarded
 
     options = asked()
@@ -193,14 +188,14 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
     if options.get("engine"):
         with guarded(path):
             source = _engine().frame(path)
-    run = Run(
+    run = dh.Run(
         source,
         name=name or label(path),
         format=form,
         columns=named_columns("run") if graded is None else None,
         ascending=bool(options.get("ascending")),
     ).noted(() if graded is None else graded.notes)
-    if isinstance(graded, Run) and graded.are_failures_open:
+    if isinstance(graded, dh.Run) and graded.are_failures_open:
         refuse(("ascending",), "is not for --grades bounds: answers without a grade rank last in the values")
         run.failures, run.are_failures_open = graded.failures, True
     if keyed and options.get("then_by"):
@@ -208,7 +203,7 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
     return checked_run(run)
 
 
-def checked_run(run: Run) -> Run:
+def checked_run(run: dh.Run) -> dh.Run:
     """Return a run with its ids and documents as the options of the command want them."""
     options = asked()
     run = run.normalized(options.get("normalize_ids"))
@@ -219,7 +214,7 @@ def checked_run(run: Run) -> Run:
 
 def split_repeats(
     named: Mapping[str, str], repeats: Mapping[str, Sequence[str]], form: str | None = None
-) -> tuple[dict[str, str], dict[str, Sequence[str | Run]]]:
+) -> tuple[dict[str, str], dict[str, Sequence[str | dh.Run]]]:
     """Return the files that hold one run, and systems that were run several times: also tables with a column for it.
 
     `form` is the name of the format of the runs, if that is known.
@@ -228,7 +223,7 @@ def split_repeats(
     from deadheat.io.formats import has_column
 
     options = asked()
-    found: dict[str, Sequence[str | Run]] = {}
+    found: dict[str, Sequence[str | dh.Run]] = {}
     for name, path in {} if options.get("engine") or options.get("spans") else named.items():
         if has_column(Path(path), REPEAT, form):
             from deadheat.evaluation.repeats import runs_by_repeat
@@ -241,7 +236,7 @@ def split_repeats(
 
 def open_pairs(
     qrels: str, runs: Mapping[str, str], *, form: str | None = None, overlap: float | None = None
-) -> Iterator[tuple[Qrels, list[Run]]]:
+) -> Iterator[tuple[dh.Qrels, list[dh.Run]]]:
     """Yield judgments and the runs under them: several that are read together, or of spans each run of chunks.
 
     Parameters
@@ -262,16 +257,15 @@ def open_pairs(
         for piece in in_pieces(list(runs.items()), lambda item: Path(item[1])):
             yield judgments, [open_run(path, name, form=form) for name, path in piece]
         return
-    from deadheat.data.spans import Spans
 
-    spans = Spans(qrels, **{name: options[name] for name in ("overlap", "overlap_of", "documents")})
+    spans = dh.Spans(qrels, **{name: options[name] for name in ("overlap", "overlap_of", "documents")})
     spans = spans if overlap is None else spans.with_overlap(overlap)
     for name, path in runs.items():
         judgments, run = spans.judge(path, name=name, ascending=options["ascending"])
         yield judgments, [run]
 
 
-def labels_of_judge(path: str | None) -> Qrels | None:
+def labels_of_judge(path: str | None) -> dh.Qrels | None:
     """Read the labels of the one judge that an option names, if it names one."""
     from deadheat.data.judgments import as_qrels
 
@@ -280,11 +274,9 @@ def labels_of_judge(path: str | None) -> Qrels | None:
 
 def labels_of(path: str, name: str) -> Any:  # noqa: ANN401 - qrels or a run
     """Read what a judge said, which may be written as a run."""
-    from deadheat.data.tables import Run
-
     with suppress(SwappedFilesError):
         return open_qrels(path)
-    return Run(path, name=name, columns=named_columns("run"))  # grades, which do not rank
+    return dh.Run(path, name=name, columns=named_columns("run"))  # grades, which do not rank
 
 
 def named_columns(kind: str) -> dict[str, str]:
@@ -594,7 +586,7 @@ def _tell(report: Report) -> None:
             say(f"Note: {heading}{fact.text}")
 
 
-def warn_of_nothing_judged(evaluations: Iterable[Evaluation]) -> None:
+def warn_of_nothing_judged(evaluations: Iterable[dh.Evaluation]) -> None:
     """Warn on standard error of each run that retrieves no judged document, for a report that does not."""
     from deadheat.report.conventions import nothing_judged
 

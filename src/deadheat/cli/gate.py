@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import deadheat as dh
 from deadheat.cli.app import GATE_FAILED, refuse, refuse_if, say
 from deadheat.cli.compare import evaluate_files
 from deadheat.cli.files import INPUT, PATH, STDOUT, Output, format_option, output_option
@@ -159,8 +160,6 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     Exit codes: 0 all passed, 1 a gate failed, 2 usage, 3 bad data.
     """
     from deadheat import gates
-    from deadheat.data.queries import Queries
-    from deadheat.evaluation.evaluate import load_evaluation
     from deadheat.report.of_changes import report_gate
 
     files = _given(files)
@@ -175,9 +174,9 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     thresholds = gates.parse_all([*checks, *preset, *options["checks"]])
     intervals = _check_usage(options, of_file, thresholds)
     output = Output(options, [*files, config, options["baseline"], options["queries"], options["judge"]])
-    baseline = load_evaluation(options["baseline"]) if options["baseline"] else None
+    baseline = dh.load_evaluation(options["baseline"]) if options["baseline"] else None
     if len(files) == 1:
-        evaluation = load_evaluation(files[0])
+        evaluation = dh.load_evaluation(files[0])
     else:
         qrels, run = files
         asked = gates.measures_of(thresholds, baseline)
@@ -186,7 +185,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
 
             asked = [*dict.fromkeys(measures_of_spans(asked))]
         evaluation, _ = evaluate_files(qrels, run, conventions, asked, judge=options["judge"])
-    queries = None if options["queries"] is None else Queries(options["queries"])
+    queries = None if options["queries"] is None else dh.Queries(options["queries"])
     if options["weights"]:
         evaluation = evaluation.weighted(options["weights"], queries)
         baseline = baseline and baseline.weighted(options["weights"], queries)

@@ -7,6 +7,7 @@ from typing import IO, Any
 
 import click
 
+import deadheat as dh
 from deadheat.cli.app import error_message, refuse, refuse_if, say
 from deadheat.cli.files import PATH, Output, emit, format_option, output_option, output_options
 from deadheat.cli.options import complete_from, examples, takes
@@ -97,8 +98,6 @@ CLOSING = f"""With your files: deadheat evaluate QRELS RUN... Or go on with thes
 @takes("flags")
 def demo(folder: str | None, *, force: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show on real data why ties matter."""
-    from deadheat.data.tables import Qrels, Run
-    from deadheat.evaluation.evaluate import evaluate
     from deadheat.report.conventions import RULES
     from deadheat.report.model import Fact
     from deadheat.report.of_explanation import MEASURES, report_demo
@@ -111,10 +110,10 @@ def demo(folder: str | None, *, force: bool, **options: Any) -> None:  # noqa: A
             _copy(data, Path(folder), force=force)
             return
         output = Output(options)
-        qrels = Qrels(data / QRELS)
-        runs = {path.name.removesuffix(ENDING): Run(path) for path in sorted(data.glob(f"*{ENDING}"))}
+        qrels = dh.Qrels(data / QRELS)
+        runs = {path.name.removesuffix(ENDING): dh.Run(path) for path in sorted(data.glob(f"*{ENDING}"))}
         systems = {
-            name: {rule: evaluate(qrels, run, MEASURES, ties=rule, check_duplicates=False) for rule in RULES}
+            name: {rule: dh.evaluate(qrels, run, MEASURES, ties=rule, check_duplicates=False) for rule in RULES}
             for name, run in runs.items()
         }
     if output.digits is None and output.form != "json":

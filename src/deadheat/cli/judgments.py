@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+import deadheat as dh
 from deadheat.cli.app import refuse, refuse_if, say
 from deadheat.cli.files import (
     INPUT,
@@ -58,8 +59,6 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     On the documents that both labelled: kappa, Krippendorff's alpha, what each grade is worth, with intervals. With
     runs also: which differences between systems the judge reverses, misses or invents, and whether it favours one.
     """
-    from deadheat.comparison.judges import judge_agreement
-    from deadheat.data.queries import Queries
     from deadheat.evaluation.intervals import groupings_of, label
     from deadheat.report.of_judgments import report_judges
     from deadheat.report.page import page_of_judges
@@ -68,7 +67,7 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     if not runs:
         refuse(("notations", "n_resamples"), "is of systems: give --run too")
     output = Output(options, [human, *judges, *runs])
-    found = judge_agreement(
+    found = dh.judge_agreement(
         open_qrels(human),
         {name: labels_of(path, name) for name, path in named_runs(judges).items()},
         runs={name: open_run(path, name) for name, path in named_runs(runs).items()} or None,
@@ -81,7 +80,7 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     )
     strata = {}
     if options["by"]:
-        table = Queries(options["queries"])
+        table = dh.Queries(options["queries"])
         sets = groupings_of(options["by"], table)
         output.check_sets(sets)
         strata = {f"{':'.join(one)} {label(name)}": own for one in sets for name, own in found.by(one, table).items()}
@@ -120,7 +119,6 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
 
     Of two folders of saved evaluations, the orders of the systems are compared, measure by measure.
     """
-    from deadheat.comparison.agreement import agree as compare, agree_systems
     from deadheat.evaluation.saved import is_saved
     from deadheat.report.of_judgments import report_agreements, report_orders
 
@@ -129,7 +127,7 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
         refuse_if(len(runs) > 2, "give two folders of saved evaluations: deadheat agree FOLDER FOLDER")
         refuse(("per_query", "cutoff"), "is for rankings, and folders of saved evaluations have orders of systems")
         output = Output(options)
-        output.print(report_orders(agree_systems(*runs, p=options["p"])))
+        output.print(report_orders(dh.agree_systems(*runs, p=options["p"])))
         return
     output = Output(options, runs)
     try:
@@ -138,7 +136,7 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
         error.hint = "These are judgments: deadheat judges HUMAN JUDGE compares labels, agree compares rankings"
         raise
     measured = {"p": options["p"], "cutoff": options["cutoff"], "check_duplicates": False}
-    found = [compare(one, other, **measured) for one, other in combinations(opened, 2)]
+    found = [dh.agree(one, other, **measured) for one, other in combinations(opened, 2)]
     report = report_agreements(found, per_query=per_query)
     if output.form == "csv" and per_query:
         report = replace(report, tables=report.tables[::-1])
@@ -168,12 +166,11 @@ def diff(old: str, new: str, runs: tuple[str, ...], **options: Any) -> None:  # 
     With runs or saved evaluations, also what that does to their measures and to their order, and which queries cause
     it. Measures and conventions of saved evaluations are their own, unless others are given.
     """
-    from deadheat.comparison.history import diff_qrels
     from deadheat.evaluation.saved import is_saved
     from deadheat.report.of_judgments import report_diff
 
     output = Output(options, [old, new, options["documents"], *runs])
-    found = diff_qrels(
+    found = dh.diff_qrels(
         open_qrels(old),
         open_qrels(new),
         {name: path if is_saved(path) else open_run(path, name) for name, path in named_runs(runs).items()},
@@ -236,7 +233,6 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
     By decision, it weighs how far the answers "not relevant" and "as relevant as can be" are apart in the difference of
     two runs.
     """
-    from deadheat.comparison.history import holes as find
     from deadheat.io.writing import replacing
     from deadheat.report.of_judgments import report_holes
 
@@ -251,7 +247,7 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
     judged = open_qrels(qrels)
     opened = {name: open_run(path, name) for name, path in named_runs(runs).items()}
     own = ("by", "n", "depth", "unjudged_max_rel", "score_precision")
-    found = find(judged, opened, measure, **{name: options[name] for name in own}, check_duplicates=False)
+    found = dh.holes(judged, opened, measure, **{name: options[name] for name in own}, check_duplicates=False)
     if judge is not None:
         with replacing(Path(judge)) as file:
             file.write(found.documents.write_csv(separator=SEPARATORS[suffix]).encode())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import deadheat as dh
 from deadheat.cli.app import Command, flags, refuse, refuse_if, spelled
 from deadheat.cli.files import INPUT, PATH, asked, shown_path
 from deadheat.errors import check_choice
@@ -28,8 +29,6 @@ from deadheat.settings import (
 )
 
 if TYPE_CHECKING:
-    from deadheat.data.queries import Queries
-    from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.measures import Measure
     from deadheat.report.of_evaluation import Grouping
@@ -510,27 +509,26 @@ def check_strata(options: Mapping[str, Any]) -> None:
     need_queries(options["queries"], needing)
 
 
-def read_queries(options: Mapping[str, Any]) -> Queries | None:
+def read_queries(options: Mapping[str, Any]) -> dh.Queries | None:
     """Read the table of queries, and check that it has the columns that were named."""
     if options["queries"] is None:
         return None
-    from deadheat.data.queries import Queries
     from deadheat.evaluation.intervals import check_columns, groupings_of, names_of
 
-    queries = Queries(options["queries"])
+    queries = dh.Queries(options["queries"])
     for names in groupings_of(options["by"], queries) if options["by"] else ():
         check_columns(names_of(names), queries)
     queries.check_columns(filter(None, (options["cluster"], options["weights"])))
     return queries
 
 
-def weighed(evaluation: Evaluation, queries: Queries | None, options: Mapping[str, Any]) -> Evaluation:
+def weighed(evaluation: dh.Evaluation, queries: dh.Queries | None, options: Mapping[str, Any]) -> dh.Evaluation:
     """Return an evaluation, with weights if they are asked for."""
     return evaluation if options["weights"] is None else evaluation.weighted(options["weights"], queries)
 
 
 def sets_of_strata(
-    queries: Queries | None, evaluations: Iterable[Evaluation], options: Mapping[str, Any]
+    queries: dh.Queries | None, evaluations: Iterable[dh.Evaluation], options: Mapping[str, Any]
 ) -> list[tuple[str, ...]]:
     """Return the columns of each set of strata: the language too, where there are several that may not be pooled.
 
@@ -547,7 +545,7 @@ def sets_of_strata(
 
 
 def grouping_of(
-    evaluations: Sequence[Evaluation], queries: Queries, columns: tuple[str, ...], options: Mapping[str, Any]
+    evaluations: Sequence[dh.Evaluation], queries: dh.Queries, columns: tuple[str, ...], options: Mapping[str, Any]
 ) -> Grouping:
     """Return the strata of evaluations by some columns, and what the report says of them."""
     from deadheat.evaluation.intervals import strata_of

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import deadheat as dh
 from deadheat.cli.app import refuse_if, refuse_others, say
 from deadheat.cli.compare import compare_files, evaluate_files, saved_evaluations
 from deadheat.cli.files import (
@@ -44,9 +45,6 @@ from deadheat.cli.options import (
 from deadheat.errors import DataError
 
 if TYPE_CHECKING:
-    from deadheat.comparison.languages import Languages
-    from deadheat.data.queries import Queries
-    from deadheat.data.tables import Run
     from deadheat.report.model import Fact
     from deadheat.report.page import Subject
 
@@ -143,7 +141,7 @@ def _check_form(output: str, form: str, *, is_fragment: bool) -> None:
 
 def _gathered(
     qrels: str, runs: tuple[str, ...], options: dict[str, Any]
-) -> tuple[list[Subject], dict[str, str], list[Languages], float | None, list[Fact]]:
+) -> tuple[list[Subject], dict[str, str], list[dh.Languages], float | None, list[Fact]]:
     """Return what the page is about, as :func:`deadheat.benchmark.bench.read_finished` does of a folder."""
     from deadheat.benchmark.bench import read_finished, summary_of
     from deadheat.comparison.languages import languages_of_queries
@@ -176,13 +174,13 @@ def _gathered(
     several = [name for name, own in subject.evaluations.items() if any(one.repeats is not None for one in own)]
     if several:
         raise click.UsageError(f"{several[0]} has repeats, and a page shows the ranking of one run: give one of them")
-    languages: list[Languages] = []
+    languages: list[dh.Languages] = []
     if subject.comparison is not None and subject.queries is not None:
         languages = [*filter(None, [languages_of_queries(subject.comparison, subject.queries)])]
     return [subject], roles | others, languages, options["margin"], []
 
 
-def _with_queries(subject: Subject, queries: Queries, options: dict[str, Any]) -> Subject:
+def _with_queries(subject: Subject, queries: dh.Queries, options: dict[str, Any]) -> Subject:
     """Return what a benchmark has left, with texts and labels of its queries from another table."""
     groupings = tuple(filter(None, sets_of_strata(queries, subject.evaluations.values(), options)))
     kept = tuple(own for own in subject.groupings if set(own) <= set(queries.columns))
@@ -191,20 +189,18 @@ def _with_queries(subject: Subject, queries: Queries, options: dict[str, Any]) -
 
 def _of_history(folder: str, qrels: str | None, output: str) -> None:
     """Write the page of a history."""
-    from deadheat.comparison.history import history
     from deadheat.report.page import page_of_history
 
     refuse_if(qrels is not None, "--history FOLDER has its own evaluations: leave out the others")
     refuse_others({"history", "output", "qrels", "runs"}, "is not for --history")
-    emit(page_of_history(history(folder)), output)
+    emit(page_of_history(dh.history(folder)), output)
 
 
 def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subject:
     """Return what the page is about: runs, or saved evaluations where there are no qrels."""
-    from deadheat.evaluation.evaluate import load_evaluation
     from deadheat.report.page import Subject
 
-    named, comparison, runs = named_runs(paths), None, dict[str, "Run"]()
+    named, comparison, runs = named_runs(paths), None, dict[str, dh.Run]()
     if len(named) > MOST_PAIRED and not options["baseline"]:
         first, *_ = named
         options["baseline"] = (paths[0],)
@@ -221,7 +217,7 @@ def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subje
         if qrels:
             alone, runs[name] = evaluate_files(qrels, path, conventions, measures, name=name, seed=options["seed"])
         else:
-            alone = load_evaluation(path).called(name)
+            alone = dh.load_evaluation(path).called(name)
         evaluations = {name: weighed(alone, queries, options)}
     return Subject(
         evaluations=evaluations,
@@ -235,14 +231,13 @@ def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subje
     )
 
 
-def _names(path: str | None, runs: Iterable[Run]) -> dict[str, str]:
+def _names(path: str | None, runs: Iterable[dh.Run]) -> dict[str, str]:
     """Return the titles or texts of the documents of runs."""
     if path is None:
         return {}
-    from deadheat.benchmark.collection import read_collection
 
     known = set[str]().union(*(run.to_polars()["doc_id"].unique() for run in runs))
-    found = read_collection(path)
+    found = dh.read_collection(path)
     named = {doc: text for doc, text in zip(found.ids, found.texts, strict=True) if doc in known}
     if known and not named:
         raise DataError(f"no document of the runs, such as {min(known)!r}", given=found.ids[0], path=path)

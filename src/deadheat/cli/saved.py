@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+import deadheat as dh
 from deadheat.cli.files import (
     INPUT,
     PATH,
@@ -43,11 +44,10 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
     Where judgments changed, earlier rankings are scored again under the newest ones, if the files kept them; where
     they did not, values that are not comparable are marked. p values are corrected over the steps.
     """
-    from deadheat.comparison.history import history as find
     from deadheat.report.of_changes import report_history
 
     output = Output(options, [*(one for one in saved if not Path(one).is_dir()), reference])
-    found = find(
+    found = dh.history(
         saved[0] if len(saved) == 1 else saved,
         reference=reference,
         judgments=options["judgments"],
@@ -103,12 +103,11 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
 
     The interval of a rank follows from intervals of all differences at once, resampling queries within tasks, or tasks.
     """
-    from deadheat.comparison.leaderboard import leaderboard as find
     from deadheat.report.of_tasks import report_leaderboard
     from deadheat.report.page import page_of_leaderboard
 
     output = Output(options, [*(one for one in source if not Path(one).is_dir()), options["weights"]])
-    found = find(
+    found = dh.leaderboard(
         source[0] if len(source) == 1 else source,
         **{name: options[name] for name in ("measure", "weights", "groups", "missing", "tasks")},
         confidence_level=options["confidence_level"] or Estimation.confidence_level,
@@ -150,7 +149,6 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
     What is not given is as in SAVED. The values are those of evaluating the run anew, as far as --save-depth of
     deadheat evaluate kept it; measures that look at more are refused, with their queries.
     """
-    from deadheat.evaluation.evaluate import load_evaluation
     from deadheat.report.model import Fact
     from deadheat.report.of_evaluation import report_evaluations
 
@@ -158,7 +156,7 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
     output = Output(options, inputs)
     measures = measures_of(options) if options["notations"] else None
     targets = save_paths(options["save"], [saved], list(filter(None, inputs[1:])))
-    found = load_evaluation(saved).rescored(
+    found = dh.load_evaluation(saved).rescored(
         None if qrels is None else open_qrels(qrels),
         measures,
         ids=options["ids"],

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+import deadheat as dh
 from deadheat.cli.app import refuse, refuse_if
 from deadheat.cli.files import (
     INPUT,
@@ -122,7 +123,6 @@ def simulate(files: tuple[str, ...], *, coarsen: bool, **options: Any) -> None: 
 
 def _simulate(files: Sequence[str], options: dict[str, Any]) -> None:
     from deadheat.report.of_simulation import report_scenarios, report_simulation
-    from deadheat.simulation.rerankers import simulate_rerankers, simulate_scenarios
 
     if files:
         raise click.UsageError(f"files are for --coarsen RUN... QRELS, got {files[0]!r} without it")
@@ -133,9 +133,9 @@ def _simulate(files: Sequence[str], options: dict[str, Any]) -> None:
     own = {"measures": measures_of(options)} if options["notations"] else {}
     if options["n_scenarios"] is not None:
         refuse(OF_RERANKERS, "is not for --scenarios, which makes up no rerankers")
-        found, report_of = simulate_scenarios(options["n_scenarios"], options["seed"], **own), report_scenarios
+        found, report_of = dh.simulate_scenarios(options["n_scenarios"], options["seed"], **own), report_scenarios
     else:
-        found = simulate_rerankers(
+        found = dh.simulate_rerankers(
             options["n_queries"],
             options["presets"] or None,
             options["seed"],
@@ -153,7 +153,6 @@ def _simulate(files: Sequence[str], options: dict[str, Any]) -> None:
 
 def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:
     from deadheat.report.of_simulation import report_coarsening
-    from deadheat.simulation.coarsening import coarsening_profile
 
     refuse_if(len(files) < 2, "--coarsen needs runs, and the qrels last: --coarsen RUN... QRELS")
     *paths, qrels = files
@@ -166,6 +165,6 @@ def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:
     given = {name: options[name] for name in own} | {"check_duplicates": False}
     baselines: list[Any] = named_baselines(options, named) or [None]
     refuse_if(len(baselines) > 1, "--coarsen compares with one --baseline")
-    found = coarsening_profile(judged, runs, measures, baseline=baselines[0], rng=options["seed"], **given)
+    found = dh.coarsening_profile(judged, runs, measures, baseline=baselines[0], rng=options["seed"], **given)
     report = report_coarsening(found, for_people=not output.is_data)
     output.print(with_figures(report, [("", found, {})], list(dict.fromkeys(row.measure for row in found.rows))))
