@@ -66,7 +66,7 @@ FIGURES = """
 import altair as alt
 
 from deadheat.figures.base import figure
-from deadheat.figures.style import finished
+from deadheat.figures.base import finished
 
 
 @figure("systems")

@@ -1,8 +1,15 @@
 # The names of the package; a test holds the figures complete.
 
 from deadheat.figures.base import Drawing, Figure, drawings, figures_of, plot_of
-from deadheat.figures.draw_judges import confusion, judge_bias, judged_means
-from deadheat.figures.draw_leaderboard import heat_map, rank_intervals, tiers, without_task
+from deadheat.figures.draw_leaderboards import (
+    confusion,
+    heat_map,
+    judge_bias,
+    judged_means,
+    rank_intervals,
+    tiers,
+    without_task,
+)
 from deadheat.figures.draw_lines import coarsening, cutoffs, history, precision_recall, slopes
 from deadheat.figures.draw_pairs import differences, matrix, power, scatter
 from deadheat.figures.draw_rows import forest, mean_tie_ratio, overview, ranks, strata, traditional

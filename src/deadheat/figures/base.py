@@ -1,10 +1,17 @@
-"""What a figure is: one function in one file draw_*.py, which registers it; and which figures an object has."""
+"""What figures share: their registry, how they look, and the systems that they show.
 
+A figure is one function in a file draw_*.py, which registers it.
+"""
+
+import math
+import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypeVar
+from functools import partial
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import altair as alt
+import numpy as np
 import polars as pl
 
 from deadheat.comparison.comparison import Comparison
@@ -12,8 +19,25 @@ from deadheat.comparison.history import History
 from deadheat.comparison.judges import JudgeAgreement
 from deadheat.comparison.languages import Languages
 from deadheat.comparison.leaderboard import Leaderboard
-from deadheat.errors import FigureError, ParameterError, Plain, SourceTypeError
+from deadheat.errors import (
+    BROKEN_BY,
+    NOISE,
+    FigureError,
+    ParameterError,
+    Plain,
+    SourceTypeError,
+    UnknownMeasureError,
+    by_name,
+    counted,
+    printable,
+    rounded,
+    three,
+)
 from deadheat.evaluation.evaluation import Evaluation, Strata
+from deadheat.evaluation.intervals import Interval, IntervalOptions
+from deadheat.evaluation.scores import Scores
+from deadheat.measures import Measure, parse_measure
+from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.profile.profile import TieProfile
 from deadheat.simulation.coarsening import CoarseningProfile
 from deadheat.simulation.rerankers import Simulation
@@ -187,3 +211,476 @@ def drawings(
                 yield Drawing(name, one.name, one.draw(subject, **known, **of))
             except FigureError as error:
                 yield Drawing(name, one.name, None, error)
+
+
+WIDTH = 420  # pixels of the whole picture: in a paper's column of 84 mm, text of 11 of them is 6.2 points
+FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
+TITLE, SUBTITLE, LABEL = 13, 11, 11  # pixels
+TITLE_LINE, SUBTITLE_LINE = 52, 70  # characters that fit the width at these sizes, also in wider fonts
+LONGEST_NAME = 26  # characters of a system's name in a sentence
+LABEL_LIMIT = 150  # pixels of a label beside an axis
+
+# Okabe and Ito's colours: people who are colour-blind tell them apart; dark and light ones differ in grey print too.
+BLACK, BLUE, SKY, GREEN, ORANGE, RED, PURPLE, GREY = (
+    "#000000",
+    "#0072B2",
+    "#56B4E9",
+    "#009E73",
+    "#E69F00",
+    "#D55E00",
+    "#CC79A7",
+    "#767676",
+)
+BAND = "#F5C26B"  # a light orange, for ranges over tie orders
+OF_BAND: dict[str, Any] = {"color": BAND, "stroke": "#B9770E", "strokeWidth": 0.6}  # whose edge one sees on white
+SERIES = (BLUE, RED, GREEN, BLACK, PURPLE, ORANGE, SKY, GREY)
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [10, 4], [1, 3], [5, 2, 1, 2, 1, 2])
+MOST_READ_OUT = 100  # rows whose marks have a description for people who do not see them; it doubles a file
+SIGNS, FIXED = "=<", "\u00a0"
+
+Channel = TypeVar("Channel", alt.X, alt.Y)
+
+Record: TypeAlias = "dict[str, Any]"
+"""A row of a figure's data."""
+
+CONFIG: dict[str, Any] = {
+    "font": FONT,
+    "background": "white",
+    "view": {"stroke": None},
+    "title": {
+        "anchor": "start",
+        "frame": "bounds",
+        "align": "left",
+        "fontSize": TITLE,
+        "subtitleFontSize": SUBTITLE,
+        "subtitleColor": "#444",
+        "lineHeight": 16,
+        "subtitleLineHeight": 14,
+        "subtitlePadding": 4,
+        "offset": 8,
+    },
+    "axis": {
+        "labelFontSize": LABEL,
+        "titleFontSize": LABEL,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "labelColor": "#222",
+        "titleColor": "#222",
+        "gridColor": "#e4e4e4",
+        "domainColor": "#888",
+        "tickColor": "#888",
+        "labelLimit": LABEL_LIMIT,
+    },
+    "axisX": {"labelFlush": False, "labelSeparation": 6},
+    "legend": {
+        "labelFontSize": LABEL,
+        "titleFontSize": LABEL,
+        "titleFontWeight": "normal",
+        "labelLimit": 180,
+        "orient": "bottom",
+        "symbolStrokeWidth": 2,
+    },
+    "header": {"labelFontSize": LABEL},
+}
+
+
+def finished(
+    layers: Sequence[alt.Chart], rows: Sequence[Record], *, height: float, title: str, notes: Iterable[str]
+) -> alt.LayerChart:
+    """Return layers as one chart of the common width, with a title that says the finding, and notes below it.
+
+    Parameters
+    ----------
+    layers : sequence of altair.Chart
+        Without data of their own, or with them.
+    rows : sequence of dict
+        The data that layers share.
+    height : float
+        Of the plot, in pixels.
+    title : str
+    notes : iterable of str
+        What bands and whiskers are, and what is not shown; those that are empty are left out.
+    """
+    subtitle = [line for note in notes if note for line in wrapped(note, SUBTITLE_LINE)]
+    data = [  # JSON has neither NaN nor infinity
+        {key: None if isinstance(one, float) and not math.isfinite(one) else one for key, one in row.items()}
+        for row in rows
+    ]
+    return alt.LayerChart(  # at once: its `properties` copies and checks all of it anew
+        layer=list(layers),
+        data=alt.InlineData(values=data),
+        width=WIDTH,
+        height=height,
+        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+        title=alt.TitleParams(text=wrapped(title, TITLE_LINE), subtitle=subtitle),
+        description=" ".join([title, *subtitle]),
+        config=alt.Config(**CONFIG | ({"mark": {"aria": False}} if len(rows) > MOST_READ_OUT else {})),
+    )
+
+
+def series(field: str, names: Sequence[str]) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]:
+    """Return the colours, shapes and dashes that tell systems apart, at most eight.
+
+    Parameters
+    ----------
+    field : str
+        Of the system's name.
+    names : sequence of str
+    """
+    legend = alt.Legend(title=None, columns=2, labelLimit=170, symbolOpacity=1, symbolStrokeWidth=0)
+    of_field: dict[str, Any] = {"type": "nominal", "sort": names, "legend": legend if len(names) > 1 else None}
+    colours, shapes, dashes = (
+        alt.Scale(domain=names, range=values[: len(names)]) for values in (SERIES, SHAPES, DASHES)
+    )
+    return (
+        alt.Color(field, scale=colours, **of_field),
+        alt.Shape(field, scale=shapes, **of_field),
+        alt.StrokeDash(field, scale=dashes, **of_field),
+    )
+
+
+def quantity(
+    channel: Callable[..., Channel],
+    title: str,
+    axis: alt.Axis | None = None,
+    **scale: Any,  # noqa: ANN401 - as Altair takes it
+) -> Callable[[str], Channel]:
+    """Return a channel of numbers, which takes the name of a column: all marks of an axis share title and scale."""
+    own = {} if axis is None else {"axis": axis}
+    return partial(channel, type="quantitative", title=title, scale=alt.Scale(**scale), **own)
+
+
+def gathered(points: pl.DataFrame, cells: tuple[int, int] | None = None, by: Sequence[str] = ()) -> pl.DataFrame:
+    """Return the means of points that are equal, or in one cell of a grid, and n_queries, how many they are.
+
+    Parameters
+    ----------
+    points : polars.DataFrame
+        A point for each query; the first two columns are its place.
+    cells : tuple of two int, optional
+        Of the grid, along both axes.
+    by : sequence of str, default ()
+        Columns that points of one place have to share.
+    """
+    codes = [pl.col(name).alias(f"of {name}") for name in points.columns[:2]]
+    if cells is not None:
+        codes = [_cell(code, n) for code, n in zip(codes, cells, strict=True)]
+    values = [name for name in points.columns if name not in by]
+    found = points.group_by(*codes, *by).agg(pl.col(values).mean(), n_queries=pl.len())
+    return found.sort(found.columns[: 2 + len(by)]).select(*points.columns, "n_queries")
+
+
+def _cell(place: pl.Expr, n_cells: int) -> pl.Expr:
+    """Return in which of the cells between the lowest and the highest place each one is."""
+    width = pl.max_horizontal(place.max() - place.min(), NOISE)
+    return ((place - place.min()) / width * n_cells).floor().clip(upper_bound=n_cells - 1)
+
+
+def row_axis(order: Sequence[str], *, grid: bool = False) -> alt.Y:
+    """Return a vertical axis with a row for each label, in this order."""
+    return alt.Y("label:N", sort=order, title=None, axis=alt.Axis(ticks=False, domain=False, grid=grid))
+
+
+def tips(*columns: str) -> list[alt.Tooltip]:
+    """Return the columns that are shown under the mouse; Altair takes ten times as long to do this from their names."""
+    return list(map(alt.Tooltip, columns))
+
+
+def zero_line() -> alt.Chart:
+    """Return a horizontal line where nothing differs."""
+    data = alt.InlineData(values=[{"zero": 0}])
+    return alt.Chart(data).mark_rule(color="#444", strokeWidth=0.8).encode(alt.Y("zero:Q"))
+
+
+def left_out(n_shown: int, n_all: int, things: str = "systems", which: str = "best") -> str:
+    """Say how many of several things a figure shows; empty if it shows all."""
+    return f"The {which} {n_shown} of {n_all:,} {things}." if n_shown < n_all else ""
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Return a text as lines of about the same length; names are not split at their hyphens, nor `n = 5`."""
+    for sign in SIGNS:
+        text = text.replace(f" {sign} ", f"{FIXED}{sign}{FIXED}")
+    n_lines = len(textwrap.wrap(text, width, break_on_hyphens=False))
+    while len(textwrap.wrap(text, width - 1, break_on_hyphens=False)) == n_lines and width > 2:
+        width -= 1
+    return [line.replace(FIXED, " ") for line in textwrap.wrap(text, width, break_on_hyphens=False)]
+
+
+def short(name: str) -> str:
+    r"""Return a name as one line of a sentence: invisible characters as escapes, and not too long.
+
+    Examples
+    --------
+    >>> print(short("a\nb"), short("a" * 40))
+    a\nb aaaaaaaaaaaaaaaaaaaaaaaaa…
+    """
+    text = printable(name)
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
+
+
+def labels(names: Iterable[str]) -> list[str]:
+    r"""Return names as labels: one line each, and different if the names are.
+
+    Examples
+    --------
+    >>> print(*labels(["a", "b\n", "b\\n"]), sep=" | ")
+    a | b\n | b\n (2)
+    """
+    found: dict[str, None] = {}
+    for name in names:
+        text, number = printable(name) or "(empty)", 1
+        while (label := text if number == 1 else f"{text} ({number})") in found:
+            number += 1
+        found[label] = None
+    return list(found)
+
+
+def number(value: float) -> str:
+    """Return a number for a sentence.
+
+    Examples
+    --------
+    >>> number(0.71234), number(-0.00004), number(123.456), number(0.0)
+    ('0.712', '-4e-05', '123.5', '0')
+    """
+    if not math.isfinite(value):
+        return "no value"
+    if abs(value) <= NOISE:
+        return "0"
+    return rounded(value, 3 if abs(value) < 10 else 1)
+
+
+def signed(value: float) -> str:
+    """Return a difference for a sentence, with its sign.
+
+    Examples
+    --------
+    >>> signed(0.02), signed(-0.02), signed(0.0)
+    ('+0.020', '-0.020', '0')
+    """
+    text = number(value)
+    return f"+{text}" if value > NOISE else text
+
+
+def p_text(value: float) -> str:
+    """Return a p value for a sentence.
+
+    Examples
+    --------
+    >>> p_text(0.0421), p_text(0.00002), p_text(float("nan"))
+    ('p = 0.042', 'p < 0.001', 'no p value')
+    """
+    if not math.isfinite(value):
+        return "no p value"
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+
+
+def n_queries(*numbers: int) -> str:
+    """Return how many queries there are, or from how many to how many.
+
+    Examples
+    --------
+    >>> n_queries(25, 25), n_queries(7, 25), n_queries(1)
+    ('25 queries', '7 to 25 queries', '1 query')
+    """
+    low, high = min(numbers), max(numbers)
+    return counted(low, "query", "queries") if low == high else f"{low:,} to {high:,} queries"
+
+
+def row_height(n_rows: int) -> int:
+    """Return the pixels of a row of a chart with so many rows."""
+    return 22 if n_rows <= 6 else 18 if n_rows <= 16 else 14
+
+
+Systems: TypeAlias = Evaluation | Comparison | Mapping[str, Evaluation] | Sequence[Evaluation]
+"""One evaluation, several, or a comparison."""
+
+T = TypeVar("T")
+
+TIES = {
+    "expected": "exact mean over tie orders",
+    "best": "judged documents first in every tie",
+    "worst": "judged documents last in every tie",
+    **{rule: f"ties {how}" for rule, how in BROKEN_BY.items()},
+    "random": "ties in a random order",
+}
+"""How ties count in the values, by the policy."""
+
+
+def several_by_name(argument: str, given: object, kind: type[T] | tuple[type[T], ...], allowed: str) -> dict[str, T]:
+    """Return one object or several by the name of their system; equal names in a list are numbered.
+
+    Parameters
+    ----------
+    argument : str
+        Of the figure, for an error.
+    given : object
+        One, a mapping of names to several, or a sequence of several.
+    kind : type or tuple of type
+    allowed : str
+        What the argument may be, for an error.
+
+    Raises
+    ------
+    SourceTypeError
+        There is none, or something else among them.
+    ParameterError
+        Two names are one as text.
+    """
+    listed = [given] if isinstance(given, kind) else given
+    several = listed.values() if isinstance(listed, Mapping) else listed
+    found = list(several) if isinstance(several, Collection) and not isinstance(several, str) else []
+    if not found or not all(isinstance(one, kind) for one in found):
+        raise SourceTypeError(argument=argument, given=Plain(type(given).__name__), allowed=allowed)
+    if isinstance(listed, Mapping):
+        return by_name(zip(listed, found, strict=True))
+    names = [_name_of(one) for one in found]
+    return {
+        name if names.count(name) == 1 else f"{name} ({n})": one
+        for n, (name, one) in enumerate(zip(names, found, strict=True), 1)
+    }
+
+
+def _name_of(one: object) -> str:
+    """Return the name of the system that an object is of; a table has none."""
+    return str(getattr(one.whole if isinstance(one, Strata) else one, "name", "run"))
+
+
+def named(systems: Systems) -> dict[str, Evaluation]:
+    """Return evaluations by the name of their system."""
+    if isinstance(systems, Comparison):
+        return dict(systems.evaluations)
+    return several_by_name("systems", systems, Evaluation, "an Evaluation, several of them, or a Comparison")
+
+
+def measure_of(evaluations: Mapping[str, Evaluation], measure: MeasureLike | None) -> Measure:
+    """Return the measure that is asked for, the first by default; raise if a system was not evaluated with it."""
+    one, *others = evaluations.values()
+    if not one.measures:
+        raise FigureError("nothing was evaluated", hint="give measures to evaluate()")
+    found = one.measures[0] if measure is None else one[measure].measure
+    for other in others:
+        if found not in other.measures:
+            raise UnknownMeasureError(f"{found.label} was not evaluated for {other.name}")
+    return found
+
+
+def name_among(names: Iterable[str], measure: MeasureLike | None) -> str:
+    """Return by which of several names a measure goes, the first by default.
+
+    Raises
+    ------
+    FigureError
+        It is none of these measures.
+    """
+    known: dict[Any, str] = ByMeasure((name, name) for name in names)
+    wanted = next(iter(known), "") if measure is None else measure
+    if wanted not in known:
+        name = wanted if isinstance(wanted, str) else parse_measure(wanted).label
+        raise FigureError(
+            f"there are no values of {name}, only of {', '.join(known)}" if known else "there are no values"
+        )
+    return known[wanted]
+
+
+def best_first(systems: Systems, measure: MeasureLike | None) -> dict[str, Scores]:
+    """Return the scores of each system by one measure, the best first; those without a value are left out.
+
+    Parameters
+    ----------
+    systems : Evaluation, Comparison, or several evaluations
+    measure : measure, optional
+        By default the first.
+
+    Raises
+    ------
+    FigureError
+        No system has a value.
+    """
+    evaluations = named(systems)
+    of = measure_of(evaluations, measure)
+    having = {name: one[of] for name, one in evaluations.items() if np.isfinite(one[of].mean)}
+    if not having:
+        raise FigureError(f"no system has a value of {of.label}: no query counts, or none has a relevant document")
+    sign = -1 if of.higher_is_better else 1
+    return {name: having[name] for name in sorted(having, key=lambda name: (sign * having[name].mean, name))}
+
+
+def means_by_doc_id(systems: Systems, measure: Measure, beside: Systems | None) -> dict[str, float]:
+    """Return the means of the systems of which they are known with ties broken by document id, as trec_eval.
+
+    Parameters
+    ----------
+    systems : Evaluation, Comparison, or several evaluations
+        A comparison knows them.
+    measure : Measure
+    beside : evaluations, optional
+        The same systems with ties broken so.
+    """
+    if not isinstance(systems, Comparison):
+        return {} if beside is None else {name: one[measure].mean for name, one in named(beside).items()}
+    found = {name: systems.scores_by_doc_id(name, measure) for name in systems.evaluations}
+    return {name: scores.mean for name, scores in found.items() if scores is not None}
+
+
+def interval_options(options: Mapping[str, Any] | IntervalOptions | None, systems: object = None) -> IntervalOptions:
+    """Return the options of intervals, from their names and values or as they are; by default those of a comparison."""
+    if options is None and isinstance(systems, Comparison):
+        codes = systems.cluster
+        cluster = None if codes is None else dict(zip(systems.query_ids.tolist(), codes.tolist(), strict=True))
+        return IntervalOptions.of(vars(systems.design), cluster=cluster)
+    return options if isinstance(options, IntervalOptions) else IntervalOptions(**(options or {}))
+
+
+def ties_count_as(evaluations: Mapping[str, Evaluation]) -> str:
+    """Return how ties count in the values of systems, in a few words."""
+    return TIES[next(iter(evaluations.values())).ties]
+
+
+def better(measure: Measure) -> str:
+    """Return which end of an axis is better."""
+    return "higher is better" if measure.higher_is_better else "lower is better"
+
+
+def of_mean(scores: Scores, interval: Interval) -> Record:
+    """Return what figures hold of a mean: its interval if there is one, and its range over tie orders."""
+    return {
+        "n_queries": scores.n_queries,
+        "mean": scores.mean,
+        "low": interval.low if interval.is_known else None,
+        "high": interval.high if interval.is_known else None,
+        "tie_min": scores.mean_tie_min,
+        "tie_max": scores.mean_tie_max,
+        "unknown": interval.unknown,
+        "level": interval.confidence_level,
+    }
+
+
+def is_moved(rows: Iterable[Record]) -> bool:
+    """Return whether an order of the ties changes one of several means."""
+    return any(row["tie_max"] - row["tie_min"] > NOISE for row in rows)
+
+
+def marks(rows: Sequence[Record], mean: str, *others: str) -> list[str]:
+    """Say what the marks of means are, and why some have no interval.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        As :func:`of_mean` returns them.
+    mean : str
+        What the mark of the mean is.
+    *others : str
+        Other marks; those that are empty are left out.
+    """
+    lacking = [row["unknown"] for row in rows if row["low"] is None]
+    has_some = len(lacking) < len(rows)
+    line = f"line: {rows[0]['level']:.0%} interval over queries" if has_some else ""
+    band = "band: range over tie orders" if is_moved(rows) else ""
+    said = "; ".join(filter(None, [mean, line, band, *others])) + "."
+    if not lacking:
+        return [said]
+    of_whom = f" for {counted(len(lacking), 'mean')}" if has_some else ""
+    return [said, f"No interval{of_whom}: {three(list(dict.fromkeys(lacking)))}."]

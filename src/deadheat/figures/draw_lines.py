@@ -15,26 +15,33 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.evaluation.scores import intervals
 from deadheat.evaluation.under import score_of
-from deadheat.figures.base import figure
-from deadheat.figures.style import (
+from deadheat.figures.base import (
     BAND,
     BLACK,
     BLUE,
     GREY,
     SKY,
     Record,
+    Systems,
+    better,
+    figure,
     finished,
+    interval_options,
+    is_moved,
     labels,
     left_out,
+    marks,
     n_queries,
+    name_among,
+    named,
     number,
+    of_mean,
     series,
     short,
     signed,
     tips,
     zero_line,
 )
-from deadheat.figures.systems import Systems, better, interval_options, is_moved, marks, name_among, named, of_mean
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.average import IPrec
 from deadheat.measures.notation import MeasureLike

@@ -14,8 +14,7 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair
 from deadheat.errors import NOISE, FigureError, check_choice, counted, percentage
 from deadheat.evaluation.scores import Scores
-from deadheat.figures.base import figure
-from deadheat.figures.style import (
+from deadheat.figures.base import (
     BAND,
     BLACK,
     BLUE,
@@ -24,10 +23,13 @@ from deadheat.figures.style import (
     RED,
     SKY,
     Record,
+    best_first,
+    figure,
     finished,
     gathered,
     labels,
     left_out,
+    measure_of,
     n_queries,
     number,
     p_text,
@@ -37,7 +39,6 @@ from deadheat.figures.style import (
     tips,
     zero_line,
 )
-from deadheat.figures.systems import best_first, measure_of
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.settings import TUKEY, Design

@@ -15,7 +15,40 @@ from deadheat.errors import BY_DOC_ID, NOISE, FigureError, MeasureError, counted
 from deadheat.evaluation.evaluation import Strata
 from deadheat.evaluation.intervals import IntervalOptions, label as label_of
 from deadheat.evaluation.scores import Scores
-from deadheat.figures.base import figure, kind_of
+from deadheat.figures.base import (
+    BLACK,
+    BLUE,
+    CONFIG,
+    OF_BAND,
+    ORANGE,
+    SKY,
+    Record,
+    Systems,
+    best_first,
+    better,
+    figure,
+    finished,
+    interval_options,
+    kind_of,
+    labels,
+    left_out,
+    marks,
+    means_by_doc_id,
+    measure_of,
+    n_queries,
+    named,
+    number,
+    of_mean,
+    quantity,
+    row_axis,
+    row_height,
+    series,
+    several_by_name,
+    short,
+    signed,
+    ties_count_as,
+    tips,
+)
 from deadheat.figures.draw_ties import (
     Ties,
     largest_tie,
@@ -25,40 +58,6 @@ from deadheat.figures.draw_ties import (
     tie_correlation,
     tie_histogram,
     tie_ratio,
-)
-from deadheat.figures.style import (
-    BLACK,
-    BLUE,
-    CONFIG,
-    OF_BAND,
-    ORANGE,
-    SKY,
-    Record,
-    finished,
-    labels,
-    left_out,
-    n_queries,
-    number,
-    quantity,
-    row_axis,
-    row_height,
-    series,
-    short,
-    signed,
-    tips,
-)
-from deadheat.figures.systems import (
-    Systems,
-    best_first,
-    better,
-    interval_options,
-    marks,
-    means_by_doc_id,
-    measure_of,
-    named,
-    of_mean,
-    several_by_name,
-    ties_count_as,
 )
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike

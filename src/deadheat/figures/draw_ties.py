@@ -9,25 +9,26 @@ import polars as pl
 
 from deadheat.arrays import FloatArray
 from deadheat.errors import BROKEN_BY, NOISE, FigureError
-from deadheat.figures.base import figure
-from deadheat.figures.style import (
+from deadheat.figures.base import (
     BLUE,
     ORANGE,
     SERIES,
     Record,
+    figure,
     finished,
     gathered,
     labels,
     n_queries,
+    name_among,
     number,
     quantity,
     series,
+    several_by_name,
     short,
     signed,
     tips,
     zero_line,
 )
-from deadheat.figures.systems import name_among, several_by_name
 from deadheat.measures.notation import MeasureLike
 from deadheat.profile.profile import Correlation, TieProfile, correlate
 from deadheat.simulation.rerankers import Simulation

@@ -107,8 +107,8 @@ def draw(
     from altair.utils.schemapi import debug_mode
 
     from deadheat.figures import drawings  # figures need Altair
+    from deadheat.figures.base import WIDTH
     from deadheat.figures.saving import svg_of
-    from deadheat.figures.style import WIDTH
 
     def drawn(spec: dict[str, Any], number: int, label: str) -> str:
         svg = compact(ID.sub(rf"\g<1>f{number}-", svg_of(spec)))

@@ -1,29 +1,204 @@
-"""Judges: the grades of one against those of humans, and what it does to the means of systems."""
+"""Figures of leaderboards, and of judges beside human labels."""
+
+from typing import Any
 
 import altair as alt
+import numpy as np
 
 from deadheat.comparison.judges import Conclusions, JudgeAgreement
+from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.errors import FigureError, check_choice, counted, percentage
-from deadheat.figures.base import figure
-from deadheat.figures.style import (
+from deadheat.figures.base import (
     BLACK,
     BLUE,
     ORANGE,
+    RED,
     Record,
+    figure,
     finished,
     labels,
     left_out,
+    name_among,
     number,
     quantity,
     row_axis,
     row_height,
+    short,
     signed,
     tips,
 )
-from deadheat.figures.systems import name_among
+from deadheat.figures.draw_lines import MOST as MOST_LINES, lines
 from deadheat.measures.notation import MeasureLike
 
-MOST = 60  # systems that a page has room for
+MOST, MOST_TASKS = 60, 60  # models and tasks that a page has room for
+
+
+def _of_tiers(found: Leaderboard, title: str, keys: tuple[str, str, str], text: str) -> alt.LayerChart:
+    """Draw an interval of each model, of which those of one tier have one colour."""
+    if found.tiers is None:
+        raise FigureError(f"ranks have no intervals: {found.unknown}")
+    low, middle, high = keys
+    given = [row for row in found.rows()[: min(len(found.models), MOST)] if row[middle] is not None]
+    rows = [
+        {"label": label, **row, "colour": ["odd", "even"][row["tier"] % 2 == 0]}
+        for label, row in zip(labels(row["model"] for row in given), given, strict=True)
+    ]
+    base = alt.Chart().encode(
+        row_axis([row["label"] for row in rows], grid=True),
+        alt.Color("colour:N", scale=alt.Scale(domain=["odd", "even"], range=[BLUE, ORANGE]), legend=None),
+        tooltip=tips("model:N", "tier:Q", f"{low}:Q", f"{middle}:Q", f"{high}:Q"),
+    )
+    x: Any = quantity(alt.X, title, zero=False, nice=False, padding=6)
+    layers = [
+        base.mark_rule(strokeWidth=2.5).encode(x(low), alt.X2(high)),
+        base.mark_point(filled=True, size=46, opacity=1, color=BLACK).encode(x(middle)),
+    ]
+    notes = [text, "colour: alternates from tier to tier.", left_out(len(rows), len(found.models), "models")]
+    first = found.tiers.count(1)
+    told = f"{counted(first, 'model')} of {len(found.models)} cannot be told from the best"
+    title = f"{short(found.models[0])} is best for sure" if first == 1 else told
+    sizes = f"{counted(len(found.tasks), 'task')}, {counted(max(found.tiers), 'tier')}"
+    return finished(layers, rows, height=row_height(len(rows)) * len(rows), title=f"{title} ({sizes})", notes=notes)
+
+
+@figure("leaderboard", measures="all", place=10)
+def rank_intervals(found: Leaderboard) -> alt.LayerChart:
+    """Draw the interval of each model's rank.
+
+    Parameters
+    ----------
+    found : Leaderboard
+
+    Returns
+    -------
+    altair.LayerChart
+        The best model first; of more than 60, the best 60.
+
+    Raises
+    ------
+    FigureError
+        Ranks have no intervals.
+    """
+    text = f"line: ranks that simultaneous {found.confidence_level:.0%} intervals of all differences allow."
+    return _of_tiers(found, "rank", ("rank_low", "rank", "rank_high"), text)
+
+
+@figure("leaderboard", measures="all", place=20)
+def tiers(found: Leaderboard) -> alt.LayerChart:
+    """Draw the mean of each model with its interval, and the tiers.
+
+    Parameters
+    ----------
+    found : Leaderboard
+
+    Returns
+    -------
+    altair.LayerChart
+        The best model first; of more than 60, the best 60.
+
+    Raises
+    ------
+    FigureError
+        Ranks have no intervals.
+    """
+    text = f"line: {found.confidence_level:.0%} interval of each mean by itself, which does not tell which differ."
+    return _of_tiers(found, f"{found.measure}, mean over tasks", ("low", "mean", "high"), text)
+
+
+@figure("leaderboard", measures="all", place=30)
+def heat_map(found: Leaderboard) -> alt.LayerChart:
+    """Draw how far each model is above or below the mean of all models, task by task.
+
+    Parameters
+    ----------
+    found : Leaderboard
+
+    Returns
+    -------
+    altair.LayerChart
+        The best model first; of more than 60 models or tasks, the first 60.
+
+    Raises
+    ------
+    FigureError
+        There is a single model, which has no mean of others beside it.
+    """
+    if len(found.models) < 2:
+        raise FigureError("a single model is not compared with others")
+    values = found.values[:MOST, :MOST_TASKS]
+    apart = (values - np.nanmean(found.values, axis=0)[:MOST_TASKS]) * (1 if found.higher_is_better else -1)
+    names, tasks = labels(found.models[:MOST]), labels(found.tasks[:MOST_TASKS])
+    rows: list[Record] = [
+        {"label": name, "task": task, "value": float(values[i, j]), "lead": float(apart[i, j])}
+        for i, name in enumerate(names)
+        for j, task in enumerate(tasks)
+    ]
+    largest = float(np.nanmax(np.abs(apart))) or 1.0
+    scale = alt.Scale(domain=[-largest, 0, largest], range=[RED, "#f7f7f7", BLUE])
+    cells = (
+        alt.Chart()
+        .encode(
+            alt.X("task:N", sort=tasks, title=None, axis=alt.Axis(labelAngle=-60, labelLimit=90, ticks=False)),
+            row_axis(names),
+            alt.Color("lead:Q", scale=scale, title="above the mean of models"),
+            tooltip=tips("label:N", "task:N", "value:Q", "lead:Q"),
+        )
+        .mark_rect()
+    )
+    best = int(np.nanargmax(np.nanmax(np.abs(apart), axis=0)))
+    notes = [
+        "blue: better than the mean of all models on the task; models by rank.",
+        left_out(len(names), len(found.models), "models"),
+        left_out(len(tasks), len(found.tasks), "tasks", "first"),
+    ]
+    title = f"{found.measure} of {counted(len(names), 'model')} differs most on {short(tasks[best])}"
+    return finished([cells], rows, height=row_height(len(rows)) * len(names), title=title, notes=notes)
+
+
+@figure("leaderboard", measures="all", place=40)
+def without_task(found: Leaderboard) -> alt.LayerChart:
+    """Draw the rank of the best models by all tasks, and without each.
+
+    Parameters
+    ----------
+    found : Leaderboard
+
+    Returns
+    -------
+    altair.LayerChart
+        A line for each of the best eight models.
+
+    Raises
+    ------
+    FigureError
+        There is a single task, or a model lacks one.
+    """
+    if not found.without_tasks:
+        raise FigureError("an order without a task takes two tasks and more, with values of all models")
+    sign = 1 if found.higher_is_better else -1
+    steps = [("all", found.mean_low), *found.without_tasks[:MOST_TASKS]]
+    names, order = labels(found.models[:MOST_LINES]), labels(name for name, _ in steps)
+    rows: list[Record] = [
+        {
+            "label": label,
+            "without": step,
+            "rank": int((sign * means > sign * means[n] + 1e-12).sum()) + 1,
+            "mean": float(means[n]),
+        }
+        for n, label in enumerate(names)
+        for step, (_, means) in zip(order, steps, strict=True)
+    ]
+    x = alt.X("without:N", sort=order, title="without the task", axis=alt.Axis(labelAngle=-60, labelLimit=90))
+    y = alt.Y(
+        "rank:Q", title="rank", scale=alt.Scale(reverse=True, zero=False, padding=6), axis=alt.Axis(tickMinStep=1)
+    )
+    decides = found.deciding_task
+    title = f"Without {short(decides)}, another model leads" if decides else "No single task decides which model leads"
+    notes = [f"models by the mean {found.measure}.", left_out(len(names), len(found.models), "models")]
+    return finished(lines(x, y, "label", names, ["mean"]), rows, height=240, title=title, notes=notes)
+
+
+MOST_SYSTEMS = 60  # systems that a page has room for
 
 
 def _judge_of(found: JudgeAgreement, judge: str | None) -> str:
@@ -42,7 +217,7 @@ def _ranked(
     every = {one.measure.label: one for one in found.conclusions if one.judge == name}
     own = every[name_among(every, measure)]
     sign = -1 if own.measure.higher_is_better else 1
-    placed = sorted(range(len(own.systems)), key=lambda n: sign * own.biases[n].baseline_mean)[:MOST]
+    placed = sorted(range(len(own.systems)), key=lambda n: sign * own.biases[n].baseline_mean)[:MOST_SYSTEMS]
     return own, list(zip(labels(own.systems[n] for n in placed), placed, strict=True))
 
 
