@@ -34,8 +34,8 @@ from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.steps import Steps
 from deadheat.explanation.explain import Explanation, explain
 from deadheat.gates import GateResult, gate
+from deadheat.io.files import max_decompressed, max_memory
 from deadheat.io.records import encoding
-from deadheat.io.source import max_decompressed, max_memory
 from deadheat.io.values import decimal
 from deadheat.measures import *  # noqa: F403 - every measure is public
 from deadheat.measures import measures

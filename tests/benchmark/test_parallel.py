@@ -16,7 +16,7 @@ import deadheat as dh
 from deadheat.benchmark.retrievers import embedding as cached
 from deadheat.cli.app import BAD_DATA
 from deadheat.errors import DataError, DeadheatWarning
-from deadheat.io.locking import locked
+from deadheat.io.files import locked
 from support.demo import BENCH
 from support.paths import TESTS
 from support.small_bench import CASES, DOCUMENTS, Counting
@@ -139,7 +139,7 @@ def test_without_locks_of_the_file_system_there_is_a_warning(tmp_path: Path, mon
     def none(_: int) -> None:
         raise OSError(95, "Operation not supported")
 
-    monkeypatch.setattr("deadheat.io.locking._lock", none)
+    monkeypatch.setattr("deadheat.io.files._lock", none)
     warned = pytest.warns(DeadheatWarning, match=r"cannot be locked \(Operation not supported\): run one test there")
     with warned, locked(tmp_path / "a.lock", "test", "wait"):
         assert (tmp_path / "a.lock").exists()

@@ -217,7 +217,7 @@ def full(*_: object) -> None:
 
 @pytest.mark.parametrize("arguments", [EVALUATE, CONVERT])
 def test_a_full_disk_is_one_line(folder: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deadheat.io.writing.os.urandom", full)
+    monkeypatch.setattr("deadheat.io.files.os.urandom", full)
     result = call(*arguments, "x")
     assert result.exit_code == 3
     assert result.stderr == "Error: cannot write 'x': No space left on device\n"

@@ -116,7 +116,7 @@ def test_an_interrupt_of_an_import_is_one_line(name: str, folder: Path) -> None:
 STOPPED = """
 import os, signal, sys
 from pathlib import Path
-import deadheat.io.writing as writing
+import deadheat.io.files as writing
 from deadheat.cli import main
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup

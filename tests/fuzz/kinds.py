@@ -25,9 +25,9 @@ import deadheat as dh
 from deadheat.benchmark.bench import read_finished
 from deadheat.data import trec_blocks
 from deadheat.gates.notation import parse_gate, read_settings
+from deadheat.io.files import blocks
 from deadheat.io.formats import letor
 from deadheat.io.formats.letor import read_letor
-from deadheat.io.source import blocks
 from deadheat.measures.notation import split_notation
 from fuzz import strict
 from fuzz.mutations import damaged

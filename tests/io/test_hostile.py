@@ -16,10 +16,10 @@ from click.testing import CliRunner
 from deadheat import max_decompressed
 from deadheat.cli import main
 from deadheat.errors import DataError, FileFormatError, MalformedRowError, ParameterError
-from deadheat.io import source, splitting
+from deadheat.io import files, splitting
+from deadheat.io.files import blocks, check_lines_of, read_all
 from deadheat.io.formats import scan
 from deadheat.io.records import read_records
-from deadheat.io.source import blocks, check_lines_of, read_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -243,8 +243,8 @@ def test_long_texts_of_a_collection(tmp_path: Path) -> None:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> int:
     """Lines may have 1,000 bytes."""
-    monkeypatch.setattr(source, "LONGEST_LINE", 1000)
-    assert splitting.SMALL < source.STEP  # a file that is read at once has no longer line than is allowed
+    monkeypatch.setattr(files, "LONGEST_LINE", 1000)
+    assert splitting.SMALL < files.STEP  # a file that is read at once has no longer line than is allowed
     monkeypatch.setattr(splitting, "SMALL", 1000)
     return 1000
 
@@ -324,11 +324,11 @@ def test_members_of_gzip_in_pieces(tmp_path: Path) -> None:
     for size in (1, 2, 7, 100, 10_000):
         path.write_bytes(data)
         with path.open("rb") as file:
-            assert b"".join(source._gunzipped(file, size)) == gzip.decompress(data) == b"".join(texts)
+            assert b"".join(files._gunzipped(file, size)) == gzip.decompress(data) == b"".join(texts)
     for end in range(18, len(gzip.compress(texts[0]))):
         path.write_bytes(data[:end])
         with path.open("rb") as file, pytest.raises(EOFError):
-            b"".join(source._gunzipped(file, 7))
+            b"".join(files._gunzipped(file, 7))
 
 
 @pytest.mark.parametrize("packing", [".gz", ".zst"])
@@ -354,8 +354,8 @@ def test_what_is_streamed_has_none(tmp_path: Path, packing: str) -> None:
 def test_rows_count_and_not_their_text_alone(
     name: str, text: str, packing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source, "_LEAST_ALLOWED", 1_200_000)
-    monkeypatch.setattr(source, "_LARGEST_RATIO", 1)
+    monkeypatch.setattr(files, "_LEAST_ALLOWED", 1_200_000)
+    monkeypatch.setattr(files, "_LARGEST_RATIO", 1)
     assert len(text) < 1_200_000
     with pytest.raises(FileFormatError, match="takes more than 1,200,000 bytes"):
         scan(written(tmp_path, text, name, packing), "qrels" if name == "x.letor" else "run")
@@ -364,14 +364,14 @@ def test_rows_count_and_not_their_text_alone(
 
 
 def test_a_table_of_records_has_the_limit_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "_LEAST_ALLOWED", 1_200_000)
+    monkeypatch.setattr(files, "_LEAST_ALLOWED", 1_200_000)
     path = written(tmp_path, "query_id,a,b\n" + "".join(f"{n},1,\n" for n in range(5_000)), "x.csv", ".gz")
     with pytest.raises(FileFormatError, match="takes more than"):
         read_records(path)
 
 
 def test_the_limit_follows_the_size_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "_LEAST_ALLOWED", 1000)
+    monkeypatch.setattr(files, "_LEAST_ALLOWED", 1000)
     for packing in (".gz", ".zst"):
         path = written(tmp_path, b" " * 10_000_000, "x.json", packing)
         allowed = max(1000, 200 * path.stat().st_size)
@@ -438,7 +438,7 @@ def test_a_pipe_without_an_end_is_refused(name: str) -> None:
 def test_blocks_do_not_copy_a_long_line_again_and_again(tmp_path: Path) -> None:
     path = written(tmp_path, b"x" * 3_000_000)
     assert [len(block) for block in blocks(path, 100)] == [3_000_000]
-    assert source.BLOCK <= source.LONGEST_LINE
+    assert files.BLOCK <= files.LONGEST_LINE
 
 
 def test_zstandard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -453,7 +453,7 @@ def test_zstandard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             scan(tmp_path / "x.run.zst", "run")
     refused(written(tmp_path, "\n".join(lines[:3]).encode() + b"\nq \xff", "x.run", ".zst"), 4, "not UTF-8")
     refused(written(tmp_path, HEADER + GOOD + "q1,d1,1,3\r\r\n", "x.csv", ".zst"), 4, "a carriage return")
-    monkeypatch.setattr(source, "_LEAST_ALLOWED", 1000)
+    monkeypatch.setattr(files, "_LEAST_ALLOWED", 1000)
     with pytest.raises(FileFormatError, match="its content takes more than"):
         read_all(written(tmp_path, " " * 10_000_000, "x.json", ".zst"))
 
@@ -493,10 +493,10 @@ def test_files_joined_with_their_byte_order_marks(name: str, content: str, packi
 
 def test_names_that_cannot_be_opened(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="the file name is empty"):
-        source.readable("")
+        files.readable("")
     path = tmp_path / "gr\udcfcn.run"
     with pytest.raises(DataError, match=r"gr\\udcfcn.run: the file name is not UTF-8"):
-        source.readable(path)
+        files.readable(path)
 
 
 @pytest.mark.parametrize("packing", [".gz", ".zst"])

@@ -11,9 +11,9 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import ColumnError, DataError, DuplicateError, FileFormatError, MalformedRowError
+from deadheat.io.files import blocks
 from deadheat.io.formats import format_of, letor
 from deadheat.io.formats.letor import is_letor, read_letor
-from deadheat.io.source import blocks
 
 TEXT = """# made by hand
 2 qid:10 1:0.5 2:3 5:-1e-3 # docid = GX-1 inc = 1 prob = 0.5

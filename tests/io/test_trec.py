@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from deadheat.errors import DataError, FileFormatError, MalformedRowError, SwappedFilesError
-from deadheat.io import source, splitting
+from deadheat.io import files, splitting
 from deadheat.io.formats import scan
 from deadheat.io.formats.trec import Marked, read_blocks, read_lines
 
@@ -228,8 +228,8 @@ def test_a_row_that_polars_loses(tmp_path: Path) -> None:
 
 
 def test_a_bad_line_far_into_a_file_of_many_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "BLOCK", 1000)
-    monkeypatch.setattr(source.blocks, "__defaults__", (1000,))
+    monkeypatch.setattr(files, "BLOCK", 1000)
+    monkeypatch.setattr(files.blocks, "__defaults__", (1000,))
     path = written(tmp_path, "\n" + ROW * 5000 + "q1 Q0 d1 1 2.5\n" + ROW * 100)
     with pytest.raises(MalformedRowError) as caught:
         scan(path, "run")

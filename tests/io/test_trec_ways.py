@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from deadheat.errors import DataError
-from deadheat.io import source, splitting
+from deadheat.io import files, splitting
 from deadheat.io.census import count_blanks, with_single_blanks
 from deadheat.io.formats import scan, trec
 from deadheat.io.formats.trec import read_lines
@@ -76,7 +76,7 @@ def test_any_mix_of_separators_equals_a_plain_reading(text: str, tmp_path_factor
     assert exact_rows(frame) == [(row[0].decode(), row[2].decode(), repr(float(row[4]))) for row in rows]
     slow = read_lines(data, "run", path, 1)
     assert exact_rows(slow) == exact_rows(frame)
-    parsed = [trec._read_block(block, "run", path) for block in source.blocks(path, 40) if block.strip()]
+    parsed = [trec._read_block(block, "run", path) for block in files.blocks(path, 40) if block.strip()]
     by_blocks = pl.concat([slow.clear(), *(block for block in parsed if block is not None)])
     assert exact_rows(by_blocks) == exact_rows(frame)
 

@@ -84,9 +84,7 @@ from deadheat.evaluation.intervals import NONE, cluster_name
 from deadheat.evaluation.saved import SAVED
 from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.evaluation.under import evaluate_under
-from deadheat.io.locking import locked
-from deadheat.io.source import path_named
-from deadheat.io.writing import MARK, hashed, is_kept, replacing
+from deadheat.io.files import MARK, hashed, is_kept, locked, path_named, replacing
 from deadheat.measures import AP, RR, Hit, MaxRel, Measure, P, R, nDCG
 from deadheat.measures.notation import Measures, parse_measures
 from deadheat.placements.placements import sort_rows

@@ -37,9 +37,9 @@ from deadheat.errors import (
     three,
 )
 from deadheat.evaluation.intervals import NONE, names_of
+from deadheat.io.files import readable
 from deadheat.io.objects import read_text
 from deadheat.io.records import READERS, Records, Wanted, format_of_records, read_records, records_of_json
-from deadheat.io.source import readable
 from deadheat.stats.units import joined_groups
 
 SYNONYMS = ("exact", "all", "none")

@@ -324,7 +324,7 @@ def _made_up(path: str, default: str) -> str:
 def check_inputs(paths: Sequence[str]) -> None:
     """Raise an error that names every file that cannot be read, and refuse a stream that is named twice."""
     from deadheat.io.engines import is_remote, parquet_files
-    from deadheat.io.source import in_catalogue, readable
+    from deadheat.io.files import in_catalogue, readable
     from deadheat.io.sources import file_in, responses_in
 
     _check_engine()
@@ -395,7 +395,7 @@ def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str], 
     if target is None:
         return []
     from deadheat.evaluation.saved import SAVED
-    from deadheat.io.writing import LONGEST, file_name
+    from deadheat.io.files import LONGEST, file_name
 
     is_folder = Path(target).is_dir() or target.endswith(os.sep)
     is_file = Path(target).suffix.lower() == ".json" and not is_folder
@@ -617,7 +617,7 @@ def with_figures(
     if folder is None:
         return report
     from deadheat.figures import drawings, save
-    from deadheat.io.writing import LONGEST, file_name
+    from deadheat.io.files import LONGEST, file_name
     from deadheat.report.model import Fact
 
     paths: list[str] = []
@@ -665,7 +665,7 @@ def emit(text: str, output: str | None = None) -> None:
             stdout.write(_encodable(text, stdout.encoding or "ascii") + "\n")
             stdout.flush()
             return
-        from deadheat.io.writing import replacing
+        from deadheat.io.files import replacing
 
         with replacing(output) as file:
             file.write((text + "\n").encode(errors="backslashreplace"))

@@ -124,7 +124,7 @@ def demo(folder: str | None, *, force: bool, **options: Any) -> None:  # noqa: A
 def _copy(data: Path, folder: Path, *, force: bool) -> None:
     """Copy the files; refuse to replace one that differs."""
     from deadheat.errors import DataError
-    from deadheat.io.writing import write_files
+    from deadheat.io.files import write_files
 
     paths = [path for path in sorted(data.iterdir()) if path.is_file() and path.suffix != ".py"]
     try:

@@ -233,7 +233,7 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
     By decision, it weighs how far the answers "not relevant" and "as relevant as can be" are apart in the difference of
     two runs.
     """
-    from deadheat.io.writing import replacing
+    from deadheat.io.files import replacing
     from deadheat.report.of_judgments import report_holes
 
     output = Output(options, [qrels, *runs])

@@ -363,7 +363,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         "--max-decompressed",
         metavar="BYTES",
         expose_value=False,
-        callback=_entering("deadheat.io.source:max_decompressed", n_bytes),
+        callback=_entering("deadheat.io.files:max_decompressed", n_bytes),
         help="About the most bytes that a compressed file or a pipe may take in memory, as text and as rows [default:"
         " 4 GB, or 200 times the compressed size]. Of compressed TREC the rows alone count.",
     ),
@@ -371,7 +371,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         "--max-memory",
         metavar="BYTES",
         expose_value=False,
-        callback=_entering("deadheat.io.source:max_memory", n_bytes),
+        callback=_entering("deadheat.io.files:max_memory", n_bytes),
         help="About how much memory the rows of a run may take, such as 500MB: a larger one is read in blocks"
         " [default: from 1.5 GB of TREC or 4 million rows of Parquet on].",
     ),

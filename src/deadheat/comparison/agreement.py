@@ -18,7 +18,7 @@ from deadheat.errors import DataError, DeadheatWarning, Plain, as_count, as_leve
 from deadheat.evaluation.evaluate import load_evaluation
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved
-from deadheat.io.source import path_named
+from deadheat.io.files import path_named
 from deadheat.kernels import agreement
 from deadheat.placements.place import are_levels
 from deadheat.settings import Design

@@ -39,8 +39,8 @@ from deadheat.evaluation.reconciling import check_conventions, reconciled
 from deadheat.evaluation.saved import SavedSummary, is_saved, read_summary, stated
 from deadheat.evaluation.scores import PlacedBounds, Scores
 from deadheat.evaluation.under import evaluate_under
+from deadheat.io.files import path_named
 from deadheat.io.guarding import phase
-from deadheat.io.source import path_named
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike, Measures, parse_measures
 from deadheat.measures.orders import StoredMeasure

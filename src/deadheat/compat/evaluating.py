@@ -17,7 +17,7 @@ import polars as pl
 
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import NOISE, DeadheatError, DeadheatWarning, Plain, SourceTypeError, check_choice, counted
-from deadheat.io.mappings import all_numbers, check_ids, check_mapping
+from deadheat.io.values import all_numbers, check_ids, check_mapping
 from deadheat.measures import Measure
 from deadheat.placements import policies
 from deadheat.placements.place import engine_of

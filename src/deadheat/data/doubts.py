@@ -16,7 +16,7 @@ import polars as pl
 from deadheat.data.rows import LazyRows, Rows
 from deadheat.errors import DeadheatWarning, counted
 from deadheat.io.formats.base import ROWS
-from deadheat.io.mappings import Nested
+from deadheat.io.values import Nested
 
 LOOKED = 100  # documents of each side that are looked at
 NAMES = {"query": "queries", "document": "documents"}

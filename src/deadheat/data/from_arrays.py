@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.arrays import IntArray, TextArray
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError, ParameterError, Plain, array_of, counted
-from deadheat.io.mappings import BEYOND, are_beyond
+from deadheat.io.values import BEYOND, are_beyond
 
 
 def from_arrays(

@@ -27,11 +27,11 @@ from deadheat.errors import (
     did_you_mean,
     three,
 )
+from deadheat.io.files import decoded, read_all, readable
 from deadheat.io.frames import as_narwhals
 from deadheat.io.kinds import names_of
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.records import Wanted, as_text, format_of_records, read_records
-from deadheat.io.source import decoded, read_all, readable
 
 NAMES = ("doc_id", "id", "_id", *names_of("run")["doc_id"])
 ALLOWED = "ids, {id: text}, a dataframe, or a file: a table with a column of ids, an ontology, or one id a line"

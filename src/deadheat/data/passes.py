@@ -24,8 +24,8 @@ from deadheat.arrays import IntArray, spans
 from deadheat.data.rows import Blocks, MemoryRows, ScorePrecision, UnreadRows, is_grouped, round_and_warn
 from deadheat.data.tables import Run
 from deadheat.errors import DataError, MissingDependencyError
+from deadheat.io.files import rows_at_a_time
 from deadheat.io.guarding import check_threads
-from deadheat.io.source import rows_at_a_time
 
 if TYPE_CHECKING:
     from deadheat.io.frames import Reading

@@ -13,8 +13,8 @@ from deadheat.data.tables import Source, label_of, path_of
 from deadheat.errors import ColumnError, DataError, DuplicateError, Plain, SourceTypeError, counted, did_you_mean, three
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import CASES_KEYS, names_of
-from deadheat.io.mappings import text_of_ids
 from deadheat.io.records import Records, Wanted, as_text, read_records, records_of_mapping
+from deadheat.io.values import text_of_ids
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.errors import LARGEST_INTEGER, DeadheatWarning, as_precision, changed
 from deadheat.io.kinds import Kind
-from deadheat.io.mappings import Nested, all_numbers, frame_of_mapping
 from deadheat.io.splitting import doc_hash
+from deadheat.io.values import Nested, all_numbers, frame_of_mapping
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -9,7 +9,7 @@ import polars as pl
 
 from deadheat.data.rows import ScorePrecision, round_and_warn
 from deadheat.errors import LARGEST_INTEGER, DataError, Plain, counted
-from deadheat.io.mappings import check_number
+from deadheat.io.values import check_number
 
 PAIR = ("query_id", "doc_id")
 

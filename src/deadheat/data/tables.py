@@ -31,13 +31,13 @@ from deadheat.errors import (
     counted,
     three,
 )
+from deadheat.io.files import CATALOGUE, exceeds, in_catalogue, path_named
 from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, format_of, has_column, is_too_large, locate, scan
 from deadheat.io.guarding import guarded, phase
 from deadheat.io.kinds import ANSWERABLE, Kind, check_given
-from deadheat.io.mappings import FORMS, Nested, check_mapping, normalized_keys
 from deadheat.io.results import NEAREST, RANKED, RANKED_BY_COLUMN, Pick, Reader, Repeated
-from deadheat.io.source import CATALOGUE, exceeds, in_catalogue, path_named
 from deadheat.io.sources import OF_CASES, file_in, read_object, read_responses, responses_in
+from deadheat.io.values import FORMS, Nested, check_mapping, normalized_keys
 
 HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
 REPEAT = "repeat"  # the column that tells several runs of one system apart

@@ -9,11 +9,11 @@ import polars as pl
 
 from deadheat.data.rows import UnreadRows
 from deadheat.errors import DataError
+from deadheat.io.files import BLOCK
 from deadheat.io.formats.base import Content
 from deadheat.io.formats.trec import Marked, note_of_comments, ranks_of_file, read_blocks
 from deadheat.io.frames import Frame, Reading
 from deadheat.io.kinds import TREC_FIELDS
-from deadheat.io.source import BLOCK
 
 ROW, FEWEST = 40, 1 << 20  # bytes: of a short row, and of the smallest block
 MOST = BLOCK // ROW  # rows of the largest block

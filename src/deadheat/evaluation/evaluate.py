@@ -27,9 +27,9 @@ from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.spans import SPAN_MEASURES, judged_chunks, measures_of_spans
 from deadheat.evaluation.under import evaluate_many
 from deadheat.evaluation.warned import warn, warn_of_one_table
-from deadheat.io.mappings import is_id
 from deadheat.io.results import is_of_chroma
 from deadheat.io.splitting import in_pieces
+from deadheat.io.values import is_id
 from deadheat.measures import Measure
 from deadheat.measures.notation import Measures, parse_measures
 from deadheat.placements import policies

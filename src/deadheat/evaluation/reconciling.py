@@ -19,8 +19,8 @@ from deadheat.errors import Advice, ColumnError, DataError, NotKeptError, Parame
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.under import evaluate_under
 from deadheat.evaluation.warned import warn
+from deadheat.io.files import path_named
 from deadheat.io.records import Wanted, read_records
-from deadheat.io.source import path_named
 from deadheat.measures import MaxRel, Measure, NumRet
 from deadheat.measures.notation import MeasureLike, parse_measures
 from deadheat.measures.orders import StoredMeasure

@@ -15,9 +15,9 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Repeated, Scores, TieSpread
 from deadheat.io.formats import format_of, has_column
 from deadheat.io.kinds import resolve_columns
-from deadheat.io.mappings import is_id
 from deadheat.io.records import Wanted, read_records
 from deadheat.io.results import lists_of_rows
+from deadheat.io.values import is_id
 
 
 def runs_by_repeat(

@@ -26,10 +26,9 @@ from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterE
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import Repeated, Scores, TieSpread, intervals
+from deadheat.io.files import decoded, path_named, read_all, readable, replacing
 from deadheat.io.guarding import check_threads
 from deadheat.io.objects import parsed
-from deadheat.io.source import decoded, path_named, read_all, readable
-from deadheat.io.writing import replacing
 from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.orders import StoredMeasure
 from deadheat.placements.contiguous import KeptRows

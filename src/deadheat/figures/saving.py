@@ -11,7 +11,7 @@ import altair as alt
 import vl_convert
 
 from deadheat.errors import ParameterError, as_positive
-from deadheat.io.writing import replacing
+from deadheat.io.files import replacing
 
 FORMATS = ("svg", "png", "pdf", "html", "json")
 SCALE = 3  # of PNG: in a column of 84 mm, 380 dots per inch

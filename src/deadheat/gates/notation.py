@@ -25,7 +25,7 @@ from deadheat.errors import (
 )
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.reconciling import Reconciled
-from deadheat.io.source import decoded, read_all, readable
+from deadheat.io.files import decoded, read_all, readable
 from deadheat.io.values import is_number
 from deadheat.measures.base import ALIASES, REGISTRY
 from deadheat.measures.notation import LONGEST, measure_named

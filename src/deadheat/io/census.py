@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deadheat.io.source import whole_lines
+from deadheat.io.files import whole_lines
 
 Bytes = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]

@@ -18,16 +18,16 @@ from deadheat.errors import ColumnError, DataError, Plain, SourceTypeError, coun
 from deadheat.io.formats.base import ROWS, Content, ScoreColumns, chosen_names, ranks_of, read_each, split_off
 from deadheat.io.guarding import check_threads
 from deadheat.io.kinds import KEYS, SUBTOPIC, TEXTS, VALUE_COLUMN, Kind, refuse_patterns, resolve_columns, value_column
-from deadheat.io.mappings import (
+from deadheat.io.results import ASSUMED, CALL, RANKED_BY_COLUMN, lists_of_rows
+from deadheat.io.values import (
     BEYOND,
+    are_plain,
     check_number,
     is_beyond,
     is_id,
     series_of_ids,
     text_of_ids,
 )
-from deadheat.io.results import ASSUMED, CALL, RANKED_BY_COLUMN, lists_of_rows
-from deadheat.io.values import are_plain
 
 Frame = nw.LazyFrame[Any]
 

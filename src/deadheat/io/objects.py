@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from deadheat.errors import Advice, DataError, DuplicateError, MalformedRowError, shown
-from deadheat.io.source import decoded, read_all, readable
+from deadheat.io.files import decoded, read_all, readable
 
 _BETWEEN = re.compile(r"[\s,:]*")
 _STRING_OR_BRACE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]')

@@ -13,10 +13,10 @@ from deadheat.errors import ABSENT, ColumnError, DataError, MalformedRowError, P
 from deadheat.io.formats import ending
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import ANSWERABLE, VALUE_COLUMN, Kind, names_of, resolve_columns
-from deadheat.io.mappings import text_of_ids
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.records import Wanted, read_records
 from deadheat.io.results import results_in, value_at
+from deadheat.io.values import text_of_ids
 
 OFFSETS = ("start", "end")
 TEXT = "text"

@@ -30,14 +30,14 @@ from deadheat.errors import (
     Plain,
     did_you_mean,
 )
-from deadheat.io import source
+from deadheat.io import files
+from deadheat.io.files import HEAD, WithValue, decoded, read_all, readable
 from deadheat.io.formats import chosen_format, ending
 from deadheat.io.formats.delimited import FileRows
 from deadheat.io.formats.parquet import scan_parquet
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import check_column, has_semicolons
 from deadheat.io.objects import JsonText, object_of, read_text
-from deadheat.io.source import HEAD, WithValue, decoded, read_all, readable
 
 _encoding: ContextVar[str | None] = ContextVar("encoding", default=None)
 
@@ -440,7 +440,7 @@ def read_sheet(path: Path) -> list[tuple[int, list[str]]]:
     """
     try:
         with ZipFile(path) as book:
-            source.check_held(_HELD * sum(one.file_size for one in book.infolist()), path.stat().st_size, path)
+            files.check_held(_HELD * sum(one.file_size for one in book.infolist()), path.stat().st_size, path)
             found = {name: rows for name, rows in _sheets(book) if rows}
     except DataError:
         raise

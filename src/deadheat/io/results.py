@@ -31,7 +31,7 @@ from deadheat.errors import (
     three,
 )
 from deadheat.io.kinds import VALUE_COLUMN, Kind, names_of, value_column
-from deadheat.io.mappings import Nested, is_id, text_of_ids
+from deadheat.io.values import Nested, is_id, text_of_ids
 
 Repeated = Literal["error", "best", "first"]
 # Where a part of a result is: a name, a dotted path of names, or a function of the result

@@ -32,13 +32,12 @@ from deadheat.errors import (
     shown,
     three,
 )
+from deadheat.io.files import CATALOGUE, in_catalogue
 from deadheat.io.formats.base import Content
 from deadheat.io.kinds import OTHER_KIND, VALUE_COLUMN, Kind
-from deadheat.io.mappings import Nested, is_plain
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.results import Reader, is_of_chroma, nested_of, results_in
-from deadheat.io.source import CATALOGUE, in_catalogue
-from deadheat.io.values import check_ids_of_row, is_number
+from deadheat.io.values import Nested, check_ids_of_row, is_number, is_plain
 
 OF_CASES = "judgments are the expected ids of labelled cases"
 SWAPPED = "were qrels and run given in the wrong order?"

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 import polars as pl
 
 from deadheat.errors import DataError
+from deadheat.io.files import check_lines_of, is_bounded, is_held, misleads_polars, plain_head
 from deadheat.io.guarding import check_threads
 from deadheat.io.kinds import SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
-from deadheat.io.source import check_lines_of, is_bounded, is_held, misleads_polars, plain_head
 
 if TYPE_CHECKING:
     from deadheat.io.census import Blanks

@@ -1,23 +1,364 @@
-"""Scores and relevances as text: which are numbers, which a float64 can hold, and which mark is the decimal one.
+"""Scores and relevances of users: as text, of which float64 may hold less, and in dicts of dicts, as arrays.
 
-That mark is said by the user, or found where a column can be read in one way only.
+The decimal mark of a text is said by the user, or found where a column can be read in one way only.
 """
 
 import math
 import re
-from contextlib import AbstractContextManager
+import struct
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from decimal import Context, Decimal
+from functools import partial
+from itertools import chain, compress, filterfalse, repeat
+from numbers import Integral, Rational, Real
+from operator import contains
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
+import numpy as np
 import polars as pl
 
-from deadheat.errors import LARGEST_INTEGER, Advice, DataError, MalformedRowError, ParameterError, Plain, shown
+from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from deadheat.errors import (
+    LARGEST_INTEGER,
+    Advice,
+    DataError,
+    DuplicateError,
+    MalformedRowError,
+    ParameterError,
+    Plain,
+    SourceTypeError,
+    as_given,
+    shown,
+)
+from deadheat.io.files import WithValue
 from deadheat.io.kinds import VALUE_COLUMN, Kind
-from deadheat.io.mappings import BEYOND, is_beyond
-from deadheat.io.source import WithValue
+
+Nested = Mapping[str, Mapping[str, float]]
+
+LONGEST_NUMBER = 19  # digits of an id that may have been written as a number
+PACKED = 1 << 12  # numbers, of several queries where they have few
+_ABSENT = math.nan  # no number is NaN
+_EXACT = (Rational, Decimal)
+FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+BEYOND = "an integer or decimal beyond 2**53, where float64 merges neighbours; rescale it"
+
+
+def frame_of_mapping(mapping: Nested, kind: Kind, where: str) -> pl.DataFrame:
+    """Build a frame from a checked dict of dicts, in its order."""
+    lengths = [len(documents) for documents in mapping.values()]
+    return pl.DataFrame(
+        {
+            "query_id": series_of_ids(list(mapping), where).gather(np.repeat(np.arange(len(lengths)), lengths)),
+            "doc_id": series_of_ids(list(chain.from_iterable(mapping.values())), where),
+            VALUE_COLUMN[kind]: all_numbers(mapping, list(mapping), kind, where) + 0.0,  # -0.0 becomes 0.0
+        }
+    )
+
+
+def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str, Mapping[str, float]]:
+    """Return the queries of a dict of dicts with their ids checked; of a run those that have a document.
+
+    A query of qrels without a document is one without a relevant document.
+
+    :func:`all_numbers` checks the numbers, once. All ids of judgments are checked. Checking all ids of a run would take
+    as long as evaluating it: only the first id of each query is checked, and whether None or an empty string is among
+    them. Any other id that is not text matches no judgment, and is refused where ids become columns.
+    """
+    if not is_plain(source):
+        query, documents = next(one for one in source.items() if not isinstance(one[1], Mapping))
+        raise SourceTypeError(
+            given=Plain(f"{documents!r} for {query!r}"),
+            allowed=f"a dict of dicts {{query: {{document: {VALUE_COLUMN[kind]}}}}}",
+        )
+    queries = zip(text_of_ids(list(source), where), source.values(), strict=True)
+    mapping = {query: documents for query, documents in queries if documents or kind == "qrels"}
+    if not any(mapping.values()):
+        raise DataError("empty: it has no documents" if source else "empty: it has no queries", path=where)
+    first = [*map(next, map(iter, filter(None, mapping.values())))]  # document of each query
+    if set(map(type, first)) != {str}:
+        first = text_of_ids(first, where)  # raises for a mix of both
+        mapping = {
+            query: dict(zip(text_of_ids(list(documents), where), documents.values(), strict=True))
+            for query, documents in mapping.items()
+        }
+    held = mapping.values()
+    docs = list(chain.from_iterable(held)) if kind == "qrels" else first
+    wrong = [one for one in (None, "") if any(map(contains, held, repeat(one)))]
+    check_ids([*mapping, *docs, *wrong], where)
+    return mapping
+
+
+def is_plain(source: Mapping[Any, Any]) -> bool:
+    """Return whether each query has a mapping of documents to numbers."""
+    types = set(map(type, source.values()))
+    return types == {dict} or all(issubclass(one, Mapping) for one in types)
+
+
+def series_of_ids(ids: Sequence[Any], where: str) -> pl.Series:
+    """Return ids as a text column."""
+    try:
+        return pl.Series(ids, dtype=pl.String)
+    except (TypeError, UnicodeEncodeError):
+        check_ids(ids, where)
+        raise
+
+
+def check_ids(ids: Sequence[Any], where: str) -> None:
+    """Raise for the first id that is not text, or not text that a file can hold."""
+    try:
+        "".join(ids).encode()  # finds other types and lone surrogates ten times as fast as a loop
+        if all(ids):
+            return
+    except (TypeError, UnicodeEncodeError):
+        pass
+    for given in ids:
+        if not isinstance(given, str):
+            raise SourceTypeError(
+                "ids are text",
+                given=Plain(f"{given!r:.60} ({type(given).__name__})"),
+                hint="write str(id) for every id" if is_id(given) else None,
+                path=where,
+            )
+        if not given:
+            raise DataError("an id is an empty string", allowed="text", path=where)
+        if is_broken(given):
+            raise DataError(f"id {given!r} has a lone surrogate", allowed="text that UTF-8 can hold", path=where)
+
+
+def refuse_other_forms(lacking: Sequence[str], documents: Mapping[Any, Any], where: str) -> None:
+    """Raise if documents that seem to be lacking are there as what is not text: 10 is not "10", nor is b"10"."""
+    numbers = [int(doc) for doc in lacking if doc.isdecimal() and len(doc) <= LONGEST_NUMBER]
+    if not documents.keys().isdisjoint([*numbers, *map(str.encode, lacking)]):
+        check_ids(list(documents), where)
+
+
+def is_id(given: object) -> bool:
+    """Return whether a value is text or a whole number; true and false are neither."""
+    return isinstance(given, str | Integral) and not isinstance(given, bool)
+
+
+def text_of_ids(ids: Sequence[Any], where: str | Path) -> list[str]:
+    """Return ids as text, whole numbers as `str` writes them; raise for a mix of both: 7 and "7" may be one document.
+
+    Examples
+    --------
+    >>> text_of_ids([7, 12], "run"), text_of_ids(["007"], "run")
+    (['7', '12'], ['007'])
+    """
+    kinds = set(map(type, ids))
+    if kinds <= {str}:
+        return list(ids)
+    texts = {kind for kind in kinds if issubclass(kind, str)}
+    others = kinds - texts
+    if any(issubclass(kind, bool) or not issubclass(kind, Integral) for kind in others):
+        check_ids([one for one in ids if type(one) in others and not is_id(one)], str(where))
+    if texts and others:
+        text, number = (next(one for one in ids if type(one) in some) for some in (texts, others))
+        raise SourceTypeError(
+            f"ids are text ({text!r}) and numbers ({number!r})",
+            allowed="one of both in a table",
+            hint="write str(id) for every id",
+            path=where,
+        )
+    try:
+        return list(map(str, ids))
+    except ValueError:  # of whole numbers with thousands of digits
+        raise SourceTypeError("an id is a number of thousands of digits", allowed="text", path=where) from None
+
+
+def is_broken(text: str) -> bool:
+    """Tell whether a text has a lone surrogate (half a character), which UTF-8 cannot hold."""
+    return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def all_numbers(mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -> FloatArray:
+    """Return the checked numbers of the given queries of a dict of dicts, concatenated in its order.
+
+    Numbers are checked one by one only if some number may be wrong.
+    """
+    numbers, at = np.empty(sum(len(mapping[query]) for query in queries)), 0
+    n_queries = 1 + PACKED * len(queries) // (len(numbers) + 1)
+    with _wrong_ones_named(mapping, queries, kind, where):
+        for first in range(0, len(queries), n_queries):
+            some = (mapping[query].values() for query in queries[first : first + n_queries])
+            at = _pack([*chain.from_iterable(some)], numbers, at)
+    _check_doubtful(mapping, queries, kind, where, numbers)
+    return numbers
+
+
+@dataclass(frozen=True, eq=False)
+class LookedUp:
+    """The numbers of a run and of its judgments, query by query.
+
+    Attributes
+    ----------
+    scores : ndarray of float, shape (n_rows,)
+    bounds : ndarray of int, shape (n_queries + 1,)
+        Where the scores of each query start, and their number.
+    docs : list of str, of length n_judged
+        The judged documents.
+    relevance : ndarray of float, shape (n_judged,)
+    own : ndarray of float, shape (n_judged,)
+        Their scores, NaN where the query lacks the document.
+    judged_bounds : ndarray of int, shape (n_queries + 1,)
+        Where the judgments of each query start, and their number.
+    """
+
+    scores: FloatArray
+    bounds: IntArray
+    docs: list[str]
+    relevance: FloatArray
+    own: FloatArray
+    judged_bounds: IntArray
+
+
+def look_up(run: Nested, qrels: Nested, queries: Sequence[str], run_where: str, qrels_where: str) -> LookedUp:
+    """Look up the judged documents while the scores are read: each dict is in the processor's cache then.
+
+    Parameters
+    ----------
+    run, qrels : dict of dict
+    queries : sequence of str, shape (n_queries,)
+        Those that have judgments; the run may lack some.
+    run_where, qrels_where : str
+        For messages.
+
+    Raises
+    ------
+    DataError
+        For the first number that cannot be evaluated.
+    SourceTypeError
+        A judged document is there as a number or as bytes, and not as text.
+    """
+    retrieved = {query: run.get(query, {}) for query in queries}
+    scores, at, bounds, judged_bounds = np.empty(sum(map(len, retrieved.values()))), 0, [0], [0]
+    docs, relevance, own, some = list[str](), list[float](), list[float](), list[float]()
+    with _wrong_ones_named(retrieved, queries, "run", run_where):
+        for query, documents in retrieved.items():
+            judged = qrels[query]
+            some += documents.values()
+            if len(some) > PACKED:
+                at, some = _pack(some, scores, at), []
+            found = [*map(documents.get, judged, repeat(_ABSENT))]
+            if documents and _ABSENT in found:  # a judged document would be missed in silence
+                refuse_other_forms([*filterfalse(documents.__contains__, judged)], documents, run_where)
+            own += found
+            docs += judged
+            relevance += judged.values()
+            bounds.append(at + len(some))
+            judged_bounds.append(len(docs))
+        _pack(some, scores, at)
+    _check_doubtful(retrieved, queries, "run", run_where, scores)
+    levels, found_scores = np.empty((2, len(docs)))
+    _pack(own, found_scores, 0)
+    with _wrong_ones_named(qrels, queries, "qrels", qrels_where):
+        _pack(relevance, levels, 0)
+    _check_doubtful(qrels, queries, "qrels", qrels_where, levels)
+    return LookedUp(scores, np.array(bounds), docs, levels, found_scores, np.array(judged_bounds))
+
+
+def _pack(values: Collection[Any], numbers: FloatArray, start: int) -> int:
+    """Write values into an array from a place on, and return the place after them.
+
+    That is faster than np.fromiter, and text is refused, which np.fromiter would read as numbers.
+    """
+    # a call with nothing but *values makes one tuple of them; with arguments before these, a list and then a tuple
+    partial(struct.pack_into, f"{len(values)}d", numbers.data, start * numbers.itemsize)(*values)
+    return start + len(values)
+
+
+def refuse_truths(mapping: Mapping[str, Mapping[str, Any]], where: str) -> None:
+    """Raise for a score of true or false in JSON."""
+    for query, documents in mapping.items():
+        if bool in set(map(type, documents.values())):
+            doc, score = next((doc, score) for doc, score in documents.items() if isinstance(score, bool))
+            raise DataError(
+                f"score of document {doc!r} for query {query!r} is {str(score).lower()}", allowed="a number", path=where
+            )
+
+
+@contextmanager
+def _wrong_ones_named(mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -> Iterator[None]:
+    """Raise for the first number that cannot be evaluated, where they cannot be packed."""
+    try:
+        yield
+    except (struct.error, TypeError, OverflowError):
+        for query in queries:
+            for doc, value in mapping[query].items():
+                check_number(kind, query, doc, value, where)
+        raise
+
+
+def _check_doubtful(mapping: Nested, queries: Sequence[str], kind: Kind, where: str, numbers: FloatArray) -> None:
+    """Raise for the first number that is NaN, infinite in qrels, or an integer that was rounded."""
+    if not len(numbers) or (numbers.min() > -LARGEST_INTEGER and numbers.max() < LARGEST_INTEGER):
+        return
+    is_doubtful, start = ~(np.abs(numbers) < LARGEST_INTEGER), 0
+    for query in queries:
+        documents = mapping[query].items()
+        own = is_doubtful[start : start + len(documents)]
+        start += len(documents)
+        for doc, value in compress(documents, own) if own.any() else ():
+            check_number(kind, query, doc, value, where)
+
+
+def is_beyond(value: Any) -> bool:  # noqa: ANN401 - any exact number
+    """Tell whether float64 may merge an integer or decimal with its neighbours; infinity is not such a number."""
+    return not -LARGEST_INTEGER <= value <= LARGEST_INTEGER and value not in {math.inf, -math.inf}
+
+
+def are_beyond(values: AnyArray) -> BoolArray:
+    """Tell which numbers of an array float64 may merge with neighbours: whole ones beyond 2**53, and longer floats."""
+    beyond: BoolArray = (values > LARGEST_INTEGER) | (values < -LARGEST_INTEGER)
+    return beyond if values.dtype.kind in "iu" else beyond & (values.astype(np.float64) != values)
+
+
+def normalized_keys(given: Mapping[Any, Any], form: str) -> dict[Any, Any]:
+    r"""Return a dict with its keys in a form of Unicode; raise DuplicateError if two are one then.
+
+    Examples
+    --------
+    >>> normalized_keys({"Mu\u0308ller": 1}, "NFC") == {"M\u00fcller": 1}
+    True
+    """
+    found: dict[Any, Any] = {}
+    for key, value in given.items():
+        name = unicodedata.normalize(cast("Any", form), key) if isinstance(key, str) else key
+        if name in found:
+            raise DuplicateError(f"two ids are {name!r} in Unicode form {form}", allowed="ids that differ in it")
+        found[name] = value
+    return found
+
+
+def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> None:  # noqa: ANN401 - it may be anything
+    """Raise if a value is not a number that can be evaluated."""
+    place = f"{VALUE_COLUMN[kind]} of document {doc!r} for query {query!r}"
+    hint = None
+    try:
+        number = None if isinstance(value, str | bytes) else float(value)
+    except (TypeError, ValueError):
+        number = None
+    except OverflowError:
+        number = float("inf")
+    if number is None:
+        msg = f"{place} is not a number: {value!r}"
+        if isinstance(value, str) and value[:1].isdigit():
+            hint = 'float(text.partition("/")[0]) reads grades such as "8" and "8/10"'
+    elif np.isnan(number):
+        msg = f"{place} is NaN"
+    elif isinstance(value, Real | Decimal) and is_beyond(value) and (isinstance(value, _EXACT) or value != number):
+        msg = f"{place} is {as_given(value)}, {BEYOND}"
+    elif kind == "qrels" and np.isinf(number):
+        msg = f"{place} is infinite: {value!r}"
+    else:
+        return
+    raise DataError(msg, hint=hint, path=where)
+
 
 # What Polars reads as a float. Python's float() accepts more: "1_0", and digits of other scripts.
 _NUMBER = re.compile(

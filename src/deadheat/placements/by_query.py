@@ -14,8 +14,8 @@ from deadheat.arrays import IntArray
 from deadheat.data.passes import QUERY, NotAdjacentError, by_query, of_kind, said
 from deadheat.data.rows import Blocks, MemoryRows, ScorePrecision, UnreadRows
 from deadheat.data.tables import Qrels, Run
+from deadheat.io.files import is_bounded
 from deadheat.io.guarding import guarded
-from deadheat.io.source import is_bounded
 from deadheat.placements.contiguous import Contiguous, count
 from deadheat.placements.placements import Placements, from_frames
 

@@ -30,8 +30,8 @@ from deadheat.data.rows import (
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import changed
 from deadheat.io.guarding import check_threads, guarded
-from deadheat.io.mappings import check_ids, look_up
 from deadheat.io.splitting import HASH_BITS, doc_hash
+from deadheat.io.values import check_ids, look_up
 from deadheat.placements.placements import (
     Placements,
     from_frames,

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray
 from deadheat.errors import DataError, DeadheatWarning, ParameterError, Plain, array_of, counted
 from deadheat.io.guarding import check_threads
-from deadheat.io.mappings import are_beyond
+from deadheat.io.values import are_beyond
 from deadheat.placements.comparing import (
     Array,
     Matrix,

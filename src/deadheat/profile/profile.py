@@ -37,7 +37,7 @@ from deadheat.evaluation.evaluate import (
 )
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.warned import warn
-from deadheat.io.mappings import check_number
+from deadheat.io.values import check_number
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.discounted import LOWEST_POSITIVE
 from deadheat.measures.notation import MeasureLike, Measures, parse_measures

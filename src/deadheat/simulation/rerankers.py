@@ -19,10 +19,9 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.data.shown import Plottable
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import ParameterError, Rng, as_count, as_rng, counted, did_you_mean, generator, is_number, whole
+from deadheat.io.files import LONGEST, file_name, path_named, write_files
 from deadheat.io.formats import write
 from deadheat.io.guarding import check_threads
-from deadheat.io.source import path_named
-from deadheat.io.writing import LONGEST, file_name, write_files
 from deadheat.measures import RR, Hit, Measure
 from deadheat.measures.notation import MeasureLike, parse_measures
 from deadheat.profile.profile import TieProfile, tie_profile

@@ -13,9 +13,9 @@ from deadheat.benchmark.cases.model import Case, Cases, is_grade
 from deadheat.benchmark.languages import code_of, normalised
 from deadheat.data.tables import label_of
 from deadheat.errors import Advice, CasesError, ColumnError, DataError, ParameterError, counted, did_you_mean, shown
+from deadheat.io.files import readable
 from deadheat.io.kinds import CASES_KEYS, names_of
 from deadheat.io.records import Records, Wanted, as_text, read_records
-from deadheat.io.source import readable
 
 HPO_IDS = "expected_hpo_ids"
 IDS = ("expected_ids", HPO_IDS)

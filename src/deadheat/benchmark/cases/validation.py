@@ -15,7 +15,7 @@ from deadheat.benchmark.languages import code_of, guess, known
 from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.data.tables import label_of
 from deadheat.errors import DataError, collected, counted, did_you_mean, package, shown
-from deadheat.io.source import readable
+from deadheat.io.files import readable
 from deadheat.report.model import Column, Fact, Report, note, said, tabulate
 
 NEEDED = {"case_id", "text", *IDS, "relevance"}

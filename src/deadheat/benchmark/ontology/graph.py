@@ -37,8 +37,8 @@ from deadheat.errors import (
     is_number,
     three,
 )
+from deadheat.io.files import readable
 from deadheat.io.records import Wanted, read_records
-from deadheat.io.source import readable
 from deadheat.kernels.segments import ratio
 
 MAX_BYTES = 1 << 26  # for the bits that say which terms are below which

@@ -50,8 +50,8 @@ from deadheat.errors import (
     three,
     whole,
 )
+from deadheat.io.files import decoded, read_all, readable
 from deadheat.io.objects import parsed as parsed_json
-from deadheat.io.source import decoded, read_all, readable
 
 if TYPE_CHECKING:
     from pronto.ontology import Ontology as Parsed

@@ -51,8 +51,8 @@ from deadheat.errors import (
     check_choice,
     package,
 )
+from deadheat.io.files import replacing
 from deadheat.io.guarding import phase
-from deadheat.io.writing import replacing
 
 PART = 256  # strings between two steps of the progress bar
 MAX_CELLS = 1 << 26  # of a matrix of scores: 256 MB

@@ -26,7 +26,7 @@ from deadheat.errors import (
     is_number,
     shown,
 )
-from deadheat.io.source import readable
+from deadheat.io.files import readable
 
 T = TypeVar("T")
 STRINGS = ("best", "joined")

@@ -14,11 +14,10 @@ from typing import IO
 import polars as pl
 
 from deadheat.errors import Advice, ColumnError, DataError, DuplicateError, ParameterError, Plain, shown
+from deadheat.io.files import BOM, HEAD, Compression, blocks, is_held, path_named, plain_head, readable, replacing
 from deadheat.io.formats.base import FORMATS, Content, Format, ScoreColumns, register
 from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
-from deadheat.io.source import BOM, HEAD, blocks, is_held, path_named, plain_head, readable
 from deadheat.io.values import CONTROL
-from deadheat.io.writing import Compression, replacing
 
 for _file in iter_modules(__path__):
     import_module(f"{__name__}.{_file.name}")

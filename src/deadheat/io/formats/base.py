@@ -9,9 +9,9 @@ import polars as pl
 
 from deadheat.arrays import FloatArray
 from deadheat.errors import ColumnError, counted, three
+from deadheat.io.files import Compression
 from deadheat.io.kinds import KEYS, SUBTOPIC, VALUE_COLUMN, Kind, check_column, names_that_are_no_scores
 from deadheat.io.results import ASSUMED
-from deadheat.io.writing import Compression
 
 FORMATS: "dict[str, Format]" = {}
 SAMPLE = 200  # rows of a text in which columns of numbers are looked for

@@ -17,8 +17,22 @@ import polars as pl
 
 from deadheat.arrays import FloatArray
 from deadheat.errors import ColumnError, DataError, DeadheatWarning, MalformedRowError, Plain, counted, shown
-from deadheat.io import source
+from deadheat.io import files
 from deadheat.io.census import count_separators
+from deadheat.io.files import (
+    BOM,
+    HEAD,
+    Compression,
+    blocks,
+    check_lines_of,
+    decoded,
+    misleads_polars,
+    plain_head,
+    read_all,
+    refuse_binary,
+    value_as_text,
+    write_text,
+)
 from deadheat.io.formats.base import (
     CASES,
     ROWS,
@@ -45,17 +59,6 @@ from deadheat.io.kinds import (
     resolve_columns,
     value_column,
 )
-from deadheat.io.source import (
-    BOM,
-    HEAD,
-    blocks,
-    check_lines_of,
-    decoded,
-    misleads_polars,
-    plain_head,
-    read_all,
-    refuse_binary,
-)
 from deadheat.io.values import (
     LINE_ENDS,
     DecimalColumn,
@@ -67,7 +70,6 @@ from deadheat.io.values import (
     may_be_number,
     read_value,
 )
-from deadheat.io.writing import Compression, value_as_text, write_text
 
 _TREC_WIDTHS = {4, 6}
 
@@ -399,13 +401,13 @@ class FileRows:
         self.n_lines = self.n_bytes = 0
         self._file, self._path = file, path
         self._last = b""
-        self._first = file.readline(source.LONGEST_LINE + 2)
+        self._first = file.readline(files.LONGEST_LINE + 2)
         said = _SEPARATOR.fullmatch(self._first.removeprefix(BOM))
         self.separator = said[1].decode() if said else separator
         if said:
             self.n_lines, self.n_bytes, self._first = 1, len(self._first), b""
         # for all readers of the process: it can only be larger
-        csv.field_size_limit(max(csv.field_size_limit(), source.LONGEST_LINE))
+        csv.field_size_limit(max(csv.field_size_limit(), files.LONGEST_LINE))
         self._rows = csv.reader(self._lines(), delimiter=self.separator, quoting=quoting, strict=True)
         self.header = [name.strip() for name in next((row for _, row in self), [])]
 
@@ -449,14 +451,14 @@ class FileRows:
         )
 
     def _lines(self) -> Iterator[str]:
-        longest = source.LONGEST_LINE
+        longest = files.LONGEST_LINE
         first = [self._first] if self._first else []
         for raw in chain(first, iter(partial(self._file.readline, longest + 2), b"")):
             self.n_lines += 1
             self.n_bytes += len(raw)
             self._last = raw
             if len(raw) > longest:
-                source.check_lines(raw, self._path, self.n_lines)
+                files.check_lines(raw, self._path, self.n_lines)
             yield decoded(raw.removeprefix(BOM) if self.n_lines == 1 else raw, self._path, self.n_lines)
 
     def _stray_return(self) -> MalformedRowError:

@@ -15,6 +15,18 @@ import polars as pl
 
 from deadheat.arrays import FloatArray
 from deadheat.errors import LARGEST_INTEGER, DataError, FileFormatError, MalformedRowError, Plain, shown
+from deadheat.io.files import (
+    PATTERN,
+    Compression,
+    blocks,
+    check_lines_of,
+    decoded,
+    plain_head,
+    read_all,
+    refuse_binary,
+    value_as_text,
+    write_text,
+)
 from deadheat.io.formats.base import (
     CASES,
     ROWS,
@@ -40,26 +52,22 @@ from deadheat.io.kinds import (
     resolve_columns,
     value_column,
 )
-from deadheat.io.mappings import (
+from deadheat.io.objects import object_of, parsed, read_text
+from deadheat.io.results import lists_of_rows, nested_of
+from deadheat.io.sources import exported
+from deadheat.io.values import (
     all_numbers,
+    are_plain,
+    check_ids_of_row,
     check_mapping,
+    holds_controls,
+    holds_only_ids,
     is_broken,
     is_id,
     is_plain,
+    read_value,
     refuse_truths,
 )
-from deadheat.io.objects import object_of, parsed, read_text
-from deadheat.io.results import lists_of_rows, nested_of
-from deadheat.io.source import PATTERN, blocks, check_lines_of, decoded, plain_head, read_all, refuse_binary
-from deadheat.io.sources import exported
-from deadheat.io.values import (
-    are_plain,
-    check_ids_of_row,
-    holds_controls,
-    holds_only_ids,
-    read_value,
-)
-from deadheat.io.writing import Compression, value_as_text, write_text
 
 
 class _JsonNumber(str):

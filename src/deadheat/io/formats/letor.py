@@ -18,11 +18,10 @@ import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.errors import ColumnError, DataError, DuplicateError, MalformedRowError, Plain, shown
+from deadheat.io.files import ROW, Compression, blocks, check_rows, decoded, refuse_binary, value_as_text, write_text
 from deadheat.io.formats.base import Content, Format, ScoreColumns, chosen_names, register
 from deadheat.io.kinds import Kind
-from deadheat.io.source import ROW, blocks, check_rows, decoded, refuse_binary
 from deadheat.io.values import CONTROL, are_plain, check_comment, check_ids_of_row, holds_controls, read_value
-from deadheat.io.writing import Compression, value_as_text, write_text
 
 LINE = "relevance qid:QUERY FEATURE:VALUE ... # docid = DOCUMENT"
 HIGHEST = 2**32 - 1  # number of a feature

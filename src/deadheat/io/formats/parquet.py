@@ -8,11 +8,10 @@ from typing import IO, Any
 import polars as pl
 
 from deadheat.errors import FileFormatError
+from deadheat.io.files import Compression, is_bounded, most_rows, plain_head
 from deadheat.io.formats.base import CASES, Content, Format, ScoreColumns, register
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import Kind, are_cases
-from deadheat.io.source import is_bounded, most_rows, plain_head
-from deadheat.io.writing import Compression
 
 _TAIL = 8  # four bytes that give the length of the footer, and the magic
 COMPRESSED = "it is compressed as a whole: unpack it first (Parquet is compressed inside)"

@@ -30,13 +30,12 @@ from deadheat.errors import (
     shown,
 )
 from deadheat.io.census import Blanks, count_blanks, with_single_blanks
-from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register, split_off
-from deadheat.io.kinds import KNOWN_NAMES, OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, WRONG_ORDER, Kind
-from deadheat.io.source import (
+from deadheat.io.files import (
     BLOCK,
     BOM,
     HEAD,
     ROW,
+    Compression,
     blocks,
     check_lines_of,
     check_rows,
@@ -46,7 +45,11 @@ from deadheat.io.source import (
     plain_head,
     refuse_binary,
     refuse_repeated_mark,
+    value_as_text,
+    write_text,
 )
+from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register, split_off
+from deadheat.io.kinds import KNOWN_NAMES, OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, WRONG_ORDER, Kind
 from deadheat.io.splitting import DOC_HASH, ENDS_EARLY, RANK, begun_count, is_begun, is_small, last_byte, split
 from deadheat.io.values import (
     are_plain,
@@ -56,7 +59,6 @@ from deadheat.io.values import (
     is_number,
     read_value,
 )
-from deadheat.io.writing import Compression, value_as_text, write_text
 
 FIRST = 1 << 20  # bytes in which ranks are compared with scores
 _MARKED = re.compile(rb"^[ \t\r\v\f]*#", re.MULTILINE)

@@ -13,7 +13,7 @@ import pytest
 import deadheat as dh
 from deadheat.errors import DataError, FileFormatError
 from deadheat.gates import read_settings
-from deadheat.io import source
+from deadheat.io import files
 from deadheat.io.formats import locate, scan
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def test_a_file_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("compress", [False, True])
 def test_locate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, compress: bool) -> None:
-    monkeypatch.setattr(source.blocks, "__defaults__", (100,))
+    monkeypatch.setattr(files.blocks, "__defaults__", (100,))
     content = f"\ufeff{ROW}\n q1\tQ0 d11 1 1 d1\nd1 Q0 q1 1 1 t\n{ROW * 20}q1 Q0  d1 9 9 t".encode()
     path = written(tmp_path, gzip.compress(content) if compress else content)
     assert locate(path, "run", "q1", "d1") == [1, *range(5, 26)]
@@ -143,7 +143,7 @@ def test_locate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, compress: bo
 @pytest.mark.parametrize("name", ["x" * 300 + ".run", "字" * 100 + ".csv", "a\0b.run"], ids=["ASCII", "CJK", "NUL"])
 def test_a_name_that_no_file_can_have_is_bad_data(tmp_path: Path, name: str) -> None:
     with pytest.raises(DataError, match="cannot be opened: "):
-        source.readable(tmp_path / name)
+        files.readable(tmp_path / name)
 
 
 @pytest.mark.parametrize("inner", ["gzip", "zstd"])
