@@ -219,9 +219,9 @@ class Spans:
         alone = missed.select("query_id", doc_id="span", subtopic="span", relevance="relevance")
         relevance = np.zeros(len(chunks))
         np.maximum.at(relevance, hits["row"].to_numpy(), hits["relevance"].to_numpy())
-        queries = {*self.rows["query_id"], *self.unanswerable}
+        queries = pl.concat([self.rows["query_id"].unique(), pl.Series(self.unanswerable, dtype=pl.String)])
         judged = chunks.select("query_id", doc_id="chunk", relevance=pl.Series(relevance))
-        judged = judged.filter(pl.col("query_id").is_in([*queries]))
+        judged = judged.filter(pl.col("query_id").is_in(queries.implode()))
         qrels = Qrels.of_checked(pl.concat([judged, alone.select(*KEY, "relevance")]), self.name)
         qrels.subtopics = pl.concat([topics, alone])
         columns = ("query_id", "doc_id", "document", *OFFSETS, "relevance")
@@ -232,7 +232,7 @@ class Spans:
         qrels.passages = pl.concat([one.select(columns) for one in of_both])
         qrels.fingerprint = self.fingerprint
         qrels.unanswerable = self.unanswerable
-        qrels.bare = tuple(sorted({*self.unanswerable} - {*judged["query_id"]}))
+        qrels.bare = tuple(sorted({*self.unanswerable}.difference(judged["query_id"].unique())))
         share = {"span": "the span", "chunk": "the chunk"}.get(self.overlap_of)
         asked = f"at least {self.overlap:g} of {share}" if share else "a part of the span"
         qrels.notes = (f"spans: a chunk is relevant if it covers {asked}; R is the share of spans that chunks hit",)

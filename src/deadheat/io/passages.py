@@ -4,6 +4,7 @@ They, and a table of judgments, may say which queries no document answers, in a 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, cast
 
@@ -166,7 +167,12 @@ def _column(rows: Sequence[Any], path: str | None, *, are_dicts: bool) -> list[A
     """Return what each row has at a path, None where it has nothing."""
     if path is None:
         return [None] * len(rows)
-    return [row.get(path) for row in rows] if are_dicts and "." not in path else [_at(row, path) for row in rows]
+    if not are_dicts or "." in path:
+        return [_at(row, path) for row in rows]
+    try:
+        return [*map(itemgetter(path), rows)]
+    except KeyError:
+        return [row.get(path) for row in rows]
 
 
 def _check_known(known: Mapping[str, str | None], names: Sequence[str], where: str) -> None:

@@ -98,7 +98,8 @@ def find_topics(placements: Placements, rel: float) -> Topics:
     for (query, _), code in sorted(of_docs.items(), key=lambda item: item[0], reverse=True):
         judged[query].append(code)
     found = [np.array(codes, np.int64) for codes in judged]
-    n_relevant = np.array([member[codes].sum(axis=0) for codes in found]).reshape(placements.n_queries, n_topics)
+    n_relevant = np.zeros((placements.n_queries, n_topics), np.int64)
+    np.add.at(n_relevant, np.array([query for query, _ in of_docs], np.int64), member[[*of_docs.values()]])
     codes, rows = np.zeros(len(placements.query), np.int64), np.flatnonzero(placements.relevance >= rel)
     keys = zip(placements.query[rows].tolist(), placements.doc_ids[rows].tolist(), strict=True)
     codes[rows] = [of_docs.get(key, 0) for key in keys]
