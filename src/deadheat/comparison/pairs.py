@@ -632,7 +632,7 @@ def _tested(  # noqa: PLR0917 - what is tested, and how
     n_sides = len(measures[0])
     options: dict[str, Any] = {"n_resamples": design.n_resamples, "rng": design.rng}
     of_measures = [slice(n * n_sides, (n + 1) * n_sides) for n in range(len(measures))]
-    own = [(first[rows], second[rows]) for rows in np.split(np.arange(len(first)), len(measures))]
+    own = list(zip(np.split(first, len(measures)), np.split(second, len(measures)), strict=True))
     is_linear = cluster is None and stack.weights is None and not np.isnan(stack.values).any()
     if design.test == TUKEY:
         found = []

@@ -590,8 +590,8 @@ def _against_margin(
 EXACT_UNITS = 30  # up to so many units all sign patterns are counted: 2 x 2^15 sums
 EXACT_SUMS = 1 << 25  # in all columns: a second
 PERMUTED_CELLS = 1 << 20  # permuted at a time: 8 MB
-FLIPPED_CELLS = 1 << 16  # flipped sums compared at a time: 0.5 MB
-FLIPPED_AT_ONCE = 5 << 20  # computed at a time: 42 MB
+FLIPPED_CELLS = 1 << 15  # flipped sums compared at a time: 0.25 MB
+FLIPPED_AT_ONCE = 1 << 21  # computed at a time: 16 MB
 
 
 def randomization_p_values(
