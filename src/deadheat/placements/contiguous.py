@@ -41,8 +41,8 @@ from deadheat.placements.placements import (
     subtopics_of,
 )
 
-TABLE_BITS = 22  # of each hash, to look up judged documents: a table of 4 MB stays in the processor's cache
-UNUSED, END = np.uint32(HASH_BITS - TABLE_BITS), np.uint32((1 << TABLE_BITS) - 1)
+TABLE_BITS = 22  # of each hash, at most, to look up judged documents: a table of 4 MB stays in the processor's cache
+SPARE_BITS = 4  # more than count these: few other documents have their places
 PAIRS_PER_ROW = 10  # with more (document, judged document) pairs per tied row, sorting the ties is faster
 MAX_PAIRS = 1 << 20  # compared at once
 AT_ONCE = 1 << 16  # hashes looked up together, whose indices stay in the cache too
@@ -207,15 +207,17 @@ def _keys(query: IntArray, hashes: Hashes) -> NDArray[np.uint64]:
 
 def _candidates(judged: Hashes, hashes: pl.Series) -> IntArray:
     """Return the rows whose hashes begin as one of the judged documents does, and end as one does."""
-    beginnings, ends = np.zeros((2, 1 << TABLE_BITS), np.bool_)
-    beginnings[judged >> UNUSED] = True
-    ends[judged & END] = True
+    bits = min(TABLE_BITS, SPARE_BITS + len(judged).bit_length())
+    unused, end = np.uint32(HASH_BITS - bits), np.uint32((1 << bits) - 1)
+    beginnings, ends = np.zeros((2, 1 << bits), np.bool_)
+    beginnings[judged >> unused] = True
+    ends[judged & end] = True
 
     found, start = [np.zeros(0, np.int64)], 0
     for chunk in hashes.get_chunks():
         for piece in np.split(chunk.to_numpy(), range(AT_ONCE, len(chunk), AT_ONCE)):
-            rows = np.flatnonzero(beginnings.take(piece >> UNUSED))
-            found.append(rows[ends.take(piece[rows] & END)] + start)
+            rows = np.flatnonzero(beginnings.take(piece >> unused))
+            found.append(rows[ends.take(piece[rows] & end)] + start)
             start += len(piece)
     return np.concatenate(found)
 
