@@ -1,6 +1,5 @@
 """history(), diff_qrels(), holes(): results over time, what differs between judgments, and which are missing."""
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
@@ -494,7 +493,7 @@ class QrelsDiff(Shown):
         weights = np.where(np.isnan(weights), was, weights)
         mean, size = (0.0, 1.0) if before.measure.total else (before.mean, float(each[1][after.kept].sum()))
         moved = np.where(np.isnan(new), mean, new) - np.where(np.isnan(old), mean, old)
-        parts = weights * moved / (size or math.nan)
+        parts = weights * moved / (size or np.nan)
         for n in np.flatnonzero(moved).tolist():
             yield str(ids[n]), kinds.get(ids[n], ""), float(old[n]), float(new[n]), float(parts[n])
 

@@ -1,6 +1,5 @@
 """leaderboard(): models over many tasks, with ranks as intervals and tiers instead of 1 to N."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -205,7 +204,7 @@ class Leaderboard(Plottable, Shown):
     def mean_ranks(self) -> FloatArray:
         """The mean over tasks of the rank of each model, equal ones the mean of theirs; NaN with bounds."""
         if np.isnan(self.values).any():
-            return np.full(len(self.models), math.nan)
+            return np.full(len(self.models), np.nan)
         first, last = stats.ranks(self._sign * self.values.T)
         return np.asarray(self.shares @ (first + last) / 2)
 
@@ -218,7 +217,7 @@ class Leaderboard(Plottable, Shown):
     def intervals(self) -> tuple[FloatArray, FloatArray]:
         """Return the ends of the interval of each mean, for itself alone; NaN if they are unknown."""
         if self.uncertainty is None:
-            return np.full(len(self.models), math.nan), np.full(len(self.models), math.nan)
+            return np.full(len(self.models), np.nan), np.full(len(self.models), np.nan)
         from scipy import special  # slow to load
 
         freedom = np.minimum(self.uncertainty.freedom[:-1, -1], MANY)
@@ -245,7 +244,7 @@ class Leaderboard(Plottable, Shown):
         columns: dict[str, Sequence[Any]] = {
             "rank": self.ranks,
             "model": self.models,
-            "mean": np.where(is_known, self.mean_low, math.nan).tolist(),
+            "mean": np.where(is_known, self.mean_low, np.nan).tolist(),
             **({"mean_low": self.mean_low.tolist(), "mean_high": self.mean_high.tolist()} if self.value_range else {}),
             "low": low.tolist(),
             "high": high.tolist(),
@@ -508,7 +507,7 @@ def _check_scales(results: TaskResults) -> None:
 def _value_range(results: TaskResults, values: FloatArray) -> tuple[float, float]:
     """Return between which numbers a missing value is: those of the measure, or the nearest usual ones."""
     known = measure_named(results.measure)
-    if known is not None and all(map(math.isfinite, known.range)):
+    if known is not None and np.isfinite(known.range).all():
         return known.range
     least, most = float(np.nanmin(values)), float(np.nanmax(values))
     found = next(((low, high) for low, high in RANGES if low <= least and most <= high), None)

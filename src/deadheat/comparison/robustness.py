@@ -25,9 +25,8 @@ from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.measures.unjudged import as_placed, ends, has_ends
 from deadheat.settings import Design
-from deadheat.stats import ranks
 from deadheat.stats.labels import Powered, powered_mean, sample_doubt
-from deadheat.stats.ranks import bounds_of_ranks
+from deadheat.stats.ranks import bounds_of_ranks, ranks
 
 OVER_TIES = tuple(f"tie_tau{of}{end}" for of in ("", "_ap") for end in ("", "_low", "_high"))  # fields
 
@@ -261,7 +260,7 @@ def rank_intervals(
         rng=random,
     )
     by_mean = means.sum(axis=0, keepdims=True) / own.sum()
-    (own,), _ = stats.ranks(by_mean if higher else -by_mean)
+    (own,), _ = ranks(by_mean if higher else -by_mean)
     found = bounds_of_ranks(best, worst, design.confidence_level)
     return [(*row, n_queries) for row in zip(own.tolist(), *(one.tolist() for one in found), strict=True)]
 

@@ -10,8 +10,7 @@ from deadheat.errors import BY_DOC_ID, collected, counted, percentage, rounded, 
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
 from deadheat.settings import TUKEY, Design
-from deadheat.stats import adjust, significant
-from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
+from deadheat.stats import NEGLIGIBLE_DIFFERENCE, adjust, significant
 
 QUERY = ("query", "queries")
 ENOUGH = {"bootstrap": 25}  # queries, with which it finds at most 6.5% instead of 5% (docs/simulations.md)

@@ -303,20 +303,12 @@ class CoarseningProfile(Plottable):
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each run, measure and coarsening, with the fields of `CoarseScores`; null for no number."""
-        return _frame(self.rows, CoarseScores)
-
-    def pairs_to_polars(self) -> pl.DataFrame:
-        """Return a row for each pair of runs, measure and coarsening, with the fields of `CoarsePair`."""
-        return _frame(self.pairs, CoarsePair)
+        schema = {one.name: COLUMN_TYPES[str(one.type)] for one in fields(CoarseScores)}
+        return frame_of(list(map(asdict, self.rows)), schema)
 
     def to_dict(self) -> dict[str, list[dict[str, object]]]:
         """Return rows and pairs as dicts."""
         return {"rows": [asdict(row) for row in self.rows], "pairs": [asdict(pair) for pair in self.pairs]}
-
-
-def _frame(rows: Iterable[CoarseScores | CoarsePair], kind: type[CoarseScores | CoarsePair]) -> pl.DataFrame:
-    """Return a column for each field; null for no number."""
-    return frame_of(list(map(asdict, rows)), {one.name: COLUMN_TYPES[str(one.type)] for one in fields(kind)})
 
 
 def coarsening_profile(

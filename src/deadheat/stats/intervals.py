@@ -1,6 +1,5 @@
 """Confidence intervals and standard errors of means over queries, column by column, and of proportions."""
 
-import math
 from statistics import NormalDist
 
 import numpy as np
@@ -356,7 +355,7 @@ def quantile_bounds(
     values: FloatArray,
     quantile: float,
     confidence_level: float = 0.95,
-    limits: tuple[float, float] = (-math.inf, math.inf),
+    limits: tuple[float, float] = (-np.inf, np.inf),
 ) -> tuple[float, float]:
     r"""Return the bounds of a confidence interval for a quantile: two of the ordered values.
 

@@ -107,18 +107,15 @@ def ranks(scores: FloatArray) -> tuple[IntArray, IntArray]:
     >>> [row.tolist() for row in ranks(np.array([[0.5, 0.7, 0.5]]))]
     [[[2, 1, 2]], [[3, 1, 3]]]
     """
-    n_rows, n_systems = scores.shape
     order = np.argsort(-scores, axis=1, kind="stable")
-    descending = np.take_along_axis(scores, order, axis=1)
     rounding = ROUNDING * np.maximum(1.0, np.abs(scores).max(axis=1, keepdims=True))
-    is_first = np.ones((n_rows, n_systems), np.bool_)
-    is_first[:, 1:] = descending[:, :-1] - descending[:, 1:] > rounding
-    places = np.broadcast_to(np.arange(n_systems), (n_rows, n_systems))
-    first = np.maximum.accumulate(np.where(is_first, places, 0), axis=1)
-    is_last = np.ones((n_rows, n_systems), np.bool_)
-    is_last[:, :-1] = is_first[:, 1:]
-    last = np.minimum.accumulate(np.where(is_last, places, n_systems)[:, ::-1], axis=1)[:, ::-1]
-    found = np.empty((2, n_rows, n_systems), np.int32)
+    ends = np.pad(
+        -np.diff(np.take_along_axis(scores, order, axis=1)) > rounding, ((0, 0), (1, 1)), constant_values=True
+    )
+    places = np.arange(scores.shape[1])
+    first = np.maximum.accumulate(np.where(ends[:, :-1], places, 0), axis=1)
+    last = np.minimum.accumulate(np.where(ends[:, 1:], places, len(places))[:, ::-1], axis=1)[:, ::-1]
+    found = np.empty((2, *scores.shape), np.int32)
     for of_sorted, of_systems in zip((first, last), found, strict=True):
         np.put_along_axis(of_systems, order, of_sorted.astype(np.int32) + 1, axis=1)
     return found[0], found[1]

@@ -145,16 +145,6 @@ def test_synonym_types_of_json_are_missed_aloud(tmp_path: Path) -> None:
     assert ontology.synonyms[1][0] == Synonym("kid")
 
 
-def test_terms_of_one_ontology_only(tmp_path: Path) -> None:
-    path = write(tmp_path / "toy.obo", OBO + "\n[Term]\nid: Y:1\n\n[Term]\nid: X:0000005\nis_a: Y:1\n")
-    assert dh.read_ontology(path).ids[-1] == "Y:1"
-    ontology = dh.read_ontology(path, prefix="X:")
-    assert ontology.ids[-1] == "X:0000005"
-    assert ontology.parents[-1] == ()
-    with pytest.raises(FileFormatError, match=r"no id begins with prefix='HP:'; the file has 'X:0000001', "):
-        dh.read_ontology(path, prefix="HP:")
-
-
 def test_an_obsolete_parent_is_left_out_aloud(tmp_path: Path) -> None:
     path = write(tmp_path / "toy.obo", OBO + "\n[Term]\nid: X:0000005\nis_a: X:0000003\n")
     with pytest.warns(DeadheatWarning, match=r"1 is_a relations? lead.* obsolete.*X:0000005 is_a X:0000003") as caught:

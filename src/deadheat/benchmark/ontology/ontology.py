@@ -666,7 +666,7 @@ STANZA = re.compile(rb"^(?:\[(\w+)\]|id:[ \t]*(\S+))", re.MULTILINE)  # how one 
 FORMATS = "expected OBO, OBO Graphs JSON or OWL in RDF/XML, in UTF-8, plain or .gz"
 
 
-def read_ontology(path: str | os.PathLike[str], *, prefix: str | None = None) -> Ontology:
+def read_ontology(path: str | os.PathLike[str]) -> Ontology:
     """Read an ontology: its terms that are not obsolete, with their is_a relations.
 
     Parameters
@@ -674,9 +674,6 @@ def read_ontology(path: str | os.PathLike[str], *, prefix: str | None = None) ->
     path : path
         OBO, OBO Graphs JSON, or OWL in RDF/XML, in UTF-8; plain or compressed (``.gz``). Imports that the file names
         are not followed. Synonym types are not read from JSON. Needs ``deadheat[ontology]``.
-    prefix : str, optional
-        Keep only terms whose id has this prefix, such as ``"HP:"``, where a file carries terms of other ontologies;
-        parents among the others are left out.
 
     Returns
     -------
@@ -706,15 +703,10 @@ def read_ontology(path: str | os.PathLike[str], *, prefix: str | None = None) ->
             first = f" (lines {seen[term]} and {line})" if line else ""
             raise DuplicateError(f"term {term!r} is described twice{first}", allowed="once", path=file, line=line)
         seen[term] = line
-    terms = [term for term in parsed.terms() if prefix is None or term.id.startswith(prefix)]
-    if prefix is not None and not terms:
-        others = sorted(term.id for term in parsed.terms())
-        raise FileFormatError(
-            f"no id begins with prefix={prefix!r}; the file has {three([*map(repr, others)])}", path=file
-        )
+    terms = list(parsed.terms())
     live = [term for term in terms if not term.obsolete]
     return Ontology.from_parents(
-        _parents(live, {term.id for term in terms}, file),
+        _parents(live, file),
         labels={term.id: term.name or "" for term in live},
         synonyms={term.id: _synonyms(term, file) for term in live},
         obsolete={term.id: _instead(term) for term in terms if term.obsolete},
@@ -789,14 +781,14 @@ def _alternatives(terms: Sequence[Term], path: Path) -> dict[str, str]:
     return found
 
 
-def _parents(terms: Sequence[Term], kept: set[str], path: Path) -> dict[str, list[str]]:
-    """Return the direct is_a parents that are not obsolete and were kept, by term."""
+def _parents(terms: Sequence[Term], path: Path) -> dict[str, list[str]]:
+    """Return the direct is_a parents that are not obsolete, by term."""
     parents: dict[str, list[str]] = {}
     obsolete: list[str] = []
     for term in terms:
         if term.id in term._ontology()._terms.lineage[term.id].sup:  # noqa: SLF001 - superclasses() leaves it out
             raise FileFormatError(f"{term.id!r} is its own parent (is_a)", allowed="a graph without cycles", path=path)
-        direct = [parent for parent in term.superclasses(distance=1, with_self=False) if parent.id in kept]
+        direct = list(term.superclasses(distance=1, with_self=False))
         parents[term.id] = [parent.id for parent in direct if not parent.obsolete]
         obsolete += [f"{term.id} is_a {parent.id}" for parent in direct if parent.obsolete]
     if obsolete:
