@@ -232,6 +232,7 @@ def test_forms_of_groups() -> None:
     [
         ({"new": ["a"], "old": []}, ParameterError, "group 'old' has no items"),
         ({"a": None}, ParameterError, "groups names no group of any item"),
+        (["new", "old"], ParameterError, "groups must be a table, .* got an array or a list of 2 groups"),
         ({"z": "new"}, DataError, r"no item of the groups \(z\) is in the run \(a, b\)"),
         ([{"item_id": "a", "x": 1, "y": 2}], ColumnError, "no column group in the table of groups"),
         ([{"name": "a", "group": 1}], ColumnError, "no column doc_id or item_id"),
@@ -286,7 +287,8 @@ def test_matrices_give_what_dicts_of_the_same_scores_give(seed: int) -> None:
     qrels = {str(q): {str(d): 1 for d in np.flatnonzero(row).tolist()} for q, row in enumerate(relevant)}
     for cutoff in (None, 3):
         for matrix, run in ((scores, runs), (scores[0], runs[0])):
-            found = dh.exposure(matrix, relevant, groups, exclude=excluded, cutoff=cutoff)
+            of_columns: Any = groups if cutoff else [*groups.values()]
+            found = dh.exposure(matrix, relevant, of_columns, exclude=excluded, cutoff=cutoff)
             wanted = dh.exposure(run, qrels, groups, cutoff=cutoff)
             assert found.to_flat() == pytest.approx(wanted.to_flat())
             shown = dict(wanted.to_polars().select("doc_id", "exposure").rows())

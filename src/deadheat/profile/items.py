@@ -600,7 +600,8 @@ def exposure(
         empty lists; those without a relevant item have no EE.
     groups : path, dict or dataframe, optional
         The group of each item: a table with a column of items and a column ``group``, ``{item: group}`` or
-        ``{group: [item]}``. An item may be in several groups (``a|b``), or in none.
+        ``{group: [item]}``; of a matrix also a list or an array with the group of each column. An item may be in
+        several groups (``a|b``), or in none.
     discount : str or callable, default "log(2)"
         The weight of a rank, as for `DCG`: ``"log(2)"``, ``"linear"``, ``"zipf(s, p)"``, ``"exp(p)"``, which is p^i,
         or ``"none"``; or a function of an array of ranks, such as ``lambda rank: 0.5 ** (rank - 1)``, which is that of
@@ -667,7 +668,7 @@ def exposure(
         judged = None if judgments is None else _judged(judgments)
         name = name if isinstance(run, Repeats) else runs[0].name
         notes = tuple(dict.fromkeys(note for one in runs for note in one.notes))
-    held = {} if groups is None else read_groups(groups)
+    held = {} if groups is None else read_groups(_by_item(groups, lists[0]))
     found = _exposed(lists, judged, held, _weights(discount, cutoff), is_endless=target == "relevant")
     among = _Groups.of(held, found)
     columns, amortised = _expected_exposure(found, among)
@@ -702,6 +703,21 @@ def _runs_of(given: Any) -> Sequence[Source]:  # noqa: ANN401 - whatever a run m
     rows = [one for one in given if isinstance(one, Mapping)] if is_several else []
     is_nested = all(isinstance(own, Mapping | list) for one in rows for own in one.values())
     return given if is_several and is_nested else [given]
+
+
+def _by_item(groups: Source, lists: Lists) -> Source:
+    """Return groups by item, if they are a list or an array with that of each column of a matrix."""
+    is_list = isinstance(groups, list) and not any(isinstance(one, Mapping | tuple | list) for one in groups)
+    if not (is_list or is_array(groups)):
+        return groups
+    of_columns = np.asarray(groups, object).tolist()
+    if lists.depth is None or len(of_columns) != len(lists.doc_ids):
+        raise ParameterError(
+            argument="groups",
+            given=Plain(f"an array or a list of {counted(len(of_columns), 'group')}"),
+            allowed="a table, {item: group} or {group: [item]}, or of a matrix one for each column",
+        )
+    return dict(zip(lists.doc_ids.tolist(), of_columns, strict=True))
 
 
 def _judged(qrels: Qrels) -> Judged:
