@@ -67,11 +67,11 @@ def test_a_reader_that_goes_is_no_error(folder: Path, changes: dict[str, str]) -
 
 
 INTERRUPTED = """
-import deadheat.evaluation.under, os, signal
+import deadheat.evaluation.evaluate, os, signal
 from deadheat.cli import main
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts with it ignored
-deadheat.evaluation.under.evaluate_under = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)
+deadheat.evaluation.evaluate.evaluate_under = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)
 main(["evaluate", "qrels.txt", "ties.run"])
 """
 

@@ -12,7 +12,7 @@ import pytest
 import deadheat as dh
 from deadheat.arrays import FloatArray
 from deadheat.errors import DataError, MeasureError
-from deadheat.evaluation import under
+from deadheat.evaluation import evaluate as evaluating
 from deadheat.measures.base import measures as registered
 from deadheat.placements.contiguous import Together
 
@@ -109,7 +109,7 @@ def test_runs_of_files_are_placed_together(qrels: Path, runs: dict[str, Path], m
         engines.append(Together(*given))
         return engines[-1]
 
-    monkeypatch.setattr(under, "Together", counted)
+    monkeypatch.setattr(evaluating, "Together", counted)
     found, alone = each(qrels, runs, ["nDCG@5", "AP", "RR"])
     assert len(engines) == 1
     check(found, alone)

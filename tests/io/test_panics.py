@@ -171,13 +171,13 @@ def test_a_panic_names_the_data() -> None:
 
 PANIC = """
 import polars as pl
-from deadheat.evaluation import under
+from deadheat.evaluation import evaluate as evaluating
 from deadheat.cli import main
 
 def panic(*_, **__):
     raise pl.exceptions.PanicException("our mistake")
 
-under.evaluate_under = panic
+evaluating.evaluate_under = panic
 main(["evaluate", "qrels.txt", "bm25.run"])
 """
 

@@ -78,12 +78,11 @@ from deadheat.errors import (
     three,
     whole,
 )
-from deadheat.evaluation.evaluate import load_evaluation
+from deadheat.evaluation.evaluate import evaluate_under, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import NONE, cluster_name
 from deadheat.evaluation.saved import SAVED
 from deadheat.evaluation.scores import Scores, TieSpread
-from deadheat.evaluation.under import evaluate_under
 from deadheat.io.files import MARK, hashed, is_kept, locked, path_named, replacing
 from deadheat.measures import AP, RR, Hit, MaxRel, Measure, P, R, nDCG
 from deadheat.measures.notation import Measures, parse_measures

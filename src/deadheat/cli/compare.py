@@ -194,7 +194,7 @@ def compare_files(
     queries : Queries or None
     """
     from deadheat.comparison.comparison import compare_evaluated, compare_under
-    from deadheat.evaluation.under import evaluate_many
+    from deadheat.evaluation.evaluate import evaluate_many
     from deadheat.evaluation.warned import warn_of_form
     from deadheat.io.splitting import in_pieces
 
@@ -246,8 +246,8 @@ def evaluate_repeats(
     conventions: Conventions,
 ) -> dict[str, dh.Evaluation]:
     """Return the evaluation of each system that was run several times, by its name."""
+    from deadheat.evaluation.evaluate import evaluate_under
     from deadheat.evaluation.repeats import together
-    from deadheat.evaluation.under import evaluate_under
 
     missing = conventions.missing
     own = replace(conventions, missing="empty") if missing == "skip" else conventions
@@ -270,7 +270,7 @@ def evaluate_files(
     judge: str | None = None,
 ) -> tuple[dh.Evaluation, dh.Run]:
     """Return the evaluation of one run, and the run."""
-    from deadheat.evaluation.under import evaluate_under
+    from deadheat.evaluation.evaluate import evaluate_under
     from deadheat.evaluation.warned import warn_of_form
 
     judgments, (run,) = next(open_pairs(qrels, {name or label(path): path}))

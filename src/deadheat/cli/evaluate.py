@@ -360,8 +360,8 @@ def _choices(  # noqa: PLR0917 - what evaluations are made of
     """Yield the tables of what a threshold and the overlap make of the runs, if they were asked for."""
     if not options["abstention"] and not options["overlaps"]:
         return
+    from deadheat.evaluation.evaluate import evaluate_under
     from deadheat.evaluation.overlaps import measures_of_overlap, table_of_overlaps
-    from deadheat.evaluation.under import evaluate_under
     from deadheat.report.score_tables import tabulate_abstention, tabulate_overlaps
 
     if options["abstention"]:
@@ -454,8 +454,7 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     The third is a document of the run and one of the qrels, if they share none. The qrels are read and checked once; of
     each run what is to be saved stays in memory.
     """
-    from deadheat.evaluation.evaluate import traditional
-    from deadheat.evaluation.under import evaluate_many
+    from deadheat.evaluation.evaluate import evaluate_many, traditional
     from deadheat.evaluation.warned import warn_of_form
 
     by_judge = labels_of_judge(judge)

@@ -173,7 +173,7 @@ def steps(qrels: str, run: str, query_id: str, **options: Any) -> None:  # noqa:
     the probability to stop of ERR), what it adds, and the sum so far. Documents of a tie have what they add in the mean
     over its orders; --ties best or worst puts them in one. Below, what all orders of the ties allow.
     """
-    from deadheat.evaluation.under import evaluate_under
+    from deadheat.evaluation.evaluate import evaluate_under
     from deadheat.report.of_explanation import of_steps
 
     conventions = conventions_of(options)

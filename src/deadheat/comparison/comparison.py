@@ -27,11 +27,10 @@ from deadheat.comparison.robustness import (
     rank_intervals,
 )
 from deadheat.comparison.verdict import QUERY, Judge, Lacking, Verdict, Within
-from deadheat.data.judgments import as_qrels
+from deadheat.data.judgments import Spans, as_qrels
 from deadheat.data.queries import Queries
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
-from deadheat.data.spans import Spans
 from deadheat.data.tables import Qrels, Run, Source, check_each, label_of, path_of
 from deadheat.errors import (
     DataError,
@@ -45,7 +44,15 @@ from deadheat.errors import (
     counted,
     generator,
 )
-from deadheat.evaluation.evaluate import EvaluationArguments, checked, evaluate, keys_of, opened
+from deadheat.evaluation.evaluate import (
+    EvaluationArguments,
+    checked,
+    evaluate,
+    evaluate_many,
+    evaluate_under,
+    keys_of,
+    opened,
+)
 from deadheat.evaluation.evaluation import Evaluation, labelled_by_none
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.evaluation.intervals import (
@@ -62,7 +69,6 @@ from deadheat.evaluation.intervals import (
 from deadheat.evaluation.reconciling import Reconciled, reconciled
 from deadheat.evaluation.repeats import Repeats
 from deadheat.evaluation.scores import Scores, intervals
-from deadheat.evaluation.under import evaluate_many, evaluate_under
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure, MeasureLike, parse_measures

@@ -31,13 +31,12 @@ from deadheat.errors import (
     counted,
     three,
 )
-from deadheat.evaluation.evaluate import opened
+from deadheat.evaluation.evaluate import evaluate_under, opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.reconciling import check_conventions, reconciled
 from deadheat.evaluation.saved import SavedSummary, is_saved, read_summary, stated
 from deadheat.evaluation.scores import PlacedBounds, Scores
-from deadheat.evaluation.under import evaluate_under
 from deadheat.io.files import path_named
 from deadheat.io.guarding import phase
 from deadheat.measures import Measure, parse_measure

@@ -19,9 +19,9 @@ from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Plottable, Shown
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import NOISE, DataError, Plain, Rng, SwappedFilesError, as_level, by_name, counted, three
+from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import groups
-from deadheat.evaluation.under import evaluate_under
 from deadheat.io.guarding import phase
 from deadheat.kernels import agreement as order
 from deadheat.measures import Measure

@@ -17,8 +17,17 @@ import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.doubts import warn_of_order, warn_of_ranks
-from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, Rows, ScorePrecision, UnreadRows, round_and_warn
-from deadheat.data.second_keys import ordered_by, rank_tuples
+from deadheat.data.rows import (
+    LazyRows,
+    MappingRows,
+    MemoryRows,
+    Rows,
+    ScorePrecision,
+    UnreadRows,
+    ordered_by,
+    rank_tuples,
+    round_and_warn,
+)
 from deadheat.data.shown import InNotebooks
 from deadheat.errors import (
     DataError,

@@ -12,8 +12,8 @@ from deadheat.arrays import FloatArray
 from deadheat.data.rows import ScorePrecision, blocks_of, round_and_warn
 from deadheat.data.tables import LOWER_FIRST, DocumentTable, Qrels, Run, Source, label_of, path_of
 from deadheat.errors import ColumnError, ParameterError, Rng, SourceTypeError, generator
+from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.under import evaluate_under
 from deadheat.evaluation.warned import warn
 from deadheat.io.formats import scan_columns
 from deadheat.io.frames import score_columns

@@ -27,11 +27,11 @@ from deadheat.errors import (
     generator,
     whole,
 )
+from deadheat.evaluation.evaluate import score_of
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.sampled import POSITIVES, sampled_scores
 from deadheat.evaluation.saved import ENCODING, SCHEMAS, DocumentKind, columns_of, packed
 from deadheat.evaluation.scores import Scores
-from deadheat.evaluation.under import score_of
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike, parse_measures
 from deadheat.placements import policies

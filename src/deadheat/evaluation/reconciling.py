@@ -16,8 +16,8 @@ from deadheat.data.changes import Changes, changes
 from deadheat.data.rows import MemoryRows
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import Advice, ColumnError, DataError, NotKeptError, ParameterError, Plain, changed, counted, three
+from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.under import evaluate_under
 from deadheat.evaluation.warned import warn
 from deadheat.io.files import path_named
 from deadheat.io.records import Wanted, read_records

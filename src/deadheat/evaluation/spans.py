@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from deadheat.data.spans import Spans
+from deadheat.data.judgments import Spans
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import MeasureError, by_name
 from deadheat.io.passages import NAMES, ROW

@@ -11,10 +11,10 @@ import numpy as np
 from deadheat.comparison.history import History
 from deadheat.comparison.languages import Across, Languages
 from deadheat.errors import BY_DOC_ID, FigureError, ParameterError, three
+from deadheat.evaluation.evaluate import score_of
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.evaluation.scores import intervals
-from deadheat.evaluation.under import score_of
 from deadheat.figures.base import (
     BAND,
     BLACK,
