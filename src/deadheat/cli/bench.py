@@ -198,7 +198,7 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
     measures, design = measures_of(options) if options["notations"] else None, design_of(options)
     inputs = [*cases, collection, *options["texts"], options["ontology"]]
     output = Output(options | {"output": None}, inputs)  # --output names a folder
-    check_folder("output")
+    check_folder("output", options["output"])
     refuse_if(
         options["similarity"] and not options["ontology"],
         f"--similarity {options['similarity']} compares terms of an ontology: add --ontology FILE",

@@ -143,8 +143,8 @@ def open_qrels(path: str, *, is_checked: bool = True) -> dh.Qrels:
     They are checked for repeated documents if the command is to check for them; of training data, repeats are usual.
     """
     options = asked()
-    read = cast("dh.Qrels | None", _graded(path, "qrels", None)) or dh.Qrels(path, columns=named_columns("qrels"))
-    qrels = read.normalized(options.get("normalize_ids"))
+    graded = cast("dh.Qrels | None", _graded(path, "qrels", None, options.get("grades")))
+    qrels = (graded or dh.Qrels(path, columns=named_columns("qrels"))).normalized(options.get("normalize_ids"))
     if is_checked and options.get("check_duplicates"):
         qrels.check_duplicates()
     if options.get("collection") or options.get("strict"):
@@ -158,9 +158,10 @@ def open_qrels(path: str, *, is_checked: bool = True) -> dh.Qrels:
     return changed(qrels, rows=LazyRows(frame), bare=qrels.bare)
 
 
-def _graded(path: str, kind: Literal["qrels", "run"], name: str | None) -> dh.Qrels | dh.Run | None:
-    """Read what a judge wrote, if --grades says that tables hold that and this is one."""
-    given = asked().get("grades")
+def _graded(
+    path: str, kind: Literal["qrels", "run"], name: str | None, given: Mapping[str, Any] | None
+) -> dh.Qrels | dh.Run | None:
+    """Read what a judge wrote, if --grades, which is given, says that tables hold that and this is one."""
     if given is None or not GRADED.search(path):
         return None
 
@@ -183,18 +184,20 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
     from deadheat.io.guarding import guarded
 
     options = asked()
-    graded = _graded(path, "run", name or label(path))
+    name = name or label(path)
+    graded = _graded(path, "run", name, options.get("grades"))
     source: object = path if graded is None else graded.to_polars()
     if options.get("engine"):
         with guarded(path):
             source = _engine().frame(path)
     run = dh.Run(
         source,
-        name=name or label(path),
+        name=name,
         format=form,
         columns=named_columns("run") if graded is None else None,
         ascending=bool(options.get("ascending")),
-    ).noted(() if graded is None else graded.notes)
+    )
+    run = run if graded is None else run.noted(graded.notes)
     if isinstance(graded, dh.Run) and graded.are_failures_open:
         refuse(("ascending",), "is not for --grades bounds: answers without a grade rank last in the values")
         run.failures, run.are_failures_open = graded.failures, True
@@ -300,8 +303,8 @@ def _engine() -> FrameEngine:
     return opened
 
 
-def _check_engine() -> None:
-    """Refuse an engine that does not exist, or options that it does not go with."""
+def _checked_engine() -> str | None:
+    """Return the engine of the command; refuse one that does not exist, or options that it does not go with."""
     name = asked().get("engine")
     if name != "spark":
         refuse(("spark_master", "spark_conf"), "is for --engine spark")
@@ -310,6 +313,7 @@ def _check_engine() -> None:
 
         check_choice("engine", name, ENGINES)
         refuse(("then_by", "score_columns"), f"takes runs into memory: leave out --engine {name}")
+    return name
 
 
 def shown_path(path: str, default: str) -> str:
@@ -327,16 +331,13 @@ def check_inputs(paths: Sequence[str]) -> None:
     from deadheat.io.frames import is_remote, parquet_files
     from deadheat.io.sources import file_in, responses_in
 
-    _check_engine()
-    wrong, in_engine = [], asked().get("engine")
+    wrong, in_engine = [], _checked_engine()
     for path in dict.fromkeys(paths):
         one = Path(path)
         if in_catalogue(path) or (in_engine and not one.is_file() and (is_remote(path) or parquet_files(path))):
             continue
-        refuse_if(
-            paths.count(path) > 1 and not in_engine and one.exists() and not one.is_file(),
-            f"{shown_path(path, path)} can be read only once, and is named twice",
-        )
+        if paths.count(path) > 1 and not in_engine and one.exists() and not one.is_file():
+            raise click.UsageError(f"{shown_path(path, path)} can be read only once, and is named twice")
         try:
             for file in (responses_in(one) or [file_in(one)[0]]) if one.is_dir() else [path]:
                 readable(file)
@@ -360,13 +361,10 @@ def check_output(target: str | None, inputs: Sequence[str]) -> None:
     refuse_if(not path.exists() and not folder.is_dir(), f"no such folder: {str(folder)!r}")
 
 
-def check_folder(option: str) -> None:
-    """Refuse a folder that cannot be made, before anything is computed."""
-    folder = asked().get(option)
-    refuse_if(
-        folder is not None and Path(folder).exists() and not (Path(folder).is_dir() and os.access(folder, os.W_OK)),
-        f"--{option} {folder!r} is not a writable folder: choose another name",
-    )
+def check_folder(option: str, folder: str | None) -> None:
+    """Refuse the folder of an option that cannot be made, before anything is computed."""
+    if folder is not None and Path(folder).exists() and not (Path(folder).is_dir() and os.access(folder, os.W_OK)):
+        raise click.UsageError(f"--{option} {folder!r} is not a writable folder: choose another name")
 
 
 def _is_same_file(target: Path, given: Path) -> bool:
@@ -519,12 +517,10 @@ class Output:
             types = (one.type for one in click.get_current_context().command.params)
             parts = next(one.parts for one in types if isinstance(one, FormatChoice))
         self.form: str = options.get("form") or _format_of(self.path, parts)
-        refuse_if(
-            self.table is not None and self.form != "csv",
-            f"--table {self.table} is for --format csv: {self.form} has every table",
-        )
-        check_folder("figures")
-        if asked().get("figures") is not None:
+        if self.table is not None and self.form != "csv":
+            raise click.UsageError(f"--table {self.table} is for --format csv: {self.form} has every table")
+        check_folder("figures", options.get("figures"))
+        if options.get("figures") is not None:
             import deadheat.figures  # noqa: F401 - or the error that says what to install
         check_inputs(read)
 

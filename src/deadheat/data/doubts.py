@@ -165,12 +165,7 @@ def _documents(qrels: Rows, run: Rows) -> str:
     """Look at some of the first documents that have other letters than ASCII."""
     if isinstance(qrels, LazyRows) or isinstance(run, LazyRows):
         return ""  # each look may compute a whole frame
-    judged, retrieved = _some(qrels), _some(run)
+    first: list[Sequence[object]] = [rows.some_documents(LOOKED) for rows in (qrels, run)]  # of a dict perhaps no text
+    judged, retrieved = ({one for one in ids if isinstance(one, str) and not one.isascii()} for ids in first)
     found = nearly_equal(sorted(judged - retrieved), sorted(retrieved - judged), "document")
     return f"of the first {LOOKED}, {found}" if found else ""
-
-
-def _some(rows: Rows) -> set[str]:
-    """Return the documents among the first that have other letters than ASCII; a dict may hold ids that are no text."""
-    first: Sequence[object] = rows.some_documents(LOOKED)
-    return {one for one in first if isinstance(one, str) and not one.isascii()}

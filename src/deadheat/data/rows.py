@@ -103,6 +103,7 @@ def _to_decimals(scores: FloatArray, decimals: int) -> FloatArray:
 
 Numbers = TypeVar("Numbers", NDArray[np.float64], NDArray[np.uint32])
 WORTH = 1 << 18  # rows that are worth a thread
+FEW = 1 << 10  # rows that are compared at once
 AT_ONCE = 1 << 16  # rows whose hashes are sorted together, in the processor's cache
 
 
@@ -361,8 +362,10 @@ class MemoryRows(Rows):
         return self.frame["doc_id"].head(size).to_list()
 
     def repeated_pairs(self) -> pl.DataFrame | None:
-        """Return the pairs that occur more than once; hashes usually show that none does."""
-        return super().repeated_pairs() if may_repeat(self.blocks) else None
+        """Return the pairs that occur more than once; of many rows, hashes usually show that none does."""
+        is_small = self.frame.height <= FEW
+        has_any = self.frame.select("query_id", "doc_id").is_duplicated().any() if is_small else may_repeat(self.blocks)
+        return super().repeated_pairs() if has_any else None
 
 
 class LazyRows(Rows):

@@ -107,8 +107,10 @@ def evaluate_many(
         yield from _together(conventions, qrels, runs, measures, rule)
         return
     for run, rng in zip(runs, rngs or [None] * len(runs), strict=True):
-        policies.check_row_order(run, rule or "")
-        engine = engine_under(conventions, engine_of(qrels, run, conventions.score_precision), measures, rng)
+        if rule:
+            policies.check_row_order(run, rule)
+        engine = engine_of(qrels, run, conventions.score_precision)
+        engine = engine_under(conventions, engine, measures, rng) if rule else engine
         found = evaluate_under(conventions, qrels, run, measures, rng, engine=engine, judge=judge)
         ranked = policies.by_rule(found.placements, engine, rule) if rule else None
         yield found, [] if ranked is None else [np.where(own.kept, own.spread.of(ranked), np.nan) for own in found]
@@ -313,7 +315,7 @@ def score_of(
 ) -> Scores:
     """Return the scores of one measure; `ranked` are the placements after the tie policy."""
     spread = TieSpread(measure, placements, conventions.no_relevant)
-    return _counting(spread, spread.of(ranked), conventions, qrels)
+    return _counting(spread, spread.mean if ranked is placements else spread.of(ranked), conventions, qrels)
 
 
 def _counting(spread: TieSpread, values: FloatArray, conventions: Conventions, qrels: Qrels | None) -> Scores:

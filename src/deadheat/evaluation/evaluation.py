@@ -151,6 +151,8 @@ class Evaluation(Plottable, Shown):
         return False
 
     def __getitem__(self, measure: MeasureLike) -> Scores:
+        if isinstance(measure, Measure) and (scores := self._scores.get(measure)) is not None:
+            return scores
         # looked up first, as a custom measure's name cannot be parsed
         named = self._named
         wanted = named[measure] if isinstance(measure, str) and measure in named else parse_measure(measure)
@@ -423,7 +425,8 @@ class Evaluation(Plottable, Shown):
         """
         if Saving.checked("save_depth", save_depth):
             save_depth = max(save_depth, TOP, *(one.deepest or 0 for one in self.measures))
-        return changed(self, run=self.run and kept(self.run, save_depth, self.conventions.score_precision))
+        run = kept(self.run, save_depth, self.conventions.score_precision) if self.run and save_depth else None
+        return changed(self, run=run)
 
     def rescored(
         self,
@@ -578,10 +581,10 @@ class Evaluation(Plottable, Shown):
         found = Evaluation(scores, **self.parts() | {"notes": (*self.notes, *notes)})
         return found if self.judge is None else helped_by(found, self.judge.weighted(weights, table))
 
-    @property
+    @cached_property
     def unanswerable(self) -> tuple[str, ...]:
         """The queries that the qrels say no document answers; measures leave them out if `no_relevant` is None."""
-        return () if self.qrels is None else self.qrels.unanswerable
+        return () if isinstance(self._qrels, str) else self._qrels.unanswerable
 
     def without_relevant(self, measure: MeasureLike) -> tuple[str, ...]:
         """Return the queries that have no relevant document for a measure."""

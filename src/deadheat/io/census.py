@@ -1,7 +1,7 @@
 """The bytes of a text: blanks or separators counted to prove a parse correct, and blanks normalised for another try."""
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -46,7 +46,7 @@ class Blanks:
     may_hold_controls: bool
     ends_otherwise: bool
 
-    @property
+    @cached_property
     def are_regular(self) -> bool:
         """Whether no blank follows another, apart from Windows line ends."""
         return self.n_pairs == self.n_crlf

@@ -9,7 +9,7 @@ import re
 from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
-from functools import cache, cached_property, wraps
+from functools import cached_property, wraps
 from inspect import Parameter, Signature
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, Self, TypeVar, dataclass_transform
@@ -362,11 +362,16 @@ class Measure(ABC, metaclass=MeasureType):
         """Tell whether it is the same measure with the same parameters."""
         if type(self) is not type(other):
             return NotImplemented
-        return all(getattr(self, name) == getattr(other, name) for name in _names(type(self)))
+        return self.key == other.key
 
     def __hash__(self) -> int:
         """Return a number that equal measures share."""
-        return hash((type(self), *map(self.__getattribute__, _names(type(self)))))
+        return hash(self.key)
+
+    @cached_property
+    def key(self) -> tuple[object, ...]:
+        """What equal measures share: the class and the parameters. As a key it is looked up faster than the measure."""
+        return (type(self), *(getattr(self, field.name) for field in fields(self)))
 
     @cached_property
     def label(self) -> str:
@@ -374,7 +379,7 @@ class Measure(ABC, metaclass=MeasureType):
         notation = str(self)
         return self._asked or (self._alias + notation.removeprefix(type(self).__name__) if self._alias else notation)
 
-    @property
+    @cached_property
     def asked(self) -> str:
         """The name by which it was asked for; empty if that is the notation."""
         return "" if self.label == str(self) else self.label
@@ -392,7 +397,8 @@ class Measure(ABC, metaclass=MeasureType):
         if not (alias or asked):
             return self
         named = copy.copy(self)
-        vars(named).pop("label", None)
+        for name in ("label", "asked"):
+            vars(named).pop(name, None)
         object.__setattr__(named, "_alias", alias)
         object.__setattr__(named, "_asked", asked)
         return named
@@ -553,7 +559,7 @@ class JointMeasure(Measure):
 
     def moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Return what :meth:`find_moments` finds."""
-        return placements.cached(("moments", self), lambda: self.find_moments(placements))
+        return placements.cached(("moments", self.key), lambda: self.find_moments(placements))
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the exact mean over all tie orders."""
@@ -578,7 +584,7 @@ class SumMeasure(Measure):
     def mean(self, placements: Placements) -> FloatArray:
         """Return the exact mean over all tie orders, computed once for the same placements."""
         return placements.cached(
-            ("mean", self), lambda: ratio(self.moment(placements, squares=False), self.divisor(placements))
+            ("mean", self.key), lambda: ratio(self.moment(placements, squares=False), self.divisor(placements))
         )
 
     def variance(self, placements: Placements) -> FloatArray:
@@ -604,11 +610,6 @@ def once(*names: str) -> Callable[[Callable[[Any, Placements], T]], Callable[[An
         return found
 
     return remembered
-
-
-@cache
-def _names(measure: type[Measure]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(measure))
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)

@@ -140,6 +140,8 @@ def gain_moments(placements: Placements, key: object, gains: FloatArray) -> tupl
     """
 
     def find() -> tuple[FloatArray, FloatArray]:
+        if not placements.have_ties:
+            return gains, np.zeros(len(gains))
         starts, sizes = placements.tie_starts, placements.tie_sizes
         tied = placements.tied[starts]
         total = segment_sums(gains, starts)
@@ -368,7 +370,7 @@ class nDCG(DCG):
             return self._of_sorted(placements, placements.judged_query, ideal_gains(placements, self.gain))
 
         remembered = placements.cached if self.ideal == "retrieved" else placements.of_judgments
-        ideal = remembered(("ideal", type(self), self), find)
+        ideal = remembered(("ideal", self.key), find)
         return ideal if self.floor == "zero" else ideal - self._worst(placements)
 
     def _worst(self, placements: Placements) -> FloatArray:

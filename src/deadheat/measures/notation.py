@@ -441,10 +441,12 @@ def at_level(measures: Iterable[Measure], rel: float | None) -> tuple[Measure, .
     >>> at_level(map(parse_measure, ["P@5", "AP(rel=3)", "nDCG@10"]), 2)
     (P(rel=2)@5, AP(rel=3), nDCG@10)
     """
-    listed = list(measures)
+    listed = tuple(dict.fromkeys(measures))
+    if rel is None:
+        return listed
     for measure in listed:
         own, default = getattr(measure, "rel", None), default_rel(measure)
-        if rel is not None and measure.names_rel and own == default != rel:
+        if measure.names_rel and own == default != rel:
             raise ParameterError(
                 f"cannot be combined with {measure}, which names the default, rel={default:g}",
                 argument="rel",

@@ -111,7 +111,7 @@ class MeanMeasure(PrefixMeasure):
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the exact mean over all tie orders."""
-        return placements.cached(("mean", self), lambda: self.exact_mean(placements))
+        return placements.cached(("mean", self.key), lambda: self.exact_mean(placements))
 
     def standard_error(self, placements: Placements) -> FloatArray:
         """Return 0: the mean is exact, also where variance and extremes are those of a sample."""

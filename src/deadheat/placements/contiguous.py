@@ -140,7 +140,8 @@ def _in_pieces(blocks: Blocks, found: "JudgedRows") -> Iterator[tuple[IntArray, 
 
     Few scores stay in the cache.
     """
-    parts = blocks.parts(-(-blocks.frame.height // SCORES)) or [blocks]
+    n_parts = -(-blocks.frame.height // SCORES)
+    parts = blocks.parts(n_parts) if n_parts > 1 else [blocks]
     memory = np.empty(max(part.frame.height for part in parts))
     start = first = 0
     for part in parts:
@@ -568,7 +569,7 @@ def kept(run: Run, depth: int, precision: ScorePrecision = None) -> Run | None:
     run : Run
         One that is kept already stays as it is.
     depth : int
-        0: nothing.
+        Above 0.
     precision : {"float32", "float16", "bfloat16"} or int, optional
         To which scores are rounded when it is said what ties; they are kept as they are.
 
@@ -578,7 +579,7 @@ def kept(run: Run, depth: int, precision: ScorePrecision = None) -> Run | None:
         With `KeptRows`. None also of rows that are in a cluster, or too many to hold.
     """
     rows = run.rows
-    if not depth or isinstance(rows, UnreadRows) or not rows.in_polars:
+    if isinstance(rows, UnreadRows) or not rows.in_polars:
         return None
     if isinstance(rows, KeptRows):
         return run

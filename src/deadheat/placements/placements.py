@@ -215,7 +215,7 @@ class Placements(Shown):
 
     def by_query(self, values: AnyArray, query: IntArray) -> FloatArray:
         """Sum `values` by query code, of shape (n_queries,)."""
-        return np.bincount(query, weights=values, minlength=self.n_queries).astype(np.float64, copy=False)
+        return np.bincount(query, weights=values, minlength=len(self.query_ids)).astype(np.float64, copy=False)
 
     def rows(self, rows: IntArray | BoolArray) -> "Placements":
         """Return the placements with some of their rows, or with all in another order."""

@@ -101,7 +101,8 @@ def too_narrow(number: int, noun: str, plural: str | None = None) -> str:
 
 def as_cell(scores: Scores, of_ties: str = "") -> Cell:
     """Return what `reported` does, of a count an int where it is a whole number."""
-    return cell_of(scores.measure, scores.reported(of_ties))
+    value = scores.reported(of_ties)
+    return count_cell(value) if scores.measure.total else value
 
 
 def cell_of(measure: Measure, value: float) -> Cell:
@@ -203,7 +204,7 @@ def tell_unshared(
     for key, effect in (("missing_queries", COUNTED[missing]), ("unjudged_queries", LEFT_OUT)):
         ids = {one.name: list(getattr(one, key)) for one in found}
         yield Fact(key, ids[found[0].name] if is_alone else ids)
-        for own, runs in gathered((run, tuple(own)) for run, own in ids.items() if own).items():
+        for own, runs in collected((tuple(own), run) for run, own in ids.items() if own).items():
             whose = "" if is_alone else f"{', '.join(runs)}: "
             yield Fact(
                 "",
@@ -213,11 +214,6 @@ def tell_unshared(
                 is_warning=not is_note and missing == "skip" and key == "missing_queries",
                 is_note=is_note,
             )
-
-
-def gathered(pairs: Iterable[tuple[str, T]]) -> dict[T, list[str]]:
-    """Return the names that share a value, by value."""
-    return collected((value, name) for name, value in pairs)
 
 
 def estimated_by(methods: Iterable[tuple[str, str]], units: str, n_resamples: int, seed: int | None) -> str:
@@ -233,7 +229,7 @@ def estimated_by(methods: Iterable[tuple[str, str]], units: str, n_resamples: in
     n_resamples : int
     seed : int or None
     """
-    names = gathered(dict.fromkeys(methods))
+    names = collected((method, name) for name, method in dict.fromkeys(methods))
     drawn = f", {n_resamples:,} resamples{drawn_with(seed)}"
     told: list[str] = []
     for method in sorted(names, key=list(METHODS).index):
@@ -254,7 +250,7 @@ def cannot_be_known(named: Iterable[tuple[str, Interval | Pair]]) -> Iterator[Fa
         All that have ends, with what they are of.
     """
     having = list(named)
-    found = gathered((name, one.unknown) for name, one in having if not one.is_known)
+    found = collected((one.unknown, name) for name, one in having if not one.is_known)
     are_all = len(found) == 1 and sum(map(len, found.values())) == len(having)
     told = [why + ("" if are_all else in_brackets(names, "interval")) for why, names in found.items()]
     yield note(DOUBT, f"cannot be known: {'; '.join(told)}" if told else "")
@@ -281,10 +277,11 @@ def made_under(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     yield from (
         *weighted(evaluations[0]),
         *helped(evaluations),
-        *_components(evaluations),
     )
-    for one in evaluations:
-        yield from _repeated(one)
+    if repeated := [own for own in evaluations if any(one.repeats is not None for one in own)]:
+        yield from _components(repeated)
+        for one in repeated:
+            yield from _repeated(one)
     if conventions.unjudged == "bounds":
         qrels = evaluations[0].qrels
         of = "document without a grade" if qrels and qrels.open_to is not None else "retrieved unjudged document"
@@ -379,24 +376,20 @@ def weighted(evaluation: Evaluation) -> Iterator[Fact]:
 
 
 def _components(evaluations: Iterable[Evaluation]) -> Iterator[Fact]:
-    """Give the parts of the variance of each system that was run several times, by its name and measure."""
+    """Give the parts of the variance of systems that were run several times, by name and measure."""
     held = {
         own.name: {
             one.measure.label: {name: finite(value) for name, value in asdict(one.variance_components).items()}
             for one in own
         }
         for own in evaluations
-        if any(one.repeats is not None for one in own)
     }
-    if held:
-        yield Fact("variance_components", held)
+    yield Fact("variance_components", held)
 
 
 def _repeated(evaluation: Evaluation) -> Iterator[Fact]:
     """Say what the values of a system that was run several times differ by."""
     parts = {one.measure.label: one.variance_components for one in evaluation if one.repeats is not None}
-    if not parts:
-        return
     measure, own = next(iter(parts.items()))
     stds = {name: format_cell(max(getattr(own, name), 0.0) ** 0.5) for name in ("queries", "repeats", "ties", "shared")}
     text = (
@@ -446,7 +439,7 @@ def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     """Say which queries count, what was assumed to read the data, what is not judged, and where runs may be cut."""
     yield from tell_unshared(evaluations, evaluations[0].conventions.missing)
     yield from without_relevant(evaluations)
-    runs = gathered((one.name, text) for one in evaluations for text in one.notes)
+    runs = collected((text, one.name) for one in evaluations for text in one.notes)
     told = [text + ("" if len(names) == len(evaluations) else f" ({three(names)})") for text, names in runs.items()]
     yield Fact("notes", {one.name: list(one.notes) for one in evaluations}, "data", "; ".join(told))
     yield from _not_retrieved(evaluations)

@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from deadheat.comparison.history import History
 from deadheat.comparison.pairs import Pair
-from deadheat.errors import counted
+from deadheat.errors import collected, counted
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.gates import Check, GateResult
@@ -17,7 +17,6 @@ from deadheat.report.conventions import (
     QUERIES,
     brought_together,
     estimated_by,
-    gathered,
     helped,
     tell_unshared,
     too_narrow,
@@ -341,7 +340,7 @@ def _facts_of_gate(
 
 def _worst(failures: Sequence[Check]) -> Iterator[Fact]:
     """Name the queries behind the first failures, once for those that they share."""
-    found = gathered((check.title, check.worst) for check in failures if check.worst)
+    found = collected((check.worst, check.title) for check in failures if check.worst)
     for worst, titles in list(found.items())[:NAMED]:
         yield warning("worst", f"{', '.join(titles)}: {worst}")
     if len(found) > NAMED:
@@ -351,7 +350,7 @@ def _worst(failures: Sequence[Check]) -> Iterator[Fact]:
 def _sizes(result: GateResult) -> Iterator[Fact]:
     """Name the measures that some queries have no value of."""
     fewer = [check for check in result.checks if not check.by and check.n_queries < result.n_queries]
-    found = gathered((check.measure, (check.n_queries, check.is_regression)) for check in fewer)
+    found = collected(((check.n_queries, check.is_regression), check.measure) for check in fewer)
     for (n_queries, is_compared), names in found.items():
         both = " in both" if is_compared else ""
         yield said(

@@ -13,11 +13,11 @@ from deadheat import stats
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair, n_units
 from deadheat.comparison.verdict import doubt, favoured
-from deadheat.errors import counted, three, whole
+from deadheat.errors import collected, counted, three, whole
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, keys_of, label
 from deadheat.measures import Measure
-from deadheat.report.conventions import broken_by, drawn_with, gathered
+from deadheat.report.conventions import broken_by, drawn_with
 from deadheat.report.model import (
     MEASURE,
     QUERY,
@@ -105,7 +105,7 @@ def planned(
 def doubt_margin(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
     """Say of which pairs, given with their strata, the t tests of a margin prove nothing, or little."""
     total = counted(len(placed), "pair")
-    found = gathered((name_of(stratum, pair), _why_doubtful(pair)) for stratum, pair in placed)
+    found = collected((_why_doubtful(pair), name_of(stratum, pair)) for stratum, pair in placed)
     for why, names in found.items():
         yield note("margin", f"{why}: {len(names)} of {total}, {three(names)}" if why else "")
 

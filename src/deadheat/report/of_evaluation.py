@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.arrays import FloatArray
-from deadheat.errors import NOISE, counted, three, whole
+from deadheat.errors import NOISE, collected, counted, three, whole
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import NONE, IntervalOptions, label, order
 from deadheat.measures import Measure
@@ -19,7 +19,6 @@ from deadheat.report.conventions import (
     doubted_names,
     estimated_by,
     few_units,
-    gathered,
     made_under,
     named,
     nothing_judged,
@@ -173,8 +172,8 @@ def report_evaluations(
         tables.append(tabulate_filled(evaluations, confidence_level))
     if first.judge is not None:
         tables.append(tabulate_judged(parts, names, columns, confidence_level))
-    tables += _averages(grouping)
-    if of_queries := quantiles_of(parts, quantiles, confidence_level):
+    tables += _averages(grouping) if grouping else []
+    if of_queries := (quantiles_of(parts, quantiles, confidence_level) if quantiles else {}):
         tables.append(tabulate_quantiles(of_queries, names, level=confidence_level, columns=columns))
     n_queries = len(first.query_ids) + (len(first.missing_queries) if first.conventions.missing == "skip" else 0)
     ids = {run: {"run": of_run, "qrels": of_qrels} for run, (of_run, of_qrels) in (unmatched or {}).items()}
@@ -188,17 +187,17 @@ def report_evaluations(
         Fact("qrels", qrels),
         Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {qrels}{_nothing_wrong(evaluations)}"),
         *tell_ties(first.ties, seed),
-        *_beside(evaluations, beside),
+        *(_beside(evaluations, beside) if beside else ()),
         Fact("effect_of_ties", value, "", "" if len(unjudged) == len(evaluations) else text),
         *tell_counts(first.measures),
         *_estimated(evaluations, digits),
-        *_intervals(parts, intervals, digits),
+        *(_intervals(parts, intervals, digits) if intervals else ()),
         *_of_quantiles(evaluations, of_queries),
         *made_under(evaluations),
         *doubted_names(first.measures),
         *of_runs(evaluations),
         *_without_value(evaluations),
-        *_grouped(grouping),
+        *(_grouped(grouping) if grouping else ()),
     )
     return Report(tuple(tables), facts)
 
@@ -216,8 +215,6 @@ def _of_quantiles(evaluations: Sequence[Evaluation], quantiles: Quantiles) -> It
 
 def _beside(evaluations: Sequence[Evaluation], beside: Sequence[Evaluation]) -> Iterator[Fact]:
     """Say which rule is beside the exact values, where another run leads by it, and how many pairs of runs it swaps."""
-    if not beside:
-        return
     rule = beside[0].ties
     yield Fact("beside", rule, "beside", f"{broken_by(rule, None)}; difference: from exact")
     if len(evaluations) < 2:
@@ -307,17 +304,16 @@ def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> Iterato
     for one in evaluations:
         for scores in one:
             n_drawn = int(scores.measure.has_drawn_spread(one.placements_of(scores.measure)).sum())
-            text = (
-                f"tie std, min and max of {scores.measure.label} of {one.name} are of drawn orders for"
-                f" {counted(n_drawn, 'query', 'queries')}; its means are exact"
-            )
-            yield note("estimated", text if n_drawn else "")
+            if n_drawn:
+                yield note(
+                    "estimated",
+                    f"tie std, min and max of {scores.measure.label} of {one.name} are of drawn orders for"
+                    f" {counted(n_drawn, 'query', 'queries')}; its means are exact",
+                )
 
 
-def _intervals(parts: Sequence[Part], options: IntervalOptions | None, digits: int | None) -> Iterator[Fact]:
+def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | None) -> Iterator[Fact]:
     """Say how the intervals were made, and where ties have the largest share in the error; totals have none."""
-    if options is None:
-        return
     units = f"values of {options.cluster}" if options.cluster else "queries"
     found = [
         (measure, one.name, labels, interval)
@@ -360,9 +356,10 @@ def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     found: dict[str, dict[str, list[str]]] = {}
     alike: dict[tuple[tuple[str, ...], tuple[str, ...], bool], list[str]] = {}
     for evaluation in evaluations:
-        ids = {one.measure.label: one.query_ids[~one.kept].tolist() for one in evaluation}
+        scores = list(evaluation)
+        ids = {one.measure.label: one.query_ids[~one.kept].tolist() for one in scores}
         found |= {evaluation.name: {name: own for name, own in ids.items() if own}} if any(ids.values()) else {}
-        marked = gathered((one.measure.label, tuple(unexplained(evaluation, one))) for one in evaluation)
+        marked = collected((tuple(unexplained(evaluation, one)), one.measure.label) for one in scores)
         for lacking, names in marked.items():
             are_missing = set(evaluation.missing_queries).issuperset(lacking)
             alike.setdefault((tuple(names), lacking, are_missing), []).append(evaluation.name)
@@ -376,14 +373,12 @@ def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
             )
 
 
-def _averages(grouping: Grouping | None) -> list[Table]:
+def _averages(grouping: Grouping) -> list[Table]:
     """Return a table of averages over strata and of the variance between them, if there are any.
 
     With the language crossed with other columns they are within each language. There is no mean over the queries of
     all languages unless they may be pooled. Of counts there are no averages.
     """
-    if grouping is None:
-        return []
     within = None if grouping.is_by_language else grouping.language_column
     measures = [one.label for of_run in grouping.strata[:1] for one in of_run.whole.measures if not one.total]
     if not measures:
@@ -418,10 +413,8 @@ def _averages(grouping: Grouping | None) -> list[Table]:
     ]
 
 
-def _grouped(grouping: Grouping | None) -> Iterator[Fact]:
+def _grouped(grouping: Grouping) -> Iterator[Fact]:
     """Give the facts about strata and languages."""
-    if grouping is None:
-        return
     columns, names = " and ".join(grouping.columns), ", ".join(grouping.languages)
     by = f"by {columns}, from {grouping.source}"
     if not grouping.strata:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.errors import BROKEN_BY, counted
+from deadheat.errors import BROKEN_BY, collected, counted
 from deadheat.profile.items import OF_RUN, Exposure, ItemProfile
 from deadheat.profile.profile import (
     RULE_OF_THUMB,
@@ -25,7 +25,6 @@ from deadheat.report.conventions import (
     as_cell,
     broken_by,
     cell_of,
-    gathered,
     mean_heading,
     nothing_judged,
     span_of_ties,
@@ -151,8 +150,8 @@ def _recommended(profile: TieProfile, digits: int | None) -> Iterator[Fact]:
     else:
         yield from _exactly(profile, found, digits)
     yield Fact("beside", profile.rule, "beside", broken_by(profile.rule, None))
-    reasons = gathered(
-        (one.difference.measure.label, correlation.undefined)
+    reasons = collected(
+        (correlation.undefined, one.difference.measure.label)
         for one in profile.stability
         for correlation in (one.with_tie_ratio, one.with_largest_tie)
         if correlation.undefined

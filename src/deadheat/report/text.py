@@ -3,7 +3,7 @@
 import re
 import sys
 import textwrap
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import count, zip_longest
@@ -78,7 +78,7 @@ class Grid:
         """The number of leading columns."""
         return len(self.table.labels)
 
-    @property
+    @cached_property
     def ends_in_words(self) -> bool:
         """Whether its last column can be broken into lines."""
         return len(self.groups) == 1 and self.is_left[-1]
@@ -213,10 +213,9 @@ def _lay_out(table: Table, digits: int | None) -> Grid:
             for one in table.columns
         ],
     )
-    for n, lines in enumerate(headings):
-        places = range(n, n_columns * len(groups), n_columns)
-        if not is_text[n]:
-            _make_room_for_marks(cells, places)
+    columns = [range(n, n_columns * len(groups), n_columns) for n in range(n_columns)]
+    _make_room_for_marks(cells, [places for places, is_left in zip(columns, is_text, strict=True) if not is_left])
+    for lines, places in zip(headings, columns, strict=True):
         widths.append(max(map(cell_len, (*lines, *(row[place] for row in cells for place in places)))))
     widths[0] += max(0, max(map(cell_len, groups)) - sum(widths) - len(GAP) * (n_columns - 1))
     label_widths = [
@@ -229,17 +228,18 @@ def _lay_out(table: Table, digits: int | None) -> Grid:
     return Grid(table, groups, headings, rows, label_widths + widths * len(groups), gaps, is_left)
 
 
-def _make_room_for_marks(rows: list[list[str]], places: Sequence[int]) -> None:
+def _make_room_for_marks(rows: list[list[str]], columns: Iterable[Sequence[int]]) -> None:
     """Put a space behind the other numbers of a column in which one is marked: decimals stay below each other.
 
     Behind intervals only where that takes no room: columns that are left out are worse.
     """
-    own = {(n, place): len(MARKED.findall(row[place])[0]) for n, row in enumerate(rows) for place in places}
-    marked = max((cell_len(rows[n][place]) for (n, place), marks in own.items() if marks), default=0)
-    is_free = all(cell_len(rows[n][place]) < marked for (n, place), marks in own.items() if not marks)
-    if is_free or any(rows[n][place].endswith(MARKS) for n, place in own):
-        for (n, place), marks in own.items():
-            rows[n][place] += " " * (max(own.values()) - marks)
+    for places in columns:
+        own = {(n, place): len(MARKED.findall(row[place])[0]) for n, row in enumerate(rows) for place in places}
+        marked = max((cell_len(rows[n][place]) for (n, place), marks in own.items() if marks), default=0)
+        is_free = all(cell_len(rows[n][place]) < marked for (n, place), marks in own.items() if not marks)
+        if is_free or any(rows[n][place].endswith(MARKS) for n, place in own):
+            for (n, place), marks in own.items():
+                rows[n][place] += " " * (max(own.values()) - marks)
 
 
 def _with_narrow_labels(grid: Grid, width: int) -> Grid:
@@ -263,7 +263,8 @@ def _block(grid: Grid) -> Iterator[Text]:
     table, n_labels, n_columns = grid.table, grid.n_labels, len(grid.table.columns)
     left = sum(grid.widths[:n_labels]) + sum(map(len, grid.gaps[:n_labels]))
     group_width = (grid.width - left) // len(grid.groups) - len(BETWEEN_GROUPS)
-    if table.is_grouped:
+    is_grouped = table.is_grouped
+    if is_grouped:
         names, lines = Text(" " * left), Text(" " * left)
         for name in grid.groups:
             names.append(BETWEEN_GROUPS + name + " " * (group_width - cell_len(name)), HEAD)
@@ -277,9 +278,9 @@ def _block(grid: Grid) -> Iterator[Text]:
         head = _line(grid, [["", *lines][max(0, n + 1 + len(lines) - most)] for lines in headings])
         head.stylize(HEAD)
         yield head
-    if not table.is_grouped:
+    if not is_grouped:
         yield Text(LINE * grid.width, DIM)
-    has_blocks = table.has_blocks or not table.is_grouped
+    has_blocks = table.has_blocks or not is_grouped
     are_blocks = has_blocks and n_labels > 1 and not all(row[0][0] for row in grid.rows)
     mains = range(n_labels + table.main, len(grid.widths), n_columns) if table.main >= 0 else ()
     for n, row in enumerate(grid.rows):
