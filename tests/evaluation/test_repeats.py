@@ -12,7 +12,7 @@ import pytest
 import deadheat as dh
 from deadheat import stats
 from deadheat.errors import DataError, ParameterError
-from deadheat.stats.repeats import shared_of, shared_p_value, widened
+from deadheat.stats.variances import shared_of, shared_p_value, widened
 from support.command import call, ok
 
 if TYPE_CHECKING:

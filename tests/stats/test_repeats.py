@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 from deadheat import stats
-from deadheat.stats.repeats import (
+from deadheat.stats.variances import (
     Shared,
     rerun_probability,
     shared_of,

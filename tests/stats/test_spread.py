@@ -10,7 +10,7 @@ import pytest
 import scipy
 
 from deadheat.errors import ParameterError
-from deadheat.stats.spread import order_range, spread_of_means
+from deadheat.stats.variances import order_range, spread_of_means
 
 RNG_SEED = 11
 

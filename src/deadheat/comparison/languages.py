@@ -25,8 +25,8 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, cluster_codes
 from deadheat.measures import Measure
 from deadheat.settings import TUKEY, Design
-from deadheat.stats.spread import order_range, spread_of_means
 from deadheat.stats.units import joined_groups
+from deadheat.stats.variances import order_range, spread_of_means
 
 SPREADS: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("measure", "system"), pl.String),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from deadheat.stats.labels import Powered
-    from deadheat.stats.repeats import VarianceComponents
+    from deadheat.stats.variances import VarianceComponents
 
 PLANNED = (1, 2, 3, 5, 10, 20)  # repeats of a plan
 DOUBTFUL = 1e-6  # a smaller standard deviation may be rounding error alone, which the square root enlarges
@@ -255,7 +255,7 @@ class Scores(InNotebooks):
     @cached_property
     def variance_components(self) -> VarianceComponents:
         """The variance of single values, split into queries, repeats and ties; with :class:`Repeats` only."""
-        from deadheat.stats.repeats import variance_components  # few evaluations have repeats
+        from deadheat.stats.variances import variance_components  # few evaluations have repeats
 
         if self.repeats is None:
             raise ParameterError("there are no repeats", hint="evaluate Repeats([run, other, ...])")
@@ -624,7 +624,7 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
         The method does not apply to a measure or to clusters, or a query has no cluster.
     """
     from deadheat import stats  # slow to import, and only intervals need it
-    from deadheat.stats.repeats import shared_of, widened
+    from deadheat.stats.variances import shared_of, widened
 
     values = np.column_stack([one.values for one in scores])
     expected = np.column_stack([one.tie_mean for one in scores])

@@ -14,9 +14,9 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from deadheat.comparison.agreement import JudgeAgreement
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.history import History
-from deadheat.comparison.judges import JudgeAgreement
 from deadheat.comparison.languages import Languages
 from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.errors import (

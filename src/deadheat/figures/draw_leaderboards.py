@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from deadheat.comparison.judges import Conclusions, JudgeAgreement
+from deadheat.comparison.agreement import Conclusions, JudgeAgreement
 from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.errors import FigureError, check_choice, counted, percentage
 from deadheat.figures.base import (
