@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import polars as pl
 
@@ -15,9 +15,6 @@ from deadheat.errors import DataError
 from deadheat.io.files import check_lines_of, is_bounded, is_held, misleads_polars, plain_head
 from deadheat.io.guarding import check_threads
 from deadheat.io.kinds import SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
-
-if TYPE_CHECKING:
-    from deadheat.io.census import Blanks
 
 DOC_HASH = "doc_hash"
 HASH_BITS = 32  # that are kept of each: half the memory to sort
@@ -39,7 +36,7 @@ LOOKED = 20  # lines that say whether a file is as it is mostly written
 T = TypeVar("T")
 _Split: TypeAlias = tuple[Path | bytes, Kind, str, bool]
 _FilePart: TypeAlias = tuple[Path, int, int, Kind, str, bool]
-_begun: dict[_FilePart, tuple[Future[list[pl.DataFrame | None]], int, "Future[Blanks]"]] = {}
+_begun: dict[_FilePart, tuple[Future[list[pl.DataFrame | None]], int, Future[Any]]] = {}
 
 
 def is_small(path: Path) -> bool:
@@ -81,10 +78,10 @@ def is_begun(path: Path) -> bool:
     return any(key[0] == path for key in _begun)
 
 
-def begun_count(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> "Future[Blanks] | None":
-    """Return the count of the blanks of a file that is being split already, None of others; arguments as of `split`."""
-    begun = _begun.get(_key(path, kind, separator, to_the_end=to_the_end))
-    return begun and begun[2]
+def begun_count(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> Future[Any] | None:
+    """Return the count of the blanks of a file (`io.census`) that is being split already; arguments as of `split`."""
+    key = _key(path, kind, separator, to_the_end=to_the_end)
+    return _begun[key][2] if key in _begun else None
 
 
 def last_byte(head: bytes) -> int | None:
@@ -112,14 +109,13 @@ def begin(sizes: Mapping[Path, int]) -> None:
         The bytes of files. The first runs are begun, up to `PIECE` in all, as each takes memory.
     """
     _begun.clear()
-    piece: list[Path] = []
-    n_bytes = 0
+    piece, n_bytes = list[Path](), 0
     for path in filter(_form_of, sizes):
         n_bytes += sizes[path]
         if piece and (n_bytes > PIECE or len(piece) == MOST_FILES):
             break
         piece.append(path)
-    beside = ThreadPoolExecutor(1)
+    beside = ThreadPoolExecutor(2)
     _begin(piece, beside)
     beside.shutdown(wait=False)
 
@@ -145,7 +141,7 @@ def in_pieces(items: Sequence[T], path_of: Callable[[T], Path | None]) -> Iterat
             n_bytes = size
         pieces[-1][0].append(item)
         pieces[-1][1].extend([path] if path is not None and size else [])
-    beside = ThreadPoolExecutor(1)
+    beside = ThreadPoolExecutor(2)
     try:
         for n, (piece, _) in enumerate(pieces):
             for _, paths in pieces[n + (n > 0) : n + 2]:
@@ -159,18 +155,18 @@ def in_pieces(items: Sequence[T], path_of: Callable[[T], Path | None]) -> Iterat
 
 def _begin(paths: Sequence[Path], beside: Executor) -> None:
     """Begin to split runs that are TREC as it is mostly written, and to count their blanks, in threads."""
-    new = [path for path in dict.fromkeys(paths) if not is_begun(path)]
-    usual = [(path, *form) for path in new if (form := _form_of(path))]
+    usual = [(path, *form) for path in dict.fromkeys(paths) if not is_begun(path) and (form := _form_of(path))]
     if usual:
         check_threads()
         found = beside.submit(_split, [(path, "run", separator, end is None) for path, separator, end in usual])
         from deadheat.io.census import count_blanks  # loads NumPy, while the rows are split
 
-        counting = ThreadPoolExecutor(1)
-        for n, (path, separator, end) in enumerate(usual):
-            key = _key(path, "run", separator, to_the_end=end is None)
-            _begun[key] = (found, n, counting.submit(count_blanks, path, end))
-        counting.shutdown(wait=False)
+        _begun.update(
+            {
+                _key(path, "run", separator, to_the_end=end is None): (found, n, beside.submit(count_blanks, path, end))
+                for n, (path, separator, end) in enumerate(usual)
+            }
+        )
 
 
 def _form_of(path: Path) -> tuple[str, int | None] | None:
@@ -183,8 +179,8 @@ def _form_of(path: Path) -> tuple[str, int | None] | None:
     except (OSError, DataError):
         return None
     lines, separator = head.split(b"\n", LOOKED)[:-1], "\t" if b"\t" in head.partition(b"\n")[0] else " "
-    n_fields = len(TREC_FIELDS["run"])
-    if not lines or not all(len(line.split(separator.encode())) == n_fields == len(line.split()) for line in lines):
+    counts = {len(own) for line in lines for own in (line.split(), line.split(separator.encode()))}
+    if counts != {len(TREC_FIELDS["run"])}:
         return None
     return separator, last_byte(head)
 

@@ -455,11 +455,8 @@ def holds_only_ids(frame: pl.DataFrame) -> bool:
 
 def are_plain(values: pl.Series) -> bool:
     """Return whether all are numbers, finite and so small that float64 holds them exactly as they were written."""
-    values = values.alias("value")  # a name of the user's own might be read as a pattern
-    low, high = values.min(), values.max()
-    if values.null_count() or values.is_nan().any():
-        return False
-    return not len(values) or -LARGEST_INTEGER < cast("float", low) <= cast("float", high) < LARGEST_INTEGER
+    numbers = values.to_numpy()  # null is NaN, which is neither below nor above another number
+    return not len(numbers) or bool(numbers.min() > -LARGEST_INTEGER and numbers.max() < LARGEST_INTEGER)
 
 
 MARKS = (",", ".")

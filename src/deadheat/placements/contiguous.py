@@ -42,7 +42,6 @@ from deadheat.placements.placements import (
 )
 
 TABLE_BITS = 22  # of each hash, at most, to look up judged documents: a table of 4 MB stays in the processor's cache
-SPARE_BITS = 4  # more than count these: few other documents have their places
 PAIRS_PER_ROW = 10  # with more (document, judged document) pairs per tied row, sorting the ties is faster
 MAX_PAIRS = 1 << 20  # compared at once
 AT_ONCE = 1 << 16  # hashes looked up together, whose indices stay in the cache too
@@ -208,7 +207,7 @@ def _keys(query: IntArray, hashes: Hashes) -> NDArray[np.uint64]:
 
 def _candidates(judged: Hashes, hashes: pl.Series) -> IntArray:
     """Return the rows whose hashes begin as one of the judged documents does, and end as one does."""
-    bits = min(TABLE_BITS, SPARE_BITS + len(judged).bit_length())
+    bits = min(TABLE_BITS, len(judged).bit_length() + 4)  # so that few other documents have places of these
     unused, end = np.uint32(HASH_BITS - bits), np.uint32((1 << bits) - 1)
     beginnings, ends = np.zeros((2, 1 << bits), np.bool_)
     beginnings[judged >> unused] = True

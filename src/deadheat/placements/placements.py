@@ -219,12 +219,10 @@ class Placements(Shown):
 
     def rows(self, rows: IntArray | BoolArray) -> "Placements":
         """Return the placements with some of their rows, or with all in another order."""
-        own = self.documents
-        is_mask = isinstance(own, pl.Series) and rows.dtype == np.bool_
         return replace(
             self,
             query=self.query[rows],
-            documents=own[np.flatnonzero(rows) if is_mask else rows],
+            documents=self.documents[np.arange(len(self.query))[rows]],  # a column of Polars takes no mask
             relevance=self.relevance[rows],
             above=self.above[rows],
             tied=self.tied[rows],

@@ -140,9 +140,8 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
     if not count_blanks(head).are_regular:
         return None
     end = last_byte(head) if kind == "run" else None
-    census = begun_count(path, kind, separator, to_the_end=end is None)
     with ThreadPoolExecutor(1) as beside:  # the count waits for the disk where Polars computes, and hides behind it
-        census = census or beside.submit(count_blanks, path, end)
+        census = begun_count(path, kind, separator, to_the_end=end is None) or beside.submit(count_blanks, path, end)
         import_module("numpy.ma")  # Polars asks for it later: while the file is read, it takes no time of its own
         frame = split(path, kind, separator, to_the_end=end is None)
     if end is not None and frame is not None and census.result().ends_otherwise:
