@@ -10,9 +10,8 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.data.passes import by_query, said
 from deadheat.errors import DataError, DeadheatWarning, DuplicateError, MissingDependencyError
-from deadheat.placements.by_query import ByQuery
+from deadheat.placements.by_query import ByQuery, by_query, said
 from deadheat.placements.place import engine_of
 from deadheat.placements.policies import by_rule
 from oracle.random_cases import BATCHES

@@ -12,13 +12,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 import deadheat as dh
-from deadheat.data import passes
-from deadheat.data.passes import QUERY, said
 from deadheat.data.rows import Blocks, UnreadRows
 from deadheat.errors import DataError, DeadheatWarning, DuplicateError, MalformedRowError, ParameterError
 from deadheat.io import files
 from deadheat.io.formats import parquet, write
-from deadheat.placements.by_query import ByQuery
+from deadheat.placements import by_query as passes
+from deadheat.placements.by_query import QUERY, ByQuery, said
 from deadheat.placements.place import engine_of
 from oracle.random_cases import BATCHES
 from support.equal_numbers import MEASURES, rows_of

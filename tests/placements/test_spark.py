@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.data import passes
 from deadheat.errors import DataError, DeadheatWarning, DuplicateError, NothingJudgedWarning
+from deadheat.placements import by_query as passes
 from deadheat.placements.by_query import ByQuery
 from deadheat.placements.place import engine_of
 from deadheat.placements.policies import by_rule

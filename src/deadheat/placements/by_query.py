@@ -1,23 +1,298 @@
 """Placements of a run that is not in memory: whole queries at a time, counted with the code for rows in memory.
 
-The workers of a Spark cluster do it, to which the judgments travel with the task, or in the shuffle where they are
-many; or this process does, batch by batch, from a large file. Only placements and counts are kept.
+Wherever the rows are, those of whole queries come together, are read and checked, rounded, looked through for repeated
+pairs, and given to a task, all in one pass. What is said of them is one table: placements and counts, which alone are
+kept. The rows of Spark, classic or Connect, are brought together by one shuffle, and its workers look at them: a
+partition is small beside the run, so it is held in memory. The judgments travel with the task, or in the shuffle where
+they are many. Rows of a large file are looked at here, batch by batch; those of each query must be adjacent there, as
+those of runs mostly are. If they are not, that is seen, and the caller goes another way.
 """
 
+from __future__ import annotations
+
+import io
+import json
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import astuple, dataclass
 from functools import partial
-from typing import cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import IntArray
-from deadheat.data.passes import QUERY, NotAdjacentError, by_query, of_kind, said
-from deadheat.data.rows import Blocks, MemoryRows, ScorePrecision, UnreadRows
+from deadheat.arrays import IntArray, spans
+from deadheat.data.rows import Blocks, MemoryRows, ScorePrecision, UnreadRows, is_grouped, round_and_warn
 from deadheat.data.tables import Qrels, Run
-from deadheat.io.files import is_bounded
-from deadheat.io.guarding import guarded
+from deadheat.errors import DataError, MissingDependencyError
+from deadheat.io.files import is_bounded, rows_at_a_time
+from deadheat.io.guarding import check_threads, guarded
 from deadheat.placements.contiguous import Contiguous, count
 from deadheat.placements.placements import Placements, from_frames
+
+if TYPE_CHECKING:
+    from deadheat.io.frames import Reading
+
+
+ROWS, INFINITE, REPEATED = "rows", "infinite", "repeated"  # what every pass may say
+QUERY = "query"  # what is said once of each query, if anything is
+# The columns of all that is said; `what` tells what a row is
+SCHEMA: dict[str, type[pl.DataType]] = {
+    "what": pl.String,
+    "query_id": pl.String,
+    "doc_id": pl.String,
+    "value": pl.Float64,
+    "above": pl.Int64,
+    "tied": pl.Int64,
+}
+IN_SPARK = "what string, query_id string, doc_id string, value double, above long, tied long"
+JUDGMENTS = ("query_id", "doc_id", "relevance")
+NO_JUDGMENTS = pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64})
+MOST_SENT = 1 << 24  # bytes of judgments that travel with every task; more of them are shuffled, as the run is
+MISSING_MODULE = re.compile(r"No module named '(\w+)")
+FIRST_LOOK = 1 << 12  # rows in which the beginning of a query is looked for
+
+
+# What is done with the rows of some queries and judgments, which may be of other queries too: tables made by `said`.
+# It may travel to a worker, so it is small
+Task: TypeAlias = "Callable[[Blocks, pl.DataFrame], list[pl.DataFrame]]"
+
+
+class NotAdjacentError(Exception):
+    """The rows of a query are not adjacent."""
+
+
+def by_query(
+    run: Run, task: Task, judgments: pl.DataFrame = NO_JUDGMENTS, precision: ScorePrecision = None
+) -> pl.DataFrame:
+    """Do a task with all queries of a run whose rows are not in memory, and return what was said, in no order.
+
+    Parameters
+    ----------
+    run : Run
+        With `UnreadRows`.
+    task : Task
+    judgments : polars.DataFrame, optional
+        query_id, doc_id and relevance.
+    precision : str, int or None
+        To which the scores are rounded.
+
+    Raises
+    ------
+    DataError
+        The subclass that says what is wrong with the rows.
+    MissingDependencyError
+        The workers of Spark have no deadheat.
+    NotAdjacentError
+        The rows of a query are not adjacent in a file.
+    """
+    rows = cast("UnreadRows", run.rows)
+    look = Look(rows.reading, task, precision, check_duplicates=rows.check_duplicates, where=run.where)
+    found = (_said_of_file if rows.in_polars else _said_by_spark)(rows, look, judgments.select(JUDGMENTS))
+    check_said(found, run, rows.reading, precision)
+    run.notes = tuple(dict.fromkeys((*run.notes, *rows.notes())))
+    queries = of_kind(found, QUERY, "query_id").to_series()
+    twice = queries.filter(queries.is_duplicated())
+    if len(twice) and rows.in_polars:
+        raise NotAdjacentError
+    if len(twice):  # no setting of Spark should do that, and the numbers would be wrong
+        raise DataError(f"Spark gave rows of query {twice.min()!r} to several workers", path=run.where)
+    return found
+
+
+def said(what: str, **columns: object) -> pl.DataFrame:
+    """Return rows in the columns of `SCHEMA`; those that are not given are null."""
+    given = pl.DataFrame(columns)
+    return given.select(
+        pl.lit(what).alias(name)
+        if name == "what"
+        else pl.col(name).cast(dtype)
+        if name in columns
+        else pl.lit(None, dtype).alias(name)
+        for name, dtype in SCHEMA.items()
+    )
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the rows of some queries are read, and what is done with them.
+
+    Attributes
+    ----------
+    reading : Reading
+    task : Task
+    precision : str, int or None
+        To which the scores are rounded.
+    check_duplicates : bool
+    where : str
+        Where the rows are from, for messages.
+    """
+
+    reading: Reading
+    task: Task
+    precision: ScorePrecision
+    check_duplicates: bool
+    where: str
+
+    def __call__(self, frame: pl.DataFrame, judgments: Callable[[pl.Series], pl.DataFrame]) -> list[pl.DataFrame]:
+        """Return what there is to say of the rows of some queries.
+
+        Parameters
+        ----------
+        frame : polars.DataFrame
+        judgments : callable
+            Takes the ids of queries, and returns their judgments, with or without those of others.
+        """
+        import narwhals as nw
+
+        from deadheat.io.frames import readable
+
+        with readable(self.where):
+            rows, wrong = self.reading.in_polars(nw.from_native(frame.lazy()))
+        found = [said(ROWS, doc_id=[json.dumps(astuple(wrong))])]
+        if wrong.n_without_id or wrong.n_bad or wrong.beyond is not None or not wrong.n_rows:
+            return found
+        scores = rows["score"].to_numpy()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            stored = round_and_warn(scores, self.precision)
+        if caught:
+            beyond = pl.Series(stored).is_infinite() & rows["score"].is_finite()
+            found.append(said(INFINITE, value=[rows["score"].filter(beyond).max()]))
+        memory = MemoryRows(rows if stored is scores else rows.with_columns(score=pl.Series(stored)))
+        blocks = memory.blocks
+        if self.check_duplicates and (repeated := memory.repeated_pairs()) is not None and len(repeated):
+            return [*found, said(REPEATED, **repeated.rename({"n": "above"}).to_dict())]
+        return [*found, *self.task(blocks, judgments(blocks.query_ids))]
+
+
+def check_said(found: pl.DataFrame, run: Run, reading: Reading, precision: ScorePrecision) -> None:
+    """Raise for wrong rows and repeated pairs; warn of scores that rounding made infinite."""
+    from deadheat.io.frames import WrongRows, add_up
+
+    parts = [WrongRows(*json.loads(text)) for (text,) in of_kind(found, ROWS, "doc_id").rows()]
+    reading.check(add_up(parts), run.where)
+    repeated = of_kind(found, REPEATED, "query_id", "doc_id", "above")
+    if len(repeated):
+        raise run.duplicate(repeated.sort("query_id", "doc_id"))
+    infinite = of_kind(found, INFINITE, "value").to_series()
+    if len(infinite):
+        round_and_warn(infinite.sort().tail(1).to_numpy(), precision)
+
+
+def of_kind(found: pl.DataFrame, what: str, *columns: str) -> pl.DataFrame:
+    """Return some columns of the rows that say one thing."""
+    return found.filter(pl.col("what") == what).select(*columns)
+
+
+def _said_by_spark(rows: UnreadRows, look: Look, judgments: pl.DataFrame) -> pl.DataFrame:
+    """Return what the workers of Spark say: the judgments travel with the task, or in the shuffle if they are many."""
+    raw, packed = rows.unchecked.to_native(), io.BytesIO()
+    judgments.write_ipc(packed, compression="zstd")
+    sent: bytes | None = packed.getvalue()
+    if len(judgments) and packed.tell() > MOST_SENT:
+        raw, sent = _with_judgments(raw, rows.reading.value, judgments), None
+
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        return _said_of_partition(look, sent, batches)
+
+    try:
+        table = raw.repartition("query_id").mapInArrow(work, IN_SPARK).toArrow()
+    except Exception as error:
+        if lacking := MISSING_MODULE.search(str(error)):
+            raise MissingDependencyError(
+                f"the Python of Spark's workers has no {lacking[1]}",
+                hint="install deadheat[spark] there as here, or name a Python that has it in PYSPARK_PYTHON",
+            ) from error
+        raise
+    return cast("pl.DataFrame", pl.from_arrow(table))
+
+
+def _with_judgments(run: Any, value: str, judgments: pl.DataFrame) -> Any:  # noqa: ANN401 - frames of Spark
+    """Return the rows of a run and judgments in one frame: rows of the run have no relevance, judgments no score."""
+    judged = run.sparkSession.createDataFrame(judgments.to_arrow())
+    own, number = run.schema[value].dataType.simpleString(), f"`{value}`"
+    return run.selectExpr("query_id", "doc_id", number, "cast(null as double) as relevance").unionByName(
+        judged.selectExpr("query_id", "doc_id", f"cast(null as {own}) as {number}", "relevance")
+    )
+
+
+def _said_of_partition(look: Look, sent: bytes | None, batches: Iterable[Any]) -> Iterator[Any]:
+    """Return what a worker of Spark says of one partition, whose Arrow batches come one by one.
+
+    Parameters
+    ----------
+    look : Look
+    sent : bytes or None
+        Judgments; None if they come with the rows.
+    batches : iterable of pyarrow.RecordBatch
+    """
+    import pyarrow as pa
+
+    given = [batch for batch in batches if batch.num_rows]
+    if not given:
+        return
+    rows = cast("pl.DataFrame", pl.from_arrow(pa.Table.from_batches(given)))
+    if sent is None:
+        is_judged = rows["relevance"].is_not_null()
+        judgments = rows.filter(is_judged).select(JUDGMENTS)
+        rows = rows.filter(~is_judged).drop("relevance")
+    else:
+        judgments = pl.read_ipc(sent)
+    of_arrow = (pa.string(), pa.string(), pa.string(), pa.float64(), pa.int64(), pa.int64())
+    schema = pa.schema(list(zip(SCHEMA, of_arrow, strict=True)))
+    yield from pl.concat(look(rows, lambda _: judgments)).to_arrow().cast(schema).to_batches(max_chunksize=1 << 16)
+
+
+def _said_of_file(rows: UnreadRows, look: Look, judgments: pl.DataFrame) -> pl.DataFrame:
+    """Return what this process says of the rows of a large file, batch by batch."""
+    check_threads()
+    own = _of_queries(judgments)
+    found = [pl.DataFrame(schema=SCHEMA)]
+    for batch in _whole_queries(rows.batches(rows_at_a_time())):
+        found += look(batch, own)
+    return pl.concat(found)
+
+
+def _of_queries(judgments: pl.DataFrame) -> Callable[[pl.Series], pl.DataFrame]:
+    """Return what finds the judgments of some queries."""
+    rows = judgments if is_grouped(judgments["query_id"]) else judgments.sort("query_id")
+    runs = rows["query_id"].rle().struct.unnest()
+    bounds: IntArray = np.append(0, runs["len"].cum_sum().to_numpy()).astype(np.int64)
+    codes = runs.select(query_id="value").with_row_index("code")
+
+    def some(query_ids: pl.Series) -> pl.DataFrame:
+        own = codes.join(query_ids.rename("query_id").to_frame(), on="query_id", how="semi")["code"].to_numpy()
+        return rows[spans(bounds[own], np.diff(bounds)[own])]
+
+    return some
+
+
+def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield the rows of whole queries, in their order; the last query of each is completed by those of the next."""
+    begun: list[pl.DataFrame] = []
+    for batch in batches:
+        queries = batch["query_id"]
+        start = _start_of_last(queries)
+        if start or (begun and not begun[-1]["query_id"].tail(1).eq_missing(queries.head(1)).all()):
+            yield pl.concat([*begun, batch[:start]])
+            begun = []
+        begun.append(batch[start:])
+    if begun:
+        yield pl.concat(begun)
+
+
+def _start_of_last(queries: pl.Series) -> int:
+    """Return the first row of the last query: looked for from the end on, as most of the rows are of others."""
+    n_rows = FIRST_LOOK
+    while True:
+        tail = queries.tail(n_rows)
+        others = tail.ne_missing(tail.last()).arg_true().to_numpy()
+        if len(others) or n_rows >= len(queries):
+            return len(queries) - len(tail) + int(others[-1]) + 1 if len(others) else 0
+        n_rows *= 8
+
 
 NOT_ADJACENT = "rows of a query are not adjacent: all rows are held at once, beyond the bound on memory"
 JUDGED, FIRST = "judged", "first"  # what a worker says

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, run_starts
-from deadheat.data.passes import QUERY, NotAdjacentError, by_query, of_kind, said
 from deadheat.data.rows import Blocks, UnreadRows, round_scores
 from deadheat.data.tables import Run
 from deadheat.io.guarding import check_threads
+from deadheat.placements.by_query import QUERY, NotAdjacentError, by_query, of_kind, said
 
 TIE, KIND = "tie", "kind"  # what a worker says
 FEW_LEVELS = 20  # a scale that a person or a language model grades on has fewer
