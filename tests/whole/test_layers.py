@@ -289,7 +289,7 @@ def test_the_stub_of_measures_has_every_measure_and_where_it_is() -> None:
 
 
 FILES = "'x.qrels', 'x.run'"
-DICTS = "{'q': {'d': 1}}, {'q': {'d': 2.5, 'e': 2.5}}"
+DICTS = "{'q': {'d': 1}}, {'q': {'d': 2.5, 'e': 2.5, 'f': 3}}"
 
 
 @pytest.mark.slow

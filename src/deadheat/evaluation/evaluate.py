@@ -536,7 +536,7 @@ def evaluate(
     run = run if isinstance(qrels, Spans) else Repeats.found_in(run, ascending=ascending)
     if isinstance(run, Repeats):
         return _evaluate_repeats(qrels, run, measures, options)
-    if isinstance(run, Mapping) and any(isinstance(one, Repeats) for one in run.values()):
+    if isinstance(run, Mapping) and Repeats in map(type, run.values()):
         each: dict[str, Any] = by_name((name, evaluate(qrels, one, measures, **options)) for name, one in run.items())
         return Evaluations({name: one.called(name) for name, one in each.items()})
     if isinstance(qrels, Spans):

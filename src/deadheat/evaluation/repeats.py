@@ -134,6 +134,8 @@ class Repeats(Sequence[Source]):
     def found_in(cls, run: Source, *, ascending: bool = False) -> Source:
         """Return a run itself, or its repeats if it is a table with a column ``repeat``; of several by name, each."""
         if isinstance(run, Mapping):
+            if set(map(type, run.values())) == {dict}:  # of queries, mostly: then no look at each
+                return run
             are_tables = {
                 name: isinstance(one, str | Path) or hasattr(type(one), "columns") for name, one in run.items()
             }

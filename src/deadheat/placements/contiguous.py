@@ -302,7 +302,7 @@ def _sorted(scores: FloatArray, bounds: IntArray, wanted: BoolArray) -> FloatArr
 def _of_one_length(bounds: IntArray, wanted: BoolArray) -> Iterator[IntArray]:
     """Give the rows of the wanted blocks, those of one length together, of shape (n_blocks, length)."""
     sizes = np.diff(bounds)
-    for size in np.unique(sizes[wanted]).tolist():
+    for size in sorted({*sizes[wanted].tolist()}):  # np.unique loads numpy.ma, longer than it takes to evaluate
         yield bounds[:-1][wanted & (sizes == size), np.newaxis] + np.arange(size)
 
 
