@@ -154,12 +154,11 @@ def _moments(measure: Measure, placements: Placements, sampled: int) -> tuple[Fl
         values = _at_ranks(weights, above + np.arange(tied + 1), (n, size), before + np.arange(len(own)))
         if isinstance(measure, RR | Hit):
             values[1:] = 0.0
+        drawn = np.zeros((len(own) + 1, tied))
         if others.any():
             ranks = before + np.arange(len(own) + 1)
             drawn = size / n * _at_ranks(weights, above + np.arange(tied), (n - 1, size - 1), ranks)
-            of_tie = kernel.moments_of_both(values, drawn, own, others)
-        else:
-            of_tie = kernel.moments(values, *kernel.of_gains(own, len(own)))
+        of_tie = kernel.moments(values, drawn, own, others)
         mean[query] += of_tie[0]
         variance[query] += of_tie[1]
     return ratio(mean, divisor), ratio(variance, divisor**2)

@@ -38,45 +38,13 @@ def probabilities(above: IntArray, n: int, sampled: int) -> FloatArray:
     return found / found.sum(axis=1, keepdims=True)
 
 
-def of_gains(gains: FloatArray, n: int) -> tuple[float, float, float]:
-    """Return mean, mean square and mean product of two of n gains, of which others than these are 0."""
-    total, squares = float(gains.sum()), float((gains**2).sum())
-    return total / max(n, 1), squares / max(n, 1), (total**2 - squares) / (n * (n - 1)) if n > 1 else squares
+def moments(values: FloatArray, of_others: FloatArray, gains: FloatArray, others: FloatArray) -> tuple[float, float]:
+    r"""Return mean and variance over the orders of a tie of :math:`\sum_i g_i u_i(B_i) + \sum_j h_j w_j(A_j)`.
 
-
-def moments(values: FloatArray, mean: float, square: float, product: float) -> tuple[float, float]:
-    r"""Return mean and variance over the orders of a tie of :math:`\sum_i g_i u_i(B_i)`.
-
-    The tie has r documents with gains, in any order, among t others; B_i others come before the i-th of them.
-
-    Parameters
-    ----------
-    values : ndarray of shape (r, t + 1)
-        :math:`u_i(b)`.
-    mean, square, product : float
-        Of the gains: the mean, the mean square, and the mean product of two of them.
-    """
-    left = np.ones(values.shape[1])  # orders of the rest, after b others, over those after none
-    first, second, squares = (np.zeros(values.shape[1]) for _ in range(3))
-    for own in values[::-1]:
-        whole = np.cumsum(left[::-1])[::-1]
-        first, second, squares = (
-            np.cumsum((left * one)[::-1])[::-1] / whole
-            for one in (own + first, own**2 + 2 * own * first + second, own**2 + squares)
-        )
-        left = whole / whole[0]
-    centre = float(mean * first[0])
-    return centre, max(float((square - product) * squares[0] + product * second[0]) - centre**2, 0.0)
-
-
-def moments_of_both(
-    values: FloatArray, of_others: FloatArray, gains: FloatArray, others: FloatArray
-) -> tuple[float, float]:
-    r"""Return mean and variance over the orders of a tie whose other documents have gains too.
-
-    Of :math:`\sum_i g_i u_i(B_i) + \sum_j h_j w_j(A_j)`: B_i others come before the i-th document of the r with gains,
-    and A_j of these before the j-th other. From all paths of both counts, by the second moments of
-    :math:`\sum_i u_i(B_i)` and :math:`\sum_j w_j(A_j)`, as any order of the gains along a path is equally likely.
+    The tie has r documents with gains, in any order, among t others, which may have gains too; B_i others come before
+    the i-th of the documents, and A_j documents before the j-th other. Any order of the gains is equally likely, so the
+    second moments of :math:`\sum_i u_i(B_i)` and :math:`\sum_j w_j(A_j)` are enough. They are found from the last
+    document up: of what follows after b others.
 
     Parameters
     ----------
@@ -89,27 +57,38 @@ def moments_of_both(
     others : ndarray of shape (m,)
         :math:`h_j`; those of the other t - m are 0.
     """
-    r, t = len(values), of_others.shape[1]
-    state: FloatArray = np.zeros((r + 1, 3, 3))  # of 1 and both sums, over the paths that come by
-    squares = np.zeros(2)
-    state[0, 0, 0] = 1.0
+    sums, sums_of_squares = (np.pad(np.cumsum(one, axis=1), ((0, 0), (1, 0))) for one in (of_others, of_others**2))
+    left = np.ones(values.shape[1])  # orders of the rest, after b others, over those after none
+    u, uu, uw, u_squares = np.zeros((4, values.shape[1]))
+    w, w_squares = (one[-1, -1] - one[-1] for one in (sums, sums_of_squares))
+    ww = w**2
+    for own, before, squares in zip(values[::-1], sums[-2::-1], sums_of_squares[-2::-1], strict=True):
+        whole = np.cumsum(left[::-1])[::-1]
+        u, w, uu, uw, ww, u_squares, w_squares = (
+            np.cumsum((left * one)[::-1])[::-1] / whole
+            for one in (
+                own + u,
+                before + w,
+                own**2 + 2 * own * u + uu,
+                own * (before + w) + before * u + uw,
+                before**2 + 2 * before * w + ww,
+                own**2 + u_squares,
+                squares + w_squares,
+            )
+        )
+        uw, ww = uw - before * u, ww - 2 * before * w + before**2
+        w, w_squares = w - before, w_squares - squares
+        left = whole / whole[0]
+    (g, g_square, g_product), (h, h_square, h_product) = (
+        _of_gains(one, n) for one, n in ((gains, len(values)), (others, of_others.shape[1]))
+    )
+    centre = float(g * u[0] + h * w[0])
+    square = (g_square - g_product) * u_squares[0] + g_product * uu[0] + 2 * g * h * uw[0]
+    square += (h_square - h_product) * w_squares[0] + h_product * ww[0]
+    return centre, max(float(square) - centre**2, 0.0)
 
-    def add(chance: FloatArray, before: FloatArray, which: int, value: FloatArray) -> FloatArray:
-        squares[which] += (chance * before[:, 0, 0] * value**2).sum()
-        step = np.tile(np.eye(3), (len(value), 1, 1))
-        step[:, which + 1, 0] = value
-        return chance[:, None, None] * (step @ before @ step.transpose(0, 2, 1))
 
-    places = np.arange(r + 1)
-    for b in range(t + 1):
-        if b:
-            state = add((t - b + 1) / (r + t - places - b + 1), state, 1, of_others[:, b - 1])
-        for i in range(1, r + 1):
-            chance = np.array([(r - i + 1) / (r + t - i + 1 - b)])
-            state[i] += add(chance, state[i - 1 : i], 0, values[i - 1 : i, b])[0]
-    (_, first, second), (_, both, cross), (*_, of_two) = state[r]
-    (g, g_square, g_product), (h, h_square, h_product) = of_gains(gains, r), of_gains(others, t)
-    mean = float(g * first + h * second)
-    square = (g_square - g_product) * squares[0] + g_product * both
-    square += (h_square - h_product) * squares[1] + h_product * of_two + 2 * g * h * cross
-    return mean, max(float(square) - mean**2, 0.0)
+def _of_gains(gains: FloatArray, n: int) -> tuple[float, float, float]:
+    """Return mean, mean square and mean product of two of n gains, of which others than these are 0."""
+    total, squares = float(gains.sum()), float((gains**2).sum())
+    return total / max(n, 1), squares / max(n, 1), (total**2 - squares) / (n * (n - 1)) if n > 1 else squares
