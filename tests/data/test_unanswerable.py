@@ -6,9 +6,11 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat.comparison.orders import listed_values
 from deadheat.errors import DataError
 from support.command import call, ok
 
@@ -82,6 +84,14 @@ def test_where_several_runs_are_evaluated() -> None:
     }
     bounds = dh.evaluate(ROWS, RUN, "P@1", unjudged="bounds", **SILENT)["P@1"]
     assert (bounds.n_queries, bounds.mean_unjudged_max) == (2, 1 / 2)
+
+
+def test_a_query_without_a_judgment_has_one_order() -> None:
+    """As a page lists the orders of the queries that it shows."""
+    evaluation = dh.evaluate(ROWS, RUN, "RR", **SILENT)
+    found = listed_values(evaluation["RR"].measure, evaluation.placements, np.array([1, 0]))
+    assert found is not None
+    assert [(values.tolist(), chances.tolist()) for values, chances in found] == [([0], [1]), ([1, 0.5], [0.5, 0.5])]
 
 
 def test_a_gate_sees_what_counts() -> None:

@@ -143,6 +143,6 @@ def test_spans_of_unanswerable_questions() -> None:
         )
         assert list(evaluation.means().values()) == [0.5, 1.0, 1.0]
         assert dh.evaluate(spans, chunks, "R@1", missing="empty", no_relevant="zero").means() == {"R@1": 1 / 3}
-        assert "2 queries without an answer, as the table says" in spans.judge(chunks)[0].notes
+        assert spans.judge(chunks)[0].unanswerable == ("p", "s")
     with pytest.raises(DataError):
         dh.Spans([row, {"query_id": "q", "answerable": False}])

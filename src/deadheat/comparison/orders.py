@@ -115,7 +115,7 @@ def _list_orders(measure: Measure, placements: Placements, queries: IntArray, ma
     alike: dict[tuple[int, tuple[int, ...]], Orders] = {}
     n_orders, n_cells = QUERIES * max_orders, CELLS
     for query, (start, stop), judged in zip(queries.tolist(), rows, n_judged.tolist(), strict=True):
-        most = min(max_orders, n_orders, n_cells // judged)
+        most = min(max_orders, n_orders, n_cells // max(judged, 1))
         found = _orders_of_query(in_row_order[start:stop], start, ties[query], most, alike)
         if found is None:
             return None

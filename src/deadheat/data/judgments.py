@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 import polars as pl
 
-from deadheat.data.tables import LOWER_FIRST, NO_ANSWER, Qrels, Run, Source, hash_of_ids, label_of, path_of
+from deadheat.data.tables import LOWER_FIRST, Qrels, Run, Source, hash_of_ids, label_of, path_of
 from deadheat.errors import (
     Advice,
     ColumnError,
@@ -590,8 +590,6 @@ class Spans:
         share = {"span": "the span", "chunk": "the chunk"}.get(self.overlap_of)
         asked = f"at least {self.overlap:g} of {share}" if share else "a part of the span"
         qrels.notes = (f"spans: a chunk is relevant if it covers {asked}; R is the share of spans that chunks hit",)
-        if self.unanswerable:
-            qrels.notes += (NO_ANSWER.format(counted(len(self.unanswerable), "query", "queries")),)
         retrieved = Run.of_checked(chunks.select("query_id", pl.col("chunk").alias("doc_id"), "score"), label)
         retrieved.check_duplicates()
         if ascending:

@@ -51,7 +51,6 @@ from deadheat.io.values import FORMS, Nested, check_mapping, normalized_keys
 HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
 REPEAT = "repeat"  # the column that tells several runs of one system apart
 LOWER_FIRST = "lower scores rank first, as asked"
-NO_ANSWER = "{} without an answer, as the table says"
 OF_TUPLES = "scores are tuples: the second part orders what ties by the first, and so on"
 
 # A path, a dict of dicts, an iterable of (query, document, number) tuples, or a dataframe that Narwhals takes
@@ -376,7 +375,6 @@ class Qrels(DocumentTable):
         self.path = None  # its lines are read
         rows = super()._read(judged, progress)
         self.path = path
-        self.notes = (*self.notes, NO_ANSWER.format(counted(len(self.unanswerable), "query", "queries")))
         nested: Any = rows.to_dict()
         for query in self.unanswerable:
             nested.setdefault(query, {})
