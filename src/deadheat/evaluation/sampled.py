@@ -154,7 +154,7 @@ def _moments(measure: Measure, placements: Placements, sampled: int) -> tuple[Fl
         values = _at_ranks(weights, above + np.arange(tied + 1), (n, size), before + np.arange(len(own)))
         if isinstance(measure, RR | Hit):
             values[1:] = 0.0
-        drawn = np.zeros((len(own) + 1, tied))
+        drawn: FloatArray = np.zeros((len(own) + 1, tied))
         if others.any():
             ranks = before + np.arange(len(own) + 1)
             drawn = size / n * _at_ranks(weights, above + np.arange(tied), (n - 1, size - 1), ranks)
