@@ -54,11 +54,11 @@ from deadheat.cli.options import (
     with_spans,
 )
 from deadheat.errors import joined
+from deadheat.settings import Conventions
 
 if TYPE_CHECKING:
     from deadheat.measures import Measure
     from deadheat.report.model import Fact, Report
-    from deadheat.settings import Conventions
 
 TABLES = ("systems", "one_tie_rule", "orders", "across_languages", "language_differences", "language_interactions")
 OWN_TABLES = ("detect", "queries_worst", "orders", "ranks")  # options whose results are tables

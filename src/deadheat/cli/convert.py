@@ -14,12 +14,12 @@ from deadheat.cli.app import Command, error_message, refuse_if, say
 from deadheat.cli.files import INPUT, PATH, STDOUT, check_inputs, check_output, standard_output, writing
 from deadheat.cli.options import LIMITS, complete_from, examples, takes
 from deadheat.errors import ColumnError, DataError, MalformedRowError, SwappedFilesError, counted
+from deadheat.io.kinds import Kind
 
 if TYPE_CHECKING:
     import polars as pl
 
     from deadheat.io.formats import Format
-    from deadheat.io.kinds import Kind
 
 TAG = "deadheat"
 EITHER = {  # tables whose names are those of qrels and of a run

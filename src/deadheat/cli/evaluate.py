@@ -55,15 +55,15 @@ from deadheat.cli.options import (
     weighed,
     with_spans,
 )
+from deadheat.errors import DataError
 from deadheat.io.guarding import phase
-from deadheat.settings import Estimation
+from deadheat.settings import Conventions, Estimation
 
 if TYPE_CHECKING:
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.measures import Measure
     from deadheat.report.model import Fact, Report, Table
     from deadheat.report.of_evaluation import Grouping
-    from deadheat.settings import Conventions
 
 T = TypeVar("T")
 OF_COLUMNS = ("document", "rows")
@@ -487,7 +487,6 @@ def _wants_columns(runs: Sequence[str], form: str | None, asked: str | None) -> 
 
 def _form_of(path: str) -> str | None:
     """Return the name of the format of a file that can be read."""
-    from deadheat.errors import DataError
     from deadheat.io.formats import format_of
 
     try:

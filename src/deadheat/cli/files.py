@@ -32,6 +32,7 @@ from deadheat.errors import (
     printable,
     three,
 )
+from deadheat.io.guarding import guarded
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -181,8 +182,6 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
     keyed : bool, default True
         Whether ties are ordered as --then-by says.
     """
-    from deadheat.io.guarding import guarded
-
     options = asked()
     name = name or label(path)
     graded = _graded(path, "run", name, options.get("grades"))

@@ -11,6 +11,7 @@ import deadheat as dh
 from deadheat.cli.app import error_message, refuse, refuse_if, say
 from deadheat.cli.files import PATH, Output, emit, format_option, output_option, output_options
 from deadheat.cli.options import complete_from, examples, takes
+from deadheat.errors import DataError, did_you_mean, joined
 
 EVERY = "*"
 
@@ -67,8 +68,6 @@ def schema(command: str, *, output: str | None) -> None:
     Its $id has the version of the schema: what a schema of one version requires, later releases keep, and keys that
     they add are allowed.
     """
-    from deadheat.errors import did_you_mean, joined
-
     known = {one.name.removesuffix(".json"): one for one in files("deadheat").joinpath("schemas").iterdir()}
     if command not in known:
         names = ", ".join(sorted(known))
@@ -123,7 +122,6 @@ def demo(folder: str | None, *, force: bool, **options: Any) -> None:  # noqa: A
 
 def _copy(data: Path, folder: Path, *, force: bool) -> None:
     """Copy the files; refuse to replace one that differs."""
-    from deadheat.errors import DataError
     from deadheat.io.files import write_files
 
     paths = [path for path in sorted(data.iterdir()) if path.is_file() and path.suffix != ".py"]
