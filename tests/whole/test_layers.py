@@ -335,7 +335,7 @@ def test_a_command_loads_nothing_that_it_does_not_use(command: str, unused: set[
     assert end == "exit 0"
     assert "polars" in loaded.split()
     others = {"narwhals", "scipy", "difflib", "deadheat.comparison", "deadheat.gates", "deadheat.benchmark"}
-    others |= {"deadheat.cli.gate", "deadheat.cli.simulate"}
+    others |= {"deadheat.cli.judgments", "deadheat.cli.simulate"}
     assert not (unused | others) & set(loaded.split())
 
 

@@ -61,7 +61,7 @@ COMMANDS = {  # the most useful first, as --help lists them; and the file of eac
     "agree": "judgments",
     "leaderboard": "saved",
     "report": "report",
-    "gate": "gate",
+    "gate": "compare",
     "rescore": "saved",
     "diff": "judgments",
     "ties": "one_run",

@@ -4,6 +4,6 @@ A program that uses one of them changes an import, or nothing: ``python -m deadh
 and :func:`install` does the same in a notebook.
 """
 
-from deadheat.compat.switch import install
+from deadheat.compat.evaluating import install
 
 __all__ = ["install"]

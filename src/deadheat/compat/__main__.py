@@ -2,7 +2,7 @@
 
 import sys
 
-from deadheat.compat.switch import run
+from deadheat.compat.evaluating import run
 
 if __name__ == "__main__":
     run(sys.argv[1:])

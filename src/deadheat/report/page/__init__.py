@@ -9,9 +9,8 @@ from deadheat.report.page.assemble import (
     page_of_judges,
     page_of_leaderboard,
 )
-from deadheat.report.page.before_after import before_and_after
 from deadheat.report.page.pictures import get_ready
-from deadheat.report.page.subject import Input, Subject
+from deadheat.report.page.subject import Input, Subject, before_and_after
 
 __all__ = [
     "Input",

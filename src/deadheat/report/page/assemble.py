@@ -45,10 +45,9 @@ from deadheat.report.of_comparison import columns_of_strata, list_systems, repor
 from deadheat.report.of_evaluation import report_evaluations
 from deadheat.report.of_judgments import report_judges
 from deadheat.report.of_tasks import list_languages, report_leaderboard, tell_beside, tell_gaps, tell_languages
-from deadheat.report.page.at_a_glance import about, glance, headline_of
 from deadheat.report.page.data import LONGEST_TEXT, N_RANKS, data_of, encoded
 from deadheat.report.page.pictures import Picture, are_missing, draw, pictures_of
-from deadheat.report.page.subject import Input, Subject
+from deadheat.report.page.subject import Input, Subject, about, glance, headline_of
 from deadheat.report.score_tables import NOTHING, level_heading, parts_of, tabulate_scores
 from deadheat.version import __version__
 

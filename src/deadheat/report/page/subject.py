@@ -1,26 +1,32 @@
-"""What a page is about: runs on one set of qrels, and the files that they are from."""
+"""What a page is about: runs on one set of qrels, their files, the numbers at its top, and what changed since another."""
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from pathlib import Path
-from typing import Self
+from pathlib import Path, PurePath
+from typing import NamedTuple, Self
 
 import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray
 from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.pairs import Pair
+from deadheat.comparison.verdict import VAGUE, Verdict, number, signed
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Run
+from deadheat.errors import NOISE, counted, percentage
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval, strata_of
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
 from deadheat.profile.grouping import grouped, ties_of
-from deadheat.report.model import Table
+from deadheat.report.conventions import span_of_ties
+from deadheat.report.model import QUERY, Column, Span, Table, count_cell, format_cell, tabulate
 from deadheat.report.of_comparison import best_first
+from deadheat.settings import Design
 
 N_DECIDING = 20  # queries whose rankings a page holds
 MOST_SYSTEMS = 40  # whose values by query, and rankings, a page holds
@@ -208,3 +214,127 @@ class Subject:
             keys = [-np.round(np.abs(values[0] - values[1]), 12), -np.round(spread, 12), -span]
         order = np.lexsort((np.arange(len(span)), *reversed([np.nan_to_num(key, nan=np.inf) for key in keys])))
         return [int(n) for n in order[:N_DECIDING]]
+
+
+class Glance(NamedTuple):
+    """A number that a reader looks at first.
+
+    Attributes
+    ----------
+    heading : str
+    value, text : str
+        The number, and the line that says what it is.
+    """
+
+    heading: str
+    value: str
+    text: str
+
+
+def headline_of(subject: Subject, measure: Measure | None = None) -> str:
+    """Return what was found in few words."""
+    if subject.comparison is not None:
+        return subject.comparison.judge(subject.margin, measure=measure).headline
+    name, main = subject.ranked[0], subject.main if measure is None else measure
+    scores = subject.evaluations[name][main]
+    level, n = "total" if main.total else "mean", counted(scores.n_queries, "query", "queries")
+    return f"{name} has a {level} {main.label} of {format_cell(scores.reported())} over {n}."
+
+
+def about(subject: Subject) -> str:
+    """Return what it is about in one line: qrels, queries, how ties were broken."""
+    n, first = counted(len(subject.query_ids), "query", "queries"), subject.first
+    return f"{PurePath(subject.qrels).name}: {n}, {counted(len(subject.ranked), 'system')}, ties: {first.ties}"
+
+
+def glance(subject: Subject, measure: Measure | None = None) -> list[Glance]:
+    """Return three numbers: how large the lead is, how often ties reverse it, what so many queries can show."""
+    if subject.comparison is None:
+        return _of_one(subject, subject.main if measure is None else measure)
+    found = subject.comparison.judge(subject.margin, measure=measure)
+    wanted, design = (found.measure, found.system, found.baseline), subject.comparison.design
+    pair = next((one for one in subject.comparison.pairs if (one.measure, one.system, one.baseline) == wanted), None)
+    return [_lead(found, design), _ties(pair), _smallest(found, design)]
+
+
+def _of_one(subject: Subject, measure: Measure) -> list[Glance]:
+    """Return the mean of the only system with its interval, and what ties make of it."""
+    scores = subject.evaluations[subject.ranked[0]][measure]
+    found = [Glance("level", format_cell(scores.reported()), f"{'total' if measure.total else 'mean'} {measure.label}")]
+    if not measure.total and not math.isnan((interval := scores.interval()).low):
+        ends = f"[{format_cell(interval.low)}, {format_cell(interval.high)}]"
+        found.append(Glance("interval", ends, f"{100 * interval.confidence_level:g}% interval of the mean"))
+    ties = span_of_ties(scores)
+    if ties.high - ties.low <= NOISE:
+        return [*found, Glance("ties", "none", "no order of equal scores changes it")]
+    return [*found, Glance("ties", format_cell(ties), "what the order of equal scores alone can make of it")]
+
+
+def _lead(found: Verdict, design: Design) -> Glance:
+    if found.leader is None:
+        return Glance("lead", "none", f"nobody leads by {found.measure}")
+    text = f"{found.measure}, {found.leader} over {found.runner_up}"
+    if not math.isnan(found.low) and found.low < found.high:
+        text += f"; {100 * design.confidence_level:g}% interval {number(found.low)} to {number(found.high)}"
+    return Glance("lead", signed(found.difference), text)
+
+
+def _ties(pair: Pair | None) -> Glance:
+    heading = "reversed by ties"
+    if pair is None or math.isnan(pair.flip_probability):
+        return Glance(heading, "-", "there is no lead to reverse")
+    if pair.flip_method == "normal" and pair.flip_standard_error > VAGUE and pair.can_flip:
+        return Glance(heading, "?", "how often is not known without the runs")
+    return Glance(heading, percentage(pair.flip_probability), "of random orders of the tied scores")
+
+
+def _smallest(found: Verdict, design: Design) -> Glance:
+    heading = "difference that would be found"
+    if found.detectable is None:
+        return Glance(heading, "-", "not known for these data")
+    level = f"{1 - design.confidence_level:.3g}"
+    level += f"/{found.n_tests}, corrected by {design.correction.capitalize()}" if found.n_tests > 1 else ""
+    n = counted(found.n_queries, "query", "queries")
+    return Glance(heading, number(found.detectable), f"with {n} (power 80%, level {level})")
+
+
+MOST = 10  # queries that fell, and that rose
+MOST_JUDGMENTS = 20
+KINDS = {"worst": "fell", "best": "rose"}
+
+
+def before_and_after(comparison: Comparison, texts: dict[str, str]) -> tuple[Table, ...]:
+    """Return the queries that fell and rose most by the first measure, and the judgments that changed.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Of two, of which the baseline is before.
+    texts : dict of str to str
+        Of queries, where there are any.
+    """
+    measure, higher = comparison.measures[0], comparison.measures[0].higher_is_better
+    rows = comparison.queries(MOST).filter(pl.col("measure") == measure.label, pl.col("kind").is_in(list(KINDS)))
+    (system, baseline) = comparison.pairs[0].system, comparison.pairs[0].baseline
+    kind = Column("kind", "", lambda row: KINDS[row["kind"]] + " (less is better)" * (not higher))
+    columns = (
+        Column("difference", "difference"),
+        Column("baseline_value", baseline),
+        Column("value", system),
+        Column("ties", "over tie orders", lambda row: Span(row["tie_min"], row["tie_max"])),
+        *([Column("text", "text", lambda row: texts.get(row["query_id"], ""))] if texts else []),
+    )
+    moved = rows.sort(pl.col("kind") == "best", maintain_order=True).to_dicts()
+    title = f"{measure.label}: what fell and rose, {system} - {baseline}"
+    pair = next(one for one in comparison.pairs if one.measure == measure.label)
+    if max(pair.wins, pair.losses) > MOST:
+        title += f"; the first {MOST} of {counted(pair.losses, 'loss', 'losses')} and of {counted(pair.wins, 'win')}"
+    tables = [tabulate("moved", (kind, QUERY), columns, moved, title=title, has_blocks=True)] if moved else []
+    for name, found in ({} if comparison.together is None else comparison.together.changes).items():
+        documents = found.documents.sort("query_id", "doc_id")
+        shown = documents.head(MOST_JUDGMENTS).to_dicts()
+        grades = [Column(key, key, lambda row, key=key: count_cell(row[key])) for key in ("old", "new")]
+        n = counted(documents.height, "judgment")
+        title = f"Judgments that changed since {name}: {n}" + ", the first" * (len(shown) < documents.height)
+        tables.append(tabulate("judgments", (QUERY, Column("doc_id", "document")), grades, shown, title=title))
+    return tuple(tables)
