@@ -1,4 +1,4 @@
-"""What a page is about: runs on one set of qrels, their files, the numbers at its top, and what changed since another."""
+"""What a page is about: runs on one set of qrels and their files; the numbers at its top, and what changed."""
 
 import hashlib
 import math
