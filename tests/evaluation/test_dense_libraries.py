@@ -189,9 +189,10 @@ def test_gradients_are_not_needed(kind: str, monkeypatch: pytest.MonkeyPatch) ->
 def test_the_matrix_stays_on_its_device(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     take_for_a_gpu(kind, monkeypatch)
     travelled: list[int] = []
+    really = comparing.to_memory
 
     def to_memory(array: object) -> np.ndarray:
-        found = comparing.to_memory(array)
+        found = really(array)
         travelled.append(found.size)
         return found
 

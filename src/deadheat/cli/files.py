@@ -37,7 +37,7 @@ from deadheat.io.guarding import guarded
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from deadheat.io.frames import FrameEngine
+    from deadheat.io.engines import FrameEngine
     from deadheat.report.model import Report
 
 
@@ -290,7 +290,7 @@ def named_columns(kind: str) -> dict[str, str]:
 
 def _engine() -> FrameEngine:
     """Return the engine of the command, opened once."""
-    from deadheat.io.frames import open_engine
+    from deadheat.io.engines import open_engine
 
     context = click.get_current_context()
     if "engine" not in context.meta:
@@ -308,7 +308,7 @@ def _checked_engine() -> str | None:
     if name != "spark":
         refuse(("spark_master", "spark_conf"), "is for --engine spark")
     if name is not None:
-        from deadheat.io.frames import ENGINES
+        from deadheat.io.engines import ENGINES
 
         check_choice("engine", name, ENGINES)
         refuse(("then_by", "score_columns"), f"takes runs into memory: leave out --engine {name}")
@@ -326,8 +326,8 @@ def _made_up(path: str, default: str) -> str:
 
 def check_inputs(paths: Sequence[str]) -> None:
     """Raise an error that names every file that cannot be read, and refuse a stream that is named twice."""
+    from deadheat.io.engines import is_remote, parquet_files
     from deadheat.io.files import in_catalogue, readable
-    from deadheat.io.frames import is_remote, parquet_files
     from deadheat.io.sources import file_in, responses_in
 
     wrong, in_engine = [], _checked_engine()

@@ -28,7 +28,6 @@ from deadheat.errors import (
     three,
 )
 from deadheat.io.files import decoded, read_all, readable
-from deadheat.io.frames import as_narwhals
 from deadheat.io.kinds import names_of
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.records import Wanted, as_text, format_of_records, read_records
@@ -90,6 +89,8 @@ def ids_of(collection: Source) -> set[str]:
     if path is not None:
         given = _ids_in(readable(path / CORPUS if path.is_dir() else path))
     elif hasattr(given, "collect_schema") or hasattr(given, "columns"):  # of a lazy frame the columns are expensive
+        from deadheat.io.frames import as_narwhals  # most collections are files or dicts
+
         frame: Any = as_narwhals(given, "the collection")
         name = _column(frame.collect_schema().names(), "the collection")
         given = frame.lazy().select(name).collect()[name].to_list()

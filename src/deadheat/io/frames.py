@@ -1,28 +1,20 @@
 """Frames of any engine, and tuples, converted to three checked columns; what rows are wrong is found where they are.
 
 They need Narwhals, so this module is imported only where they are used: files and dicts of dicts do not wait for it.
-Parquet becomes a frame of an engine that is chosen by name: one file, a folder of files, or a pattern of them.
 """
 
-from __future__ import annotations
-
-import glob
 import math
 import os
-import shutil
-import sys
-import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 
-from deadheat.errors import ColumnError, DataError, MissingDependencyError, Plain, SourceTypeError, counted
+from deadheat.errors import ColumnError, DataError, Plain, SourceTypeError, counted
 from deadheat.io.formats.base import ROWS, Content, ScoreColumns, chosen_names, ranks_of, read_each, split_off
 from deadheat.io.guarding import check_threads
 from deadheat.io.kinds import KEYS, SUBTOPIC, TEXTS, VALUE_COLUMN, Kind, refuse_patterns, resolve_columns, value_column
@@ -36,10 +28,6 @@ from deadheat.io.values import (
     series_of_ids,
     text_of_ids,
 )
-
-if TYPE_CHECKING:
-    import narwhals as nw
-
 
 Frame = nw.LazyFrame[Any]
 
@@ -449,159 +437,3 @@ def _refuse_missing(rows: pl.DataFrame, ids: Mapping[str, str], names: Sequence[
                 hint="fill it, or name the columns without it",
                 path=where,
             )
-
-
-ENGINES = ("polars", "duckdb", "spark")
-LOCAL = "local[*]"  # the cluster that needs none
-QUIET = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
-
-
-@dataclass(frozen=True)
-class FrameEngine:
-    """What makes frames of Parquet.
-
-    Attributes
-    ----------
-    frame : callable
-        Takes a file, a folder or a pattern, and returns its rows as a lazy frame.
-    close : callable
-        Stops what was started.
-    beside : callable
-        Takes judgments, and returns them in the engine; None if it takes those in memory.
-    """
-
-    frame: Callable[[str], object]
-    close: Callable[[], object] = lambda: None
-    beside: Callable[[pl.DataFrame], nw.LazyFrame[Any] | None] = lambda _: None
-
-
-def open_engine(name: str, master: str | None = None, conf: Mapping[str, str] | None = None) -> FrameEngine:
-    """Return an engine.
-
-    Parameters
-    ----------
-    name : {"polars", "duckdb", "spark"}
-    master : str, optional
-        Of Spark: by default all cores of this machine. ``sc://`` is a server of Spark Connect.
-    conf : dict of str to str, optional
-        Settings of Spark.
-
-    Raises
-    ------
-    MissingDependencyError
-        The engine is not installed.
-    """
-    if name == "spark":
-        return _spark(master or LOCAL, conf or {})
-    return _duckdb() if name == "duckdb" else FrameEngine(_scan)
-
-
-def parquet_files(path: str) -> list[str]:
-    """Return the Parquet files that a path names, sorted: itself, those in a folder, or those of a pattern.
-
-    A pattern may name folders. Within a folder, what begins with ``_`` or ``.`` is not data: Spark, for one, keeps
-    there what jobs that failed have left.
-    """
-    found = [path] if Path(path).exists() else glob.glob(path, recursive=True)  # noqa: PTH207 - it may be absolute
-    return sorted({str(one) for name in found for one in (_in_folder(Path(name)) if Path(name).is_dir() else [name])})
-
-
-def _in_folder(folder: Path) -> list[str]:
-    files = (file for file in folder.rglob("*.parquet") if file.is_file())
-    return [str(file) for file in files if not any(part[0] in "_." for part in file.relative_to(folder).parts)]
-
-
-def is_remote(path: str) -> bool:
-    """Tell whether a path is one of a store such as ``s3://``, which only the engine can read."""
-    return "://" in path
-
-
-def _files(path: str, engine: str) -> list[str]:
-    """Return the files that an engine reads; raise for what is no Parquet."""
-    if is_remote(path):
-        return [path]
-    found = parquet_files(path)
-    if not found:
-        raise DataError("no such file, and no folder with Parquet files", path=path)
-    for file in found:
-        with Path(file).open("rb") as opened:
-            if opened.read(4) != b"PAR1":
-                raise DataError(
-                    f"is not a Parquet file, and the engine {engine} reads only those",
-                    hint="deadheat convert RUN RUN.parquet makes one",
-                    path=file,
-                )
-    return found
-
-
-def _scan(path: str) -> object:
-    # its names are no patterns any more; of several files the first says which columns there are, and no number changes
-    wider = pl.ScanCastOptions(integer_cast="upcast", float_cast="upcast")
-    return pl.scan_parquet(_files(path, "polars"), glob=is_remote(path), extra_columns="ignore", cast_options=wider)
-
-
-def _duckdb() -> FrameEngine:
-    try:
-        import duckdb  # optional
-        import pyarrow as pa  # noqa: F401 - optional; it brings results to Polars
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"the engine duckdb needs the package {error.name}", hint='pip install "deadheat[duckdb,pyarrow]"'
-        ) from None
-    connection = duckdb.connect()
-
-    def frame(path: str) -> object:
-        files = _files(path, "duckdb")
-        # else numbers of later files become those of the first, and float64 that is read as float32 ties
-        rows = connection.read_parquet(files, union_by_name=len(files) > 1 or is_remote(path))
-        seen: dict[str, str] = {}
-        for name in () if is_remote(path) else pl.scan_parquet(files[0], glob=False).collect_schema():
-            other = seen.setdefault(name.casefold(), name)
-            if other != name:  # DuckDB gives one of them another name
-                differ = "differ only in case, which the engine duckdb does not tell apart"
-                raise ColumnError(
-                    f"columns {other!r} and {name!r} {differ}",
-                    hint="rename one of them, or take the engine polars",
-                    path=files[0],
-                )
-        return rows
-
-    def beside(judgments: pl.DataFrame) -> nw.LazyFrame[Any]:
-        import narwhals as nw  # only joins need it
-
-        return nw.from_native(connection.from_arrow(judgments.to_arrow())).lazy()
-
-    return FrameEngine(frame, connection.close, beside)
-
-
-def _spark(master: str, conf: Mapping[str, str]) -> FrameEngine:
-    # of versions of pandas, which no frame here comes from
-    warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
-    try:
-        from pyspark.sql import SparkSession  # pyright: ignore[reportMissingImports] - optional
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"the engine spark needs the package {error.name}", hint='pip install "deadheat[spark]"'
-        ) from None
-    is_server = master.startswith("sc://")
-    if not (is_server or shutil.which("java") or os.environ.get("JAVA_HOME")):
-        raise MissingDependencyError(
-            "Spark needs Java, and there is none", hint="Debian, Ubuntu: apt-get install openjdk-17-jre-headless"
-        )
-    if master.startswith("local"):
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers are processes of this machine
-    builder: Any = SparkSession.builder.appName("deadheat")
-    builder = builder.remote(master) if is_server else builder.master(master).config(map=QUIET)
-    session = builder.config(map=dict(conf)).getOrCreate()
-
-    def frame(path: str) -> object:
-        if not master.startswith("local") and not parquet_files(path):  # a cluster has files that this machine lacks
-            return session.read.parquet(path)
-        return session.read.parquet(*map(_in_spark, _files(path, "spark")))
-
-    return FrameEngine(frame, session.stop)
-
-
-def _in_spark(path: str) -> str:
-    """Return a path as Spark takes one of this machine, whatever its default store."""
-    return path if is_remote(path) else f"file://{Path(path).resolve()}"

@@ -36,7 +36,6 @@ from deadheat.measures import DCG
 from deadheat.placements.comparing import is_array, to_memory
 from deadheat.placements.dense import NOTHING, count_dense, entries_of, lists_of_matrix
 from deadheat.placements.lists import Lists, codes_of
-from deadheat.stats.intervals import interval_bounds, jackknife_bounds
 
 CUTOFF = 10
 OF_QUERIES = ("average_popularity", "tail_share", "novelty")
@@ -916,6 +915,8 @@ def _shares(found: _Exposed, groups: _Groups) -> pl.DataFrame:
 
 def _pairs(found: _Exposed, groups: _Groups, confidence_level: float) -> pl.DataFrame | None:
     """Return a row for each two groups: how far their exposure differs, with intervals over queries."""
+    from deadheat.stats.intervals import interval_bounds  # SciPy; only groups need it
+
     places = list(combinations(range(len(groups.names)), 2))
     if not places:
         return None
@@ -939,6 +940,8 @@ def _pairs(found: _Exposed, groups: _Groups, confidence_level: float) -> pl.Data
 
 def _ratio(up: FloatArray, down: FloatArray, confidence_level: float) -> tuple[float, float, float]:
     """Return the product of the sums of some columns over that of others, with an interval over the rows."""
+    from deadheat.stats.intervals import jackknife_bounds
+
     with np.errstate(divide="ignore", invalid="ignore"):
         whole = float(np.log(up.sum(axis=0)).sum() - np.log(down.sum(axis=0)).sum())
         left = sum(sign * np.log(one.sum(axis=0) - one).sum(axis=1) for sign, one in ((1, up), (-1, down)))
