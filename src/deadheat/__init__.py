@@ -42,7 +42,7 @@ def _home_of() -> dict[str, str]:
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has this name
     if name in _home_of():
         found = getattr(import_module(_home_of()[name]), name)
-        return globals().get(name, found)  # `measures` is also a package, which is there once it was imported
+        return globals().setdefault(name, found)  # `measures` is also a package, which is there once it was imported
     try:
         return import_module(f"deadheat.{name}")
     except ModuleNotFoundError as error:

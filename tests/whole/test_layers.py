@@ -149,6 +149,7 @@ LATE = {
     "evaluation.evaluate imports data in checked": "few evaluations have a collection",
     "evaluation.evaluate imports evaluation in load_evaluation": "few evaluations are loaded",
     "evaluation.evaluation imports evaluation in Evaluation.abstention": "few evaluations are asked for it",
+    "evaluation.evaluation imports placements in Evaluation.item_profile": "few evaluations are asked for items",
     "evaluation.evaluation imports evaluation in Evaluation.save": "few evaluations are saved",
     "evaluation.evaluation imports evaluation in Evaluation.steps": "few evaluations are asked for them",
     "evaluation.filling imports stats in Filling.__iter__": "few evaluations have a judge",

@@ -157,14 +157,11 @@ def alike(qrels: Rows, run: Rows, lacking: Sequence[str], unjudged: Sequence[str
     lacking, unjudged : sequence of str
         Queries of the qrels that the run lacks, and the reverse.
     """
-    return tuple(filter(None, (nearly_equal(lacking, unjudged), _documents(qrels, run))))
-
-
-def _documents(qrels: Rows, run: Rows) -> str:
-    """Look at some of the first documents that have other letters than ASCII."""
-    if isinstance(qrels, LazyRows) or isinstance(run, LazyRows):
-        return ""  # each look may compute a whole frame
-    first: list[Sequence[object]] = [rows.some_documents(LOOKED) for rows in (qrels, run)]  # of a dict perhaps no text
-    judged, retrieved = ({one for one in ids if isinstance(one, str) and not one.isascii()} for ids in first)
-    found = nearly_equal(sorted(judged - retrieved), sorted(retrieved - judged), "document")
-    return f"of the first {LOOKED}, {found}" if found else ""
+    found = [nearly_equal(lacking, unjudged)]
+    if not (isinstance(qrels, LazyRows) or isinstance(run, LazyRows)):  # each look may compute a whole frame
+        # a dict may hold ids that are no text
+        first: list[Sequence[object]] = [rows.some_documents(LOOKED) for rows in (qrels, run)]
+        judged, retrieved = ({one for one in ids if isinstance(one, str) and not one.isascii()} for ids in first)
+        documents = nearly_equal(sorted(judged - retrieved), sorted(retrieved - judged), "document")
+        found.append(f"of the first {LOOKED}, {documents}" if documents else "")
+    return tuple(filter(None, found))

@@ -57,12 +57,12 @@ from deadheat.io.guarding import check_threads
 from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike, leveled
 from deadheat.placements.contiguous import kept
-from deadheat.placements.lists import Lists
 from deadheat.placements.placements import Placements
 from deadheat.settings import ConventionArguments, Conventions, Saving
 
 if TYPE_CHECKING:
     from deadheat.evaluation.steps import Steps
+    from deadheat.placements.lists import Lists
 
 
 class Evaluation(Plottable, Shown):
@@ -333,6 +333,8 @@ class Evaluation(Plottable, Shown):
                     "the lists of this evaluation were not kept",
                     hint="evaluate_dense(..., items=True) and Accumulator(items=True) keep them",
                 )
+            from deadheat.placements.lists import Lists  # few evaluations are asked for items
+
             lists = Lists.of_run(self.run, self.conventions.score_precision)
         profile = import_module("deadheat.profile.items").profile_of  # profiles look at evaluations
         options = {"n_items": n_items, "n_users": n_users, "head": head}
