@@ -9,6 +9,7 @@ from typing import Any
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 RELATIVE = r"(\[[^\]]*\])\((?!https?:)([^)]+)\)"  # a link, with its text and its path
+PICTURE = r'\b(src|srcset)="(?!https?:)([^"]+)"'
 
 
 class LongDescription(MetadataHookInterface):
@@ -23,5 +24,5 @@ class LongDescription(MetadataHookInterface):
 
 def with_addresses(readme: str, source: str) -> str:
     """Return Markdown whose relative links and pictures lead to the repository at `source`."""
-    readme = re.sub(rf"!{RELATIVE}", rf"!\1({source}/raw/main/\2)", readme)
+    readme = re.sub(PICTURE, rf'\1="{source}/raw/main/\2"', readme)
     return re.sub(RELATIVE, rf"\1({source}/blob/main/\2)", readme)

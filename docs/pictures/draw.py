@@ -34,20 +34,23 @@ def main() -> None:
     charts["clinician"] = of_clinician()
     for name, chart in charts.items():
         dh.figures.save(chart, HERE / f"{name}.svg")
+        svg = (HERE / f"{name}.svg").read_text(encoding="utf-8")
         if name != "matrix":  # whose text is on cells of many colours
-            follow_theme(HERE / f"{name}.svg")
+            (HERE / f"{name}.svg").write_text(themed(svg, "@media(prefers-color-scheme:dark){{{}}}"), encoding="utf-8")
+        if name == "forest":  # for the README, where a reader chooses the theme
+            (HERE / f"{name}-light.svg").write_text(svg, encoding="utf-8")
+            (HERE / f"{name}-dark.svg").write_text(themed(svg, "{}"), encoding="utf-8")
 
 
-def follow_theme(path: Path) -> None:
-    """Give a picture a dark theme, with the colours of the page of deadheat report."""
+def themed(svg: str, when: str) -> str:
+    """Return a picture with a dark theme, which has the colours of the page of deadheat report."""
     sheet = (Path(dh.__file__).parent / "report/templates/document.css").read_text(encoding="utf-8")
-    svg, rules = path.read_text(encoding="utf-8"), []
+    rules = list[str]()
     for light, dark in re.findall(r"--fig-(\w+):(#\w+)", sheet):
         colour = light if light in {"white", "black"} else f"#{light}"
         parts = [part for part in ("fill", "stroke") if f'{part}="{colour}"' in svg.lower()]
         rules += [f'[{part}="{colour}" i]{{{part}:{dark}}}' for part in parts]
-    style = f"<style>@media(prefers-color-scheme:dark){{{''.join(rules)}}}</style>"
-    path.write_text(re.sub(r"(<svg[^>]*>)", rf"\1{style}", svg, count=1), encoding="utf-8")
+    return re.sub(r"(<svg[^>]*>)", rf"\1<style>{when.format(''.join(rules))}</style>", svg, count=1)
 
 
 def of_clinician() -> object:

@@ -57,12 +57,15 @@ def test_links_of_the_long_description_lead_to_the_repository() -> None:
     exec(compile(program, "hatch_build.py", "exec"), names)  # noqa: S102 - our own
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     text = names["with_addresses"](readme, "https://example.org/deadheat")
-    links = re.findall(r"(!?)\[[^\]]*\]\(([^)]+)\)", text)
+    links = re.findall(r"\[[^\]]*\]\(([^)]+)\)", text)
     assert len(links) == len(re.findall(r"\]\(", readme)) > 15
-    assert all(url.startswith("https://") for _, url in links)
-    for picture, url in links:
-        place = f"https://example.org/deadheat/{'raw' if picture else 'blob'}/main/"
-        assert (ROOT / url.removeprefix(place)).is_file() or "example.org" not in url
+    pictures = re.findall(r'(?:src|srcset)="([^"]+)"', text)
+    assert [Path(url).name for url in pictures] == ["forest-dark.svg", "forest-light.svg"]
+    assert all(url.startswith("https://") for url in links + pictures)
+    for kind, urls in (("blob", links), ("raw", pictures)):
+        for url in urls:
+            place = f"https://example.org/deadheat/{kind}/main/"
+            assert (ROOT / url.removeprefix(place)).is_file() or "example.org" not in url
 
 
 def test_a_wheel_is_small_and_has_what_is_no_python() -> None:
