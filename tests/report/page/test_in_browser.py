@@ -112,6 +112,86 @@ def test_the_view_is_in_the_address(browser: Browser, page: Path) -> None:
         assert found.said == []
 
 
+CONTROLS = """() => [...document.querySelectorAll("a[href], button, select, input, summary, [tabindex='0']")]
+    .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.disabled)"""
+FOCUSED = """() => {
+    const one = document.activeElement;
+    one.dataset.reached = "yes";
+    const bar = one.closest("[data-toolbar]") || document.querySelector("[data-toolbar]");
+    const under = bar.getBoundingClientRect().top <= 0 && !bar.contains(one) ? bar.getBoundingClientRect().bottom : 0;
+    const box = one.getBoundingClientRect();
+    const isSeen = box.bottom > under + 1 && box.top < innerHeight && one.matches(":focus-visible");
+    const isClosed = one.getAttribute("aria-expanded") === "false" || (one.tagName === "SUMMARY" && !one.parentNode.open);
+    return [one.tagName, one.outerHTML.slice(0, 90), isSeen, isClosed];
+}"""
+HEAR = """() => {
+    for (const name of ["click", "change", "input"]) addEventListener(name, () => { window.heard.add(name); }, true);
+}"""
+USE = f"""(n) => {{
+    for (const one of document.querySelectorAll("details")) one.open = true;
+    const one = ({CONTROLS})()[n];
+    if (!one) return "NONE"; // as all rows are shown
+    window.heard = new Set();
+    one.focus();
+    return one.type === "checkbox" ? "BOX" : one.tagName;
+}}"""
+KEYS = {
+    "SELECT": (["ArrowDown", "ArrowUp"], "change"),
+    "INPUT": (["a", "Backspace"], "input"),
+    "BOX": (["Space", "Space"], "change"),
+    "SUMMARY": (["Enter", "Enter"], "click"),
+    "BUTTON": (["Enter"], "click"),
+    "A": (["Enter"], "click"),
+}
+
+
+@pytest.mark.parametrize("width", [360, 1400])
+def test_every_control_is_reached_and_used_by_keyboard(browser: Browser, page: Path, width: int) -> None:
+    """Tab comes to each, where it is seen; then keys use it, and what it does is called."""
+    with browser.opened(page, width=width) as found:
+        tab, hidden = found.page, []
+        for _ in range(999):
+            tab.keyboard.press("Tab")
+            tag, start, is_seen, is_closed = tab.evaluate(FOCUSED)
+            if tag == "BODY":
+                break
+            hidden += [] if is_seen else [start]
+            if is_closed:
+                tab.keyboard.press("Enter")
+                tab.evaluate("new Promise((done) => setTimeout(done, 20))")  # what it holds is made when it opens
+        assert hidden == []
+        tab.evaluate(USE, 0)
+        controls = tab.evaluate(f"({CONTROLS})().map((one) => [one.dataset.reached || '', one.outerHTML.slice(0, 90)])")
+        assert [start for is_reached, start in controls if not is_reached] == []
+        assert len(controls) > 100
+        tab.evaluate(HEAR)
+        for n in range(len(controls) if width == 1400 else 0):
+            keys, heard = KEYS.get(tab.evaluate(USE, n), ([], ""))  # others only scroll or have a tip
+            for key in keys:
+                tab.keyboard.press(key)
+            assert not heard or tab.evaluate("(name) => window.heard.has(name)", heard), controls[n]
+        assert found.said == []
+
+
+def test_on_paper_what_matters_is_open_and_the_rest_left_out(browser: Browser, page: Path) -> None:
+    comparison = dh.compare(QRELS, RUNS, MEASURES, n_resamples=199)
+    with browser.opened(page) as found:
+        tab, folded = found.page, found.page.locator("details:not([open])")
+        before = folded.count()
+        tab.emulate_media(media="print")
+        tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+        text = " ".join(tab.locator("main").inner_text().split())
+        for sentence in comparison.judge().sentences:
+            assert sentence in text
+        folded_away = tab.locator("#s0-strata table, #s0-all table")
+        assert folded_away.count() == tab.locator("#s0-strata table:visible, #s0-all table:visible").count() > 2
+        assert tab.locator("figure[data-live] svg:visible").count() == 3
+        for name in ("nav", "[data-toolbar]", "details.gallery", ".live table", "select", ".files button"):
+            assert tab.locator(f"{name} >> visible=true").count() == 0, name
+        tab.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert folded.count() == before
+
+
 LONG = "".join(f"-{n:03d}" for n in range(15))  # 60 characters
 HEBREW, JAPANESE = "\u05de\u05e2\u05e8\u05db\u05ea" * 6, "\u691c\u7d22\u30b7\u30b9\u30c6\u30e0" * 8
 WIDE = {HEBREW: "good", JAPANESE: "weak", LONG: "fair", "b": "fair"}

@@ -665,6 +665,7 @@
       this.chosen = make("summary");
       const chooser = make("details", { class: "chooser" }, this.chosen, make("div", { class: "pop" }, search, all, list));
       document.addEventListener("pointerdown", (event) => { if (!chooser.contains(event.target)) chooser.open = false; });
+      chooser.addEventListener("focusout", (event) => { if (event.relatedTarget && !chooser.contains(event.relatedTarget)) chooser.open = false; });
       chooser.addEventListener("keydown", (event) => {
         if (event.key !== "Escape") return;
         chooser.open = false;
@@ -914,7 +915,13 @@
       target.setAttribute("tabindex", "-1");
       target.focus({ preventScroll: true });
     });
-    addEventListener("beforeprint", () => { for (const one of document.querySelectorAll("details.full")) one.open = true; });
+    // on paper all is open but for what is left out, and afterwards as it was
+    let opened = [];
+    addEventListener("beforeprint", () => {
+      opened = [...document.querySelectorAll("details:not(.gallery):not(.live):not([open])")];
+      for (const one of opened) one.open = true;
+    });
+    addEventListener("afterprint", () => { for (const one of opened) one.open = false; });
     document.documentElement.dataset.ready = "yes";
   }
   begin().catch((error) => console.error(error));
