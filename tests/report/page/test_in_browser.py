@@ -121,7 +121,8 @@ FOCUSED = """() => {
     const under = bar.getBoundingClientRect().top <= 0 && !bar.contains(one) ? bar.getBoundingClientRect().bottom : 0;
     const box = one.getBoundingClientRect();
     const isSeen = box.bottom > under + 1 && box.top < innerHeight && one.matches(":focus-visible");
-    const isClosed = one.getAttribute("aria-expanded") === "false" || (one.tagName === "SUMMARY" && !one.parentNode.open);
+    const isFolded = one.tagName === "SUMMARY" && !one.parentNode.open;
+    const isClosed = isFolded || one.getAttribute("aria-expanded") === "false";
     return [one.tagName, one.outerHTML.slice(0, 90), isSeen, isClosed];
 }"""
 HEAR = """() => {
