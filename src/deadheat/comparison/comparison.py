@@ -346,6 +346,11 @@ class Comparison(Plottable, Shown):
             weights=None if self.weights is None else self.weights[:, own],
         )
 
+    @cached_property
+    def _found_ends(self) -> dict[tuple[str, str, str], tuple[float, float]]:
+        """Those that `_lacking` found: of many queries they take long, and several verdicts have them."""
+        return {}
+
     def _lacking(self, pair: Pair, rival: str) -> Lacking | None:
         """Return what is not judged of two systems; None where that is little of the rival, or not known.
 
@@ -366,13 +371,13 @@ class Comparison(Plottable, Shown):
                 for one in self.unjudged_outer_bounds
                 if (one.measure, one.system, one.baseline) == named
             ),
-            None,
+            self._found_ends.get(named),
         )
         if ends is None:
             n_both = np.zeros(len(self.query_ids), np.int64)
             scores, other_scores = (bounded(one, measure) for one in both)
             found = scores and other_scores and difference_bounds(scores, other_scores, self.query_ids, n_both)
-            ends = found[1:] if found else (math.nan, math.nan)
+            ends = self._found_ends[named] = found[1:] if found else (math.nan, math.nan)
         return Lacking(depth, shares[0], shares[1], low=ends[0], high=ends[1])
 
     def to_polars(self, *, details: bool = False) -> pl.DataFrame:
