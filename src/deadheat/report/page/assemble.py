@@ -182,8 +182,8 @@ def fragment_of(subjects: Sequence[Subject], form: str) -> str:
 @shows(Comparison, among=PAGES)
 def page_of_comparison(comparison: Comparison) -> str:
     """Return the page of a comparison; its runs are not at hand, so there are no rankings."""
-    first = next(iter(comparison.evaluations.values()))
-    return page_of([Subject(evaluations=comparison.evaluations, comparison=comparison, qrels=first.qrels_name)])
+    qrels = next(iter(comparison.evaluations.values())).qrels_name
+    return page_of([Subject(evaluations=comparison.evaluations, comparison=comparison, qrels=qrels)])
 
 
 @shows(Evaluation, among=PAGES)
@@ -228,8 +228,12 @@ def _of_subject(
         f"Leaderboard{of}",
         (made.live("toolbar", number), made.board(_leaderboard(subject), number)),
     )
-    figures = (made.live_figures(shown, number), drawn["figures"])
-    yield Section(f"{prefix}-figures", f"Figures{of}", figures, note="" if pictures else missing)
+    yield Section(
+        f"{prefix}-figures",
+        f"Figures{of}",
+        (made.live_figures(shown, number), drawn["figures"]),
+        note="" if pictures else missing,
+    )
     yield Section(f"{prefix}-deciding", f"Queries that decide{of}", (queries,))
     ranked = f"The first {N_RANKS} documents. A bracket holds a tie: its documents may come in any order. "
     if any(len(one) > LONGEST_TEXT for one in subject.names.values()):
@@ -237,10 +241,13 @@ def _of_subject(
     steps = f"How {subject.main.label} comes about: a row for each judged document; in a tie the mean over its orders."
     kind, heading = ("rankings", "Rankings") if subject.runs else ("steps", "Values, step by step")
     if subject.runs or subject.first.ties in POLICIES:
-        live = (made.live("rankings", number),)
-        yield Section(f"{prefix}-{kind}", heading + of, live, ranked * bool(subject.runs) + steps, is_live=True)
-    ties = (made.board(_tie_table(subject)), made.live("ties", number), drawn["ties"])
-    yield Section(f"{prefix}-ties", f"Ties{of}", ties)
+        note = ranked * bool(subject.runs) + steps
+        yield Section(f"{prefix}-{kind}", heading + of, (made.live("rankings", number),), note, is_live=True)
+    yield Section(
+        f"{prefix}-ties",
+        f"Ties{of}",
+        (made.board(_tie_table(subject)), made.live("ties", number), drawn["ties"]),
+    )
     if strata := _strata_tables(subject):
         yield Section(f"{prefix}-strata", f"Strata{of}", (made.details(strata), drawn["strata"]))
     yield Section(f"{prefix}-all", f"All measures{of}", (made.details(report.tables),))
@@ -387,10 +394,9 @@ def _strata_tables(subject: Subject) -> list[Table]:
                 )
             )
             continue
-        leading = columns_of_strata(columns)
         of_all = strata_of(subject.comparison, columns, subject.queries)
         found = {keys_of(key): part for key, part in of_all.items()}
-        tables += [list_systems(found, leading, measure) for measure in subject.measures]
+        tables += [list_systems(found, columns_of_strata(columns), measure) for measure in subject.measures]
     return tables
 
 

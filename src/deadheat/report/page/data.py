@@ -98,18 +98,17 @@ def _pairs(subject: Subject, systems: Sequence[str], shown: Sequence[Measure]) -
             measure, design = shown[measures[pair.measure]], subject.comparison.design
             is_shown = favoured(pair, measure, design) is not None and not doubt(pair, design)
             scale = pair.n_queries if measure.total else 1
-            numbers = np.array([scale * pair.difference, scale * pair.low, scale * pair.high, pair.p_adjusted])
-            chance = _numbers(np.array([pair.flip_probability]), ROUNDED)[0]
+            ends = [scale * pair.difference, scale * pair.low, scale * pair.high]
+            *numbers, chance = _numbers(np.array([*ends, pair.p_adjusted, pair.flip_probability]), ROUNDED)
             place = measures[pair.measure], places[pair.system], places[pair.baseline]
-            yield [*place, *_numbers(numbers, ROUNDED), is_shown, chance]
+            yield [*place, *numbers, is_shown, chance]
 
 
 def _strata(subject: Subject) -> Iterator[dict[str, Any]]:
     """Give the queries of each stratum, of all groupings."""
     place = {query: n for n, query in enumerate(subject.query_ids)}
     for columns in subject.groupings if subject.queries is not None else ():
-        of_first = next(iter(subject.strata(columns).values()))
-        for stratum, part in of_first.items():
+        for stratum, part in next(iter(subject.strata(columns).values())).items():
             yield {"name": printable(label(stratum)), "queries": [place[query] for query in part.query_ids.tolist()]}
 
 
