@@ -120,8 +120,18 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
     inputs = [Input.of(role, path, _in_page(path, role)) for path, role in roles.items()]
     arguments = click.get_current_context().meta["arguments"]  # whose absolute paths are nobody's business
     command = shlex.join(["deadheat", *(Path(one).name if Path(one).is_absolute() else one for one in arguments)])
-    named = {"title": options["title"] or "", "command": command}
-    emit(page_of(subjects, **named, inputs=inputs, languages=languages, margin=margin, facts=facts), output)
+    emit(
+        page_of(
+            subjects,
+            title=options["title"] or "",
+            inputs=inputs,
+            command=command,
+            languages=languages,
+            margin=margin,
+            facts=facts,
+        ),
+        output,
+    )
     if output != STDOUT:
         say(f"{output}: {Path(output).stat().st_size / MEGABYTE:.1f} MB")
 

@@ -171,8 +171,10 @@ def fragment_of(subjects: Sequence[Subject], form: str) -> str:
     subject, *others = subjects
     board, n = _leaderboard(subject), len(subject.ranked)
     shown = replace(board, rows=board.rows[:MOST_IN_FRAGMENT], title="")
-    more = [f"the first {MOST_IN_FRAGMENT} of {n:,} systems"] * (n > MOST_IN_FRAGMENT)
-    more += [f"of {subject.name}; {counted(len(others), 'more set')} in the page"] * bool(others)
+    more = [
+        *[f"the first {MOST_IN_FRAGMENT} of {n:,} systems"] * (n > MOST_IN_FRAGMENT),
+        *[f"of {subject.name}; {counted(len(others), 'more set')} in the page"] * bool(others),
+    ]
     told = [said(one.heading, f"{one.value} {one.text}".strip()) for one in glance(subject)]
     facts = (*told, said("", joined(f"{about(subject)}.", *(f"{one[0].upper()}{one[1:]}." for one in more))))
     report = Report((shown,), facts, facts_first=True, headline=headline_of(subject))

@@ -119,8 +119,9 @@ def draw(
 
     found, beside = list[Picture](), ThreadPoolExecutor(1)
     with debug_mode(False):  # noqa: FBT003 - figures of ours are valid; to check them takes a third of the time
-        named = (*without, *TWICE) if part == "ties" else without
-        for one in islice(drawings(of, [measure], without=named, **options), most):
+        for one in islice(
+            drawings(of, [measure], without=(*without, *TWICE) if part == "ties" else without, **options), most
+        ):
             if one.chart is None:
                 found.append(Picture(one.name, part, why_not=str(one.error)))
                 continue
