@@ -160,6 +160,8 @@ def test_commands_say_who_is_left_out(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "left out of" not in ok(*arguments, "--no-relevant", "zero")
     compared = " ".join(ok("compare", "qrels.csv", "a.run", "a.run", "--missing", "empty", "-m", "RR").split())
     assert "left out of RR" in compared
+    explained = " ".join(ok("explain", "qrels.csv", "a.run", "--reported", "RR=0.375").split())
+    assert "queries that the qrels call unanswerable left out" in explained
     for name, choice in (("new", []), ("old", ["--no-relevant", "zero"])):
         ok(*arguments, *choice, "--save", f"{name}.json")
     assert call("gate", "new.json", "-c", "RR >= 0.375").exit_code == 0

@@ -343,7 +343,7 @@ def check_conventions(
     is_any : bool
         Whether judgments call a query unanswerable; else ``no_relevant="zero"`` is the same as None, the default.
     """
-    own, its = both if is_any else ({**one, "no_relevant": one["no_relevant"] or "zero"} for one in both)
+    own, its = both if is_any else ({**one, "no_relevant": one.get("no_relevant") or "zero"} for one in both)
     differing = ", ".join(f"{of} {own.get(of)!r} and {value!r}" for of, value in its.items() if value != own.get(of))
     if differing:
         raise DataError(

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, members
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import DataError, ParameterError, counted
@@ -420,7 +420,7 @@ class Lists:
     """
 
     def __init__(self, qrels: Qrels, run: Run) -> None:
-        self._run = run
+        self._run, self.unanswerable = run, qrels.unanswerable
         self._engine = cache(lambda precision: engine_of(qrels, run, precision))
         self._whole = cache(lambda precision: self._engine(precision).place())
         self._ranked = cache(self._make_ranked)
@@ -580,7 +580,7 @@ class Search:
             "judged_only": [False, True] if len(plain.query) < int(plain.n_retrieved.sum()) else [False],
             "judgments": lists.judgments,
             "missing": ["empty", "skip"] if plain.missing.any() else ["empty"],
-            "no_relevant": ["zero", "skip"] if some_lack_relevant else ["zero"],
+            "no_relevant": ["zero", *["skip"] * some_lack_relevant, *["answerable"] * bool(lists.unanswerable)],
             "rel": [1.0, *(one for one in self.levels if one != 1)][:LEVELS],
             "gain": [*WORDS["gain"]] if any(one != 1 for one in self.levels) else ["linear"],
             **{name: [*WORDS[name]] for name in ("discount", "ideal", "ap_norm", "p_norm", "r_norm")},
@@ -666,6 +666,8 @@ class Search:
             counts = counts & ~self.lists.plain.missing
         if settings.no_relevant == "skip":
             counts = counts & has_relevant
+        elif settings.no_relevant == "answerable" and measure.asks_for_relevant:
+            counts = counts & ~members(placements.query_ids, np.array(self.lists.unanswerable, object))
         kept = values[counts]
         if not len(kept):
             return math.nan

@@ -75,6 +75,7 @@ WORDS: dict[str, dict[Any, str]] = {
     "no_relevant": {
         "zero": "queries without a relevant document count 0",
         "skip": "queries without a relevant document left out",
+        "answerable": "queries that the qrels call unanswerable left out",
     },
 }
 """What each setting can be, in words; a number that is not here says it itself."""
