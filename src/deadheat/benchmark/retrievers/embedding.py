@@ -19,11 +19,10 @@ import sys
 import unicodedata
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import redirect_stderr
+from contextlib import contextmanager
 from functools import cached_property
 from importlib import import_module, metadata
 from importlib.util import find_spec
-from io import StringIO
 from pathlib import Path
 from typing import Any, Literal
 
@@ -190,7 +189,7 @@ class Embedding:
         """The model, loaded when it is first needed."""
         library = import_module("sentence_transformers")
         try:
-            with redirect_stderr(StringIO()):  # where transformers draws a bar
+            with _quiet():
                 return library.SentenceTransformer(self.model, device=self.device, revision=self.revision)
         except Exception as error:
             reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
@@ -294,6 +293,23 @@ def products(left: FloatArray, right: FloatArray) -> FloatArray:
         with np.errstate(over="ignore", invalid="ignore"):  # what is infinite is an error where the document is known
             found[:, start : start + ROWS] = wide @ beside.T + 0.0  # never -0.0
     return found
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the bar that transformers draws while it loads a model off the screen."""
+    try:
+        logging = import_module("transformers.utils.logging")
+    except ImportError:
+        yield
+        return
+    was_enabled = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            logging.enable_progress_bar()
 
 
 def default_folder() -> Path:
