@@ -217,7 +217,7 @@ def test_the_json_reads_by_itself(tmp_path: Path) -> None:
     assert found["conventions"] == {
         "ties": "expected",
         "missing": "empty",
-        "no_relevant": "zero",
+        "no_relevant": None,
         "score_precision": None,
         "rel": None,
         "judged_only": False,
