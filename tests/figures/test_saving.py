@@ -15,7 +15,7 @@ import deadheat as dh
 from deadheat import figures
 from deadheat.errors import DataError, ParameterError
 from deadheat.figures.base import REGISTRY, figures_of
-from deadheat.figures.saving import FORMATS
+from deadheat.figures.saving import FORMATS, painters, start_painter, svg_of
 from support.figure_data import EVIL, TIES, rows_of
 from support.random_runs import QRELS, RUNS
 
@@ -162,3 +162,25 @@ def test_a_figure_of_a_paper_has_no_title_and_the_width_of_a_column(chart: alt.L
     for path, width in (("column.json", 8.4), ("column.svg", 0.0)):
         with pytest.raises(ParameterError, match="width must be"):
             figures.save(chart, tmp_path / path, width=width)
+
+
+@pytest.mark.slow
+def test_another_process_draws_the_same_and_this_one_if_it_ends(chart: alt.LayerChart) -> None:
+    spec = chart.to_dict()
+    here = svg_of(spec)
+    start_painter()
+    start_painter()  # which is no second one
+    try:
+        assert len(painters) == 1
+        assert svg_of(spec) == here
+        assert painters[0].poll() is None
+        broken = {**spec, "layer": 3}
+        with pytest.raises(ValueError, match="."):
+            svg_of(broken)
+        assert painters[0].wait(timeout=20) != 0
+        assert svg_of(spec) == here
+    finally:
+        for painter in painters:
+            with painter:
+                painter.kill()
+        painters.clear()

@@ -102,7 +102,7 @@ def draw(
 ) -> list[Picture]:
     """Draw the figures of an object, but for some by their names; each takes the options that it knows.
 
-    They become SVG in a thread of their own, without Python's lock, while the caller goes on.
+    They become SVG in a thread of their own, which waits for the process that draws, while the caller goes on.
     """
     from altair.utils.schemapi import debug_mode
 
@@ -168,10 +168,11 @@ def compact(svg: str) -> str:
 
 
 def get_ready() -> None:
-    """Start what draws figures beside all else, if it is there: that takes half a second, without Python's lock."""
+    """Start a process that draws figures, if it is there: that takes a second, and all else goes on."""
     if not are_missing():
-        from deadheat.figures.saving import svg_of  # needs vl-convert
+        from deadheat.figures.saving import start_painter, svg_of  # needs vl-convert
 
+        start_painter()
         Thread(target=svg_of, args=({"data": {"values": []}, "mark": "point"},), daemon=True).start()
 
 
