@@ -193,15 +193,15 @@ class AP(SumMeasure, CountConditional):
         """Return the mean of each query's sum of precisions over all tie orders, or its variance (`squares`)."""
         found = placements.relevant(self.rel)
         inside = self.inside(found.above, found.tied)
-        if not (squares or placements.have_ties):  # as in drawn orders, which are many: the same, to the last bit
-            precision = np.where(inside > 0, (found.before + 1) * (1 / (found.above + 1)), 0.0)
-            return placements.by_query(precision, found.query)
-        is_needed = (inside > 0) & (found.count < found.tied) if squares else inside > 0
-        index = np.flatnonzero(is_needed)
-        sums = self._rank_sums(found, index, inside[index], squares=squares)
-        patterns = pairwise.binary_patterns(found.count[index], found.before[index])
-        part = (pairwise.variance if squares else pairwise.mean)(patterns, sums, found.tied[index])
-        return placements.by_query(part, found.query[index])
+        part = np.zeros(len(inside))
+        if not squares:  # of a document that ties with no other, as most do: the same, to the last bit
+            part = np.where(inside > 0, (found.before + 1) * (1 / (found.above + 1)), 0.0)
+        index = np.flatnonzero((inside > 0) & ((found.count < found.tied) if squares else (found.tied > 1)))
+        if len(index):
+            sums = self._rank_sums(found, index, inside[index], squares=squares)
+            patterns = pairwise.binary_patterns(found.count[index], found.before[index])
+            part[index] = (pairwise.variance if squares else pairwise.mean)(patterns, sums, found.tied[index])
+        return placements.by_query(part, found.query)
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return N."""
