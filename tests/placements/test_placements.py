@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
+from deadheat.placements.placements import sort_rows
 
 QRELS = {"q": {"a": 2, "b": 1, "c": 0}}
 RUN = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
@@ -54,6 +55,32 @@ def test_judgments_are_ordered_whatever_their_levels(levels: list[float]) -> Non
     placements = dh.place(qrels, {query: {"d0": 1.0} for query in qrels})
     assert placements.judged_relevance.tolist() == sorted(levels, reverse=True) * 2
     assert placements.judged_query.tolist() == [0] * len(levels) + [1] * len(levels)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_and_judgments_are_sorted_whatever_their_order(seed: int) -> None:
+    """By query and rank, of a tie the most relevant first, then in the order of the rows, with many ties or few."""
+    rng, n = np.random.default_rng(seed), 200
+    query, above = rng.integers(3, size=n), rng.integers((5, 1000)[seed % 2], size=n)
+    relevance, judged = rng.integers(-1, 3, size=(2, n)).astype(float)
+    of_judged = rng.integers(3, size=n)
+    if seed > 1:  # judgments that are in order are left as they are
+        of_judged.sort()
+        judged[:] = 5 - np.arange(n) // 10
+    found = sort_rows(
+        np.array(["p", "q", "r"], object),
+        np.full(3, 1000),
+        judged_query=of_judged,
+        judged_relevance=judged,
+        rows=(query, np.array([f"d{row}" for row in range(n)], object), relevance, above, np.ones(n, np.int64)),
+    )
+    rows = sorted(range(n), key=lambda row: (query[row], above[row], -relevance[row], row))
+    assert found.doc_ids.tolist() == [f"d{row}" for row in rows]
+    assert [*zip(found.query, found.above, found.relevance, strict=True)] == [
+        (query[row], above[row], relevance[row]) for row in rows
+    ]
+    ideal = sorted(zip(of_judged.tolist(), (-judged).tolist(), strict=True))
+    assert [*zip(found.judged_query.tolist(), (-found.judged_relevance).tolist(), strict=True)] == ideal
 
 
 def test_placements_after_a_policy_are_freed_with_those_before() -> None:

@@ -334,13 +334,19 @@ def sort_rows(
     query, doc_ids, relevance, above, tied = rows
     place = query * (above.max(initial=0) + 1) + above
     order = np.argsort(place, kind="stable")
-    if not np.diff(place[order]).all():  # some tie: the most relevant first
-        keys = [-relevance, place]
+    ordered = place[order]
+    is_equal = ordered[1:] == ordered[:-1]
+    if is_equal.any():  # some tie: the most relevant first
+        of_ties = np.flatnonzero(np.append(is_equal, [False]) | np.append([False], is_equal))  # mostly few
+        some = order[of_ties]
+        keys = [-relevance[some], place[some]]
         if subtopics is not None:  # equally relevant ones differ: rules that break ties need one order in every engine
             ids = doc_ids if isinstance(doc_ids, pl.Series) else pl.Series(doc_ids.tolist(), dtype=pl.String)
-            keys.insert(0, ids.rank("dense").to_numpy())
-        order = np.lexsort(keys)
-    ideal = np.lexsort((_narrowest(-judged_relevance), judged_query))
+            keys.insert(0, ids.rank("dense").to_numpy()[some])
+        order[of_ties] = some[np.lexsort(keys)]
+    is_next = judged_query[1:] - judged_query[:-1]
+    is_sorted = ((is_next > 0) | ((is_next == 0) & (judged_relevance[1:] <= judged_relevance[:-1]))).all()
+    ideal = slice(None) if is_sorted else np.lexsort((_narrowest(-judged_relevance), judged_query))
     return Placements(
         query_ids,
         n_retrieved,
