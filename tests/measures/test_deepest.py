@@ -59,6 +59,23 @@ def test_documents_below_make_no_difference(size: int) -> None:
             np.testing.assert_allclose(getattr(one[name], field), getattr(other[name], field), rtol=1e-9, err_msg=name)
 
 
+def test_documents_that_are_left_out_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many judged documents those below the cutoff are left out, if they are the most."""
+    qrels, run = drawn(6, n_queries=40)
+    found = []
+    for least in (10**9, 1):
+        monkeypatch.setattr("deadheat.measures.base.MANY", least)
+        found.append(dh.evaluate(qrels, run, CUT))
+    whole, near = found
+    n_fewer = 0
+    for name in CUT:
+        spread = near[name].spread
+        n_fewer += len(spread.measure.near(spread.placements).query) < len(spread.placements.query) / 2
+        for field in ("values", "tie_std", "tie_min", "tie_max"):
+            assert getattr(near[name], field).tobytes() == getattr(whole[name], field).tobytes(), (name, field)
+    assert n_fewer > 20
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("depth", [1, 2, 3, 5, 8])
 def test_a_depth_that_cuts_ties_is_no_matter_above(depth: int) -> None:

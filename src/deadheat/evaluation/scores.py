@@ -56,12 +56,12 @@ class TieSpread:
     def _over_fillings(self, find: Callable[[Placements], Any]) -> Any:  # noqa: ANN401 - an array, or several
         """Return what a function finds in the placements, or the mean of it over all fillings."""
         if self.filling is None:
-            return find(self.placements)
+            return find(self.measure.near(self.placements))
         return np.mean([find(one) for one in self.filling], axis=0)
 
     def of(self, ranked: Placements) -> FloatArray:
         """Return the exact mean over the orders of other placements of the same run, such as after a tie policy."""
-        return np.where(self.is_right, 1.0, self.measure.mean(ranked))
+        return np.where(self.is_right, 1.0, self.measure.mean(self.measure.near(ranked)))
 
     @cached_property
     def is_right(self) -> BoolArray:

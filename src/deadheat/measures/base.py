@@ -212,6 +212,7 @@ REGISTRY: "dict[str, type[Measure]]" = {}
 ALIASES: dict[str, str] = {}
 PRESETS: dict[str, Mapping[str, Any]] = {}
 EQUAL = 1e-12  # relative: values closer than this are equal in theory
+MANY = 1 << 13  # judged documents, so many that it is faster to leave out those that are ranked too low to count
 MOST_LEVELS = 16  # of relevance, at which an ideal list is tried to end
 
 
@@ -480,6 +481,10 @@ class Measure(ABC, metaclass=MeasureType):
         n_retrieved = placements.n_retrieved
         return n_retrieved if self.deepest is None else np.minimum(n_retrieved, self.deepest)
 
+    def near(self, placements: Placements) -> Placements:
+        """Return placements that give the same values, of fewer documents if that is faster."""
+        return placements
+
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a document that counts as relevant for this measure."""
         return np.ones(placements.n_queries, np.bool_)
@@ -572,6 +577,11 @@ class JointMeasure(Measure):
 
 class SumMeasure(Measure):
     """A sum over the ranked documents, divided by a number that no tie order changes."""
+
+    def near(self, placements: Placements) -> Placements:
+        """Return the placements within its cutoff, which are few of many."""
+        depth = self.deepest
+        return placements if depth is None or len(placements.query) < MANY else placements.within(depth)
 
     @abstractmethod
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:

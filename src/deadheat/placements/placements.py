@@ -228,6 +228,11 @@ class Placements(Shown):
             tied=self.tied[rows],
         )
 
+    def within(self, depth: int) -> "Placements":
+        """Return the placements in the first `depth` ranks, and in a tie that ends below; all if most are there."""
+        rows = np.flatnonzero(self.above < depth)
+        return self.cached(("within", depth), lambda: self.rows(rows)) if 2 * len(rows) < len(self.query) else self
+
     def moved(self, above: IntArray) -> "Placements":
         """Return the placements after a tie policy: the same documents at other ranks, and no ties."""
         order = np.lexsort((-self.relevance, above, self.query))
