@@ -31,6 +31,11 @@ from deadheat.measures.orders import OrdersMeasure
 from deadheat.measures.top import RelevanceMeasure, constant_norm
 from deadheat.placements.placements import Placements
 
+ROUNDED: dict[str, Callable[[FloatArray], FloatArray]] = {  # numbers of documents
+    "trec_eval 9": lambda count: np.floor(count + 0.9),
+    "trec_eval 10": lambda count: np.floor(count) + (count - np.floor(count) >= 0.5),
+    "ceil": np.ceil,
+}
 NORM = Choice(("R", "min", "retrieved", "retrieved_all"))
 NORM_MEANING = "divisor: relevant documents, min(that, k), those in the retrieved top k, those in the whole list"
 
@@ -240,8 +245,7 @@ class AP(SumMeasure, CountConditional):
 
     @staticmethod
     def _rank_sums(found: Relevant, index: IntArray, inside: IntArray, *, squares: bool) -> pairwise.RankSums:
-        above = found.above[index]
-        return pairwise.rank_sums(inside, lambda rows, j: 1 / (above[rows, None] + j), squares=squares)
+        return pairwise.rank_sums(inside, lambda rows, j: 1 / (found.above[index[rows], None] + j), squares=squares)
 
 
 @register(
@@ -284,9 +288,8 @@ class AR(CountConditional):
 
     def line(self, placements: Placements, size: FloatArray, query: IntArray | slice) -> tuple[FloatArray, FloatArray]:
         """Return the value of so many relevant documents, which depends on no sum."""
-        n_relevant = placements.n_relevant(self.rel)[query].astype(np.float64)
         norm = size if self.norm == "retrieved" else constant_norm(self.norm, placements, self.rel, self.cutoff)[query]
-        return np.zeros(size.shape), ratio(size * (size + 1), 2 * n_relevant * norm)
+        return np.zeros(size.shape), ratio(size * (size + 1), 2.0 * placements.n_relevant(self.rel)[query] * norm)
 
 
 MAP, MAR = also_called(AP, "MAP"), also_called(AR, "MAR")
@@ -364,8 +367,7 @@ class GAP(SumMeasure, CutMeasure):
 
     def _values(self, placements: Placements, relevance: FloatArray) -> FloatArray:
         """Return the weight of all levels that each relevance reaches."""
-        top = max(np.floor(scale_top(self.max_rel, placements, "GAP")), 1.0)
-        return np.floor(np.maximum(relevance, 0.0)) / top
+        return np.floor(np.maximum(relevance, 0.0)) / max(np.floor(scale_top(self.max_rel, placements, "GAP")), 1.0)
 
     @once("max_rel")
     def _sums(self, placements: Placements) -> Sums:
@@ -379,8 +381,7 @@ class GAP(SumMeasure, CutMeasure):
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return the value of each query's judgments, added up."""
-        reached = self._values(placements, placements.judged_relevance)
-        return placements.by_query(reached, placements.judged_query)
+        return placements.by_query(self._values(placements, placements.judged_relevance), placements.judged_query)
 
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         """Return the mean of each query's sum over all tie orders, or its variance (`squares`)."""
@@ -464,7 +465,7 @@ class InterpolatedMeasure(RelevanceMeasure, OrdersMeasure):
 
     rounding: str = parameter(
         "trec_eval 9",
-        Choice(("trec_eval 9", "trec_eval 10", "ceil")),
+        Choice(tuple(ROUNDED)),
         "relevant documents of a recall: l R + 0.9 rounded down, l R rounded, or l R rounded up",
     )
 
@@ -476,13 +477,7 @@ class InterpolatedMeasure(RelevanceMeasure, OrdersMeasure):
     def need(self, placements: Placements) -> IntArray:
         """Return how many relevant documents each level needs, 1 or more, of shape (n_queries, n_levels)."""
         count = placements.n_relevant(self.rel)[:, None] * self.levels
-        if self.rounding == "trec_eval 9":
-            rounded = np.floor(count + 0.9)
-        elif self.rounding == "trec_eval 10":
-            rounded = np.floor(count) + (count - np.floor(count) >= 0.5)
-        else:
-            rounded = np.ceil(count)
-        return np.maximum(rounded, 1.0).astype(np.int64)
+        return np.maximum(ROUNDED[self.rounding](count), 1.0).astype(np.int64)
 
     def codes(self, relevance: FloatArray) -> FloatArray:
         """Return 1 for relevant documents, else 0."""
@@ -506,8 +501,7 @@ class InterpolatedMeasure(RelevanceMeasure, OrdersMeasure):
     def n_steps(self, placements: Placements) -> float:
         """Return how many numbers the exact moments take: some 60 million in a second."""
         random, ties, _ = self._split(placements)
-        steps = interpolated.n_steps(ties, self.need(placements)[random])
-        return float(np.minimum(steps, MOST_STEPS).sum())
+        return float(np.minimum(interpolated.n_steps(ties, self.need(placements)[random]), MOST_STEPS).sum())
 
     def _split(self, placements: Placements) -> tuple[IntArray, Relevant, Relevant]:
         """Return the queries whose value an order changes, the ties that matter to them, and those of the others."""

@@ -3,21 +3,30 @@
 Its fields are its parameters: each names its default, what it may be, and what it means.
 """
 
-import copy
 import math
 import re
 from abc import ABC, ABCMeta, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
-from functools import cached_property, wraps
+from functools import cached_property, partial, wraps
 from inspect import Parameter, Signature
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar, dataclass_transform
 
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.errors import MeasureError, ParameterError, Plain, as_count, as_given, as_number, did_you_mean
+from deadheat.errors import (
+    MeasureError,
+    ParameterError,
+    Plain,
+    as_count,
+    as_flag,
+    as_given,
+    as_number,
+    changed,
+    did_you_mean,
+)
 from deadheat.kernels.segments import ratio
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
@@ -28,20 +37,12 @@ GAINS = {"log2": "linear", "exp-log2": "exp"}  # ir_measures' forms of DCG, and 
 CALL = re.compile(r"(\w+)(?:\((.*)\))?")
 
 
-class Domain(Protocol):
-    """What a parameter may be."""
+def parameter(default: Any, check: "Check", meaning: str) -> Any:  # noqa: ANN401 - typed by its field
+    """Return a dataclass field that knows its check and its meaning.
 
-    @property
-    def allowed(self) -> str:
-        """Describe what is allowed."""
-        ...
-
-    def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
-        """Return the value in its normal form, or raise ValueError; with a hint, if there is one, ParameterError."""
-
-
-def parameter(default: Any, check: Domain, meaning: str) -> Any:  # noqa: ANN401 - typed by its field
-    """Return a dataclass field that knows its check and its meaning."""
+    A check says what is `allowed`. Called with a value, it returns its normal form, or raises ValueError; with a hint,
+    if there is one, ParameterError.
+    """
     return field(default=default, metadata={"check": check, "meaning": meaning})
 
 
@@ -117,38 +118,19 @@ class Choice:
 
 @dataclass(frozen=True)
 class Only:
-    """Whatever a condition holds for, which `allowed` says in words, in its normal form."""
+    """What a function brings to its normal form, which raises for everything else; `allowed` says it in words."""
 
     allowed: str
-    holds: Callable[[Any], bool]
-    normal: Callable[[Any], Any] = lambda value: value
+    normal: Callable[[Any], Any]
 
     def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
         """Return the value in its normal form."""
-        if not self.holds(value):
-            raise ValueError
         return self.normal(value)
 
 
-FLAG = Only("True or False", lambda value: isinstance(value, bool | np.bool_), bool)
-
-
-@dataclass(frozen=True)
-class Cutoff:
-    """A positive whole number, or None for the whole list."""
-
-    optional: bool = True
-
-    @property
-    def allowed(self) -> str:
-        """What it takes, in words."""
-        return "a whole number from 1 on" + (", or None" if self.optional else "")
-
-    def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
-        """Return the cutoff as int."""
-        if value is None and self.optional:
-            return None
-        return as_count("cutoff", value)
+FLAG = Only("True or False", partial(as_flag, ""))
+COUNT = Only("a whole number from 1 on", partial(as_count, ""))
+CUTOFF = Only("a whole number from 1 on, or None", lambda value: None if value is None else as_count("", value))
 
 
 @dataclass(frozen=True)
@@ -208,6 +190,7 @@ class Gains(dict[float, float]):
         return hash(tuple(self.items()))
 
 
+Check: TypeAlias = Number | Choice | Only | Call
 REGISTRY: "dict[str, type[Measure]]" = {}
 ALIASES: dict[str, str] = {}
 PRESETS: dict[str, Mapping[str, Any]] = {}
@@ -337,8 +320,7 @@ class Measure(ABC, metaclass=MeasureType):
     def __call__(self, **parameters: Any) -> Self:  # noqa: ANN401 - checked against the fields
         """Return the measure with other parameters."""
         own = {field.name: getattr(self, field.name) for field in fields(self)}
-        measure: type[Self] = type(self)
-        made = measure(**(own | renamed(parameters, list(own)))).called(self._alias)
+        made = type(self)(**(own | renamed(parameters, list(own)))).called(self._alias)
         object.__setattr__(made, "names_rel", self.names_rel or "rel" in parameters)
         return made
 
@@ -397,11 +379,9 @@ class Measure(ABC, metaclass=MeasureType):
         """
         if not (alias or asked):
             return self
-        named = copy.copy(self)
+        named = changed(self, _alias=alias, _asked=asked)
         for name in ("label", "asked"):
             vars(named).pop(name, None)
-        object.__setattr__(named, "_alias", alias)
-        object.__setattr__(named, "_asked", asked)
         return named
 
     @property
@@ -443,9 +423,10 @@ class Measure(ABC, metaclass=MeasureType):
         everything, *others = self._ideal_lists(placements)
         found = best(everything)
         top = self.range[1] if self.higher_is_better else -self.range[0]
-        rises_from_0 = self.higher_is_better and self.range[0] == 0
-        hopeless = ~self.has_relevant(placements) if rises_from_0 else np.False_  # 0 in every list
-        if ((found < top) & ~hopeless).any():  # NaN stays NaN in any list
+        is_open = found < top  # NaN stays NaN in any list
+        if self.higher_is_better and self.range[0] == 0:
+            is_open &= self.has_relevant(placements)  # others have 0 in every list
+        if is_open.any():
             for keep in others:
                 found = np.fmax(found, best(keep))
         return np.where(best(everything, unjudged=1) > found + EQUAL * np.abs(found), np.nan, sign * found)
@@ -473,8 +454,7 @@ class Measure(ABC, metaclass=MeasureType):
     @property
     def deepest(self) -> int | None:
         """Rank below which it makes no difference what was retrieved; None: it does everywhere."""
-        counts_all = getattr(self, "norm", None) == "retrieved_all"
-        return None if counts_all else getattr(self, "cutoff", None)
+        return None if getattr(self, "norm", None) == "retrieved_all" else getattr(self, "cutoff", None)
 
     def looked_at(self, placements: Placements) -> IntArray:
         """Return how many documents of each list it looks at: the others change no value, wherever they are."""
@@ -540,7 +520,7 @@ def ideal_ties(placements: Placements, keep: BoolArray, unjudged: int = 0) -> Pl
 class CutMeasure(Measure):
     """A measure that can be cut at a rank."""
 
-    cutoff: int | None = parameter(None, Cutoff(), "rank at which the list is cut; what @ sets")
+    cutoff: int | None = parameter(None, CUTOFF, "rank at which the list is cut; what @ sets")
 
     def inside(self, above: IntArray, tied: IntArray) -> IntArray:
         """Return how many ranks of each tie are within the cutoff."""
@@ -600,6 +580,14 @@ class SumMeasure(Measure):
     def variance(self, placements: Placements) -> FloatArray:
         """Return the exact variance over all tie orders."""
         return ratio(self.moment(placements, squares=True), self.divisor(placements) ** 2)
+
+
+def divided(
+    placements: Placements, parts: Iterable[FloatArray], query: IntArray, divisor: FloatArray | IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return mean and variance of each query's sum over its divisor, from those of the parts that add up to it."""
+    mean, variance = (placements.by_query(part, query) for part in parts)
+    return ratio(mean, divisor), ratio(variance, divisor**2)
 
 
 def once(*names: str) -> Callable[[Callable[[Any, Placements], T]], Callable[[Any, Placements], T]]:

@@ -14,7 +14,7 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import MeasureError
 from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio
-from deadheat.measures.base import CutMeasure, Cutoff, Measure, Number, parameter, parameters, register
+from deadheat.measures.base import CUTOFF, CutMeasure, Measure, Number, parameter, parameters, register
 from deadheat.measures.discounted import WeightedMeasure, scale_top
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.measures.prefix import GainTies, KindTies, PrefixMeasure, along
@@ -23,7 +23,7 @@ from deadheat.placements.placements import Placements
 NEARLY = 1e-9  # gains that add up to what is wanted, but for rounding
 WANTED = "gain that the user hopes for; a document of the highest relevance has 1"
 RANKS = parameter(
-    None, Cutoff(), "ranks that the user may read, over which the weights add up to 1; None: no end (cwl_eval: 1000)"
+    None, CUTOFF, "ranks that the user may read, over which the weights add up to 1; None: no end (cwl_eval: 1000)"
 )
 
 

@@ -24,6 +24,7 @@ from deadheat.measures.base import (
     Measure,
     Number,
     SumMeasure,
+    divided,
     once,
     parameter,
     parameters,
@@ -112,8 +113,8 @@ class GainMeasure(Measure):
 
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a positive gain."""
-        gains = ideal_gains(placements, self.gain)
-        return np.bincount(placements.judged_query[gains > 0], minlength=placements.n_queries) > 0
+        has_gain = ideal_gains(placements, self.gain) > 0
+        return np.bincount(placements.judged_query[has_gain], minlength=placements.n_queries) > 0
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the values with the gains of each tie ascending and descending, also if a mapping does not rise."""
@@ -159,13 +160,13 @@ def binary_gains(placements: Placements, rel: float) -> tuple[object, FloatArray
 
 def ideal_rank(placements: Placements) -> IntArray:
     """Return the 0-based rank of each judgment in its query's ideal ranking, of shape (n_judged,)."""
+    return placements.of_judgments("ideal_rank", lambda: ranks_within(placements.judged_query))
 
-    def find() -> IntArray:
-        starts = run_starts(placements.judged_query)
-        n_judged = len(placements.judged_query)
-        return np.arange(n_judged) - np.repeat(starts, np.diff(starts, append=n_judged))
 
-    return placements.of_judgments("ideal_rank", find)
+def ranks_within(query: IntArray) -> IntArray:
+    """Return the 0-based rank of each row among those of its query, which are adjacent."""
+    starts = run_starts(query)
+    return np.arange(len(query)) - np.repeat(starts, np.diff(starts, append=len(query)))
 
 
 def ideal_gains(placements: Placements, gain: Any) -> FloatArray:  # noqa: ANN401 - a word or a mapping
@@ -287,15 +288,17 @@ class DCG(GainMeasure, WeightedMeasure):
         """Return the discounts."""
         word, numbers = parts_of_discount(self.discount)
         rank = np.arange(1.0, n_ranks + 1)
-        if word == "log":
-            return np.log(numbers[0]) / np.log(rank + 1) if numbers[0] != 2 else 1 / np.log2(rank + 1)
-        if word == "linear":
-            return 1 / rank
-        if word == "zipf":
-            return (rank + numbers[1]) ** -numbers[0]
-        if word == "exp":
-            return numbers[0] ** rank
-        return np.ones(n_ranks)
+        match word:
+            case "log":
+                return np.log(numbers[0]) / np.log(rank + 1) if numbers[0] != 2 else 1 / np.log2(rank + 1)
+            case "linear":
+                return 1 / rank
+            case "zipf":
+                return (rank + numbers[1]) ** -numbers[0]
+            case "exp":
+                return numbers[0] ** rank
+            case _:
+                return np.ones(n_ranks)
 
 
 @register(
@@ -383,15 +386,10 @@ class nDCG(DCG):
 
     def _of_sorted(self, placements: Placements, query: IntArray, gains: FloatArray) -> FloatArray:
         """Return the DCG of a ranking of each query, given all of them one after the other."""
-        rank = ideal_rank(placements) if query is placements.judged_query else _ranks_within(query)
+        rank = ideal_rank(placements) if query is placements.judged_query else ranks_within(query)
         kept = slice(None) if self.cutoff is None else rank < self.cutoff
         weights = self.weights(int(rank[kept].max(initial=0)) + 1)
         return placements.by_query(gains[kept] * weights[rank[kept]], query[kept])
-
-
-def _ranks_within(query: IntArray) -> IntArray:
-    """Return the 0-based rank of each row among those of its query, which are adjacent."""
-    return np.arange(len(query)) - np.searchsorted(query, query)
 
 
 @register(
@@ -655,19 +653,16 @@ class RnDCG(AveragedMeasure):
             return (own_part + last[of]) / np.log2(rank + 1.0)
 
         parts = linear.moments(tied, tied, total[own], squares[own], weight=weight)
-        has = placements.n_relevant(self.rel) > 0
-        mean, variance = (np.where(has, placements.by_query(part, query), 0.0) for part in parts)
-        return mean, variance
+        return tuple(placements.by_query(part, query) * (placements.n_relevant(self.rel) > 0) for part in parts)
 
     def _levels(self, placements: Placements, span: int) -> tuple[IntArray, FloatArray, FloatArray]:
         """Return where levels end (query and rank as one number), the weight of ranks from there up, and of all."""
         ideal = self.ideal(placements)
         end = np.flatnonzero((np.diff(ideal.gains, append=0.0) != 0) | (np.diff(ideal.query, append=-1) != 0))
         query, rank = ideal.query[end], end - ideal.starts[ideal.query[end]] + 1
-        n_ends = np.bincount(query, minlength=placements.n_queries)
         is_longer = (placements.n_retrieved >= ideal.sizes + 2) & (ideal.sizes > 0)
-        divisor = (n_ends + is_longer)[query]
-        share = 1 / (ideal.dcg[end] * divisor)
+        n_ends = np.bincount(query, minlength=placements.n_queries) + is_longer
+        share = 1 / (ideal.dcg[end] * n_ends[query])
         from_end = scan_before(share[::-1], -query[::-1], np.add)[::-1] + share
         last = np.zeros(placements.n_queries)
         last[query] = share  # the last of each query is written last
@@ -719,6 +714,4 @@ class nDCGRel(AveragedMeasure):
 
         sums = discounted_pairs.gain_sums(gains[rows], first, tied)
         parts = discounted_pairs.moments(query, tied, sums, rest, weights=weights)
-        mean, variance = (placements.by_query(part, query) for part in parts)
-        size = ideal.sizes.astype(np.float64)
-        return ratio(mean, size), ratio(variance, size**2)
+        return divided(placements, parts, query, ideal.sizes.astype(np.float64))

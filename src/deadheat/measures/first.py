@@ -11,9 +11,9 @@ from deadheat.kernels.counts import Relevant
 from deadheat.kernels.segments import ratio
 from deadheat.measures.average import CountConditional
 from deadheat.measures.base import (
+    COUNT,
     Choice,
     CutMeasure,
-    Cutoff,
     JointMeasure,
     Measure,
     also_called,
@@ -333,7 +333,7 @@ class ESL(JointMeasure, RelevanceMeasure):
     {'ESL': 1.0, 'ESL(wanted=2)': 2.0}
     """
 
-    wanted: int = parameter(1, Cutoff(optional=False), "relevant documents that the search is for")
+    wanted: int = parameter(1, COUNT, "relevant documents that the search is for")
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Compute mean and variance over all tie orders."""

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar, cast
 
 from deadheat.errors import (
+    ABSENT,
     MeasureError,
     ParameterError,
     Plain,
@@ -307,11 +308,7 @@ class ByMeasure(dict[str, V]):
         raise KeyError(name)
 
     def __contains__(self, name: object) -> bool:
-        try:
-            self[name]  # type: ignore[index]
-        except KeyError:
-            return False
-        return True
+        return self.get(name, ABSENT) is not ABSENT  # type: ignore[arg-type]
 
     def get(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - as of every dict
         """Return the value of a measure, or something else where there is none."""

@@ -15,13 +15,13 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.errors import DeadheatWarning, MeasureError, Plain
+from deadheat.errors import DeadheatWarning, MeasureError, Plain, as_rng
 from deadheat.kernels import orders
 from deadheat.measures.base import (
     ALIASES,
+    CUTOFF,
     REGISTRY,
     CutMeasure,
-    Cutoff,
     JointMeasure,
     Measure,
     Only,
@@ -218,22 +218,25 @@ class StoredMeasure(Measure):
     variance = mean
 
 
-def _is_name(value: Any) -> bool:  # noqa: ANN401 - a check takes whatever the user gave
+def _name(value: Any) -> str:  # noqa: ANN401 - a check takes whatever the user gave
     is_own = isinstance(value, str) and value not in {*REGISTRY, *ALIASES} and measure_named(value) is None
-    return is_own and bool(value.strip()) and "@" not in value
+    if not is_own or not value.strip() or "@" in value:
+        raise ValueError
+    return str(value)
 
 
-def _is_seed(value: Any) -> bool:  # noqa: ANN401 - as above
-    is_number = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return isinstance(value, np.random.Generator) or (is_number and value >= 0)
+def _function(value: Any) -> Any:  # noqa: ANN401 - as above
+    if not callable(value):
+        raise TypeError
+    return value
 
 
-def _seed(given: "int | np.random.Generator") -> int:
-    return int(given.integers(2**63) if isinstance(given, np.random.Generator) else given)
+def _seed(given: Any) -> int:  # noqa: ANN401 - as above
+    return int(given.integers(2**63) if isinstance(given, np.random.Generator) else as_rng("rng", given))  # type: ignore[arg-type]
 
 
-NAME = Only("a text without @ that is not another measure's name", _is_name)
-SEED = Only("a whole number from 0 on, or a numpy.random.Generator", _is_seed, _seed)
+NAME = Only("a text without @ that is not another measure's name", _name)
+SEED = Only("a whole number from 0 on, or a numpy.random.Generator", _seed)
 
 
 @dataclass(frozen=True, repr=False)
@@ -271,12 +274,12 @@ class Custom(OrdersMeasure, CutMeasure):
     name: str = parameter(None, NAME, "what it is called")
     function: Callable[..., float] = parameter(
         None,
-        Only("a function of the relevance values in rank order", callable),
+        Only("a function of the relevance values in rank order", _function),
         "of the relevance values in rank order",
     )
     _: KW_ONLY
     max_orders: int | None = parameter(
-        10_000, Cutoff(), "most orders that are enumerated, and number drawn beyond that; None: no limit"
+        10_000, CUTOFF, "most orders that are enumerated, and number drawn beyond that; None: no limit"
     )
     rng: "int | np.random.Generator" = parameter(0, SEED, "seed of the sampling")
 

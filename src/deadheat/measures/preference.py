@@ -4,8 +4,8 @@ import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.kernels import preference
-from deadheat.kernels.segments import ratio, scan_before, segment_sums
-from deadheat.measures.base import Choice, JointMeasure, parameter, register
+from deadheat.kernels.segments import scan_before, segment_sums
+from deadheat.measures.base import Choice, JointMeasure, divided, parameter, register
 from deadheat.measures.first import RankSum
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
@@ -61,14 +61,10 @@ class bpref(JointMeasure, RelevanceMeasure):
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Compute mean and variance over all tie orders."""
         query, relevant, others, before = self.judged_ties(placements)
-        mean, variance = preference.moments(
+        parts = preference.moments(
             relevant, others, lambda index, x: self.kept(placements, query[index, None], before[index, None] + x)
         )
-        n_relevant = placements.n_relevant(self.rel)
-        return (
-            ratio(placements.by_query(mean, query), n_relevant),
-            ratio(placements.by_query(variance, query), n_relevant**2),
-        )
+        return divided(placements, parts, query, placements.n_relevant(self.rel))
 
 
 @register("binary gain", "binG = 1/R ∑ 1 / log2(2 + n_d) over the retrieved relevant documents d", trec_eval=("binG",))
@@ -100,9 +96,7 @@ class binG(RelevanceMeasure, JointMeasure):
         parts = preference.moments(
             found.count, found.tied - found.count, lambda index, x: 1 / np.log2(2.0 + above[index, None] + x)
         )
-        mean, variance = (placements.by_query(part, found.query) for part in parts)
-        n_relevant = placements.n_relevant(self.rel)
-        return ratio(mean, n_relevant), ratio(variance, n_relevant**2)
+        return divided(placements, parts, found.query, placements.n_relevant(self.rel))
 
 
 @register(

@@ -10,7 +10,7 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
-from deadheat.measures.base import FLAG, Cutoff, Number, once, parameter, register
+from deadheat.measures.base import CUTOFF, FLAG, Number, once, parameter, register
 from deadheat.measures.discounted import LOWEST_POSITIVE, GainMeasure, gains_of, ideal_gains
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.measures.top import RelevanceMeasure
@@ -365,7 +365,7 @@ class Compat(MeanMeasure):
 
     p: float = parameter(0.95, Number(low=0, high=1, open_low=True, open_high=True), "persistence")
     normalize: bool = parameter(True, FLAG, "whether the ideal ranking has 1")  # noqa: FBT003 - a default
-    depth: int | None = parameter(None, Cutoff(), "rank at which the sums end; None: the end of the longer list")
+    depth: int | None = parameter(None, CUTOFF, "rank at which the sums end; None: the end of the longer list")
 
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a document of positive relevance."""

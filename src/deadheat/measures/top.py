@@ -120,8 +120,7 @@ class P(RelevanceMeasure, CutTopMeasure):
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return k, or the documents in the top k."""
-        top = self.k(placements) if self.norm == "k" else self.depth(placements)
-        return top.astype(np.float64)
+        return (self.k if self.norm == "k" else self.depth)(placements).astype(np.float64)
 
 
 @register(
@@ -308,7 +307,7 @@ class RelP(RelevanceMeasure, CutTopMeasure):
     trec_eval=("Rprec_mult_{}",),
     at="multiple",
 )
-class RprecMult(RelevanceMeasure, TopMeasure):
+class RprecMult(Rprec):
     r"""Precision at a multiple of R, the number of relevant documents.
 
     .. math:: \text{RprecMult}@m = C_k / k, \quad k = \lfloor m R + 0.9 \rfloor
@@ -335,10 +334,6 @@ class RprecMult(RelevanceMeasure, TopMeasure):
     def k(self, placements: Placements) -> IntArray:
         """Return m R, rounded."""
         return np.floor(self.multiple * placements.n_relevant(self.rel) + 0.9).astype(np.int64)
-
-    def looked_at(self, placements: Placements) -> IntArray:
-        """Return k, or the number of retrieved documents."""
-        return np.minimum(self.k(placements), placements.n_retrieved)
 
 
 @register("unjudged documents", "Hole@k = (min(k, n) - J_k) / k", trec_eval=("unj_{}",), higher_is_better=False)
@@ -471,8 +466,7 @@ class NumNonrelJudgedRet(Count, RelevanceMeasure):
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the number of rows of relevance 0 or more, and less than `rel`."""
-        is_counted = (placements.relevance >= 0) & (placements.relevance < self.rel)
-        return placements.by_query(is_counted, placements.query)
+        return placements.by_query((placements.relevance >= 0) & (placements.relevance < self.rel), placements.query)
 
 
 @register("average precision of a set", "SetAP = C / n · C / R", trec_eval=("set_map",), range=(0.0, 1.0), total=False)
@@ -546,9 +540,12 @@ class Utility(Count, RelevanceMeasure):
 @register(
     "abstention",
     "Abstain = share of queries with no score above the threshold; of: rate, precision or recall",
+    range=(0.0, 1.0),
+    total=False,
+    is_quality=True,
     at="threshold",
 )
-class Abstain(Measure):
+class Abstain(Count):
     r"""How often a system abstains: it retrieves nothing, or nothing with a score above a threshold.
 
     .. math:: \text{rate} = |A| / |Q|, \quad \text{precision} = |A \cap U| / |A|, \quad
@@ -598,14 +595,6 @@ class Abstain(Measure):
         if self.of == "rate":
             return abstains.astype(np.float64)
         return np.where(abstains if self.of == "precision" else has_none, abstains & has_none, np.nan)
-
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return 0."""
-        return np.zeros(placements.n_queries)
-
-    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return the value twice, as no order changes it."""
-        return self.mean(placements), self.mean(placements)
 
     def reachable(self, placements: Placements) -> FloatArray:
         """Return 1: every system can abstain."""
