@@ -227,14 +227,10 @@ def open_scorings(
     if isinstance(qrels, Qrels):
         return qrels, scorings
     path, other = path_of(qrels), None if table is None else path_of(table)
-    is_same = table is None or (path is not None and other is not None and _is_same(path, other))
+    is_same = table is None or (path is not None and other is not None and path.resolve() == other.resolve())
     if is_same and scorings.qrels is not None:
         return scorings.qrels, scorings
     return Qrels(qrels, columns=given.get("qrels")), scorings
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    return one == other or (one.is_file() and other.is_file() and one.samefile(other))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from deadheat.arrays import TextArray
 from deadheat.data.tables import Qrels
 from deadheat.errors import (
     Advice,
@@ -424,8 +423,9 @@ class Accumulator:
             As for :func:`evaluate_dense`; the batch then counts for nothing.
         """
         options: dict[str, Any] = {"exclude": exclude, "mask": mask, "query_ids": query_ids, "doc_ids": doc_ids}
-        found = count_dense(scores, relevant, depth=self._depth, **options)
-        self._take(found, "the batch", is_numbered=query_ids is None)
+        self._take(
+            count_dense(scores, relevant, depth=self._depth, **options), "the batch", is_numbered=query_ids is None
+        )
 
     def merge(self, *others: "Accumulator") -> None:
         """Take what others have counted, such as those of other processes; they remain as they are.
@@ -529,8 +529,9 @@ class Accumulator:
         own = {"measures": sorted(map(str, self.measures)), "items": self._depth, **asdict(self.conventions)}
         for name, given in {"measures": sorted(measures), "items": depth, **asdict(conventions)}.items():
             if given != own[name]:
-                made = f"{where} was made with {name}={as_given(given)}"
-                raise DataError(f"{made}, and this accumulator has {as_given(own[name])}")
+                raise DataError(
+                    f"{where} was made with {name}={as_given(given)}, and this accumulator has {as_given(own[name])}"
+                )
 
     def _take(self, found: Counted | None, where: str, *, is_numbered: bool | None) -> None:
         """Take what was counted, or nothing of it if it does not fit."""
@@ -541,7 +542,8 @@ class Accumulator:
             )
         if found is None:
             return
-        if found.lists is not None and self._parts and not np.array_equal(found.lists.doc_ids, self._documents):
+        first = self._parts[0].lists if self._parts else None
+        if found.lists is not None and first is not None and not np.array_equal(found.lists.doc_ids, first.doc_ids):
             raise DataError(
                 f"{where} has other documents than the batches before: with items=True every batch has the same",
                 hint="give the same columns, in the same order, and the same doc_ids",
@@ -555,12 +557,6 @@ class Accumulator:
         self._parts.append(found)
         self.n_queries += len(found.query_ids)
         self._is_numbered, self._evaluation = is_numbered, None
-
-    @property
-    def _documents(self) -> TextArray:
-        """The documents of the first batch, of shape (n_documents,)."""
-        lists = self._parts[0].lists
-        return np.zeros(0, object) if lists is None else lists.doc_ids
 
     def _new_of(self, found: Counted, where: str) -> Counted:
         """Return the queries that are not here yet; raise for one that may not come again."""

@@ -210,9 +210,8 @@ def evaluate_under(
 
 def _check_open(conventions: Conventions, run: Run) -> None:
     """Refuse what changes the list that documents of a run may be anywhere in, or what else may be open."""
-    plain = Conventions()
     for argument in ("depth", "judged_only", "score_precision", "unjudged"):
-        if (given := getattr(conventions, argument)) != getattr(plain, argument):
+        if (given := getattr(conventions, argument)) != getattr(Conventions, argument):
             raise ParameterError(
                 f"cannot be combined with documents that may be anywhere in {run.name}",
                 argument=argument,
@@ -272,15 +271,14 @@ def engine_under(conventions: Conventions, engine: Engine, measures: Sequence[Me
     if isinstance(engine, Shortened) or (conventions.depth is None and not conventions.judged_only):
         return engine
     depths = [one.deepest for one in measures]
-    known = [one for one in depths if one is not None]
-    all_known = len(known) == len(depths) and conventions.unjudged != "bounds"
+    is_open = None in depths or conventions.unjudged == "bounds"
     return Shortened(
         engine,
         depth=conventions.depth,
         judged_only=conventions.judged_only,
         ties=conventions.ties,
         rng=rng,
-        deepest=max(known, default=None) if all_known else None,
+        deepest=None if is_open else max(depths, default=None),  # type: ignore[type-var]
     )
 
 

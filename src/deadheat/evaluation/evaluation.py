@@ -52,7 +52,7 @@ from deadheat.evaluation.intervals import (
     weights_of,
 )
 from deadheat.evaluation.origin import Origin
-from deadheat.evaluation.scores import Scores, intervals
+from deadheat.evaluation.scores import UNJUDGED, Scores, intervals
 from deadheat.io.guarding import check_threads
 from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike, leveled
@@ -224,8 +224,8 @@ class Evaluation(Plottable, Shown):
         **options
             As for :meth:`Scores.interval`; all measures share the resamples.
         """
-        names = (measure.label for measure in self.measures)
-        return ByMeasure(zip(names, intervals(list(self), IntervalOptions(**options)), strict=True))
+        found = intervals(list(self), IntervalOptions(**options))
+        return ByMeasure({scores.measure.label: one for scores, one in zip(self, found, strict=True)})
 
     def steps(self, measure: MeasureLike, query_id: str, run: Source | None = None) -> Steps:
         """Return how the value of a measure for one query comes about, document by document.
@@ -610,10 +610,9 @@ class Evaluation(Plottable, Shown):
         """Return ``{query_id: {measure: value}}``, without the measures for which a query has no value."""
         nested: dict[str, dict[str, float]] = {query: ByMeasure() for query in self.query_ids.tolist()}
         for scores in self:
-            name = scores.measure.label
             for query, value in zip(self.query_ids.tolist(), scores.values.tolist(), strict=True):
                 if value == value:  # noqa: PLR0124 - a value that is not NaN
-                    nested[query][name] = value
+                    nested[query][scores.measure.label] = value
         return nested
 
     def to_polars(self) -> pl.DataFrame:
@@ -622,6 +621,7 @@ class Evaluation(Plottable, Shown):
         With ``unjudged="bounds"`` also unjudged_min and unjudged_max, null for measures without bounds.
         """
         check_threads()
+        none = [None] * len(self.query_ids)
         frames = [
             pl.DataFrame(
                 {
@@ -631,7 +631,11 @@ class Evaluation(Plottable, Shown):
                     "tie_std": scores.tie_std,
                     "tie_min": scores.tie_min,
                     "tie_max": scores.tie_max,
-                    **({} if scores.unjudged is None else _bounds(scores)),
+                    **{
+                        name: pl.Series(getattr(scores, name) if scores.has_unjudged_bounds else none, dtype=pl.Float64)
+                        for name in UNJUDGED
+                        if scores.unjudged is not None
+                    },
                 }
             )
             for scores in self
@@ -646,12 +650,6 @@ class Evaluation(Plottable, Shown):
             if scores.has_unjudged_bounds:
                 yield (scores.measure.label, "unjudged_min"), scores.mean_unjudged_min
                 yield (scores.measure.label, "unjudged_max"), scores.mean_unjudged_max
-
-
-def _bounds(scores: Scores) -> dict[str, pl.Series]:
-    names, is_known = ("unjudged_min", "unjudged_max"), scores.has_unjudged_bounds
-    nothing = [None] * len(scores.values)
-    return {name: pl.Series(getattr(scores, name) if is_known else nothing, dtype=pl.Float64) for name in names}
 
 
 def helped_by(human: Evaluation, judge: Evaluation) -> Evaluation:
@@ -682,10 +680,10 @@ def labelled_by_none(human: Evaluation, judge: Evaluation) -> tuple[str, ...]:
     return tuple(query for query in human.unjudged_queries if query not in known)
 
 
-class Strata(Mapping[Stratum, "Evaluation"], Plottable, Shown):
+class Strata(Plottable, Shown, dict[Stratum, Evaluation]):
     """An evaluation of each stratum of queries. Returned by :meth:`Evaluation.by`.
 
-    A sorted mapping of stratum to `Evaluation`: first levels (easy, medium, hard; low, medium, high) from low to high,
+    A sorted dict of stratum to `Evaluation`: first levels (easy, medium, hard; low, medium, high) from low to high,
     then numbers by size, then other values alphabetically, with numbers inside them by size. Queries without a value
     in a column are in the stratum "(none)", which comes last.
 
@@ -716,26 +714,17 @@ class Strata(Mapping[Stratum, "Evaluation"], Plottable, Shown):
         self.whole = whole
         self.queries = queries
         self._masks = dict(masks)
-        self._parts = {stratum: whole.select(keep) for stratum, keep in masks.items()}
+        super().__init__({stratum: whole.select(keep) for stratum, keep in masks.items()})
         if whole.judge is not None:
             by_judge = strata_of(whole.judge, columns, queries)
-            self._parts = {stratum: helped_by(part, by_judge[stratum]) for stratum, part in self._parts.items()}
-        self.small = tuple(stratum for stratum, part in self._parts.items() if len(part.query_ids) < smallest)
-        lacking = [part.query_ids for stratum, part in self._parts.items() if not is_assigned(stratum)]
+            self.update({stratum: helped_by(part, by_judge[stratum]) for stratum, part in self.items()})
+        self.small = tuple(stratum for stratum, part in self.items() if len(part.query_ids) < smallest)
+        lacking = [part.query_ids for stratum, part in self.items() if not is_assigned(stratum)]
         self.unassigned: tuple[str, ...] = tuple(sorted(query for ids in lacking for query in ids.tolist()))
 
     def __repr__(self) -> str:
         sizes = "; ".join(f"{label(stratum)}: {len(part.query_ids)}" for stratum, part in self.items())
         return f"<Strata of {self.whole.name} by {', '.join(self.columns)}: {sizes}>"
-
-    def __getitem__(self, stratum: Stratum) -> Evaluation:
-        return self._parts[stratum]
-
-    def __iter__(self) -> Iterator[Stratum]:
-        return iter(self._parts)
-
-    def __len__(self) -> int:
-        return len(self._parts)
 
     def summary(
         self,
@@ -764,7 +753,7 @@ class Strata(Mapping[Stratum, "Evaluation"], Plottable, Shown):
             reason, or empty). With one query or none, low, high and standard_error are null, except the ends of
             "clopper-pearson".
         """
-        found = self.intervals(**vars(IntervalOptions.of(locals())))
+        options: Any = vars(IntervalOptions.of(locals()))
         rows = [
             (
                 *keys_of(stratum),
@@ -775,8 +764,8 @@ class Strata(Mapping[Stratum, "Evaluation"], Plottable, Shown):
                 scores.n_queries < self.smallest,
                 *(getattr(interval, attribute) for attribute in KNOWN.values()),
             )
-            for stratum, part in self.items()
-            for scores, interval in zip(part, found[stratum].values(), strict=True)
+            for stratum, found in self.intervals(**options).items()
+            for scores, interval in zip(self[stratum], found.values(), strict=True)
         ]
         return frame_of(rows, dict.fromkeys(self.columns, pl.String) | SUMMARY)
 
@@ -787,8 +776,7 @@ class Strata(Mapping[Stratum, "Evaluation"], Plottable, Shown):
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
         for stratum, part in self.items():
-            values = zip(self.columns, keys_of(stratum), strict=True)
-            name = ", ".join(f"{column} {value}" for column, value in values)
+            name = ", ".join(map(" ".join, zip(self.columns, keys_of(stratum), strict=True)))
             yield from (((name, *parts), number) for parts, number in part.named_numbers())
 
     def intervals(self, **options: Unpack[IntervalArguments]) -> dict[Stratum, dict[str, Interval]]:

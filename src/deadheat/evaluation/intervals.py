@@ -467,9 +467,23 @@ def groups(
     table = Queries.of(queries, names)
     labels = [table.column(name, ids) for name in names]
     table.check_common(ids)
-    if not pool_languages:
-        _warn_of_languages(ids, names, table, stacklevel + 1)
-    _warn_of_unassigned(ids, names, labels, table, stacklevel + 1)
+    languages = [] if pool_languages else table.languages(ids)
+    if len(languages) > 1 and table.language_column not in names:
+        warnings.warn(
+            f"strata by {', '.join(names)} average over queries in {len(languages)} languages"
+            f" ({', '.join(languages)}): pass columns={[table.language_column, *names]!r} to keep them apart,"
+            " or pool_languages=True if that is intended",
+            DeadheatWarning,
+            stacklevel=stacklevel,
+        )
+    lacking = [query for query, *values in zip(ids, *labels, strict=True) if None in values]
+    if lacking:
+        warnings.warn(
+            f"{len(lacking)} of {counted(len(ids), 'query', 'queries')} ({three(lacking)}) have no"
+            f" {' or no '.join(names)} in {table.where}: they form the stratum {NONE!r}",
+            UnlabelledQueriesWarning,
+            stacklevel=stacklevel,
+        )
     found: dict[tuple[str, ...], BoolArray] = {}
     for place, values in enumerate(zip(*labels, strict=True)):
         for stratum in product(*map(tags_of, values)):
@@ -585,28 +599,3 @@ def _order(value: str) -> tuple[Any, ...]:
     # a longer number is larger; Python limits the digits of what int() converts
     parts[1::2] = [f"{len(digits):09}{digits}" for digits in (one.lstrip("0") for one in parts[1::2])]
     return 3 if value == NONE else 2, parts, value
-
-
-def _warn_of_languages(ids: Sequence[str], names: Sequence[str], table: Queries, stacklevel: int) -> None:
-    languages = table.languages(ids)
-    if len(languages) > 1 and table.language_column not in names:
-        warnings.warn(
-            f"strata by {', '.join(names)} average over queries in {len(languages)} languages"
-            f" ({', '.join(languages)}): pass columns={[table.language_column, *names]!r} to keep them apart,"
-            " or pool_languages=True if that is intended",
-            DeadheatWarning,
-            stacklevel=stacklevel,
-        )
-
-
-def _warn_of_unassigned(
-    ids: Sequence[str], names: Sequence[str], labels: Sequence[Sequence[str | None]], table: Queries, stacklevel: int
-) -> None:
-    lacking = [query for query, *values in zip(ids, *labels, strict=True) if None in values]
-    if lacking:
-        warnings.warn(
-            f"{len(lacking)} of {counted(len(ids), 'query', 'queries')} ({three(lacking)}) have no"
-            f" {' or no '.join(names)} in {table.where}: they form the stratum {NONE!r}",
-            UnlabelledQueriesWarning,
-            stacklevel=stacklevel,
-        )

@@ -25,11 +25,12 @@ from deadheat.data.tables import Qrels, Run, hash_of_ids
 from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError, as_given
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.origin import Origin
-from deadheat.evaluation.scores import Repeated, Scores, TieSpread, intervals
+from deadheat.evaluation.scores import UNJUDGED, Repeated, Scores, TieSpread, intervals
 from deadheat.io.files import decoded, path_named, read_all, readable, replacing
 from deadheat.io.guarding import check_threads
 from deadheat.io.objects import parsed
 from deadheat.measures import MaxRel, Measure, parse_measure
+from deadheat.measures.notation import measure_named
 from deadheat.measures.orders import StoredMeasure
 from deadheat.placements.contiguous import KeptRows
 from deadheat.placements.placements import Passages, Placements, Subtopics
@@ -154,7 +155,6 @@ SAVED = DocumentKind(
 OF_INTERVAL = ("low", "high", "standard_error", "query_standard_error", "tie_standard_error")
 OF_TIES = ("tie_std", "tie_min", "tie_max")
 NUMBERS = ("tie_mean", *OF_TIES, "standard_error")
-UNJUDGED = ("unjudged_min", "unjudged_max")  # only with unjudged="bounds"; null for measures without bounds
 SCHEMAS: dict[str, dict[str, type[pl.DataType]]] = {  # of the tables
     "scores": {
         **dict.fromkeys(("value", *NUMBERS), pl.Float64),
@@ -336,7 +336,7 @@ def _summarized(document: dict[str, Any]) -> SavedSummary:
         document["conventions"],
         tuple(data.get("judgments", {}).get("unanswerable", ())),
         ids,
-        unpacked(data["weights"])["weight"].to_numpy() if "weights" in data else None,
+        _weights(data),
         dict(zip(means, values, strict=True)),
         means,
         dict(zip(means, _repeats(data, len(means), len(ids)), strict=True)),
@@ -355,7 +355,7 @@ def stated(scores: Scores, interval: Interval) -> dict[str, Any]:
         **{name: getattr(interval, attribute) for name, attribute in KNOWN.items()},
         "higher_is_better": measure.higher_is_better,
         "total": measure.total,
-        "custom": not _can_be_read(measure),
+        "custom": measure_named(str(measure)) != measure,  # the name of a custom measure may look like another
         **({"asked": measure.asked} if measure.asked else {}),
     }
 
@@ -370,14 +370,6 @@ def _plain(value: object) -> object:
 def _number(value: float | str | None) -> float:
     """Return a number from what JSON holds of it."""
     return math.nan if value is None else float(value)
-
-
-def _can_be_read(measure: Measure) -> bool:
-    """Return whether the notation of a measure parses to it; that of a custom measure may look like another."""
-    try:
-        return parse_measure(str(measure)) == measure
-    except MeasureError:
-        return False
 
 
 def _packed_scores(scores: Sequence[Scores]) -> str:
@@ -409,13 +401,16 @@ def _packed_repeats(found: Sequence[Repeated]) -> dict[str, object]:
     return {"repeats": packed(pl.DataFrame(columns).fill_nan(None), SCHEMAS["repeats"])} if found else {}
 
 
+def _weights(data: Mapping[str, Any]) -> FloatArray | None:
+    return unpacked(data["weights"])["weight"].to_numpy() if "weights" in data else None
+
+
 def _repeats(data: Mapping[str, Any], n_measures: int, n_queries: int) -> list[Repeated | None]:
     """Return the repeats of each measure."""
     if "repeats" not in data:
         return [None] * n_measures
     rows = unpacked(data["repeats"]).fill_null(math.nan)
-    shape = (n_measures, n_queries, rows.height // (n_measures * n_queries))
-    columns = [rows[name].to_numpy().reshape(shape) for name in SCHEMAS["repeats"]]
+    columns = [rows[name].to_numpy().reshape(n_measures, n_queries, -1) for name in SCHEMAS["repeats"]]
     return [Repeated(values, variances) for values, variances in zip(*columns, strict=True)]
 
 
@@ -478,14 +473,12 @@ def _parts(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
     graded = _placements(data["graded"], unjudged) if "graded" in data else None
     rows = unpacked(data["scores"]).with_columns(pl.col(pl.Float64).fill_null(math.nan))
     n = placements.n_queries
-    repeats = _repeats(data, len(document["measures"]), n)
+    repeats, weights = _repeats(data, len(document["measures"]), n), _weights(data)
     scores = []
-    for place, (notation, stated) in enumerate(document["measures"].items()):
-        measure = _measure(notation, stated)
+    for place, measure in enumerate(_measure(*each) for each in document["measures"].items()):
         placed = graded if graded is not None and isinstance(measure, MaxRel) else placements
-        weights = unpacked(data["weights"])["weight"].to_numpy() if "weights" in data and not measure.total else None
         own = _scores(measure, placed, rows.slice(place * n, n), no_relevant)
-        scores.append(replace(own, weights=weights, repeats=repeats[place]))
+        scores.append(replace(own, weights=None if measure.total else weights, repeats=repeats[place]))
     return scores, {
         "name": document["name"],
         "query_ids": placements.query_ids,
@@ -508,7 +501,7 @@ def _qrels(held: Mapping[str, Any], fingerprint: str) -> Qrels:
         mapping = {**found.to_dict(), **{query: {} for query in held["without"]}}
         found.rows = MappingRows(mapping, "qrels", held["name"])
     found.notes, found.fingerprint = tuple(held["notes"]), fingerprint
-    found.unanswerable = tuple(held.get("unanswerable", ()))  # old files do not have it
+    found.unanswerable = tuple(held["unanswerable"])
     found.subtopics = unpacked(held["subtopics"]) if "subtopics" in held else None
     found.passages = unpacked(held["passages"]) if "passages" in held else None
     return found

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from deadheat.stats.variances import VarianceComponents
 
 PLANNED = (1, 2, 3, 5, 10, 20)  # repeats of a plan
+UNJUDGED = ("unjudged_min", "unjudged_max")  # only with unjudged="bounds"; null for measures without bounds
 DOUBTFUL = 1e-6  # a smaller standard deviation may be rounding error alone, which the square root enlarges
 
 
@@ -399,8 +400,7 @@ class Scores(InNotebooks):
         Of a geometric mean to first order: the mean times the standard deviation of the mean logarithm.
         """
         own = weighting.relative(self._weights_of(self.kept), self.n_queries)
-        of_kept = self.tie_std[self.kept]
-        found = float(np.sqrt(((own * of_kept) ** 2).sum()) / own.sum()) if len(own) else float("nan")
+        found = float(np.sqrt(((own * self.tie_std[self.kept]) ** 2).sum()) / own.sum()) if len(own) else math.nan
         return found * self.mean if self.measure.geometric else found
 
     @cached_property
@@ -606,7 +606,7 @@ class Scores(InNotebooks):
 
     def _mean(self, values: FloatArray, kept: BoolArray | None = None) -> float:
         kept = ~np.isnan(values) if kept is None else kept
-        mean = weighting.mean(values[kept], None if self.weights is None else self.weights[kept])
+        mean = weighting.mean(values[kept], self._weights_of(kept))
         return math.exp(mean) if self.measure.geometric else mean
 
 
@@ -726,5 +726,4 @@ def weights_beside(scores: Sequence[Scores]) -> FloatArray | None:
     """Return the weights of scores of the same queries, of shape (n_queries, n_scores); None where all are equal."""
     if not any(one.is_weighted for one in scores):
         return None
-    ones = np.ones(len(scores[0].values))
-    return np.column_stack([ones if one.weights is None else one.weights for one in scores])
+    return np.column_stack([np.ones(len(one.values)) if one.weights is None else one.weights for one in scores])

@@ -6,7 +6,7 @@ cutoff goes through, of which it takes some.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
@@ -175,26 +175,6 @@ class Tie:
 
 
 @dataclass(frozen=True, eq=False)
-class Segments:
-    """Parts of the line in which the same intervals of a tie cover every point, in order.
-
-    Attributes
-    ----------
-    query, begin : ndarray of int, shape (n_segments,)
-    count : ndarray of int, shape (n_segments,)
-        How many intervals of the tie cover it.
-    relevant, length : ndarray of float, shape (n_segments,)
-        What is relevant in it, and its points, of those that nothing else covers.
-    """
-
-    query: IntArray
-    begin: IntArray
-    count: IntArray
-    relevant: FloatArray
-    length: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
 class Top:
     """What the intervals of the top k of each query cover.
 
@@ -202,45 +182,17 @@ class Top:
     ----------
     relevant, length, sizes : ndarray of float, shape (n_queries,)
         What is relevant, the points, and the lengths added up, of the intervals that are in the top k in every order.
-    segments : Segments
-        Of the ties that the cutoff goes through.
-    low, high, query, tied, n_taken : ndarray of int, shape (n_rows,)
-        The intervals of these ties, in order, the size of their tie, and how many of its documents are in the top k.
+    mean : ndarray of float, shape (n_queries,)
+        The mean over all orders of what is relevant and covered.
+    ties : list of Tie
+        Of each query that the cutoff goes through a tie of.
     """
 
     relevant: FloatArray
     length: FloatArray
     sizes: FloatArray
-    segments: Segments
-    low: IntArray
-    high: IntArray
-    query: IntArray
-    tied: IntArray
-    n_taken: IntArray
-
-    def mean(self) -> FloatArray:
-        """Return the mean over all orders of what is relevant and covered, of shape (n_queries,)."""
-        own = self.segments
-        row = np.searchsorted(self.query, own.query)
-        chance = 1 - missed(own.count, self.tied[row], self.n_taken[row])
-        return self.relevant + np.bincount(own.query, weights=own.relevant * chance, minlength=len(self.relevant))
-
-    def ties(self) -> Iterator[Tie]:
-        """Yield the tie of each query that the cutoff goes through."""
-        segments = self.segments
-        for code in np.unique(self.query).tolist():
-            ends = (np.searchsorted(of, (code, code + 1)).tolist() for of in (self.query, segments.query))
-            own, part = (slice(*both) for both in ends)
-            yield Tie(
-                code,
-                int(self.tied[own.start]),
-                int(self.n_taken[own.start]),
-                self.low[own],
-                self.high[own],
-                segments.begin[part],
-                segments.relevant[part],
-                segments.length[part],
-            )
+    mean: FloatArray
+    ties: list[Tie]
 
 
 def missed(count: IntArray, size: IntArray, n_taken: IntArray) -> FloatArray:
@@ -289,35 +241,28 @@ def top_of(
     inside = tied if cutoff is None else np.clip(cutoff - above, 0, tied)
     is_in = inside == tied
     held, first = Pieces.of(low[is_in], high[is_in], relevant)
-    of_piece = query[is_in][first]
-    cut = np.flatnonzero((inside > 0) & ~is_in)
-    points = np.concatenate([high[cut], low[cut]])  # at one point, first what ends there, of this query or the last
-    order = np.argsort(points, kind="stable")
-    points, of_query = points[order], np.tile(query[cut], 2)[order]
-    count = np.cumsum(np.repeat((-1, 1), len(cut))[order])
-    begin, end = points[:-1], points[1:]
-    some = np.flatnonzero((count[:-1] > 0) & (begin < end))
-    begin, end = begin[some], end[some]
-    lengths = Pieces(held.begin, held.end)
-    segments = Segments(
-        of_query[:-1][some],
-        begin,
-        count[:-1][some],
-        relevant(end) - relevant(begin) - held(end) + held(begin),
-        end - begin - lengths(end) + lengths(begin),
-    )
 
     def by_query(values: FloatArray | IntArray, own: IntArray) -> FloatArray:
         return np.bincount(own, weights=values, minlength=n_queries).astype(np.float64)
 
-    return Top(
-        by_query(held.sizes(), of_piece),
-        by_query(held.end - held.begin, of_piece),
-        by_query((high - low)[is_in], query[is_in]),
-        segments,
-        low[cut],
-        high[cut],
-        query[cut],
-        tied[cut],
-        inside[cut],
-    )
+    of_held = query[is_in]
+    amounts = (held.sizes(), of_held[first]), (held.end - held.begin, of_held[first]), ((high - low)[is_in], of_held)
+    sure, length, sizes = (by_query(*each) for each in amounts)
+    cut = np.flatnonzero((inside > 0) & ~is_in)
+    low, high, query, tied, n_taken = (column[cut] for column in (low, high, query, tied, inside))
+    points = np.concatenate([high, low])  # at one point, first what ends there, of this query or the last
+    order = np.argsort(points, kind="stable")
+    points, count = points[order], np.cumsum(np.repeat((-1, 1), len(cut))[order])
+    some = np.flatnonzero((count[:-1] > 0) & (points[:-1] < points[1:]))  # segments, covered by the same intervals
+    begin, end, of_segment = points[some], points[some + 1], np.tile(query, 2)[order][some]
+    lengths = Pieces(held.begin, held.end)
+    found = relevant(end) - relevant(begin) - held(end) + held(begin)
+    others = end - begin - lengths(end) + lengths(begin)
+    row = np.searchsorted(query, of_segment)
+    mean = sure + by_query(found * (1 - missed(count[some], tied[row], n_taken[row])), of_segment)
+    ties = []
+    for code in np.unique(query).tolist():
+        own, part = (slice(*np.searchsorted(of, (code, code + 1)).tolist()) for of in (query, of_segment))
+        size, taken = int(tied[own.start]), int(n_taken[own.start])
+        ties.append(Tie(code, size, taken, low[own], high[own], begin[part], found[part], others[part]))
+    return Top(sure, length, sizes, mean, ties)

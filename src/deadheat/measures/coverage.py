@@ -144,12 +144,12 @@ class CharRecall(CoverageMeasure):
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the exact mean over all tie orders."""
-        return ratio(self.top(placements).mean(), self.text(placements).total)
+        return ratio(self.top(placements).mean, self.text(placements).total)
 
     def variance(self, placements: Placements) -> FloatArray:
         """Return the exact variance over all tie orders."""
         found = np.zeros(placements.n_queries)
-        for tie in self.top(placements).ties():
+        for tie in self.top(placements).ties:
             found[tie.query] = tie.variance()
         return ratio(found, self.text(placements).total ** 2)
 
@@ -157,7 +157,7 @@ class CharRecall(CoverageMeasure):
         """Return the smallest and the largest value."""
         top, total = self.top(placements), self.text(placements).total
         low, high = top.relevant.copy(), top.relevant.copy()
-        for tie in top.ties():
+        for tie in top.ties:
             own = tie.of_relevant()
             low[tie.query] += own.best(np.array([-1.0, 0, 0]))[0]
             high[tie.query] += own.best(np.array([1.0, 0, 0]))[0]
@@ -189,7 +189,7 @@ class ShareMeasure(CoverageMeasure, JointMeasure):
         sure, total = self._sure(placements), self.text(placements).total
         mean = self.share(sure, total)
         found = np.stack([mean, np.zeros_like(mean), np.zeros_like(mean), mean, mean])
-        for tie in self.top(placements).ties():
+        for tie in self.top(placements).ties:
             code = tie.query
             taken = tie.subsets(zlib.crc32(placements.query_ids[code].encode()))
             values = self.share(sure[:, [code]] + tie.amounts(taken), total[code])
@@ -220,9 +220,8 @@ class ShareMeasure(CoverageMeasure, JointMeasure):
         """Return the smallest and the largest value."""
         _, _, error, low, high = self.moments(placements)
         low, high, sure, total = low.copy(), high.copy(), self._sure(placements), self.text(placements).total
-        for tie in self.top(placements).ties() if error.any() else ():
-            code = tie.query
-            if error[code]:
+        for tie in self.top(placements).ties:
+            if error[code := tie.query]:
                 low[code], high[code] = self._range(tie, sure[:, code], total[code])
         return low, high
 
