@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, spans
 from deadheat.kernels.segments import batches
 
 
@@ -32,6 +32,13 @@ class Relevant:
 
     def __getitem__(self, index: IntArray | BoolArray) -> "Relevant":
         return Relevant(self.query[index], self.above[index], self.tied[index], self.count[index], self.before[index])
+
+    def apart(self, *, best: bool) -> "Relevant":
+        """Return the documents without ties, each on one of the first (`best`) or last ranks of its own."""
+        ties, within = np.repeat(np.arange(len(self.query)), self.count), spans(np.zeros_like(self.count), self.count)
+        first = self.above if best else self.above + self.tied - self.count
+        alone = np.ones_like(ties)
+        return Relevant(self.query[ties], first[ties] + within, alone, alone, self.before[ties] + within)
 
     def numbered(self) -> "Relevant":
         """Return the ties with the queries that are left numbered from 0 on."""

@@ -196,7 +196,9 @@ class AP(SumMeasure, CountConditional):
 
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         """Return the mean of each query's sum of precisions over all tie orders, or its variance (`squares`)."""
-        found = placements.relevant(self.rel)
+        return self._moment(placements, placements.relevant(self.rel), squares=squares)
+
+    def _moment(self, placements: Placements, found: Relevant, *, squares: bool) -> FloatArray:
         inside = self.inside(found.above, found.tied)
         part = np.zeros(len(inside))
         if not squares:  # of a document that ties with no other, as most do: the same, to the last bit
@@ -214,7 +216,11 @@ class AP(SumMeasure, CountConditional):
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over tie orders."""
-        return (CountConditional if self.is_conditional else Measure).extremes(self, placements)
+        if self.is_conditional:
+            return super().extremes(placements)
+        ties, divisor = placements.relevant(self.rel), self.divisor(placements)
+        low, high = (self._moment(placements, ties.apart(best=best), squares=False) for best in (False, True))
+        return ratio(low, divisor), ratio(high, divisor)
 
     def part_moments(
         self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray

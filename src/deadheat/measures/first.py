@@ -64,6 +64,14 @@ class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):
         mean[query], variance[query] = first.moments(above, tied, inside, count, mean[query], value=self.at_rank)
         return mean, variance
 
+    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest value: the first relevant document is the first or last of its tie."""
+        query, above, tied, _, count = self.first_ties(placements)
+        one, other = self.missed(placements), self.missed(placements)
+        for found, rank in ((one, above + tied - count + 1), (other, above + 1)):
+            found[query] = np.where(self.inside(rank - 1, np.ones_like(rank)) > 0, self.at_rank(rank), found[query])
+        return np.minimum(one, other), np.maximum(one, other)
+
     def distributions(self, placements: Placements, queries: IntArray) -> list[tuple[FloatArray, FloatArray]]:
         """Return the values of some queries over all tie orders, and their probabilities."""
         missed, ties = self.missed(placements), self.first_ties(placements)
