@@ -72,7 +72,7 @@ def test_no_more_at_a_time_than_one_piece(tmp_path: Path, monkeypatch: pytest.Mo
         one.write_text(GOOD)
     monkeypatch.setattr(splitting, "PIECE", 3 * len(GOOD))
     begin(*several)
-    assert [one for one, *_ in splitting._begun] == several[:3]
+    assert [*splitting._begun] == several[:3]
     runs = dh.evaluate({"q1": {"d11": 1}}, {one.name: one for one in several}, ["RR"])
     assert {one.means()["RR"] for one in runs.values()} == {1 / 9}
     assert not splitting._begun
@@ -178,7 +178,7 @@ def test_a_command_begins_with_the_first_runs_if_they_are_large(
     named = [
         path for path in (tmp_path / "small.run", run, other) if str(path) in [*words, str(tmp_path / "small.run")]
     ]
-    assert [path for path, *_ in splitting._begun] == named
+    assert [*splitting._begun] == named
     splitting._begun.clear()
     __main__._read_ahead([str(tmp_path / "small.run")])
     assert not splitting._begun

@@ -576,12 +576,12 @@ def measures_of(options: Mapping[str, Any]) -> tuple[Measure, ...]:
 
 def with_spans(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """Return the file of judgments and the runs: with --spans, what is in the place of QRELS is a run."""
-    from deadheat.evaluation.saved import is_saved
-
     spans = asked().get("spans")
     if spans is None:
         refuse((*SPANS[1:], "overlaps"), "is about spans: give --spans FILE too")
         return qrels, runs
+    from deadheat.evaluation.saved import is_saved
+
     refuse(NOT_OF_SPANS, "is not for --spans")
     refuse(("engine",), "takes qrels: with --spans leave it out")
     refuse_if(

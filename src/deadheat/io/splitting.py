@@ -36,7 +36,7 @@ LOOKED = 20  # lines that say whether a file is as it is mostly written
 T = TypeVar("T")
 _Split: TypeAlias = tuple[Path | bytes, Kind, str, bool]
 _FilePart: TypeAlias = tuple[Path, int, int, Kind, str, bool]
-_begun: dict[_FilePart, tuple[Future[list[pl.DataFrame | None]], int, Future[Any]]] = {}
+_begun: dict[Path, tuple[_FilePart, Future[list[pl.DataFrame | None]], int, Future[Any]]] = {}
 
 
 def is_small(path: Path) -> bool:
@@ -64,10 +64,10 @@ def split(source: Path | bytes, kind: Kind, separator: str, *, to_the_end: bool 
         and of a run in a file the hash of each document id, which takes the least time while the id is at hand; of
         one that was begun with others, the rank too.
     """
-    if _begun and isinstance(source, Path):
-        begun = _begun.pop(_key(source, kind, separator, to_the_end=to_the_end), None)
-        if begun is not None:
-            return begun[0].result()[begun[1]]
+    if isinstance(source, Path) and source in _begun:
+        key, frames, place, _ = _begun.pop(source)
+        if key == _key(source, kind, separator, to_the_end=to_the_end):
+            return frames.result()[place]
     if not source or (isinstance(source, bytes) and misleads_polars(source)):
         return None
     return _split([(source, kind, separator, to_the_end)])[0]
@@ -75,13 +75,13 @@ def split(source: Path | bytes, kind: Kind, separator: str, *, to_the_end: bool 
 
 def is_begun(path: Path) -> bool:
     """Return whether a file is being split already."""
-    return any(key[0] == path for key in _begun)
+    return path in _begun
 
 
 def begun_count(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> Future[Any] | None:
     """Return the count of the blanks of a file (`io.census`) that is being split already; arguments as of `split`."""
-    key = _key(path, kind, separator, to_the_end=to_the_end)
-    return _begun[key][2] if key in _begun else None
+    begun = _begun.get(path)
+    return begun[-1] if begun and begun[0] == _key(path, kind, separator, to_the_end=to_the_end) else None
 
 
 def last_byte(head: bytes) -> int | None:
@@ -163,7 +163,12 @@ def _begin(paths: Sequence[Path], beside: Executor) -> None:
 
         _begun.update(
             {
-                _key(path, "run", separator, to_the_end=end is None): (found, n, beside.submit(count_blanks, path, end))
+                path: (
+                    _key(path, "run", separator, to_the_end=end is None),
+                    found,
+                    n,
+                    beside.submit(count_blanks, path, end),
+                )
                 for n, (path, separator, end) in enumerate(usual)
             }
         )

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from importlib import import_module
+from io import BytesIO
 from math import inf
 from pathlib import Path
 from typing import IO
@@ -83,7 +84,8 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
             frame = _read_whole(path, kind)
             ranks = None if ranked is None else ranked.result()
         if frame is not None and RANK in frame.columns:
-            ranks = pl.DataFrame([frame["query_id"], frame.drop_in_place(RANK), frame["score"]])
+            ranks = frame.head(ROWS).select("query_id", RANK, "score")
+            frame.drop_in_place(RANK)
         elif ranked is None and kind == "run":
             ranks = ranks_of_file(path)
     if frame is None:
@@ -137,7 +139,7 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
         return None
     check_lines_of(path)
     separator = _check_first_row(head, kind, path)
-    if not count_blanks(head).are_regular:
+    if not (is_begun(path) or count_blanks(head).are_regular):  # what is begun is counted as a whole
         return None
     end = last_byte(head) if kind == "run" else None
     with ThreadPoolExecutor(1) as beside:  # the count waits for the disk where Polars computes, and hides behind it
@@ -276,8 +278,8 @@ def _large_are_exact(block: bytes, kind: Kind, separator: str, frame: pl.DataFra
 def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
     """Return the separator of the first row; raise if it shows that this is another kind of file."""
     refuse_binary(head, path)
-    lines = head[:HEAD].split(b"\n")
-    rows = ((n, row) for n, row in enumerate(lines, 1) if row.split() and not is_comment(row, kind))
+    lines = enumerate(BytesIO(head[:HEAD]), 1)
+    rows = ((n, row) for n, row in lines if row.split() and not is_comment(row, kind))
     line, row = next(rows, (1, b""))
     fields = row.split()
     text = row.decode("utf-8", "replace").removeprefix("\ufeff").strip()
