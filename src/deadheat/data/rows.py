@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.errors import LARGEST_INTEGER, DataError, DeadheatWarning, Plain, as_precision, changed, counted
-from deadheat.io.kinds import Kind
+from deadheat.io.guarding import readable
+from deadheat.io.kinds import KEYS, Kind
 from deadheat.io.splitting import doc_hash
 from deadheat.io.values import Nested, all_numbers, check_number, frame_of_mapping
 
@@ -229,6 +230,13 @@ def _doubtful(blocks: Blocks, first: int, last: int) -> IntArray:
     return block[equal + 1 < bounds[block + 1]]  # the row after a block's last one is in the next
 
 
+def _collected(frame: nw.LazyFrame[Any]) -> pl.DataFrame:
+    """Fetch a lazy frame into Polars."""
+    from deadheat.io.frames import collect  # only frames of engines need it
+
+    return collect(frame)
+
+
 class Rows:
     """Checked rows of (query_id, doc_id, number), and what every kind of storage can do with them.
 
@@ -270,26 +278,18 @@ class Rows:
 
     def some_documents(self, size: int) -> list[str]:
         """Return the ids of a few documents."""
-        from deadheat.io.frames import collect
-
-        return collect(self.unchecked.select("doc_id").head(size))["doc_id"].to_list()
+        return _collected(self.unchecked.select("doc_id").head(size))["doc_id"].to_list()
 
     def a_document(self, query: str) -> str:
         """Return a document of a query, the first where rows have an order."""
-        import narwhals as nw
-
-        from deadheat.io.frames import collect
-
-        return str(collect(self.unchecked.filter(nw.col("query_id") == query).head(1))["doc_id"][0])
+        return str(_collected(self.unchecked.filter(query_id=query).head(1))["doc_id"][0])
 
     def which_documents(self, ids: pl.Series) -> pl.Series:
         """Return those of the given ids that documents have, for any query."""
         import narwhals as nw
 
-        from deadheat.io.frames import collect
-
         own = self.unchecked.select("doc_id").filter(nw.col("doc_id").is_in(ids.to_list()))
-        return ids.filter(ids.is_in(collect(own.unique())["doc_id"].implode()))
+        return ids.filter(ids.is_in(_collected(own.unique())["doc_id"].implode()))
 
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return query_id, doc_id and count of the pairs that occur more than once; None where none can."""
@@ -389,9 +389,7 @@ class LazyRows(Rows):
     @cached_property
     def frame(self) -> pl.DataFrame:
         """The rows, fetched once."""
-        from deadheat.io.frames import collect
-
-        return collect(self.lazy)
+        return _collected(self.lazy)
 
 
 class UnreadRows(LazyRows):
@@ -425,19 +423,13 @@ class UnreadRows(LazyRows):
     @cached_property
     def frame(self) -> pl.DataFrame:
         """The rows, fetched and checked once."""
-        import narwhals as nw
-
-        from deadheat.io.frames import collect, readable
-
         with readable(self.where):
-            rows, wrong = self.reading.in_polars(nw.from_native(collect(self.unchecked).lazy()))
+            rows, wrong = self.reading.in_polars(MemoryRows(_collected(self.unchecked)).lazy)
         self.reading.check(wrong, self.where)
         return rows
 
     def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
         """Yield the unchecked rows of a file in their order, about so many at a time."""
-        from deadheat.io.frames import readable
-
         frame: pl.LazyFrame = self.unchecked.to_native()
         with readable(self.where):
             yield from frame.collect_batches(chunk_size=n_rows, maintain_order=True)
@@ -453,9 +445,6 @@ class UnreadRows(LazyRows):
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return the pairs of the fetched rows that occur more than once."""
         return MemoryRows(self.frame).repeated_pairs()
-
-
-PAIR = ("query_id", "doc_id")
 
 
 def ordered_by(
@@ -480,11 +469,13 @@ def ordered_by(
     """
     ranks, notes = _ranked(_rounded(frame["score"], precision)), []
     for name, other in others.items():
-        own = other.select(*PAIR, then="score")
-        joined = frame.select(*PAIR).join(own, on=PAIR, how="left", maintain_order="left")
+        own = other.select(*KEYS, then="score")
+        joined = frame.select(*KEYS).join(own, on=KEYS, how="left", maintain_order="left")
         is_tied = pl.DataFrame({"query_id": frame["query_id"], "rank": ranks}).is_duplicated()
         n_lacking = int((is_tied & joined["then"].is_null()).sum())
-        notes.append(f"{counted(int(is_tied.sum()), 'tied document')} ordered by {name}{_lacking(n_lacking)}")
+        are = "is not in it: it comes last" if n_lacking == 1 else "are not in it: they come last"
+        lacking = f", {n_lacking:,} of them {are}" if n_lacking else ""
+        notes.append(f"{counted(int(is_tied.sum()), 'tied document')} ordered by {name}{lacking}")
         ranks = _ranked(ranks, _rounded(joined["then"], precision))
     return frame.with_columns(score=ranks), tuple(notes)
 
@@ -519,30 +510,12 @@ def rank_tuples(source: Mapping[str, Mapping[str, Any]], where: str) -> dict[str
         columns = np.array(scores, np.float64).T
     except (TypeError, ValueError, OverflowError):
         columns = np.zeros(0)
-    if columns.ndim != 2:  # a part may be a list
-        raise DataError("a part of a score is not a number", allowed="tuples of numbers", path=where)
-    if (np.abs(columns) >= LARGEST_INTEGER).any():
-        _check_large(source, where)
-    if np.isnan(columns).any():
-        raise DataError("a part of a score is NaN", allowed="tuples of numbers", path=where)
+    if columns.ndim != 2 or not (np.abs(columns) < LARGEST_INTEGER).all():  # a part may be a list, text or NaN
+        for query, documents in source.items():
+            for doc, part in ((doc, part) for doc, score in documents.items() for part in score):
+                check_number("run", query, doc, part, where)
     numbers = iter(_ranked(*map(pl.Series, columns + 0.0)).to_list())
     return {query: dict(zip(documents, numbers, strict=False)) for query, documents in source.items()}
-
-
-def _check_large(source: Mapping[str, Mapping[str, Any]], where: str) -> None:
-    """Raise for a part of a score that float64 may merge with its neighbours."""
-    for query, documents in source.items():
-        for doc, score in documents.items():
-            for part in score:
-                check_number("run", query, doc, part, where)
-
-
-def _lacking(number: int) -> str:
-    """Say how many documents have no second key."""
-    if not number:
-        return ""
-    one, many = "1 of them is not in it: it comes last", f"{number:,} of them are not in it: they come last"
-    return f", {one if number == 1 else many}"
 
 
 def _rounded(scores: pl.Series, precision: ScorePrecision) -> pl.Series:

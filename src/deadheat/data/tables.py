@@ -42,7 +42,7 @@ from deadheat.errors import (
 )
 from deadheat.io.files import CATALOGUE, exceeds, in_catalogue, path_named
 from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, format_of, has_column, is_too_large, locate, scan
-from deadheat.io.guarding import check_threads, guarded, phase
+from deadheat.io.guarding import guarded, phase
 from deadheat.io.kinds import ANSWERABLE, Kind, check_given
 from deadheat.io.results import NEAREST, RANKED, RANKED_BY_COLUMN, Pick, Reader, Repeated
 from deadheat.io.sources import OF_CASES, file_in, read_object, read_responses, responses_in
@@ -210,10 +210,9 @@ class DocumentTable(InNotebooks):
         if isinstance(found, Qrels):
             for name in ("bare", "unanswerable"):
                 vars(found)[name] = tuple(sorted(normalized_keys(dict.fromkeys(getattr(self, name)), form)))
-        if isinstance(found, Qrels) and found.subtopics is not None:
-            found.subtopics = found.subtopics.with_columns(ids.str.normalize(cast("Any", form)))
-        if self.failures is not None:
-            found.failures = self.failures.with_columns(ids.str.normalize(cast("Any", form)))
+        for name in ("subtopics", "failures"):
+            if (held := getattr(self, name, None)) is not None:
+                vars(found)[name] = held.with_columns(ids.str.normalize(cast("Any", form)))
         for name in ("in_order", "fingerprint"):
             vars(found).pop(name, None)
         found.path = None  # its lines have other ids
@@ -240,9 +239,6 @@ class DocumentTable(InNotebooks):
 
     def to_polars(self) -> pl.DataFrame:
         """Return the rows as a Polars frame, in the order of the source."""
-        if isinstance(self.rows, MemoryRows):
-            check_threads()  # what the caller does with them would hang
-            return self.rows.frame
         with guarded(self.where):
             return self.rows.frame
 

@@ -5,8 +5,7 @@ They need Narwhals, so this module is imported only where they are used: files a
 
 import math
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -16,7 +15,7 @@ import polars as pl
 
 from deadheat.errors import ColumnError, DataError, Plain, SourceTypeError, counted
 from deadheat.io.formats.base import ROWS, Content, ScoreColumns, chosen_names, ranks_of, read_each, split_off
-from deadheat.io.guarding import check_threads
+from deadheat.io.guarding import check_threads, readable
 from deadheat.io.kinds import KEYS, SUBTOPIC, TEXTS, VALUE_COLUMN, Kind, refuse_patterns, resolve_columns, value_column
 from deadheat.io.results import ASSUMED, CALL, RANKED_BY_COLUMN, lists_of_rows
 from deadheat.io.values import (
@@ -136,16 +135,6 @@ class Reading:
         rows, ids, null, bad = (count or 0 for count in collect(frame.select(rows=nw.len(), **counts)).row(0))
         example = collect(frame.filter(number.is_null() | wrong).head(1)).row(0) if null or bad else None
         return WrongRows(rows, ids, null + bad, example, beyond)
-
-
-@contextmanager
-def readable(where: str) -> Iterator[None]:
-    """Raise `DataError` where Polars finds bytes that are not text, or a damaged file."""
-    try:
-        yield
-    except pl.exceptions.PolarsError as error:
-        told = str(error).partition("\n")[0].partition(", hint: ")[0]  # Polars' hints are for programs
-        raise DataError(f"rows cannot be read as ids and numbers: {told}", path=where) from error
 
 
 def add_up(parts: Sequence[WrongRows]) -> WrongRows:

@@ -77,6 +77,18 @@ def guarded(where: str | os.PathLike[str]) -> Iterator[None]:
         raise DataError(f"{engine} failed: {_told(error)}", path=os.fspath(where)) from error
 
 
+@contextmanager
+def readable(where: str) -> Iterator[None]:
+    """Raise `DataError` where Polars finds bytes that are not text, or a damaged file."""
+    import polars as pl
+
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        told = str(error).partition("\n")[0].partition(", hint: ")[0]  # Polars' hints are for programs
+        raise DataError(f"rows cannot be read as ids and numbers: {told}", path=where) from error
+
+
 def _told(error: Exception) -> str:
     """Return the line of a message that says what is wrong."""
     text = str(error).strip()

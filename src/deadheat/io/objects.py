@@ -211,15 +211,10 @@ def object_of(
     return given
 
 
-def _is_deep(value: object) -> bool:
-    """Return whether lists and objects are nested too deeply, without recursion."""
-    level: list[Any] = [value]
-    for _ in range(DEEPEST):
-        members = [one.values() if type(one) is dict else one for one in level if type(one) in _NESTED]
-        if not members:
-            return False
-        level = [one for some in members for one in some if type(one) in _NESTED]
-    return bool(level)
+def _is_deep(held: dict[str, Any] | list[Any], left: int = DEEPEST) -> bool:
+    """Return whether lists and objects are nested too deeply."""
+    members = held.values() if isinstance(held, dict) else held
+    return not left or any(_is_deep(one, left - 1) for one in members if type(one) in _NESTED)
 
 
 def _too_deep(path: Path, line: int | None) -> MalformedRowError:

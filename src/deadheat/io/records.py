@@ -250,12 +250,10 @@ def _in_utf8(data: bytes, path: Path) -> bytes:
     """Return the bytes of a table in UTF-8: as they are, or from the encoding that :func:`encoding` set."""
     given = _encoding.get()
     try:
-        data.decode()
-    except UnicodeDecodeError:
+        decoded(data, path, advice=Advice("encoding", "cp1252", when="Or "), python="as with dh.encoding('cp1252'):")
+    except FileFormatError:
         if given is None:
-            how = "as with dh.encoding('cp1252'):"
-            decoded(data, path, advice=Advice("encoding", "cp1252", when="Or "), python=how)
-            return data
+            raise
         try:
             return data.decode(given).encode()
         except UnicodeDecodeError as error:
@@ -267,13 +265,15 @@ def _in_utf8(data: bytes, path: Path) -> bytes:
 
 def _of_workbook(path: Path, _wanted: Wanted) -> Records:
     (_, names), *rows = read_sheet(path)
+    return Records(_frame_of(names, [row for _, row in rows], path), [line for line, _ in rows])
+
+
+def _frame_of(names: Sequence[str], rows: Sequence[Sequence[str]], path: Path) -> pl.DataFrame:
+    """Return rows of text below their header, whose names differ."""
     header = [name.strip() for name in names]
     for name in header:
         check_column(name, header, path)
-    cells = [row for _, row in rows]
-    return Records(
-        pl.DataFrame(cells, schema=dict.fromkeys(header, pl.String), orient="row"), [line for line, _ in rows]
-    )
+    return pl.DataFrame(rows, schema=dict.fromkeys(header, pl.String), orient="row")
 
 
 def _of_table(path: Path, _: Wanted, *, separator: str) -> Records:
@@ -296,16 +296,12 @@ def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0,
     lines: list[int] = []
     misfits: dict[int, DataError] = {}
     rows = FileRows(BytesIO(data), path, separator, quoting=quoting)
-    header = rows.header
-    for name in header:
-        check_column(name, header, path)
     for line, row in rows:
         if misfit := rows.misfit(row, line):
             misfits[len(table)] = misfit
-        table.append([""] * len(header) if misfit else row)
+        table.append([""] * len(rows.header) if misfit else row)
         lines.append(line)
-    found = pl.DataFrame(table, schema=dict.fromkeys(header, pl.String), orient="row")
-    return Records(found, lines, misfits, has_semicolons=separator == ";")
+    return Records(_frame_of(rows.header, table, path), lines, misfits, has_semicolons=separator == ";")
 
 
 def _of_lines(path: Path, wanted: Wanted) -> Records:
@@ -408,8 +404,7 @@ READERS: dict[str, Callable[[Path, Wanted], Records]] = {
 }
 
 
-_ROWS, _TEXTS = "{*}sheetData/{*}row", ".//{*}t"
-_PHONETIC = "{*}rPh"  # how a text is pronounced; no part of it
+_ROWS, _TEXTS = "{*}sheetData/{*}row", ("{*}t", "{*}r/{*}t", "{*}is/{*}t", "{*}is/{*}r/{*}t")
 _HELD = 20  # bytes of memory for a byte of XML; measured 11 to 16
 _TARGET = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
@@ -480,8 +475,7 @@ def _cells(row: Any, shared: list[str]) -> Iterator[tuple[str, str]]:  # noqa: A
     """Yield the column and the text of each cell of a row."""
     for place, cell in enumerate(row.findall("{*}c")):
         column = re.sub(r"\d", "", cell.get("r", "")) or str(place)
-        value = cell.findtext("{*}v", "")
-        kind = cell.get("t")
+        value, kind = cell.findtext("{*}v", ""), cell.get("t")
         yield column, shared[int(value)] if kind == "s" else _text(cell) if kind == "inlineStr" else value
 
 
@@ -493,6 +487,5 @@ def _part(book: ZipFile, name: str) -> ET.Element:
 
 
 def _text(element: ET.Element) -> str:
-    """Return the text of a cell, which may be in pieces of different looks."""
-    spoken = {id(one) for phonetic in element.findall(f".//{_PHONETIC}") for one in phonetic.iter()}
-    return "".join(one.text or "" for one in element.findall(_TEXTS) if id(one) not in spoken)
+    """Return the text of a cell, which may be in pieces of different looks; how it is pronounced is no part of it."""
+    return "".join(one.text or "" for pieces in _TEXTS for one in element.findall(pieces))

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from deadheat.errors import (
+    ABSENT,
     DataError,
     DuplicateError,
     FileFormatError,
@@ -36,7 +37,7 @@ from deadheat.io.files import CATALOGUE, in_catalogue
 from deadheat.io.formats.base import Content
 from deadheat.io.kinds import OTHER_KIND, VALUE_COLUMN, Kind
 from deadheat.io.objects import parsed, read_text
-from deadheat.io.results import Reader, is_of_chroma, nested_of, results_in
+from deadheat.io.results import Reader, is_of_chroma, nested_of, results_in, value_at
 from deadheat.io.values import Nested, check_ids_of_row, is_number, is_plain
 
 OF_CASES = "judgments are the expected ids of labelled cases"
@@ -506,12 +507,11 @@ def _read_quepid(held: Document, where: str) -> Found:
             raise DuplicateError(f"query {text!r} appears twice", allowed="once", path=where)
         ratings = part(query, "ratings", (dict, list), f"queries[{n}]", where)
         if isinstance(ratings, list):
-            docs = [part(one, "doc_id", (str, int), f"{place}[{m}]", where) for m, one in enumerate(ratings)]
-            values = [part(one, "rating", (object,), f"{place}[{m}]", where) for m, one in enumerate(ratings)]
-            ratings = list(zip(docs, values, strict=True))
+            kinds: dict[str, tuple[type, ...]] = {"doc_id": (str, int), "rating": (object,)}
+            each = [[part(one, key, kinds[key], f"{place}[{m}]", where) for key in kinds] for m, one in enumerate(ratings)]
         else:
-            ratings = list(ratings.items())
-        found[text] = [(doc, rating) for doc, rating in ratings if rating is not None]
+            each = [*ratings.items()]
+        found[text] = [(doc, rating) for doc, rating in each if rating is not None]
         check_ids_of_row(text, text, Path(where))  # also of a query without a rating, which makes no row
         n_unrated += len(ratings) - len(found[text])
     notes: tuple[str, ...] = (f"{counted(n_unrated, 'unrated document')} left out",) if n_unrated else ()
@@ -602,7 +602,5 @@ def _read_responses(held: Document, where: str) -> Found:
 
 
 def _is_partial(response: object) -> bool:
-    if not isinstance(response, dict):
-        return False
-    shards = response.get("_shards")
-    return bool(response.get("timed_out") or (isinstance(shards, dict) and shards.get("failed")))
+    parts = (value_at(response, path) for path in ("timed_out", "_shards.failed"))
+    return any(one is not ABSENT and one for one in parts)

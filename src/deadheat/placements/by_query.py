@@ -27,7 +27,7 @@ from deadheat.data.rows import Blocks, MemoryRows, ScorePrecision, UnreadRows, i
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError, MissingDependencyError
 from deadheat.io.files import is_bounded, rows_at_a_time
-from deadheat.io.guarding import check_threads, guarded
+from deadheat.io.guarding import check_threads, guarded, readable
 from deadheat.placements.contiguous import Contiguous, count
 from deadheat.placements.placements import Placements, from_frames
 
@@ -144,12 +144,8 @@ class Look:
         judgments : callable
             Takes the ids of queries, and returns their judgments, with or without those of others.
         """
-        import narwhals as nw
-
-        from deadheat.io.frames import readable
-
         with readable(self.where):
-            rows, wrong = self.reading.in_polars(nw.from_native(frame.lazy()))
+            rows, wrong = self.reading.in_polars(MemoryRows(frame).lazy)
         found = [said(ROWS, doc_id=[json.dumps(astuple(wrong))])]
         if wrong.n_without_id or wrong.n_bad or wrong.beyond is not None or not wrong.n_rows:
             return found
