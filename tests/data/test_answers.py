@@ -58,7 +58,7 @@ def test_what_cannot_be_added_is_named(
 ) -> None:
     with pytest.raises(error, match=message):
         add_judgments(dh.read_qrels(qrels), written(tmp_path, HEAD + rows))
-    with pytest.raises(ColumnError, match="no column relevance"):
+    with pytest.raises(ColumnError, match="no column 'relevance'"):
         add_judgments(dh.read_qrels(qrels), written(tmp_path, "query_id,doc_id\nq,u\n"))
 
 

@@ -69,7 +69,7 @@ def test_what_a_collection_may_be(tmp_path: Path) -> None:
     ("content", "name", "error", "message"),
     [
         ("", "ids.txt", DataError, "without a single id"),
-        ("identifier,text\na,b\n", "x.csv", ColumnError, "no column of ids: 'identifier', 'text', expected"),
+        ("identifier,text\na,b\n", "x.csv", ColumnError, "no column of ids: found 'identifier', 'text', expected"),
         (None, "gone.txt", DataError, "no such file"),
     ],
 )

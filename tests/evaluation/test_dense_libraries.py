@@ -242,9 +242,7 @@ class OnAGpu:
 
 def test_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "array_api_compat", None)
-    message = (
-        r"on gpu:0 need the package array-api-compat: pip install \"deadheat\[dense\]\"; or move them to main memory"
-    )
+    message = r"on gpu:0 need the package array-api-compat, which is not installed: pip install 'deadheat\[dense\]'"
     with pytest.raises(MissingDependencyError, match=message):
         dh.evaluate_dense(OnAGpu(), [[0], [1]], ["RR"])  # type: ignore[arg-type]
     with pytest.raises(MissingDependencyError, match=message):

@@ -195,9 +195,8 @@ def test_data_sets_without_judgments(in_catalogue: str) -> None:
 
 def test_without_ir_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
-    with pytest.raises(
-        MissingDependencyError, match=r"needs the package ir_datasets: pip install .deadheat\[ir-datasets\]"
-    ):
+    told = r"needs the package ir_datasets, which is not installed: pip install .deadheat\[ir-datasets\]"
+    with pytest.raises(MissingDependencyError, match=told):
         dh.read_qrels("ir_datasets:vaswani")
 
 

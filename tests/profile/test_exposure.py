@@ -235,7 +235,7 @@ def test_forms_of_groups() -> None:
         (["new", "old"], ParameterError, "groups must be a table, .* got an array or a list of 2 groups"),
         ({"z": "new"}, DataError, r"no item of the groups \(z\) is in the run \(a, b\)"),
         ([{"item_id": "a", "x": 1, "y": 2}], ColumnError, "no column group in the table of groups"),
-        ([{"name": "a", "group": 1}], ColumnError, "no column doc_id or item_id"),
+        ([{"name": "a", "group": 1}], ColumnError, "no column of items in the table of groups"),
         ([{"item_id": None, "group": "new"}], DataError, "row 1 of the groups has no item"),
     ],
 )

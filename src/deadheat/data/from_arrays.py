@@ -72,8 +72,7 @@ def from_arrays(
     >>> from_arrays([[1, 0], [0, 1]], [[0.2, 0.1], [0.4, 0.4]], name="model")[1]
     <Run model>
     """
-    given = {"labels": labels, "scores": scores}
-    wanted, found = (_numbers(kind, values) for kind, values in given.items())
+    wanted, found = (_numbers(kind, values) for kind, values in {"labels": labels, "scores": scores}.items())
     if wanted.shape != found.shape or wanted.ndim not in (1, 2):
         raise ParameterError(
             argument="scores", given=Plain(f"shape {found.shape}"), allowed=f"the shape of labels, {wanted.shape}"
@@ -81,8 +80,10 @@ def from_arrays(
     if not wanted.size:
         raise DataError("labels and scores are empty", path=name)
     queries = _queries(wanted, groups_or_sizes, groups, group_sizes)
-    documents = _documents(wanted, doc_ids)
-    columns = {"query_id": pl.Series(queries, dtype=pl.String), "doc_id": pl.Series(documents, dtype=pl.String)}
+    columns = {
+        "query_id": pl.Series(queries, dtype=pl.String),
+        "doc_id": pl.Series(_documents(wanted, doc_ids), dtype=pl.String),
+    }
     qrels = Qrels(pl.DataFrame(columns | {"relevance": wanted.ravel()}), name="labels")
     return qrels, Run(pl.DataFrame(columns | {"score": found.ravel()}), name=name)
 

@@ -32,7 +32,7 @@ from deadheat.errors import (
     shown,
     three,
 )
-from deadheat.io.kinds import ANSWERABLE, names_of
+from deadheat.io.kinds import ANSWERABLE, COLUMN_NAMES, KEYS, check_column, find_column
 from deadheat.io.passages import OFFSETS, TEXT, read_passages
 from deadheat.io.records import Wanted, as_text, read_records
 from deadheat.io.values import read_value
@@ -283,25 +283,14 @@ def records_in(source: Source, path: Path | None, what: str) -> Iterable[Mapping
 
 def _names(columns: list[str], grade: str | Callable[[Any], object] | None, where: str) -> dict[str, str]:
     """Return which columns hold the ids and the answer."""
-    wanted = {name: names_of("qrels")[name] for name in ("query_id", "doc_id")}
-    wanted["grade"] = [grade] if isinstance(grade, str) else GRADES
-    found = {}
-    for name, known in wanted.items():
-        several = [one for one in known if one in columns]
-        if name == "grade" and len(several) > 1:
-            raise ColumnError(
-                f"{' and '.join(several)} may both hold the grade", hint="say which one: grade=", path=where
-            )
-        own = next(iter(several), None)
-        if own is None and not (name == "grade" and callable(grade)):
-            raise ColumnError(
-                f"no column {' or '.join(known)}",
-                given=", ".join(columns),
-                hint="give grade=" if name == "grade" else "",
-                path=where,
-            )
-        found[name] = own or ""
-    return found
+    found = {name: find_column(COLUMN_NAMES["qrels"][name], columns, f"no column {name}", where) for name in KEYS}
+    if callable(grade):
+        return found
+    known = GRADES if grade is None else (grade,)
+    several = [one for one in known if one in columns]
+    if len(several) > 1:
+        raise ColumnError(f"{' and '.join(several)} may both hold the grade", hint="say which one: grade=", path=where)
+    return {**found, "grade": find_column(known, columns, "no column of grades: give grade=", where)}
 
 
 def _parsed(answer: object, opening: str) -> object:
@@ -324,7 +313,7 @@ def _read(answer: object, grades: Mapping[str, float] | None, scale: float | Non
     return Grade(float(np.mean(values)) if values else None, scales.pop() if scales else None), n_failed
 
 
-COLUMNS = ("query_id", "doc_id", "relevance")
+COLUMNS = (*KEYS, "relevance")
 WANTED = Wanted(what="judgments", expected="a list of objects with query_id, doc_id and relevance", as_written=True)
 
 
@@ -356,9 +345,8 @@ def add_judgments(qrels: Qrels, path: Path) -> tuple[pl.DataFrame, int, int]:
         No row has a relevance.
     """
     records = read_records(path, wanted=WANTED)
-    lacking = [name for name in COLUMNS if name not in records.columns]
-    if lacking:
-        raise ColumnError(f"no column {', '.join(lacking)}", given=records.columns, path=path)
+    for name in COLUMNS:
+        check_column(name, records.columns, path)
     judged = qrels.to_polars().select(*COLUMNS)
     known = set(judged.select("query_id", "doc_id").iter_rows())
     new: list[tuple[str, str, float]] = []
@@ -382,7 +370,6 @@ def add_judgments(qrels: Qrels, path: Path) -> tuple[pl.DataFrame, int, int]:
 
 
 OVERLAP_OF = ("span", "chunk", "any")
-KEY = ("query_id", "doc_id")
 # What a chunk and a span are called: as Python takes the passage from the text
 PLACE = pl.format("{}[{}:{}]", "doc_id", *OFFSETS)
 
@@ -562,11 +549,11 @@ class Spans:
         chunks = read_passages(run, path, "run", str(path or label))
         for column in (*OFFSETS, "score"):
             if chunks[column].null_count():
-                query, doc = chunks.filter(pl.col(column).is_null()).select(KEY).row(0)
+                query, doc = chunks.filter(pl.col(column).is_null()).select(KEYS).row(0)
                 raise DataError(f"a chunk of {doc!r} for query {query!r} has no {column}", path=str(path or label))
         if self._texts is not None:
             chunks = self._located(chunks, "chunk", str(path or label))
-        chunks = chunks.select(*KEY, *OFFSETS, "score", chunk=PLACE).with_row_index("row")
+        chunks = chunks.select(*KEYS, *OFFSETS, "score", chunk=PLACE).with_row_index("row")
         hits = self._hits(chunks)
         topics = hits.select("query_id", doc_id="chunk", subtopic="span", relevance="relevance")
         missed = self.rows.join(topics, left_on=("query_id", "span"), right_on=("query_id", "subtopic"), how="anti")
@@ -576,7 +563,7 @@ class Spans:
         queries = pl.concat([self.rows["query_id"].unique(), pl.Series(self.unanswerable, dtype=pl.String)])
         judged = chunks.select("query_id", doc_id="chunk", relevance=pl.Series(relevance))
         judged = judged.filter(pl.col("query_id").is_in(queries.implode()))
-        qrels = Qrels.of_checked(pl.concat([judged, alone.select(*KEY, "relevance")]), self.name)
+        qrels = Qrels.of_checked(pl.concat([judged, alone.select(*KEYS, "relevance")]), self.name)
         qrels.subtopics = pl.concat([topics, alone])
         columns = ("query_id", "doc_id", "document", *OFFSETS, "relevance")
         of_both = (
@@ -598,7 +585,7 @@ class Spans:
 
     def _hits(self, chunks: pl.DataFrame) -> pl.DataFrame:
         """Return the pairs of a chunk and a span of which the chunk covers enough."""
-        pairs = chunks.drop("score").join(self.rows, on=KEY, suffix="_span")
+        pairs = chunks.drop("score").join(self.rows, on=KEYS, suffix="_span")
         if pairs.is_empty():
             docs = [three([*map(repr, one["doc_id"].unique(maintain_order=True))]) for one in (chunks, self.rows)]
             told = f"no chunk is of a document with a span for its query: chunks have {docs[0]}, spans {docs[1]}"
@@ -670,8 +657,7 @@ def texts_of(documents: Source) -> dict[str, str]:
 
 def _texts_in(path: Path) -> dict[str, str]:
     records = read_records(path, None, Wanted(what="documents", id="doc_id", as_written=True))
-    names = [next((one for one in known if one in records.columns), "") for known in (("doc_id", "id", "_id"), (TEXT,))]
-    if not all(names):
-        raise DataError("documents without the columns doc_id and text", given=records.columns, path=path)
+    lacking = "documents without the columns doc_id and text"
+    names = [find_column(known, records.columns, lacking, path) for known in (("doc_id", "id", "_id"), (TEXT,))]
     ids, texts = ([as_text(one) or "" for one in records.frame[name].to_list()] for name in names)
     return dict(zip(ids, texts, strict=True))

@@ -14,7 +14,6 @@ import polars as pl
 from deadheat.data.judgments import records_in
 from deadheat.data.tables import Qrels, Source, path_of
 from deadheat.errors import (
-    ColumnError,
     DataError,
     DeadheatWarning,
     FileFormatError,
@@ -24,16 +23,16 @@ from deadheat.errors import (
     changed,
     collected,
     counted,
-    did_you_mean,
     three,
 )
 from deadheat.io.files import decoded, read_all, readable
-from deadheat.io.kinds import names_of
+from deadheat.io.kinds import COLUMN_NAMES, find_column
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.records import Wanted, as_text, format_of_records, read_records
 
-NAMES = ("doc_id", "id", "_id", *names_of("run")["doc_id"])
+NAMES = ("doc_id", "id", "_id", *COLUMN_NAMES["run"]["doc_id"])
 ALLOWED = "ids, {id: text}, a dataframe, or a file: a table with a column of ids, an ontology, or one id a line"
+NO_IDS = "no column of ids"
 CORPUS = "corpus.jsonl"  # in a data set of BEIR
 
 
@@ -92,7 +91,7 @@ def ids_of(collection: Source) -> set[str]:
         from deadheat.io.frames import as_narwhals  # most collections are files or dicts
 
         frame: Any = as_narwhals(given, "the collection")
-        name = _column(frame.collect_schema().names(), "the collection")
+        name = find_column(NAMES, frame.collect_schema().names(), NO_IDS, "the collection")
         given = frame.lazy().select(name).collect()[name].to_list()
     if not isinstance(given, Iterable):
         raise SourceTypeError("a collection", given=Plain(type(given).__name__), allowed=ALLOWED)
@@ -115,20 +114,8 @@ def _ids_in(path: Path) -> Iterable[object]:
         read: Any = import_module("deadheat.benchmark.collection").read_collection
         return cast("Iterable[object]", read(path).ids)
     records = read_records(path, form)
-    name = _column(records.columns, path)
+    name = find_column(NAMES, records.columns, NO_IDS, path)
     return (row[name] for row in records.rows({name}))
-
-
-def _column(columns: list[str], where: str | Path) -> str:
-    name = next((name for name in NAMES if name in columns), None)
-    if name is None:
-        raise ColumnError(
-            f"no column of ids: {', '.join(map(repr, columns[:8]))}",
-            allowed=NAMES[:3],
-            hint=next(filter(None, (did_you_mean(one, NAMES) for one in columns)), ""),
-            path=where,
-        )
-    return name
 
 
 GROUP = "group"
@@ -191,10 +178,7 @@ def _rows(source: Source) -> Iterator[tuple[str, str | None]]:
 
 def _columns(columns: list[str], where: str) -> tuple[str, str]:
     """Return which columns hold the item and its group."""
-    item = next((name for name in NAMES if name in columns), None)
+    item = find_column(NAMES, columns, "no column of items in the table of groups", where)
     others = [name for name in columns if name != item]
-    group = GROUP if GROUP in others else others[0] if len(others) == 1 else None
-    if item is None or group is None:
-        wanted = "doc_id or item_id" if item is None else "group"
-        raise ColumnError(f"no column {wanted} in the table of groups", given=", ".join(columns), path=where)
-    return item, group
+    problem = "no column group in the table of groups"
+    return item, others[0] if len(others) == 1 else find_column([GROUP], others, problem, where)

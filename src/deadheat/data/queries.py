@@ -12,7 +12,7 @@ import polars as pl
 from deadheat.data.tables import Source, label_of, path_of
 from deadheat.errors import ColumnError, DataError, DuplicateError, Plain, SourceTypeError, counted, did_you_mean, three
 from deadheat.io.guarding import guarded
-from deadheat.io.kinds import CASES_KEYS, names_of
+from deadheat.io.kinds import CASES_KEYS, COLUMN_NAMES, find_column
 from deadheat.io.records import Records, Wanted, as_text, read_records, records_of_mapping
 from deadheat.io.values import text_of_ids
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # The first tier that matches wins (`query` may be the text beside a `qid`); two names of one tier are ambiguous.
 _FIRST = (("query_id",), ("query-id", "qid", "q_id"), ("case_id", "case-id"), ("_id", "id"), ("query",))
-ID_NAMES = (*_FIRST, *((name,) for name in names_of("run")["query_id"] if name not in {*chain(*_FIRST)}))
+ID_NAMES = (*_FIRST, *((name,) for name in COLUMN_NAMES["run"]["query_id"] if name not in {*chain(*_FIRST)}))
 LANGUAGE_NAMES = ("language", "lang")
 TEXT_NAMES = ("text", "query_text", "query", "question", "title", "phrase")
 WANTED = Wanted(
@@ -81,8 +81,9 @@ class Queries:
     ) -> None:
         self.path = path_of(source)
         self.name = name or (label_of(self.path) if self.path else "queries")
-        read = read_records(self.path, format, WANTED) if self.path else _records_of(source, self.where)
-        records = _with_common_language(read)
+        records = _with_common_language(
+            read_records(self.path, format, WANTED) if self.path else _records_of(source, self.where)
+        )
         self._frame = records.frame
         key = _find_id(self._frame.columns, self.where)
         self.query_ids = _checked_ids(records, self._frame[key], self.where)
@@ -163,8 +164,7 @@ class Queries:
         """Raise if the table has none of these queries: the ids are of another collection, or written differently."""
         if not set(query_ids).isdisjoint(self.query_ids):
             return
-        both = (query_ids, self.query_ids)
-        shown = [three([*map(repr, some)]) for some in both]
+        shown = [three([*map(repr, some)]) for some in (query_ids, self.query_ids)]
         raise DataError(
             f"{self.where} has none of the evaluated queries, such as {shown[0]}; it has {shown[1]}",
             hint="Are they of the same collection, and are the ids written alike?",
@@ -200,8 +200,7 @@ class Queries:
                 path=self.where,
             )
         if name not in self._read:
-            cells = _texts(self._frame[name], self.where)
-            self._read[name] = [(cell or "").strip() or None for cell in cells]
+            self._read[name] = [(cell or "").strip() or None for cell in _texts(self._frame[name], self.where)]
         return self._read[name]
 
 
@@ -278,15 +277,7 @@ def _find_id(names: Sequence[str], where: str) -> str:
             )
         if found:
             return found[0]
-    known = [name for tier in ID_NAMES for name in tier]
-    hint = next((near for name in names if (near := did_you_mean(name, known))), "")
-    held = ", ".join(map(repr, names[:12]))
-    raise ColumnError(
-        f"queries without a column 'query_id': found {held}",
-        allowed=f"one of {', '.join(map(repr, known))}",
-        hint=hint,
-        path=where,
-    )
+    return find_column([*chain(*ID_NAMES)], names, "queries without a column 'query_id'", where)
 
 
 def _checked_ids(records: Records, column: pl.Series, where: str) -> list[str]:

@@ -469,8 +469,7 @@ def ordered_by(
     """
     ranks, notes = _ranked(_rounded(frame["score"], precision)), []
     for name, other in others.items():
-        own = other.select(*KEYS, then="score")
-        joined = frame.select(*KEYS).join(own, on=KEYS, how="left", maintain_order="left")
+        joined = frame.select(*KEYS).join(other.select(*KEYS, then="score"), on=KEYS, how="left", maintain_order="left")
         is_tied = pl.DataFrame({"query_id": frame["query_id"], "rank": ranks}).is_duplicated()
         n_lacking = int((is_tied & joined["then"].is_null()).sum())
         are = "is not in it: it comes last" if n_lacking == 1 else "are not in it: they come last"

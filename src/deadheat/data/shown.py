@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from deadheat.errors import MissingDependencyError, ParameterError
+from deadheat.errors import ParameterError, package
 from deadheat.io.guarding import check_threads
 
 if TYPE_CHECKING:
@@ -207,14 +207,10 @@ class Shown(InNotebooks):
         MissingDependencyError
             pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingDependencyError(
-                "to_pandas() needs pandas, which is not installed", hint="pip install 'deadheat[pandas]'"
-            ) from error
-        frame = self.to_polars()
-        return pd.DataFrame({column.name: pd.Series(column.to_list(), dtype=_pandas_type(column)) for column in frame})
+        pandas = package("pandas", "to_pandas() needs pandas", "pandas")
+        columns = {one.name: pandas.Series(one.to_list(), dtype=_pandas_type(one)) for one in self.to_polars()}
+        found: pd.DataFrame = pandas.DataFrame(columns)
+        return found
 
     def to_flat(self) -> dict[str, float]:
         """Return the main numbers by names that experiment trackers accept, such as MLflow and Weights & Biases.

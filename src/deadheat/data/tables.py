@@ -169,8 +169,10 @@ class DocumentTable(InNotebooks):
         with phase(f"reading {path.name}"):
             content = scan(path, self.kind, format=self.format, progress=progress, columns=self.columns)
         if content.are_cases:  # which a higher floor reads
-            cases = import_module("deadheat.benchmark.cases").read_cases(path, format=self.format)
-            return Content(cases.qrels().to_dict(), (OF_CASES,))
+            return Content(
+                import_module("deadheat.benchmark.cases").read_cases(path, format=self.format).qrels().to_dict(),
+                (OF_CASES,),
+            )
         return content
 
     @classmethod
@@ -299,8 +301,7 @@ class DocumentTable(InNotebooks):
         query, doc, count = found.row(0)
         word = "judged" if self.kind == "qrels" else "retrieved"
         message = f"document {doc!r} is {word} {count} times for query {query!r}; each pair may appear only once"
-        columns = self.columns
-        lines = locate(self.path, self.kind, query, doc, format=self.format, columns=columns) if self.path else []
+        lines = locate(self.path, self.kind, query, doc, format=self.format, columns=self.columns) if self.path else []
         if lines:
             message += f" (lines {', '.join(map(str, lines[:5]))})"
         if len(found) > 1:
@@ -382,10 +383,8 @@ class Qrels(DocumentTable):
             queries = content.rows["query_id"]
             marked = queries.filter(queries.str.starts_with("#")).unique(maintain_order=True).to_list()
             if marked:
-                note = (
-                    f"{counted(len(marked), 'query', 'queries')} with # in front ({three(marked)}): comments, perhaps?"
-                )
-                self.notes = (*self.notes, note)
+                several = counted(len(marked), "query", "queries")
+                self.notes = (*self.notes, f"{several} with # in front ({three(marked)}): comments, perhaps?")
 
     @classmethod
     def of_results(
@@ -429,8 +428,9 @@ class Qrels(DocumentTable):
     @cached_property
     def in_order(self) -> tuple[pl.DataFrame, IntArray, FloatArray]:
         """The queries as query_id and code, and of each judgment the code and the relevance, highest first."""
-        wanted = self.to_polars().select("query_id", "relevance")
-        ordered = wanted.sort("query_id", "relevance", descending=[False, True])
+        ordered = (
+            self.to_polars().select("query_id", "relevance").sort("query_id", "relevance", descending=[False, True])
+        )
         runs = ordered["query_id"].rle().struct.unnest().select(query_id="value", n="len")
         if self.bare:
             runs = pl.concat([runs, pl.DataFrame({"query_id": self.bare, "n": 0}, schema=runs.schema)]).sort("query_id")
@@ -590,8 +590,7 @@ class Run(DocumentTable):
         >>> run.to_dict(), run.notes
         ({'q1': {'p1': 0.9, 'p2': 0.9}}, ('1 of 3 results repeat a document: its best counts',))
         """
-        reader = Reader(cls.kind, name or cls.kind, id, score, repeated, lower_first=ascending)
-        nested, notes = reader.nested(results)
+        nested, notes = Reader(cls.kind, name or cls.kind, id, score, repeated, lower_first=ascending).nested(results)
         _check_direction(notes, ascending=ascending)
         return cls(nested, name=name, ascending=ascending).noted(notes)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from deadheat.errors import ColumnError, DataError, MissingDependencyError
+from deadheat.errors import ColumnError, DataError, MissingDependencyError, package
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -109,13 +109,8 @@ def _scan(path: str) -> object:
 
 
 def _duckdb() -> FrameEngine:
-    try:
-        import duckdb  # optional
-        import pyarrow as pa  # noqa: F401 - optional; it brings results to Polars
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"the engine duckdb needs the package {error.name}", hint='pip install "deadheat[duckdb,pyarrow]"'
-        ) from None
+    package("pyarrow", "the engine duckdb needs the package pyarrow", "duckdb,pyarrow")  # it brings results to Polars
+    duckdb = package("duckdb", "the engine duckdb needs the package duckdb", "duckdb,pyarrow")
     connection = duckdb.connect()
 
     def frame(path: str) -> object:
@@ -145,12 +140,7 @@ def _duckdb() -> FrameEngine:
 def _spark(master: str, conf: Mapping[str, str]) -> FrameEngine:
     # of versions of pandas, which no frame here comes from
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
-    try:
-        from pyspark.sql import SparkSession  # pyright: ignore[reportMissingImports] - optional
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"the engine spark needs the package {error.name}", hint='pip install "deadheat[spark]"'
-        ) from None
+    spark = package("pyspark.sql", "the engine spark needs the package pyspark", "spark").SparkSession
     is_server = master.startswith("sc://")
     if not (is_server or shutil.which("java") or os.environ.get("JAVA_HOME")):
         raise MissingDependencyError(
@@ -158,7 +148,7 @@ def _spark(master: str, conf: Mapping[str, str]) -> FrameEngine:
         )
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers are processes of this machine
-    builder: Any = SparkSession.builder.appName("deadheat")
+    builder = spark.builder.appName("deadheat")
     builder = builder.remote(master) if is_server else builder.master(master).config(map=QUIET)
     session = builder.config(map=dict(conf)).getOrCreate()
 

@@ -15,7 +15,6 @@ KEYS = ("query_id", "doc_id")
 SUBTOPIC = "subtopic"  # of qrels, a column that few have
 ANSWERABLE = "answerable"  # as rare: false of a query without an answer
 TEXTS = (*KEYS, SUBTOPIC)  # all columns but the one with numbers
-_SUBTOPIC_NAMES = (SUBTOPIC, "subtopic_id", "iteration", "iter", "aspect", "intent")
 
 WRONG_ORDER: dict[Kind, str] = {  # by what was wanted
     "run": "These are judgments; were qrels and run given in the wrong order?",
@@ -63,11 +62,12 @@ _RELEVANCE_NAMES = (
 )
 _RANK_NAMES = ("rank", "Doc Position")
 _SCORES = ("score", "relevance_score", "similarity", "prediction", "scores", "similarities")
-_NAMES: dict[Kind, dict[str, tuple[str, ...]]] = {
+# The recognised names of each column, by canonical name, nearest first
+COLUMN_NAMES: dict[Kind, dict[str, tuple[str, ...]]] = {
     "qrels": {
         "query_id": _QUERY_NAMES,
         "doc_id": (*_DOC_NAMES, *_EXPECTED, *_LISTS["qrels"]),
-        SUBTOPIC: _SUBTOPIC_NAMES,
+        SUBTOPIC: (SUBTOPIC, "subtopic_id", "iteration", "iter", "aspect", "intent"),
         "relevance": (*_RELEVANCE_NAMES, "score"),  # BEIR calls the relevance of its qrels `score`.
     },
     "run": {
@@ -77,8 +77,10 @@ _NAMES: dict[Kind, dict[str, tuple[str, ...]]] = {
         "rank": _RANK_NAMES,
     },
 }
+# Names of ids, relevance and ranks, which are numbers in some tables
+NO_SCORES = {*_QUERY_NAMES, *_DOC_NAMES, *_EXPECTED, *_LISTS["qrels"], *_LISTS["run"], *_RELEVANCE_NAMES, *_RANK_NAMES}
 # Every column name that is recognised in qrels or in a run
-KNOWN_NAMES = frozenset(name for columns in _NAMES.values() for names in columns.values() for name in names)
+KNOWN_NAMES = frozenset(name for columns in COLUMN_NAMES.values() for names in columns.values() for name in names)
 CASES = {"expected_ids", "expected_hpo_ids"}  # beside a text: a file of labelled cases
 CASES_KEYS = ("cases", "test_cases")  # the key of the cases in a JSON file of labelled cases, beside its metadata
 
@@ -86,17 +88,6 @@ CASES_KEYS = ("cases", "test_cases")  # the key of the cases in a JSON file of l
 def are_cases(names: Collection[object], kind: Kind, given: Mapping[str, str]) -> bool:
     """Tell whether a table in place of qrels holds labelled cases, by the names of its columns."""
     return kind == "qrels" and not given and "text" in names and not CASES.isdisjoint(names)
-
-
-def names_of(kind: Kind) -> Mapping[str, Sequence[str]]:
-    """Return the recognised names of each column, by canonical name, nearest first."""
-    return _NAMES[kind]
-
-
-def names_that_are_no_scores() -> frozenset[str]:
-    """Return the names of ids, relevance and ranks, which are numbers in some tables."""
-    ids = {name for kind in _NAMES.values() for key in KEYS for name in kind[key]}
-    return frozenset({*ids, *_RELEVANCE_NAMES, *_RANK_NAMES})
 
 
 def resolve_columns(
@@ -144,9 +135,9 @@ def resolve_columns(
     >>> resolve_columns(["user_id", "item_id", "rank"], "run", where="recommendations")
     {'query_id': 'user_id', 'doc_id': 'item_id', 'rank': 'rank'}
     """
-    given = {canonical: name for canonical, name in (given or {}).items() if canonical in _NAMES[kind]}
+    given = {canonical: name for canonical, name in (given or {}).items() if canonical in COLUMN_NAMES[kind]}
     found: dict[str, str] = {}
-    for canonical, accepted in _NAMES[kind].items():
+    for canonical, accepted in COLUMN_NAMES[kind].items():
         # ranks do for scores, and scores for ranks
         if (canonical == "score" and "rank" in given and "score" not in given) or (
             canonical == "rank" and "score" in found
@@ -179,6 +170,17 @@ def check_column(name: str, names: Sequence[object], where: str | Path) -> None:
         raise ColumnError(f"column {name!r} appears {n} times in the table", allowed="once", path=where)
 
 
+def find_column(known: Sequence[str], names: Sequence[str], problem: str, where: str | Path | None) -> str:
+    """Return the first known name that a table has; raise `ColumnError` if it has none."""
+    found = next((name for name in known if name in names), None)
+    if found is None:
+        hint = next(filter(None, (did_you_mean(name, known) for name in names)), "")
+        raise ColumnError(
+            f"{problem}: found {_listed(names)}", allowed=f"one of {_listed(known)}", hint=hint, path=where
+        )
+    return found
+
+
 def value_column(columns: Collection[str]) -> str | None:
     """Return which of the canonical columns holds the numbers; None where every row is a relevant document."""
     return next((name for name in columns if name not in TEXTS), None)
@@ -188,7 +190,7 @@ def check_given(given: Mapping[str, str]) -> dict[str, str]:
     """Return names of columns that the user says; raise for what is no column of qrels or of a run."""
     if not isinstance(cast("object", given), Mapping):
         raise ParameterError(argument="columns", given=given, allowed="a dict such as {'doc_id': 'chunk'}")
-    allowed = tuple(dict.fromkeys(canonical for columns in _NAMES.values() for canonical in columns))
+    allowed = tuple(dict.fromkeys(canonical for columns in COLUMN_NAMES.values() for canonical in columns))
     for canonical, name in given.items():
         if canonical not in allowed:
             raise ParameterError(argument="columns", given=canonical, allowed=allowed)
@@ -211,16 +213,16 @@ def _may_lack(
     if canonical == "relevance":
         return (has_lists or doc in _EXPECTED or len(names) == 2) and "rank" not in names
     if canonical == "score" and not has_lists:  # ranks are not taken for a score that is misspelt
-        near = any(did_you_mean(name, _NAMES["run"]["score"][:1]) for name in names if isinstance(name, str))
+        near = any(did_you_mean(name, COLUMN_NAMES["run"]["score"][:1]) for name in names if isinstance(name, str))
         return not near and any(name in names for name in _RANK_NAMES)
     return has_lists or canonical == SUBTOPIC
 
 
 def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: str | Path) -> ColumnError:
-    accepted = _NAMES[kind][canonical]
+    accepted = COLUMN_NAMES[kind][canonical]
     unknown = [name for name in names if isinstance(name, str) and name not in KNOWN_NAMES]
     near = next(((name, meant) for name in unknown if (meant := did_you_mean(name, accepted))), None)
-    lacking = [one for one in (*KEYS, VALUE_COLUMN[kind]) if not any(name in _NAMES[kind][one] for name in names)]
+    lacking = [one for one in (*KEYS, VALUE_COLUMN[kind]) if not any(name in COLUMN_NAMES[kind][one] for name in names)]
     of_other = {"score": _RELEVANCE_NAMES, "relevance": _SCORES}.get(canonical, ())
     hint: str | Advice = _other_separator(str(names[0])) if len(names) == 1 else ""
     if not hint and any(name in names for name in of_other):
@@ -228,8 +230,7 @@ def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: 
     elif not hint and near:
         hint = Advice("columns", {canonical: near[0]}, of=kind, when=f"{near[1]} Rename the column, or ")
     elif not hint and len(names) > 1 and canonical in lacking[: len(unknown)]:
-        say = dict(zip(lacking, unknown, strict=False))
-        hint = Advice("columns", say, of=kind, when="if that is what they are, ")
+        hint = Advice("columns", dict(zip(lacking, unknown, strict=False)), of=kind, when="if that is what they are, ")
     return ColumnError(
         f"{kind} without a column {canonical!r}: found {_listed(names)}",
         allowed=f"one of {_listed(accepted)}",

@@ -12,7 +12,7 @@ import polars as pl
 from deadheat.errors import ABSENT, ColumnError, DataError, MalformedRowError, Plain, SourceTypeError, did_you_mean
 from deadheat.io.formats import ending
 from deadheat.io.guarding import guarded
-from deadheat.io.kinds import ANSWERABLE, KEYS, VALUE_COLUMN, Kind, names_of, resolve_columns
+from deadheat.io.kinds import ANSWERABLE, COLUMN_NAMES, KEYS, VALUE_COLUMN, Kind, resolve_columns
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.records import Wanted, read_records
 from deadheat.io.results import results_in, value_at
@@ -21,9 +21,9 @@ from deadheat.io.values import text_of_ids
 OFFSETS = ("start", "end")
 TEXT = "text"
 NAMES = {
-    "query_id": names_of("qrels")["query_id"],
+    "query_id": COLUMN_NAMES["qrels"]["query_id"],
     # the id of a chunk of LangChain or LlamaIndex is not that of its document
-    "doc_id": (*names_of("run")["doc_id"], "ref_doc_id", "source", "file_path"),
+    "doc_id": (*COLUMN_NAMES["run"]["doc_id"], "ref_doc_id", "source", "file_path"),
     "start": ("start", "start_index", "start_char_idx", "start_char", "char_start", "start_offset", "begin"),
     "end": ("end", "end_index", "end_char_idx", "end_char", "char_end", "end_offset", "stop"),
     TEXT: (TEXT, "quote", "page_content", "content", "answer"),
@@ -63,7 +63,7 @@ def read_passages(source: object, path: Path | None, kind: Kind, where: str) -> 
     DataError
         A row lacks an id, or its offsets are no whole numbers from 0, or end before they start.
     """
-    value, names = VALUE_COLUMN[kind], {**NAMES, VALUE_COLUMN[kind]: names_of(kind)[VALUE_COLUMN[kind]]}
+    value, names = VALUE_COLUMN[kind], {**NAMES, VALUE_COLUMN[kind]: COLUMN_NAMES[kind][VALUE_COLUMN[kind]]}
     given = _frame_of(source, path, names, where)
     if given.is_empty():
         raise DataError("empty: it has no passages", path=where)
@@ -130,7 +130,9 @@ def _frame_of(source: object, path: Path | None, names: Mapping[str, Sequence[st
         table = table.with_columns(pl.col(pl.String).replace("", None))  # of CSV
         known = {name: next((one for one in own if one in table.columns), None) for name, own in names.items()}
         _check_known(known, table.columns, where)
-        found = table.select(pl.col(own).alias(name) if own else pl.lit(None).alias(name) for name, own in known.items())
+        found = table.select(
+            pl.col(own).alias(name) if own else pl.lit(None).alias(name) for name, own in known.items()
+        )
         for name in KEYS:
             if found.schema[name].is_float() or found.schema[name].is_nested():
                 raise ColumnError(
@@ -221,7 +223,7 @@ def _with_query(row: object, query: object, place: int, fields: Sequence[str]) -
     elif isinstance(row, tuple):
         held = dict(zip(fields[1:], row, strict=False))
     if score is None and value == "score":
-        own = _at(held, _path([held], names_of("run")["score"]))
+        own = _at(held, _path([held], COLUMN_NAMES["run"]["score"]))
         score = -float(place) if own is None else own
     beside = {} if score is None else {value: score}
     return {"query_id": query, **(held if isinstance(held, Mapping) else {"node": held}), **beside}

@@ -30,7 +30,7 @@ from deadheat.errors import (
     did_you_mean,
     three,
 )
-from deadheat.io.kinds import VALUE_COLUMN, Kind, names_of, value_column
+from deadheat.io.kinds import COLUMN_NAMES, VALUE_COLUMN, Kind, value_column
 from deadheat.io.values import Nested, is_id, text_of_ids
 
 Repeated = Literal["error", "best", "first"]
@@ -391,7 +391,7 @@ class Reader:
 
     def _no_id(self, held: object, what: str) -> DataError | SourceTypeError:
         """Return the error for a result whose id is not found, with the line that would work."""
-        known = (*names_of(self.kind)["doc_id"], "id", "_id") if self.id is None else (self.id,)
+        known = (*COLUMN_NAMES[self.kind]["doc_id"], "id", "_id") if self.id is None else (self.id,)
         paths = _paths_in(held)
         example = next(iter(paths), "")
         if "." not in example and any(value_at(held, path) is None for path in known if isinstance(path, str)):
@@ -595,9 +595,9 @@ def _is_grade(held: object) -> bool:
 
 def _numbers_in(held: object, kind: Kind) -> Iterator[str]:
     """Yield the paths in a result to numbers that may be its score; in its metadata those of known names."""
-    names = names_of("run")
+    names = COLUMN_NAMES["run"]
     others = {*names["doc_id"], *names["rank"], "id", *((*names["score"], _DISTANCE) if kind == "qrels" else ())}
-    known = [*names["score"], *_GRADES] if kind == "run" else names_of(kind)["relevance"]
+    known = [*names["score"], *_GRADES] if kind == "run" else COLUMN_NAMES[kind]["relevance"]
     paths = [name for name in _names(held) if not name.startswith("_")]
     paths += [f"{inner}.{name}" for inner in ("metadata", "meta") for name in known]
     yield from (path for path in paths if path not in others and _is_grade(value_at(held, path)))
@@ -628,7 +628,7 @@ def _rises(numbers: Sequence[Any]) -> bool | None:
 
 def _by_names(held: object, kind: Kind) -> Shape:
     """Return the shape of a result whose parts have names that tables have too, or ``id``; those that it has."""
-    names = names_of(kind)
+    names = COLUMN_NAMES[kind]
     ids = () if is_id(held) else (*names["doc_id"], "id")  # text has methods of such names
     one_id = next((name for name in ids if is_id(_member(held, name))), "")
     # the score of a result is no relevance

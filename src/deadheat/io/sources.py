@@ -24,12 +24,12 @@ from deadheat.errors import (
     DataError,
     DuplicateError,
     FileFormatError,
-    MissingDependencyError,
     Plain,
     SourceTypeError,
     SwappedFilesError,
     counted,
     did_you_mean,
+    package,
     shown,
     three,
 )
@@ -84,8 +84,10 @@ def read_object(source: object, kind: Kind, where: str, given: Mapping[str, str]
     SourceTypeError
         The object holds the other kind, or several tables; or another function takes it; or nothing is known of it.
     """
-    recognisers = (_of_spark, _of_mapping, _of_deadheat, _of_data_set, _of_ranx)
-    found = (recognise(source, kind, where, given) for recognise in recognisers)
+    found = (
+        recognise(source, kind, where, given)
+        for recognise in (_of_spark, _of_mapping, _of_deadheat, _of_data_set, _of_ranx)
+    )
     return next((one for one in found if one is not None), None) or _of_frame(source, kind, where, given)
 
 
@@ -140,14 +142,9 @@ def _of_data_set(source: Any, kind: Kind, where: str, given: Mapping[str, str]) 
     """Read a data set of ir_datasets, or its name; its tuples have names too."""
     if in_catalogue(source):
         where = source
+        data_sets = package("ir_datasets", f"{source} needs the package ir_datasets", "ir-datasets")
         try:
-            import ir_datasets  # optional, and slow to import
-        except ImportError:
-            raise MissingDependencyError(
-                f"{source} needs the package ir_datasets", hint='pip install "deadheat[ir-datasets]"'
-            ) from None
-        try:
-            source = ir_datasets.load(source.removeprefix(CATALOGUE))
+            source = data_sets.load(source.removeprefix(CATALOGUE))
         except KeyError:
             raise DataError(
                 "ir_datasets has no data set of this name",
@@ -508,7 +505,9 @@ def _read_quepid(held: Document, where: str) -> Found:
         ratings = part(query, "ratings", (dict, list), f"queries[{n}]", where)
         if isinstance(ratings, list):
             kinds: dict[str, tuple[type, ...]] = {"doc_id": (str, int), "rating": (object,)}
-            each = [[part(one, key, kinds[key], f"{place}[{m}]", where) for key in kinds] for m, one in enumerate(ratings)]
+            each = [
+                [part(one, key, kinds[key], f"{place}[{m}]", where) for key in kinds] for m, one in enumerate(ratings)
+            ]
         else:
             each = [*ratings.items()]
         found[text] = [(doc, rating) for doc, rating in each if rating is not None]

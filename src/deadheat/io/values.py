@@ -29,10 +29,10 @@ from deadheat.errors import (
     DataError,
     DuplicateError,
     MalformedRowError,
-    ParameterError,
     Plain,
     SourceTypeError,
     as_given,
+    check_choice,
     shown,
 )
 from deadheat.io.files import WithValue
@@ -183,11 +183,10 @@ def all_numbers(mapping: Nested, queries: Sequence[str], kind: Kind, where: str)
     """
     numbers, at = np.empty(sum(len(mapping[query]) for query in queries)), 0
     n_queries = 1 + PACKED * len(queries) // (len(numbers) + 1)
-    with _wrong_ones_named(mapping, queries, kind, where):
+    with _checked(numbers, mapping, queries, kind, where):
         for first in range(0, len(queries), n_queries):
             some = (mapping[query].values() for query in queries[first : first + n_queries])
             at = _pack([*chain.from_iterable(some)], numbers, at)
-    _check_doubtful(mapping, queries, kind, where, numbers)
     return numbers
 
 
@@ -238,7 +237,7 @@ def look_up(run: Nested, qrels: Nested, queries: Sequence[str], run_where: str, 
     retrieved = {query: run.get(query, {}) for query in queries}
     scores, at, bounds, judged_bounds = np.empty(sum(map(len, retrieved.values()))), 0, [0], [0]
     docs, relevance, own, some = list[str](), list[float](), list[float](), list[float]()
-    with _wrong_ones_named(retrieved, queries, "run", run_where):
+    with _checked(scores, retrieved, queries, "run", run_where):
         for query, documents in retrieved.items():
             judged = qrels[query]
             some += documents.values()
@@ -253,12 +252,10 @@ def look_up(run: Nested, qrels: Nested, queries: Sequence[str], run_where: str, 
             bounds.append(at + len(some))
             judged_bounds.append(len(docs))
         _pack(some, scores, at)
-    _check_doubtful(retrieved, queries, "run", run_where, scores)
     levels, found_scores = np.empty((2, len(docs)))
     _pack(own, found_scores, 0)
-    with _wrong_ones_named(qrels, queries, "qrels", qrels_where):
+    with _checked(levels, qrels, queries, "qrels", qrels_where):
         _pack(relevance, levels, 0)
-    _check_doubtful(qrels, queries, "qrels", qrels_where, levels)
     return LookedUp(scores, np.array(bounds), docs, levels, found_scores, np.array(judged_bounds))
 
 
@@ -283,8 +280,11 @@ def refuse_truths(mapping: Mapping[str, Mapping[str, Any]], where: str) -> None:
 
 
 @contextmanager
-def _wrong_ones_named(mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -> Iterator[None]:
-    """Raise for the first number that cannot be evaluated, where they cannot be packed."""
+def _checked(numbers: FloatArray, mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -> Iterator[None]:
+    """Raise for the first number that cannot be evaluated: that cannot be packed inside, or is doubtful afterwards.
+
+    Doubtful are NaN, infinity in qrels, and what may be an integer that was rounded.
+    """
     try:
         yield
     except (struct.error, TypeError, OverflowError):
@@ -292,10 +292,6 @@ def _wrong_ones_named(mapping: Nested, queries: Sequence[str], kind: Kind, where
             for doc, value in mapping[query].items():
                 check_number(kind, query, doc, value, where)
         raise
-
-
-def _check_doubtful(mapping: Nested, queries: Sequence[str], kind: Kind, where: str, numbers: FloatArray) -> None:
-    """Raise for the first number that is NaN, infinite in qrels, or an integer that was rounded."""
     if not len(numbers) or (numbers.min() > -LARGEST_INTEGER and numbers.max() < LARGEST_INTEGER):
         return
     is_doubtful, start = ~(np.abs(numbers) < LARGEST_INTEGER), 0
@@ -338,7 +334,7 @@ def normalized_keys(given: Mapping[Any, Any], form: str) -> dict[Any, Any]:
 def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> None:  # noqa: ANN401 - it may be anything
     """Raise if a value is not a number that can be evaluated."""
     place = f"{VALUE_COLUMN[kind]} of document {doc!r} for query {query!r}"
-    hint = None
+    is_grade = isinstance(value, str) and value[:1].isdigit()
     try:
         number = None if isinstance(value, str | bytes) else float(value)
     except (TypeError, ValueError):
@@ -347,8 +343,6 @@ def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> No
         number = float("inf")
     if number is None:
         msg = f"{place} is not a number: {value!r}"
-        if isinstance(value, str) and value[:1].isdigit():
-            hint = 'float(text.partition("/")[0]) reads grades such as "8" and "8/10"'
     elif np.isnan(number):
         msg = f"{place} is NaN"
     elif isinstance(value, Real | Decimal) and is_beyond(value) and (isinstance(value, _EXACT) or value != number):
@@ -357,6 +351,7 @@ def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> No
         msg = f"{place} is infinite: {value!r}"
     else:
         return
+    hint = 'float(text.partition("/")[0]) reads grades such as "8" and "8/10"' if is_grade else None
     raise DataError(msg, hint=hint, path=where)
 
 
@@ -433,8 +428,7 @@ def check_ids_of_row(query_id: str, doc_id: str, path: Path, line: int | None = 
 
 def check_comment(comment: str, path: Path, line: int) -> None:
     """Raise MalformedRowError for a control character in a comment: after some of them another row may follow."""
-    found = _FIND_CONTROL.search(comment.replace("\t", " ").rstrip("\r"))
-    if found:
+    if found := _FIND_CONTROL.search(comment.replace("\t", " ").rstrip("\r")):
         raise MalformedRowError(
             f"a comment contains the control character U+{ord(found[0]):04X}: {shown(comment)}",
             hint=LINE_ENDS,
@@ -486,8 +480,7 @@ def decimal(mark: str) -> AbstractContextManager[None]:
     >>> with dh.decimal(","):
     ...     pass  # dh.evaluate("qrels.csv", "run.csv")
     """
-    if mark not in MARKS:
-        raise ParameterError(argument="decimal", given=mark, allowed=MARKS)
+    check_choice("decimal", mark, MARKS)
     return WithValue(_given, mark)
 
 

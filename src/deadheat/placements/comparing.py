@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from deadheat.arrays import AnyArray, BoolArray, IntArray
-from deadheat.errors import MissingDependencyError, ParameterError, Plain
+from deadheat.errors import ParameterError, Plain, package
 
 BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # the bits of numbers that NumPy has no type for
 _OF_JAX = ("jax", "jaxlib")
@@ -105,15 +105,8 @@ def namespace(array: object) -> Any:  # noqa: ANN401 - a module, which the stand
     MissingDependencyError
         array-api-compat is not installed.
     """
-    try:
-        import array_api_compat  # only arrays on other devices need it
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"arrays of {_library(array)} on {device_of(array)} need the package array-api-compat",
-            hint='pip install "deadheat[dense]"',
-            python="or move them to main memory first",
-        ) from error
-    return array_api_compat.array_namespace(array)
+    what = f"arrays of {_library(array)} on {device_of(array)} need the package array-api-compat"
+    return package("array_api_compat", what, "dense").array_namespace(array)
 
 
 def library_of(array: object) -> Any:  # noqa: ANN401 - as above
@@ -150,8 +143,7 @@ def beside(xp: Any, some: AnyArray, like: Any) -> Any:  # noqa: ANN401 - a libra
         return some
     if xp.__name__.endswith("torch"):
         return xp.asarray(some, device=like.device)
-    device = None if _library(like) in _OF_JAX else like.device
-    return xp.asarray(some, device=device)
+    return xp.asarray(some, device=None if _library(like) in _OF_JAX else like.device)
 
 
 IN_CACHE = 1 << 17  # numbers of a piece of several rows in main memory

@@ -459,8 +459,7 @@ class OfDicts:
 
 def can_be_together(qrels: Qrels, runs: Sequence[Run]) -> bool:
     """Tell whether runs are of rows in memory and scores by one key, and judgments without subtopics."""
-    are_alike = all(type(run.rows) is MemoryRows and run.by_keys is None for run in runs)
-    return are_alike and qrels.subtopics is None
+    return qrels.subtopics is None and all(type(run.rows) is MemoryRows and run.by_keys is None for run in runs)
 
 
 class Together(Contiguous):

@@ -185,8 +185,7 @@ class _TileCounter:
         for tile in range(-(-len(self.tiles.document) // self.tiles.shape[1])):
             of_columns = self.tiles.of_columns(tile)
             for number, vectors in of_queries.items():
-                scores = self.tiles.scores(vectors, of_columns)
-                self._add_tile(number, tile, scores, own[number])
+                self._add_tile(number, tile, self.tiles.scores(vectors, of_columns), own[number])
 
     def _own(self, number: int, vectors: Array) -> AnyArray:
         """Return the scores of the judged documents of a tile's queries, from the tiles that they are in."""

@@ -170,8 +170,7 @@ class Shortened:
     def _placed(self) -> Placements:
         shorter = self._whole
         if self._depth is not None:
-            is_exact = self._ties == "expected"
-            ranked = None if is_exact else apply(self._whole, self._ties, self._rng, self._engine)
+            ranked = None if self._ties == "expected" else apply(self._whole, self._ties, self._rng, self._engine)
             shorter = truncate(shorter, self._depth, ranked, deepest=self._deepest)
         return condense(shorter) if self._judged_only else shorter
 

@@ -34,8 +34,7 @@ class Relational:
             counts = collect(
                 self._retrieved.group_by("query_id").agg(n_retrieved=nw.len(), top_score=nw.col("score").max())
             )
-            judged = self._judged.select("query_id").unique()
-            rows = ranked(self._retrieved.join(judged, on="query_id", how="semi"))
+            rows = ranked(self._retrieved.join(self._judged.select("query_id").unique(), on="query_id", how="semi"))
             return from_frames(self._qrels, self._run, counts, collect(find_judged(self._judged, rows)))
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:  # noqa: ARG002 - its rows have no order, so the rule is by id

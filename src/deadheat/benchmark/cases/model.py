@@ -31,7 +31,7 @@ from deadheat.errors import (
     shown,
 )
 from deadheat.io.files import readable
-from deadheat.io.kinds import CASES_KEYS, names_of
+from deadheat.io.kinds import CASES_KEYS, COLUMN_NAMES
 from deadheat.io.records import Records, Wanted, as_text, read_records
 
 LABELS = ("language", "difficulty", "category", "domain")
@@ -371,7 +371,7 @@ FIELDS = (
 )
 # Nearest first. A table of qrels may call its documents so too; but `doc_id` beside a text is no expected document.
 _EXPECTED = tuple(
-    name for name in names_of("qrels")["doc_id"] if name.startswith(("expected", "relevant", "reference", "ground"))
+    name for name in COLUMN_NAMES["qrels"]["doc_id"] if name.startswith(("expected", "relevant", "reference", "ground"))
 )
 _NAMES: dict[str, tuple[str, ...]] = {  # upper case and the marks between words do not count
     "case_id": ("query_id", "qid", "question_id"),

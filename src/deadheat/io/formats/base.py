@@ -10,7 +10,7 @@ import polars as pl
 from deadheat.arrays import FloatArray
 from deadheat.errors import ColumnError, counted, three
 from deadheat.io.files import Compression
-from deadheat.io.kinds import KEYS, SUBTOPIC, VALUE_COLUMN, Kind, check_column, names_that_are_no_scores
+from deadheat.io.kinds import KEYS, NO_SCORES, SUBTOPIC, VALUE_COLUMN, Kind, check_column
 from deadheat.io.results import ASSUMED
 
 FORMATS: "dict[str, Format]" = {}
@@ -94,7 +94,7 @@ def chosen_names(
     where : str or path
         For messages.
     """
-    others = names_that_are_no_scores() | set(given.values())
+    others = NO_SCORES | set(given.values())
     names = [name for name in numeric if name not in others] if asked is None else list(dict.fromkeys(asked))
     if not names:
         raise ColumnError(

@@ -144,8 +144,8 @@ def _parse(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
         return None  # one relevant document a row: few and small; or a name that stands for several columns
     schema = {name: pl.String if canonical in TEXTS else pl.Float64 for canonical, name in columns.items()}
     try:
-        found = {canonical: pl.col(name) for canonical, name in columns.items()}
-        frame = pl.scan_ndjson(data, schema=schema).select(**found).collect()
+        own = {canonical: pl.col(name) for canonical, name in columns.items()}
+        frame = pl.scan_ndjson(data, schema=schema).select(**own).collect()
     except (pl.exceptions.PolarsError, OSError):
         return None
     if not (holds_only_ids(frame) and are_plain(frame.to_series(-1))) or holds_controls(frame):
