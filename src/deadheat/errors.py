@@ -79,51 +79,33 @@ class Advice:
     when: str = ""
 
 
-@dataclass(frozen=True)
-class Words:
-    """How the parts of an error are worded.
-
-    Attributes
-    ----------
-    options : dict of str to str, optional
-        Options of a command, by the arguments that they are; None for a Python caller.
-    """
-
-    options: Mapping[str, str] | None = None
-
-    def argument(self, name: str, value: object = None) -> str:
-        """Name an argument or its option, with its value if it has one; what is no option keeps its Python name."""
-        if self.options is None or name not in self.options:
-            return name if value is None else f"{name}={as_given(value)}"
-        if isinstance(value, Mapping):
-            value = ",".join(f"{key}={one}" for key, one in value.items())
-        return self.options[name] if value is None else f"{self.options[name]} {value}"
-
-    def given(self, value: object, limit: int = LONGEST_GIVEN) -> str:
-        """Show what was given; several values of an option with commas between them, as they are typed."""
-        if self.options is not None and isinstance(value, list | tuple):
-            return ", ".join(map(as_given, value))
-        return as_given(value, limit)
-
-    def advice(self, advice: Advice, path: Path | None) -> str:
-        """Say what to do, about the file at `path` if there is one."""
-        if self.options is None:
-            named = self.argument(advice.argument, advice.value)
-            how = f"name the file {advice.endings}, or pass {named}" if advice.endings else f"give {named}"
-            return f"{advice.when}{how}"
-        name, value = advice.argument, advice.value
-        if name == "format":
-            name = FORMATS.get(advice.of, "from")
-        if isinstance(value, Mapping):  # columns, of one kind of files: the other may have other names
-            value = {f"{advice.of}." * bool(advice.of) + key: column for key, column in value.items()}
-        steps = [f"give {self.argument(name, value)}"] if name in self.options else []
-        if advice.endings:  # a stream has no name to change
-            is_stream = STREAM.fullmatch(str(path))
-            steps.insert(0, f"{'save it in a file that ends in' if is_stream else 'name the file'} {advice.endings}")
-        return f"{advice.when}{', or '.join(steps)}" if steps else ""
+Options: TypeAlias = Mapping[str, str] | None  # of a command, by the arguments that they are; None for a Python caller
 
 
-PYTHON = Words()
+def _named(options: Options, name: str, value: object = None) -> str:
+    """Name an argument or its option, with its value if it has one; what is no option keeps its Python name."""
+    if options is None or name not in options:
+        return name if value is None else f"{name}={as_given(value)}"
+    if isinstance(value, Mapping):
+        value = ",".join(f"{key}={one}" for key, one in value.items())
+    return options[name] if value is None else f"{options[name]} {value}"
+
+
+def _advised(options: Options, advice: Advice, path: Path | None) -> str:
+    """Say what to do, about the file at `path` if there is one."""
+    name, value = advice.argument, advice.value
+    if options is None:
+        named = _named(options, name, value)
+        return advice.when + (f"name the file {advice.endings}, or pass {named}" if advice.endings else f"give {named}")
+    if name == "format":
+        name = FORMATS.get(advice.of, "from")
+    if isinstance(value, Mapping):  # columns, of one kind of files: the other may have other names
+        value = {f"{advice.of}." * bool(advice.of) + key: column for key, column in value.items()}
+    steps = [f"give {_named(options, name, value)}"] if name in options else []
+    if advice.endings:  # a stream has no name to change
+        is_stream = STREAM.fullmatch(str(path))
+        steps.insert(0, f"{'save it in a file that ends in' if is_stream else 'name the file'} {advice.endings}")
+    return f"{advice.when}{', or '.join(steps)}" if steps else ""
 
 
 def as_given(value: object, limit: int = LONGEST_GIVEN) -> str:
@@ -334,26 +316,29 @@ class DeadheatError(Exception):
     def __str__(self) -> str:
         return self.told()
 
-    def told(self, words: Words = PYTHON, *, has_place: bool = True) -> str:
-        """Return the message, worded for Python or for the command line, with or without the path and line."""
+    def told(self, options: Options = None, *, has_place: bool = True) -> str:
+        """Return the message, worded for Python or with the options of a command, with or without path and line."""
         place = "" if self.path is None or not has_place else f"{printable(str(self.path))}:"
         place += f"{self.line}: " if place and self.line is not None else " " * bool(place)
         choices = () if isinstance(self.allowed, str | None) else tuple(self.allowed)
         allowed = f"one of {', '.join(map(repr, choices))}" if choices else str(self.allowed or "")
         if self.argument:
-            text = f"{words.argument(self.argument)} {self.problem or f'must be {allowed}'}"
+            text = f"{_named(options, self.argument)} {self.problem or f'must be {allowed}'}"
         else:
             text = ", ".join(filter(None, [self.problem, allowed and f"expected {allowed}"]))
         if self.beside:
-            text += f" with {', '.join(words.argument(*one) for one in self.beside.items())}"
-        if self.is_given:
-            text += f", got {words.given(self.given, self.longest_given)}"
-        hint = words.advice(self.hint, self.path) if isinstance(self.hint, Advice) else self.hint
+            text += f" with {', '.join(_named(options, *one) for one in self.beside.items())}"
+        if self.is_given:  # several values of an option are shown as they are typed
+            given = as_given(self.given, self.longest_given)
+            if options is not None and isinstance(self.given, list | tuple):
+                given = ", ".join(map(as_given, self.given))
+            text += f", got {given}"
+        hint = _advised(options, self.hint, self.path) if isinstance(self.hint, Advice) else self.hint
         hint = hint or (did_you_mean(self.given, choices) if choices else "")
         if hint:
             end = "." if hint[0].isupper() else ";" if self.is_given else ":"
             text = f"{text.removesuffix('.' * (end == '.'))}{end} {hint}"
-        return place + text + (f"; {self.python}" if self.python and words.options is None else "")
+        return place + text + (f"; {self.python}" if self.python and options is None else "")
 
 
 class DataError(DeadheatError, ValueError):
@@ -439,9 +424,9 @@ class MeasureError(ParameterError):
         super().__init__(problem, **parts)
         self.measure = measure
 
-    def told(self, words: Words = PYTHON, *, has_place: bool = True) -> str:
+    def told(self, options: Options = None, *, has_place: bool = True) -> str:
         """Return the message, with the name of the measure in front."""
-        text = super().told(words, has_place=has_place)
+        text = super().told(options, has_place=has_place)
         return text if self.measure is None else f"{self.measure}: {text}"
 
 

@@ -27,13 +27,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from deadheat.errors import (
-    PYTHON,
     DataError,
     DeadheatError,
     MeasureError,
     NothingJudgedWarning,
     SourceTypeError,
-    Words,
     did_you_mean,
     joined,
     on_terminal,
@@ -193,7 +191,7 @@ def error_message(error: DeadheatError, command: click.Command | None = None, *,
     if "measures" in options:
         options["measures"] = "-m"
     is_notation = isinstance(error, MeasureError)  # notations are Python's on the command line too
-    return error.told(PYTHON if is_notation else Words(options), has_place=has_place)
+    return error.told(None if is_notation else options, has_place=has_place)
 
 
 def _ending(error: BaseException, command: click.Command) -> BaseException:

@@ -302,7 +302,6 @@ def evaluation_of(
     name : str
     """
     placements = counted.placements()
-    lists = counted.lists and counted.lists.select(np.argsort(counted.query_ids))
     ranked = policies.apply(placements, conventions.ties, rng)
     return Evaluation(
         [score_of(measure, placements, ranked, conventions, None) for measure in measures],
@@ -311,7 +310,7 @@ def evaluation_of(
         conventions=conventions,
         placements=placements,
         qrels=Qrels.of_checked(counted.judgments(), "relevant"),
-        lists=lists,
+        lists=counted.lists and counted.lists.select(np.argsort(counted.query_ids)),
     )
 
 
@@ -597,6 +596,6 @@ def _state_of(
     if data is not None:
         found = Counted(**columns_of(data["queries"]), **columns_of(data["judged"]))
         if depth is not None:
-            places = columns_of(data["lists"]) | columns_of(data["documents"])
-            found = replace(found, lists=Lists(query_ids=found.query_ids, depth=depth, **places))
+            lists = {**columns_of(data["lists"]), **columns_of(data["documents"])}
+            found = replace(found, lists=Lists(query_ids=found.query_ids, depth=depth, **lists))
     return list(document["measures"]), Conventions(**document["conventions"]), document["numbered"], depth, found

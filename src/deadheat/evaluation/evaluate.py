@@ -566,8 +566,8 @@ def evaluate(
         assert judged is not None  # noqa: S101 - a piece has a run
         evaluations = evaluate_many(conventions, judged, runs, chosen, [rng] * len(runs), judge=labels)
         for (name, source), opened, (evaluation, _) in zip(piece, runs, evaluations, strict=True):
-            is_weighted = weights is not None or queries is not None
-            found[name] = evaluation.weighted(weights, queries) if is_weighted else evaluation
+            is_plain = weights is None and queries is None
+            found[name] = evaluation if is_plain else evaluation.weighted(weights, queries)
             warn({opened.where: found[name]}, judged, {opened.where: opened}, missing=missing)
             warn_of_one_table(found[name], given, source)
     return found if is_several else found[""]
@@ -579,8 +579,9 @@ def _evaluate_repeats(qrels: Source, repeats: Repeats, measures: Measures, optio
     own: Any = {**options, "missing": "empty" if missing == "skip" else missing, "weights": None, "queries": None}
     own["ascending"] = options["ascending"] and not repeats.is_ascending
     judgments = qrels if isinstance(qrels, Spans) else Qrels.of(qrels)
-    each = [evaluate(judgments, one, measures, **own) for one in repeats]
-    found = together(repeats.name, each, missing or Conventions.missing)
+    found = together(
+        repeats.name, [evaluate(judgments, one, measures, **own) for one in repeats], missing or Conventions.missing
+    )
     return found if weights is None and queries is None else found.weighted(weights, queries)
 
 
@@ -647,9 +648,9 @@ def keys_of(run: Source, then_by: Source | Sequence[Source] | None) -> list[Sour
         return keys
     schema = getattr(run, "collect_schema", None)  # of a lazy frame the columns alone are expensive
     columns = list(schema() if schema else getattr(run, "columns", ()))
-    named = [key for key in keys if isinstance(key, str) and key in columns]
-    own: dict[str, Source] = {key: Run(run, name=key, columns={"score": key}) for key in named}
-    return [own.get(key, key) if isinstance(key, str) else key for key in keys]
+    return [
+        Run(run, name=key, columns={"score": key}) if isinstance(key, str) and key in columns else key for key in keys
+    ]
 
 
 def load_evaluation(path: str | Path) -> Evaluation:
@@ -776,7 +777,6 @@ def difference_of(exact: Scores, traditional: Scores, rule: str) -> RuleDifferen
     """Return how far the values under a rule are from the exact ones of the same queries."""
     apart = np.abs(differences(exact, traditional))
     kept = apart[~np.isnan(apart)]
-    furthest = int(np.nanargmax(apart)) if len(kept) else 0
     return RuleDifference(
         exact.measure,
         rule,
@@ -785,7 +785,7 @@ def difference_of(exact: Scores, traditional: Scores, rule: str) -> RuleDifferen
         float(kept.mean()) if len(kept) else float("nan"),
         float(kept.max()) if len(kept) else float("nan"),
         float(kept.std(ddof=1)) if len(kept) > 1 else float("nan"),
-        str(exact.query_ids[furthest]) if len(kept) and kept.max() > 0 else "",
+        str(exact.query_ids[int(np.nanargmax(apart))]) if len(kept) and kept.max() > 0 else "",
         exact.std,
         traditional.std,
         exact.n_queries,

@@ -336,9 +336,8 @@ class Evaluation(Plottable, Shown):
             from deadheat.placements.lists import Lists  # few evaluations are asked for items
 
             lists = Lists.of_run(self.run, self.conventions.score_precision)
-        profile = import_module("deadheat.profile.items").profile_of  # profiles look at evaluations
-        options = {"n_items": n_items, "n_users": n_users, "head": head}
-        return profile(lists, popularity, cutoff, name=self.name, **options)
+        profile_of = import_module("deadheat.profile.items").profile_of  # profiles look at evaluations
+        return profile_of(lists, popularity, cutoff, name=self.name, n_items=n_items, n_users=n_users, head=head)
 
     def by(
         self, columns: str | Sequence[str], queries: Source, *, smallest: int = SMALLEST, pool_languages: bool = False
@@ -836,13 +835,12 @@ class Strata(Plottable, Shown, dict[Stratum, Evaluation]):
         if judge is not None and not keep.all():
             ids = np.unique(np.concatenate([one.judge.query_ids for one in map(self.get, strata) if one and one.judge]))
             scores = helped_by(self.whole.select(keep), judge.select(members(judge.query_ids, ids)))[measure]
-        micro = scores.mean
         found = {one: self[one][measure].mean for one in strata if is_assigned(one)}
         means = {one: mean for one, mean in found.items() if not np.isnan(mean)}
         if not means:
-            return micro, None, 0, None, None, None, None
+            return scores.mean, None, 0, None, None, None, None
         values = np.array(list(means.values()))
         variance = float(np.var(values)) if len(values) > 1 else float("nan")
         ends = (min(means, key=means.__getitem__), max(means, key=means.__getitem__))
         names = [", ".join(key for n, key in enumerate(keys_of(end)) if n != place) for end in ends]
-        return micro, float(values.mean()), len(values), variance, variance**0.5, *names
+        return scores.mean, float(values.mean()), len(values), variance, variance**0.5, *names

@@ -275,21 +275,52 @@ def method_of(method: str, measure: Measure, *, n_units: float, has_clusters: bo
     return method
 
 
+def _column_of(argument: str, given: object, queries: Source | None, example: str) -> Queries | None:
+    """Return the table of queries that has a column, if that is given; raise if a table or a column is missing."""
+    if isinstance(given, str):
+        if queries is None:
+            raise ParameterError(
+                "is a column of a table", argument=argument, given=given, hint=Advice("queries", "queries.csv")
+            )
+        return Queries.of(queries, [given])
+    if queries is not None:
+        raise ParameterError(
+            f"queries is the table that has the column of {argument.removesuffix('s')}s: name the column, as in"
+            f" {argument}={example!r}",
+            given=Plain("none" if given is None else type(given).__name__),
+        )
+    return None
+
+
 def cluster_codes(cluster: Cluster, queries: Source | None, query_ids: TextArray) -> IntArray | None:
     """Return the number of each query's cluster, of shape (n_queries,); None without clusters."""
-    if queries is not None and not isinstance(cluster, str):
-        raise ParameterError(
-            "queries is the table that has the column of clusters: name the column, as in cluster='document'",
-            given=Plain("none" if cluster is None else type(cluster).__name__),
-        )
+    table, ids = _column_of("cluster", cluster, queries, "document"), query_ids.tolist()
     if cluster is None:
         return None
-    labels = [_text(label) for label in _labels(cluster, queries, query_ids.tolist())]
-    lacking = [query for query, label in zip(query_ids.tolist(), labels, strict=True) if label is None]
-    if lacking:
+    found: list[object]
+    if table is not None:
+        found = list(table.column(str(cluster), ids))
+    elif isinstance(cluster, Mapping):
+        found = [cluster.get(query) for query in ids]
+    elif isinstance(cluster, Iterable):
+        found = list(cluster)
+    else:
+        raise ParameterError(
+            argument="cluster",
+            given=cluster,
+            allowed="a column of queries, a dict of query_id to cluster, or their labels",
+        )
+    if len(found) != len(ids):
+        raise ParameterError(
+            f"must have a label for each of the {counted(len(ids), 'query', 'queries')}",
+            argument="cluster",
+            given=len(found),
+        )
+    labels = list(map(_text, found))
+    if lacking := [query for query, label in zip(ids, labels, strict=True) if label is None]:
         problem = f"must name the cluster of every query; {len(lacking)} without one, such as {lacking[0]!r}"
-        if isinstance(cluster, str):
-            raise DataError(problem, argument="cluster", path=getattr(queries, "where", None))
+        if table is not None:
+            raise DataError(problem, argument="cluster", path=table.where)
         raise ParameterError(problem, argument="cluster")
     return np.unique(np.array(labels, np.str_), return_inverse=True)[1]
 
@@ -297,34 +328,8 @@ def cluster_codes(cluster: Cluster, queries: Source | None, query_ids: TextArray
 def _text(label: object) -> str | None:
     """Return a label as a table of queries has it: stripped; None for null, NaN and empty text."""
     is_nan = isinstance(label, float | np.floating) and bool(np.isnan(label))
-    if label is None or is_nan or type(label).__name__ in PANDAS_NULLS:
-        return None
-    return str(label).strip() or None
-
-
-def _labels(cluster: Cluster, queries: Source | None, query_ids: list[str]) -> list[object]:
-    if isinstance(cluster, str):
-        if queries is None:
-            raise ParameterError(
-                "is a column of a table", argument="cluster", given=cluster, hint=Advice("queries", "queries.csv")
-            )
-        return list(Queries.of(queries, [cluster]).column(cluster, query_ids))
-    if isinstance(cluster, Mapping):
-        return [cluster.get(query) for query in query_ids]
-    if not isinstance(cluster, Iterable):
-        raise ParameterError(
-            argument="cluster",
-            given=cluster,
-            allowed="a column of queries, a dict of query_id to cluster, or their labels",
-        )
-    labels = list(cluster)
-    if len(labels) != len(query_ids):
-        raise ParameterError(
-            f"must have a label for each of the {counted(len(query_ids), 'query', 'queries')}",
-            argument="cluster",
-            given=len(labels),
-        )
-    return labels
+    is_null = label is None or is_nan or type(label).__name__ in PANDAS_NULLS
+    return None if is_null else str(label).strip() or None
 
 
 # A column of the queries table, or a dict of query_id to a number from 0 on
@@ -349,22 +354,13 @@ def weights_of(weights: Weights | None, queries: Source | None, query_ids: TextA
     DataError
         A query has no weight, or one that is below 0 or no number; or all have 0.
     """
-    ids = query_ids.tolist()
-    if queries is not None and not isinstance(weights, str):
-        raise ParameterError(
-            "queries is the table that has the column of weights: name the column, as in weights='frequency'",
-            given=Plain("none" if weights is None else type(weights).__name__),
-        )
-    if isinstance(weights, str):
-        if queries is None:
-            raise ParameterError(
-                "is a column of a table", argument="weights", given=weights, hint=Advice("queries", "queries.csv")
-            )
-        table = Queries.of(queries, [weights])
+    table, ids = _column_of("weights", weights, queries, "frequency"), query_ids.tolist()
+    where = None if table is None else table.where
+    if table is not None:
         table.check_common(ids)
-        where, given = table.where, dict(zip(ids, table.column(weights, ids), strict=True))
+        given = dict(zip(ids, table.column(str(weights), ids), strict=True))
     elif isinstance(weights, Mapping):
-        where, given = None, {str(query): weight for query, weight in weights.items()}
+        given = {str(query): weight for query, weight in weights.items()}
     else:
         raise ParameterError(
             argument="weights", given=weights, allowed="a column of queries, or a dict of query_id to a number"
@@ -398,8 +394,7 @@ def heavy(query_ids: TextArray, weights: FloatArray | None) -> dict[str, float]:
     if weights is None or are_equal(weights):
         return {}
     shares = weights / weights.sum()
-    order = np.argsort(-shares, kind="stable")
-    return {str(query_ids[n]): float(shares[n]) for n in order if shares[n] > HEAVY}
+    return {str(query_ids[n]): float(shares[n]) for n in np.argsort(-shares, kind="stable") if shares[n] > HEAVY}
 
 
 def _number(given: object) -> float:

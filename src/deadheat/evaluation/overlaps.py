@@ -90,10 +90,16 @@ def table_of_overlaps(by_overlap: Mapping[float, Mapping[str, Evaluation]]) -> p
         for measure in next(iter(evaluations.values())).measures:
             scores = {name: one[measure.label] for name, one in evaluations.items()}
             sign = 1.0 if measure.higher_is_better else -1.0
-            means = {name: sign * one.mean for name, one in scores.items()}
-            for name, one in scores.items():
-                n_better = sum(own > means[name] + NOISE for own in means.values())
-                ends = {"tie_min": one.mean_tie_min, "tie_max": one.mean_tie_max}
-                of_row = {"overlap": float(overlap), "measure": measure.label, "system": name, "mean": one.mean}
-                rows.append({**of_row, **ends, "place": n_better + 1})
+            rows.extend(
+                {
+                    "overlap": float(overlap),
+                    "measure": measure.label,
+                    "system": name,
+                    "mean": one.mean,
+                    "tie_min": one.mean_tie_min,
+                    "tie_max": one.mean_tie_max,
+                    "place": 1 + sum(sign * other.mean > sign * one.mean + NOISE for other in scores.values()),
+                }
+                for name, one in scores.items()
+            )
     return pl.DataFrame(rows)

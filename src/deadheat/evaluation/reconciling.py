@@ -179,8 +179,8 @@ def rescore(
     parts: dict[str, Any] = {"origin": evaluation.origin, "known_depth": evaluation.known_depth}
     if isinstance(engine, Kept) and not engine.known["is_whole"].all():
         parts |= {"known_depth": engine.depth, "notes": (*found.notes, CUT.format(engine.depth))}
-    again = Evaluation(kept, **found.parts() | parts)
-    return again, {one.label: tuple(found.query_ids[which].tolist()) for one, which in unknown.items()}
+    queries = {one.label: tuple(found.query_ids[which].tolist()) for one, which in unknown.items()}
+    return Evaluation(kept, **found.parts() | parts), queries
 
 
 def _lacking(found: Evaluation, known: pl.DataFrame) -> dict[Measure, BoolArray]:

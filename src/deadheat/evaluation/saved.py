@@ -421,9 +421,9 @@ def _tables_of(placed: Placements) -> dict[str, object]:
         "ends_in_tie": placed.ends_in_tie,
         **({} if placed.top_score is None else {"top_score": placed.top_score}),
     }
-    beside = {"subtopics": placed.subtopics, "passages": placed.passages}
     return {
-        **{name: _packed(rows, name) for name, rows in beside.items() if rows is not None},
+        **({} if placed.subtopics is None else {"subtopics": _packed(placed.subtopics, "subtopics")}),
+        **({} if placed.passages is None else {"passages": _packed(placed.passages, "passages")}),
         "queries": packed(queries, {name: SCHEMAS["queries"][name] for name in queries}),
         "retrieved": _packed(placed, "retrieved"),
         "judged": packed({"query": placed.judged_query, "relevance": placed.judged_relevance}, SCHEMAS["judged"]),

@@ -336,11 +336,9 @@ def moment(
 ) -> FloatArray:
     """Return the mean of the pairwise sum by query, or its variance (`squares`)."""
     sums = pairwise.rank_sums(inside, weight, squares=squares)
-    if squares:
-        # A tie of equal documents has no variance, and no rounding error of one.
-        part = np.where(found.varied, pairwise.variance(found.patterns, sums, found.tied), 0.0)
-    else:
-        part = pairwise.mean(found.patterns, sums, found.tied)
+    part = (pairwise.variance if squares else pairwise.mean)(found.patterns, sums, found.tied)
+    if squares:  # a tie of equal documents has no variance, and no rounding error of one
+        part = np.where(found.varied, part, 0.0)
     return placements.by_query(part, found.query)
 
 

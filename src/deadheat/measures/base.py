@@ -412,8 +412,11 @@ class Measure(ABC, metaclass=MeasureType):
 
         The ideal ranking of all judged documents is the best one for most measures; one that also looks at how many
         are retrieved may prefer the first document alone, or the documents of its upper classes. There is no limit
-        where an unjudged document adds to the value, as to a number of retrieved documents.
+        where an unjudged document adds to the value, as to a number of retrieved documents, and none is known of a
+        measure that sees more than relevance and rank.
         """
+        if not self.can_list_orders(placements):
+            return np.full(placements.n_queries, np.nan)
         sign = 1.0 if self.higher_is_better else -1.0
 
         def best(keep: BoolArray, unjudged: int = 0) -> FloatArray:

@@ -90,11 +90,8 @@ class ERR(SumMeasure, CutMeasure):
         """Return the mean of each query's sum over all tie orders, or its variance (`squares`)."""
         groups, query, arrival = self._groups(placements)
         weights = 1 / np.arange(1.0, int(self.depth(placements).max(initial=1)) + 1)
-        if squares:
-            part = arrival**2 * cascade.variance(groups, weights=weights)
-        else:
-            part = arrival * cascade.mean(groups, weights=weights)
-        return placements.by_query(part, query) * self.has_relevant(placements)
+        part = (cascade.variance if squares else cascade.mean)(groups, weights=weights)
+        return placements.by_query(arrival ** (1 + squares) * part, query) * self.has_relevant(placements)
 
     @once("stop", "max_rel", "cutoff")
     def _groups(self, placements: Placements) -> tuple[cascade.Groups, IntArray, FloatArray]:
@@ -105,13 +102,7 @@ class ERR(SumMeasure, CutMeasure):
         other = stop != plain_stop
         place = np.concatenate(([0], np.cumsum(other)))
         listed = np.diff(np.append(place[starts], place[-1]))
-        columns = [
-            placements.query[starts],
-            placements.above[starts],
-            placements.tied[starts],
-            place[starts],
-            listed,
-        ]
+        columns = [*(of[starts] for of in (placements.query, placements.above, placements.tied, place)), listed]
         if plain_stop:  # documents that are not judged stop the reading too
             columns = _with_gaps(placements, columns)
         query, above, tied, start, listed = columns

@@ -4,7 +4,6 @@ Chunks may overlap, and each character counts once. A run of chunks held against
 without spans every document is one character, and a relevant one is a span.
 """
 
-import math
 import zlib
 from dataclasses import dataclass
 from typing import ClassVar
@@ -17,7 +16,7 @@ from deadheat.io.guarding import check_threads
 from deadheat.kernels.coverage import Pieces, Tie, Top, top_of
 from deadheat.kernels.segments import ratio
 from deadheat.measures.base import CutMeasure, JointMeasure, Number, once, parameter, parameters, register
-from deadheat.measures.orders import RULE_OF_THREE
+from deadheat.measures.orders import moments_of
 from deadheat.measures.top import REL
 from deadheat.placements.placements import Passages, Placements
 
@@ -102,14 +101,8 @@ class CoverageMeasure(CutMeasure):
         return self.text(placements).total > 0
 
     def can_list_orders(self, placements: Placements) -> bool:
-        """Whether there are no passages, in which documents of one relevance differ."""
+        """Whether there are no passages, in which documents of one relevance differ, depending on how they are cut."""
         return placements.passages is None
-
-    def reachable(self, placements: Placements) -> FloatArray:
-        """Return the best value; NaN with passages, as it depends on how documents are cut."""
-        if placements.passages is None:
-            return super().reachable(placements)
-        return np.full(placements.n_queries, np.nan)
 
 
 @register(
@@ -190,15 +183,14 @@ class ShareMeasure(CoverageMeasure, JointMeasure):
         mean = self.share(sure, total)
         found = np.stack([mean, np.zeros_like(mean), np.zeros_like(mean), mean, mean])
         for tie in self.top(placements).ties:
-            code = tie.query
-            taken = tie.subsets(zlib.crc32(placements.query_ids[code].encode()))
-            values = self.share(sure[:, [code]] + tie.amounts(taken), total[code])
-            variance = float(values.var(ddof=0 if tie.is_listed else 1))
-            error = 0.0 if tie.is_listed else math.sqrt(variance / len(values))
-            if not tie.is_listed and values.min() == values.max():
-                error = RULE_OF_THREE / len(values) * float(np.ptp(self._range(tie, sure[:, code], total[code])))
-            found[:, code] = values.mean(), variance, error, values.min(), values.max()
+            seed = zlib.crc32(placements.query_ids[tie.query].encode())
+            found[:, tie.query] = self._of_tie(tie, sure[:, tie.query], total[tie.query], seed)
         return tuple(found)
+
+    def _of_tie(self, tie: Tie, sure: FloatArray, total: float, seed: int) -> tuple[float, ...]:
+        """Return the five numbers of a query whose top k goes through a tie, given what is in it in every order."""
+        values = self.share(sure[:, None] + tie.amounts(tie.subsets(seed)), total)
+        return moments_of(values, is_listed=tie.is_listed, off=lambda _: float(np.ptp(self._range(tie, sure, total))))
 
     def _sure(self, placements: Placements) -> FloatArray:
         """Return the amounts of each query that are in the top k in every order, of shape (3, n_queries)."""

@@ -136,12 +136,6 @@ class TopicMeasure(MeanMeasure):
         """Tell which queries have a document relevant to a subtopic."""
         return self.topics(placements).n_topics > 0
 
-    def reachable(self, placements: Placements) -> FloatArray:
-        """Return the best value; NaN with subtopics, as the best list would take too long to find."""
-        if placements.subtopics is None:
-            return super().reachable(placements)
-        return np.full(placements.n_queries, np.nan)
-
     def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Compute mean, variance, the error of a sample's mean, minimum and maximum; relevance is sets of subtopics."""
         topics = self.topics(placements)

@@ -70,6 +70,24 @@ class Plan:
         return cls(ranking, ties, int(np.clip(MOST_RANKS // n_ranks, fewest, most)), is_listed=False)
 
 
+def moments_of(values: FloatArray, *, is_listed: bool, off: Callable[[float], float]) -> tuple[float, ...]:
+    """Return mean, variance, the error of the mean, minimum and maximum of the values of all orders, or drawn ones.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_orders,)
+    is_listed : bool
+        Whether these are all, so that the mean has no error.
+    off : callable
+        Returns how far from the mean others could be, which counts where all drawn ones agree.
+    """
+    mean, variance = float(values.mean()), float(values.var(ddof=0 if is_listed else 1))
+    error = 0.0 if is_listed else math.sqrt(variance / len(values))
+    if not is_listed and values.min() == values.max() and math.isfinite(furthest := off(mean)):
+        error = RULE_OF_THREE / len(values) * furthest
+    return mean, variance, error, float(values.min()), float(values.max())
+
+
 @parameters
 class OrdersMeasure(JointMeasure):
     """A measure that can be computed on the orders of a query's ties: on all if they are few, else on a sample.
@@ -150,15 +168,12 @@ class OrdersMeasure(JointMeasure):
                 stacklevel=2,
             )
 
-    def _of_query(self, placements: Placements, query: int, plan: Plan) -> tuple[float, float, float, float, float]:
+    def _of_query(self, placements: Placements, query: int, plan: Plan) -> tuple[float, ...]:
         seed = zlib.crc32(placements.query_ids[query].encode())
         found = orders.listed(plan.ranking, plan.ties) if plan.is_listed else self.drawn(plan, seed)
         values = np.concatenate([self.of_rankings(rows, placements, query) for rows in found])
-        mean, variance = float(values.mean()), float(values.var(ddof=0 if plan.is_listed else 1))
-        error = 0.0 if plan.is_listed else math.sqrt(variance / len(values))
-        if not plan.is_listed and values.min() == values.max() and all(map(math.isfinite, self.range)):
-            error = RULE_OF_THREE / len(values) * max(self.range[1] - mean, mean - self.range[0])
-        return mean, variance, error, float(values.min()), float(values.max())
+        lowest, highest = self.range
+        return moments_of(values, is_listed=plan.is_listed, off=lambda mean: max(highest - mean, mean - lowest))
 
     def drawn(self, plan: Plan, seed: int) -> Iterator[FloatArray]:
         """Draw orders of a query, in matrices of shape (n_orders, n_ranks)."""

@@ -178,10 +178,6 @@ class GAUC(AUC):
         """Return False: the value of a query has the weights of all in it."""
         return False
 
-    def reachable(self, placements: Placements) -> FloatArray:
-        """Return NaN: what one list retrieves changes the weights of all."""
-        return np.full(placements.n_queries, np.nan)
-
     def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Compute mean and variance over all tie orders."""
         mean, variance, n_relevant, n_others = super().find_moments(placements)
