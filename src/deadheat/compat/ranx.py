@@ -153,12 +153,11 @@ def evaluate(  # noqa: PLR0917 - ranx's order of arguments
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     if not make_comparable and judged.keys() != retrieved.keys():
         raise _different_queries(judged, retrieved)
-    evaluator, factors = _evaluator(judged, names, tie_policy(ties, "input"))
     whole = {query: retrieved.get(query, {}) for query in sorted(judged)}
-    found = evaluator.by_query(whole)
+    found = _evaluator(judged, names, tie_policy(ties, "input")).by_query(whole)
     values = {
         name: factor * np.array([found[query][name] if query in found else 0.0 for query in whole])
-        for name, factor in factors.items()
+        for name, (_, factor) in _metrics(judged, names).items()
     }
     results = {name: _summary(own, mean=return_mean, std=return_std) for name, own in values.items()}
     if save_results_in_run and hasattr(run, "mean_scores"):
@@ -178,7 +177,7 @@ def beside(theirs: Callable[..., Any]) -> Callable[..., Any]:
         if is_chosen():
             return evaluate(qrels, run, metrics, *options, **named)
         found = theirs(qrels, run, metrics, *options, **named)
-        TALLY.add(lambda: ([_evaluator(_dicts(qrels, "qrels"), metrics)[0]], _dicts(run, "run")))
+        TALLY.add(lambda: ([_evaluator(_dicts(qrels, "qrels"), metrics)], _dicts(run, "run")))
         return found
 
     return own
@@ -190,14 +189,10 @@ def _metrics(qrels: Dicts, metrics: str | Sequence[str]) -> dict[str, tuple[Meas
     return {name: metric_of(name, levels) for name in ([metrics] if isinstance(metrics, str) else metrics)}
 
 
-def _evaluator(
-    qrels: Dicts, metrics: str | Sequence[str], ties: str = "input"
-) -> tuple[Evaluator[str], dict[str, float]]:
-    """Return what computes metrics, and the constants that their values are multiplied by."""
-    chosen = _metrics(qrels, metrics)
-    measures = {name: measure for name, (measure, _) in chosen.items()}
-    factors = {name: factor for name, (_, factor) in chosen.items()}
-    return Evaluator(qrels, measures, ties=ties, judged_only=False), factors
+def _evaluator(qrels: Dicts, metrics: str | Sequence[str], ties: str = "input") -> Evaluator[str]:
+    """Return what computes metrics, without the constants that their values are multiplied by."""
+    measures = {name: measure for name, (measure, _) in _metrics(qrels, metrics).items()}
+    return Evaluator(qrels, measures, ties=ties, judged_only=False)
 
 
 def _summary(values: FloatArray, *, mean: bool, std: bool) -> Any:  # noqa: ANN401 - as `evaluate` returns it

@@ -202,9 +202,9 @@ def requested(measures: Iterable[str], version: int = 9) -> dict[str, list[str]]
 
 def _unknown(given: str, name: str, version: int) -> UnknownMeasureError:
     names = [*NICKNAMES, *known(version)]
-    if name in MEASURES and MEASURES[name].since > version:
-        newer = MEASURES[name].since
-        return UnknownMeasureError(f"trec_eval {version} has no measure {name!r}", hint=f"trec_eval {newer} has it")
+    if name in MEASURES:
+        hint = f"trec_eval {MEASURES[name].since} has it"
+        return UnknownMeasureError(f"trec_eval {version} has no measure {name!r}", hint=hint)
     if "prefs" in name or name.endswith(("_jg", "_avgjg")):
         return UnknownMeasureError(
             f"deadheat does not compute {name!r} of trec_eval", hint=f"here are {', '.join(names)}"
@@ -389,12 +389,13 @@ def trec_eval(
     P_1                    all 0.0000
     P_2                    all 0.5000
     """
-    placements = _placed(qrels, run, options)
-    levels = np.unique(placements.judged_relevance).tolist()
+    placements = ranked = _placed(qrels, run, options)
+    levels, missing = np.unique(placements.judged_relevance).tolist(), placements.missing
     chosen = columns(measures, options.level, options.version, n_documents=options.n_documents, levels=levels)
-    missing = placements.missing
-    shorter = placements if options.depth is None else truncate(placements, options.depth)
-    ranked = condense(shorter) if options.judged_only else shorter
+    if options.depth is not None:
+        ranked = truncate(ranked, options.depth)
+    if options.judged_only:
+        ranked = condense(ranked)
     values = {one.name: _values(one, one.measure, ranked, missing) for one in chosen if one.measure is not None}
     if note is not None and options.ties == "expected" and (estimated := _estimated(chosen, ranked)):
         note(f"estimated: {estimated}")
@@ -444,34 +445,30 @@ def _values(one: PrintedValue, measure: Measure, placements: Placements, missing
 def _by_query(
     chosen: Sequence[PrintedValue], placements: Placements, values: Mapping[str, FloatArray], is_shown: BoolArray
 ) -> Iterator[str]:
-    of_text = [one for one in chosen if one.measure is None and one.of.has_queries]
-    texts = {one.name: _relevance_texts(placements, int(float(one.parameters[0]))) for one in of_text}
-    shown = [one for one in chosen if one.of.has_queries]
-    listed = {name: own.tolist() for name, own in values.items()}
-    for number, query in enumerate(placements.query_ids.tolist()):
-        if is_shown[number]:
-            for one in shown:
-                value = (
-                    f"'{texts[one.name][number]}'" if one.measure is None else _number(one, listed[one.name][number])
-                )
-                yield _line(one.name, printable(query), value)
+    shown = {
+        one.name: _relevance_texts(placements, int(float(one.parameters[0])))
+        if one.measure is None
+        else [_number(one, value) for value in values[one.name].tolist()]
+        for one in chosen
+        if one.of.has_queries
+    }
+    for topic in np.flatnonzero(is_shown).tolist():
+        for name, texts in shown.items():
+            yield _line(name, printable(placements.query_ids[topic]), texts[topic])
 
 
 def _summary(
     chosen: Sequence[PrintedValue], values: Mapping[str, FloatArray], tag: str, n_relevant: int | None
 ) -> Iterator[str]:
-    for one in chosen:
-        if not one.of.has_summary:
-            continue
-        if one.measure is None:
-            yield _line(one.name, "all", printable(tag))
-            continue
-        total = float(sum(values[one.name].tolist()))
-        if one.name == "num_rel" and n_relevant is not None:
-            total = n_relevant  # with -c trec_eval counts all relevance above 0, whatever -l says
-        mean = total / len(values[one.name])
-        value = total if one.of.printed == "count" else math.exp(mean) if one.of.is_geometric else mean
-        yield _line(one.name, "all", _number(one, value))
+    for one in (one for one in chosen if one.of.has_summary):
+        text = printable(tag)
+        if one.measure is not None:
+            total = float(sum(values[one.name].tolist()))
+            if one.name == "num_rel" and n_relevant is not None:
+                total = n_relevant  # with -c trec_eval counts all relevance above 0, whatever -l says
+            mean = total / len(values[one.name])
+            text = _number(one, total if one.of.printed == "count" else math.exp(mean) if one.of.is_geometric else mean)
+        yield _line(one.name, "all", text)
 
 
 def _number(one: PrintedValue, value: float) -> str:
@@ -483,7 +480,7 @@ def _line(name: str, query: str, value: str) -> str:
 
 
 def _relevance_texts(placements: Placements, size: int) -> list[str]:
-    """Return the relevance of the first documents of each list, one character for each."""
+    """Return the relevance of the first documents of each list, in quotes, one character for each."""
     texts = [[UNJUDGED] * min(size, n) for n in placements.n_retrieved.tolist()]
     rows = np.flatnonzero(placements.above < size)
     columns_of_rows = (placements.query, placements.above, placements.tied, placements.relevance)
@@ -491,4 +488,4 @@ def _relevance_texts(placements: Placements, size: int) -> list[str]:
         character = BELOW if relevance < 0 else BEYOND if relevance > 9 else str(int(relevance))
         own = texts[query]
         own[above : above + tied] = [character if tied == 1 else UNKNOWN] * len(own[above : above + tied])
-    return ["".join(own) for own in texts]
+    return [f"'{''.join(own)}'" for own in texts]

@@ -136,11 +136,11 @@ class Repeats(Sequence[Source]):
         if isinstance(run, Mapping):
             if set(map(type, run.values())) == {dict}:  # of queries, mostly: then no look at each
                 return run
-            are_tables = {
-                name: isinstance(one, str | Path) or hasattr(type(one), "columns") for name, one in run.items()
-            }
             each = {
-                name: cls.found_in(one, ascending=ascending) if are_tables[name] else one for name, one in run.items()
+                name: cls.found_in(one, ascending=ascending)
+                if isinstance(one, str | Path) or hasattr(type(one), "columns")
+                else one
+                for name, one in run.items()
             }
             return each if any(isinstance(one, cls) for one in each.values()) else run
         found = [] if isinstance(run, cls | DocumentTable) else runs_by_repeat(run, ascending=ascending)

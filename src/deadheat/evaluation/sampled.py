@@ -66,8 +66,7 @@ def sampled_scores(
         values, low, high = (mean if one is lists else _moments(measure, one, sampled)[0] for one in (ranked, *ends))
         values, mean, low, high = (sums_of(owner, one, users.n_queries) / size for one in (values, mean, low, high))
         std = np.sqrt(sums_of(owner, variance, users.n_queries)) / size
-        spread = TieSpread(measure, users)
-        has_relevant, reachable = spread.has_relevant, spread.reachable
+        whole = TieSpread(measure, users)
         name = f"{measure} ({sampled} sampled, {positives})"
         stored = StoredMeasure(notation=name, total=measure.total).called("", measure.label)
         of_all = TieSpread(stored, users)
@@ -76,10 +75,10 @@ def sampled_scores(
             std=np.minimum(std, (high - low) / 2),  # at most half the range (Popoviciu)
             extremes=(low, high),
             standard_error=np.zeros(users.n_queries),
-            has_relevant=has_relevant,
-            reachable=reachable,
+            has_relevant=whole.has_relevant,
+            reachable=whole.reachable,
         )
-        values = np.where(has_relevant, values, np.nan) if conventions.no_relevant == "skip" else values
+        values = np.where(whole.has_relevant, values, np.nan) if conventions.no_relevant == "skip" else values
         found.append(Scores(stored, users.query_ids, values, of_all))
     return found
 

@@ -131,9 +131,8 @@ def steps_of(
             "row": np.arange(len(placements.query)),
         },
         schema={"doc_id": pl.String, "above": pl.Int64, "tied": pl.Int64, "relevance": pl.Float64, "row": pl.Int64},
-    )
+    ).with_columns(score=pl.lit(None, pl.Float64))
     n_judged = rows.height
-    rows = rows.with_columns(score=pl.lit(None, pl.Float64))
     if own is not None and run is not None and run.by_keys is None:  # else the rank of others is not that of scores
         rows = _with_others(rows, before, own, ties)
     columns = _columns(measure, placements, reached, rows) if is_sum else {}

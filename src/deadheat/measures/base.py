@@ -169,10 +169,7 @@ class Call:
         given = [float(part) for part in match[2].split(",")] if match[2] else []
         if match[2] and ("_" in match[2] or not match[2].isascii()):
             raise ValueError  # Python reads 1_0 as 10
-        checks = self.forms[match[1]]
-        if len(given) != len(checks):
-            raise ValueError
-        return match[1], tuple(check(number) for check, number in zip(checks, given, strict=True))
+        return match[1], tuple(check(number) for check, number in zip(self.forms[match[1]], given, strict=True))
 
 
 class Gains(dict[float, float]):

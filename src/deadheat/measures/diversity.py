@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.errors import MeasureError
+from deadheat.errors import MeasureError, collected
 from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
 from deadheat.measures.base import CutMeasure, Number, parameter, parameters, register
@@ -85,24 +85,21 @@ def find_topics(placements: Placements, rel: float) -> Topics:
         raise MeasureError("judgments by subtopic need the ids of the documents, which are not at hand here")
     own = placements.subtopics
     kept = own.relevance >= rel
-    sets: dict[tuple[int, str], list[int]] = {}
-    for query, doc, topic in zip(own.query[kept].tolist(), own.doc_ids[kept], own.topic[kept].tolist(), strict=True):
-        sets.setdefault((query, doc), []).append(topic)
+    rows = zip(own.query[kept].tolist(), own.doc_ids[kept], own.topic[kept].tolist(), strict=True)
+    sets = collected(((query, doc), topic) for query, doc, topic in rows)
     known: dict[tuple[int, ...], int] = {(): 0}
     of_docs = {key: known.setdefault(tuple(sorted(topics)), len(known)) for key, topics in sets.items()}
     n_topics = int(own.topic.max(initial=0)) + 1
     member = np.zeros((len(known), n_topics), np.bool_)
     for topics, code in known.items():
         member[code, list(topics)] = True
-    judged: list[list[int]] = [[] for _ in range(placements.n_queries)]
-    for (query, _), code in sorted(of_docs.items(), key=lambda item: item[0], reverse=True):
-        judged[query].append(code)
-    found = [np.array(codes, np.int64) for codes in judged]
+    judged = collected((query, code) for (query, _), code in sorted(of_docs.items(), reverse=True))
+    found = [np.array(judged.get(query, []), np.int64) for query in range(placements.n_queries)]
     n_relevant = np.zeros((placements.n_queries, n_topics), np.int64)
     np.add.at(n_relevant, np.array([query for query, _ in of_docs], np.int64), member[[*of_docs.values()]])
-    codes, rows = np.zeros(len(placements.query), np.int64), np.flatnonzero(placements.relevance >= rel)
-    keys = zip(placements.query[rows].tolist(), placements.doc_ids[rows].tolist(), strict=True)
-    codes[rows] = [of_docs.get(key, 0) for key in keys]
+    codes, places = np.zeros(len(placements.query), np.int64), np.flatnonzero(placements.relevance >= rel)
+    keys = zip(placements.query[places].tolist(), placements.doc_ids[places].tolist(), strict=True)
+    codes[places] = [of_docs.get(key, 0) for key in keys]
     return Topics(codes, member, n_relevant, found)
 
 

@@ -337,8 +337,8 @@ def _rising(measure: Measure, placements: Placements, unjudged: Unjudged, top: f
             given=Plain(f"{scale or placements.max_relevance:g}"),
             hint=f"write {type(measure).__name__}(max_rel={top:g})",
         )
-    low, high = _labels(measure, top)
-    return tuple(measure.mean(labelled(placements, unjudged, label)) for label in (low, high))  # type: ignore[return-value]
+    ends = (measure.mean(labelled(placements, unjudged, label)) for label in _labels(measure, top))
+    return tuple(ends)  # type: ignore[return-value]  # of two labels
 
 
 def _labels(measure: Measure, top: float) -> tuple[float, float]:
