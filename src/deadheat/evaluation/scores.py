@@ -606,7 +606,7 @@ class Scores(InNotebooks):
 
     def _mean(self, values: FloatArray, kept: BoolArray | None = None) -> float:
         kept = ~np.isnan(values) if kept is None else kept
-        mean = weighting.mean(values[kept], self._weights_of(kept))
+        mean = weighting.mean(values[kept], None if self.weights is None else self.weights[kept])
         return math.exp(mean) if self.measure.geometric else mean
 
 

@@ -560,8 +560,9 @@ class SumMeasure(Measure):
 
     def near(self, placements: Placements) -> Placements:
         """Return the placements within its cutoff, which are few of many."""
-        depth = self.deepest
-        return placements if depth is None or len(placements.query) < MANY else placements.within(depth)
+        if len(placements.query) < MANY or self.deepest is None:
+            return placements
+        return placements.within(self.deepest)
 
     @abstractmethod
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
