@@ -74,13 +74,12 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     multi-judge measures (-R other than qrels), and -Z.
     """
     from deadheat.compat.evaluating import OF_TREC_EVAL, tie_policy
-    from deadheat.compat.trec_eval import TrecOptions, requested, trec_eval as lines_of
+    from deadheat.compat.trec_eval import requested, trec_eval as lines_of
     from deadheat.io.formats import tag_of
 
     del options["check_duplicates"]  # what is opened is checked
-    ties = tie_policy(options.pop("ties"), OF_TREC_EVAL)
-    chosen = TrecOptions(**options | {"version": int(options["version"]), "ties": ties})
-    wanted = requested(measures or ["official"], chosen.version)
+    options |= {"version": int(options["version"]), "ties": tie_policy(options["ties"], OF_TREC_EVAL)}
+    wanted = requested(measures or ["official"], options["version"])
     check_inputs([qrels, run])
     name, path = label(run), Path(run)
     if not path.is_file():  # a pipe is read twice: the tag of a run by itself
@@ -88,6 +87,7 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
             path = Path(kept(stream))
     judgments, retrieved = open_qrels(qrels), open_run(str(path), name)
     tag = tag_of(path) or retrieved.name
-    text = "\n".join(lines_of(judgments, retrieved, wanted, chosen, tag, note=lambda text: say(f"Note: {text}")))
+    lines = lines_of(judgments, retrieved, wanted, tag, **options, note=lambda text: say(f"Note: {text}"))
+    text = "\n".join(lines)
     if text:
         emit(text)

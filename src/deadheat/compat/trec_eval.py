@@ -319,12 +319,32 @@ KEPT = {"num_q", "num_rel"}  # values that a topic without results has too
 UNJUDGED, BELOW, BEYOND, UNKNOWN = "-", ".", ">", "?"  # in the place of a relevance; the last one inside a tie
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrecOptions:
-    """What trec_eval's options say.
+def trec_eval(
+    qrels: Qrels,
+    run: Run,
+    measures: Mapping[str, Sequence[str]],
+    tag: str,
+    *,
+    level: float = 1,
+    complete: bool = False,
+    has_queries: bool = False,
+    has_summary: bool = True,
+    judged_only: bool = False,
+    depth: int | None = None,
+    n_documents: int = 0,
+    version: int = 9,
+    ties: str = OF_TREC_EVAL,
+    note: Callable[[str], object] | None = None,
+) -> Iterator[str]:
+    """Yield the lines that trec_eval prints.
 
-    Attributes
+    Parameters
     ----------
+    qrels, run : Qrels, Run
+    measures : mapping of str to sequence of str
+        Parameters by measure, as `requested` returns them.
+    tag : str
+        Of the run.
     level : float, default 1
         Lowest relevance that counts as relevant (-l).
     complete : bool, default False
@@ -339,38 +359,6 @@ class TrecOptions:
         Documents in the collection (-N).
     version : {9, 10}, default 9
     ties : str, default "doc_id"
-    """
-
-    level: float = 1
-    complete: bool = False
-    has_queries: bool = False
-    has_summary: bool = True
-    judged_only: bool = False
-    depth: int | None = None
-    n_documents: int = 0
-    version: int = 9
-    ties: str = OF_TREC_EVAL
-
-
-def trec_eval(
-    qrels: Qrels,
-    run: Run,
-    measures: Mapping[str, Sequence[str]],
-    options: TrecOptions,
-    tag: str,
-    *,
-    note: Callable[[str], object] | None = None,
-) -> Iterator[str]:
-    """Yield the lines that trec_eval prints.
-
-    Parameters
-    ----------
-    qrels, run : Qrels, Run
-    measures : mapping of str to sequence of str
-        Parameters by measure, as `requested` returns them.
-    options : Options
-    tag : str
-        Of the run.
     note : callable, optional
         Is told of values that are means over drawn orders, as there are too many to count.
 
@@ -382,27 +370,27 @@ def trec_eval(
     Examples
     --------
     >>> qrels, run = Qrels({"q": {"a": 1}}), Run({"q": {"a": 0.5, "b": 0.5}})
-    >>> for line in trec_eval(qrels, run, {"map": [], "P": ["1", "2"], "runid": []}, TrecOptions(), "bm25"):
+    >>> for line in trec_eval(qrels, run, {"map": [], "P": ["1", "2"], "runid": []}, "bm25"):
     ...     print(line.expandtabs(1))
     runid                  all bm25
     map                    all 0.5000
     P_1                    all 0.0000
     P_2                    all 0.5000
     """
-    placements = ranked = _placed(qrels, run, options)
+    placements = ranked = _placed(qrels, run, complete=complete, version=version, ties=ties)
     levels, missing = np.unique(placements.judged_relevance).tolist(), placements.missing
-    chosen = columns(measures, options.level, options.version, n_documents=options.n_documents, levels=levels)
-    if options.depth is not None:
-        ranked = truncate(ranked, options.depth)
-    if options.judged_only:
+    chosen = columns(measures, level, version, n_documents=n_documents, levels=levels)
+    if depth is not None:
+        ranked = truncate(ranked, depth)
+    if judged_only:
         ranked = condense(ranked)
     values = {one.name: _values(one, one.measure, ranked, missing) for one in chosen if one.measure is not None}
-    if note is not None and options.ties == "expected" and (estimated := _estimated(chosen, ranked)):
+    if note is not None and ties == "expected" and (estimated := _estimated(chosen, ranked)):
         note(f"estimated: {estimated}")
-    if options.has_queries:
-        yield from _by_query(chosen, ranked, values, ~missing if options.version == 9 else np.ones_like(missing))
-    if options.has_summary:
-        n_relevant = int((placements.judged_relevance > 0).sum()) if options.complete else None
+    if has_queries:
+        yield from _by_query(chosen, ranked, values, ~missing if version == VERSIONS[0] else np.ones_like(missing))
+    if has_summary:
+        n_relevant = int((placements.judged_relevance > 0).sum()) if complete else None
         yield from _summary(chosen, values, tag, n_relevant)
 
 
@@ -417,15 +405,15 @@ def _estimated(chosen: Sequence[PrintedValue], placements: Placements) -> str:
     return f"{', '.join(drawn)}: orders of ties were drawn for up to {topics}, with a standard error of up to {error}"
 
 
-def _placed(qrels: Qrels, run: Run, options: TrecOptions) -> Placements:
+def _placed(qrels: Qrels, run: Run, *, complete: bool, version: int, ties: str) -> Placements:
     """Return the placements of the topics that count, after the tie policy."""
     # version 10 holds a score in 64 bits, earlier ones in 32; under the other policies all bits count
-    in_32_bits = options.ties == OF_TREC_EVAL and options.version < VERSIONS[1]
+    in_32_bits = ties == OF_TREC_EVAL and version < VERSIONS[1]
     engine = engine_of(qrels, run, "float32" if in_32_bits else None)
     placements = engine.place()
     missing = placements.missing
-    if not options.complete and missing.any():
-        if options.version > VERSIONS[0]:
+    if not complete and missing.any():
+        if version > VERSIONS[0]:
             lacking = placements.query_ids[missing].tolist()
             raise DataError(
                 f"{run.where} lacks {counted(len(lacking), 'topic')} of the qrels: {three([*map(repr, lacking)])};"
@@ -433,7 +421,7 @@ def _placed(qrels: Qrels, run: Run, options: TrecOptions) -> Placements:
                 hint="-c counts them with 0, and --like 9 leaves them out",
             )
         placements = placements.select(~missing)
-    return policies.apply(placements, options.ties, engine=engine)
+    return policies.apply(placements, ties, engine=engine)
 
 
 def _values(one: PrintedValue, measure: Measure, placements: Placements, missing: BoolArray) -> FloatArray:
