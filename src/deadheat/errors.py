@@ -168,17 +168,16 @@ def percentage(share: float, error: float = 0.0) -> str:
     return shown + (f" ± {100 * error:.{0 if error >= 0.1 else 1}f}%" if error >= 0.0005 else "")
 
 
-def three(ids: Sequence[str], between: str = ", ", *, all_in: str = "") -> str:
-    """Return up to four ids; of more the first three, how many others there are, and where all of them are.
+def three(ids: Sequence[str], between: str = ", ") -> str:
+    """Return up to four ids; of more the first three, and how many others there are.
 
     Examples
     --------
-    >>> three(["q1", "q2", "q3", "q4"]), three(list("abcdef"), all_in="--format json")
-    ('q1, q2, q3, q4', 'a, b, c and 3 more, all in --format json')
+    >>> three(["q1", "q2", "q3", "q4"]), three(list("abcdef"))
+    ('q1, q2, q3, q4', 'a, b, c and 3 more')
     """
-    if len(ids) <= MOST_NAMED:
-        return between.join(ids)
-    return f"{between.join(ids[:3])} and {len(ids) - 3:,} more" + (f", all in {all_in}" if all_in else "")
+    are_few = len(ids) <= MOST_NAMED
+    return between.join(ids) if are_few else f"{between.join(ids[:3])} and {len(ids) - 3:,} more"
 
 
 def in_brackets(names: Sequence[str], what: str = "", *, head: str = "") -> str:

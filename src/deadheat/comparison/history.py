@@ -35,7 +35,7 @@ from deadheat.evaluation.evaluate import evaluate_under, opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.reconciling import check_conventions, reconciled
-from deadheat.evaluation.saved import SavedSummary, is_saved, read_summary, stated
+from deadheat.evaluation.saved import SAVED, SavedSummary, is_saved, stated, summary_in
 from deadheat.evaluation.scores import PlacedBounds, Scores
 from deadheat.io.files import path_named
 from deadheat.io.guarding import phase
@@ -286,7 +286,7 @@ def _given(source: Any, notes: list[str]) -> Iterable[tuple[str, Any]]:  # noqa:
 
 def _step(file: str, given: Evaluation | str | Path, now: Origin) -> Step:
     if not isinstance(given, Evaluation):
-        return Step(**vars(read_summary(given)), file=file)
+        return Step(**vars(SAVED.read(given, summary_in)), file=file)
     return Step(
         given.name,
         given.qrels_hash,

@@ -128,8 +128,6 @@ class Scorings:
         Names of other columns that are not recognised, such as ``{"doc_id": "hit"}``.
     ascending : bool, default False
         Lower scores rank first.
-    format : str, optional
-        Format of the file, if its name does not say.
 
     Attributes
     ----------
@@ -151,7 +149,6 @@ class Scorings:
         *,
         names: Mapping[str, str] | None = None,
         ascending: bool = False,
-        format: str | None = None,  # noqa: A002 - the word that users look for
     ) -> None:
         if isinstance(source, DocumentTable):
             raise SourceTypeError(given=source, allowed="a path or a dataframe with one score a column")
@@ -161,9 +158,7 @@ class Scorings:
             path = file_in(path, "run")[0]
         self.where = str(path) if path else "the table"
         with guarded(self.where):
-            found = (
-                scan_columns(path, asked, given, format) if path else score_columns(source, asked, given, self.where)
-            )
+            found = scan_columns(path, asked, given) if path else score_columns(source, asked, given, self.where)
         if asked is None and len(found.scores) > MOST:
             raise ColumnError(
                 f"{len(found.scores):,} columns of scores are too many to evaluate all",
@@ -190,9 +185,9 @@ class Scorings:
             table.name, table.path, table.columns = self.where, self._path, {**self._given, "score": first}
         table.check_duplicates()
 
-    def run(self, name: str, scores: FloatArray | None = None) -> Run:
-        """Return one of the scorings as a run; `scores` are other ones of the same documents, such as rounded ones."""
-        frame = self.ids.select(KEYS).with_columns(score=pl.Series(self.scores[name] if scores is None else scores))
+    def run(self, name: str) -> Run:
+        """Return one of the scorings as a run."""
+        frame = self.ids.select(KEYS).with_columns(score=pl.Series(self.scores[name]))
         return Run.of_checked(frame, name).noted(self.notes)
 
 

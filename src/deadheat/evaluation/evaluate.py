@@ -673,9 +673,9 @@ def load_evaluation(path: str | Path) -> Evaluation:
     DataError
         The file is missing, damaged or changed, or was written by a newer deadheat.
     """
-    from deadheat.evaluation.saved import read  # few evaluations are loaded
+    from deadheat.evaluation.saved import SAVED, parts_in  # few evaluations are loaded
 
-    scores, parts = read(path)
+    scores, parts = SAVED.read(path, parts_in)
     return Evaluation(scores, **parts)
 
 
@@ -754,7 +754,6 @@ def evaluate_beside(
     check_rule(rule)
     if conventions.ties != "expected":
         raise ParameterError(argument="ties", given=conventions.ties, allowed="'expected' beside a rule")
-    policies.check_row_order(run, rule)
     ((exact, values),) = evaluate_many(conventions, qrels, [run], measures, rule=rule)
     return exact, traditional(exact, values, rule)
 

@@ -54,7 +54,7 @@ from deadheat.evaluation.intervals import (
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import UNJUDGED, Scores, intervals
 from deadheat.io.guarding import check_threads
-from deadheat.measures import MaxRel, Measure, parse_measure
+from deadheat.measures import Abstain, MaxRel, Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike, leveled
 from deadheat.placements.contiguous import kept
 from deadheat.placements.placements import Placements
@@ -289,9 +289,16 @@ class Evaluation(Plottable, Shown):
         >>> ev.abstention().select("threshold", "rate", "precision", "recall").rows()
         [(None, 0.0, None, 0.0), (0.3, 0.5, 1.0, 1.0), (0.9, 1.0, 0.5, 1.0)]
         """
-        from deadheat.evaluation.abstention import abstention_curve  # few evaluations are asked for it
-
-        return abstention_curve(self.placements, rel)
+        sides, tops = ("rate", "precision", "recall"), self.placements.top_score
+        rows = []
+        for threshold in (None, *([] if tops is None else np.unique(tops[~np.isnan(tops)]).tolist())):
+            values = [Abstain(of=side, threshold=threshold, rel=rel).mean(self.placements) for side in sides]
+            known = [one[~np.isnan(one)] for one in values]
+            counts = {"n_abstained": len(known[1]), "n_unanswerable": len(known[2]), "n_right": int(known[2].sum())}
+            means = {side: float(one.mean()) if len(one) else None for side, one in zip(sides, known, strict=True)}
+            rows.append({"threshold": threshold, **counts, **means})
+        numbers = dict.fromkeys(("threshold", *sides), pl.Float64)
+        return pl.DataFrame(rows, schema={name: numbers.get(name, pl.Int64) for name in rows[0]})
 
     def item_profile(
         self,

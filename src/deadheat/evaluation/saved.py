@@ -272,11 +272,6 @@ def is_saved(path: str | Path) -> bool:
     return path.suffix.lower() == SUFFIX and path.is_file() and SAVED.is_in(path)
 
 
-def read(path: str | Path) -> tuple[list[Scores], dict[str, Any]]:
-    """Return the scores of a saved evaluation, and the other arguments of `Evaluation`."""
-    return SAVED.read(path, _parts)
-
-
 @dataclass(frozen=True, eq=False)
 class SavedSummary:
     """What a history needs of a saved evaluation, of which it reads no more.
@@ -316,12 +311,8 @@ class SavedSummary:
     repeats: dict[str, Repeated | None] = field(repr=False)
 
 
-def read_summary(path: str | Path) -> SavedSummary:
+def summary_in(document: dict[str, Any]) -> SavedSummary:
     """Return what a history needs of a saved evaluation."""
-    return SAVED.read(path, _summarized)
-
-
-def _summarized(document: dict[str, Any]) -> SavedSummary:
     data = document["data"]
     means = {
         name: own | {one: _number(own[one]) for one in ("mean", "low", "high", "tie_min", "tie_max")}
@@ -466,7 +457,8 @@ def _packed(rows: Placements | Subtopics | Passages, table: str) -> str:
     return packed({name: [*rows.doc_ids] if name == "doc_id" else getattr(rows, name) for name in schema}, schema)
 
 
-def _parts(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
+def parts_in(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
+    """Return the scores of a saved evaluation, and the other arguments of `Evaluation`."""
     data, unjudged = document["data"], tuple(document["unjudged_queries"])
     no_relevant = document["conventions"]["no_relevant"]
     placements = _placements(data, unjudged)

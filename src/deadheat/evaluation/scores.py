@@ -643,11 +643,11 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
         )
         for one, n in zip(scores, n_clusters, strict=True)
     ]
-    low, high = np.empty((2, len(scores)))
+    ends = np.empty((2, len(scores)))
     for used, limits in dict.fromkeys(zip(methods, (one.measure.range for one in scores), strict=True)):
         own = [n for n, its in enumerate(methods) if its == used and scores[n].measure.range == limits]
         if used == PROPORTION:
-            low[own], high[own] = np.array(
+            ends[:, own] = np.array(
                 [stats.proportion_bounds(scores[n].total, scores[n].n_queries, options.confidence_level) for n in own]
             ).T
         else:
@@ -662,32 +662,29 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
                     limits=limits,
                     weights=None if weights is None else weights[:, own],
                 )
-                low[own], high[own] = np.clip(found, *limits) if used == "bootstrap-t" else found
-    reported, of_queries = (stats.standard_errors(each, cluster=codes, weights=weights) for each in (values, expected))
+                ends[:, own] = np.clip(found, *limits) if used == "bootstrap-t" else found
+    errors = np.array([stats.standard_errors(each, cluster=codes, weights=weights) for each in (values, expected)])
     for n, one in enumerate(scores):
         if one.repeats is not None:
             shared = shared_of(one.repeats.values[one.kept])
             mean = weighting.mean(one.values[one.kept], None if weights is None else weights[one.kept, n])
-            ends = widened(mean, (float(low[n]), float(high[n])), [shared], options.confidence_level)
-            low[n], high[n] = np.clip(ends, *one.measure.range)
-            for errors in (reported, of_queries):
-                errors[n] = math.hypot(errors[n], math.sqrt(shared.variance))
-    own = [n for n, one in enumerate(scores) if one.measure.geometric]
-    low[own], high[own] = np.exp(low[own]), np.exp(high[own])
-    for n, one in enumerate(scores):
+            wider = widened(mean, (float(ends[0, n]), float(ends[1, n])), [shared], options.confidence_level)
+            ends[:, n] = np.clip(wider, *one.measure.range)
+            errors[:, n] = [math.hypot(error, math.sqrt(shared.variance)) for error in errors[:, n]]
+        if one.measure.geometric:
+            ends[:, n] = np.exp(ends[:, n])
+            errors[:, n] *= one.mean  # to first order
         if one.filled is not None:  # two independent errors
             apart = np.subtract(one.fill_interval(options.confidence_level), one.mean)
-            off = np.hypot(apart, np.subtract((low[n], high[n]), one.mean))
-            low[n], high[n] = np.clip(one.mean + off * (-1, 1), *one.measure.range)
-    for errors in (reported, of_queries):
-        errors[own] *= [scores[n].mean for n in own]  # to first order
+            off = np.hypot(apart, ends[:, n] - one.mean)
+            ends[:, n] = np.clip(one.mean + off * (-1, 1), *one.measure.range)
     made = [
         Interval(
             one.human_mean,
-            float(low[n]),
-            float(high[n]),
-            float(reported[n]),
-            float(of_queries[n]),
+            float(ends[0, n]),
+            float(ends[1, n]),
+            float(errors[0, n]),
+            float(errors[1, n]),
             one.mean_tie_std,
             methods[n],
             options.confidence_level,

@@ -622,7 +622,6 @@ def register(
     range: tuple[float, float] | None = None,  # noqa: A002 - as `Measure` has it
     higher_is_better: bool | None = None,
     total: bool | None = None,
-    geometric: bool | None = None,
     only_total: bool | None = None,
     is_quality: bool | None = None,
     at: str | None = None,
@@ -633,12 +632,12 @@ def register(
     ----------
     title, formula, aliases, trec_eval, presets
         As `Measure` has them; those of the class that it is made from are not its own.
-    range, higher_is_better, total, geometric, only_total, is_quality, at : optional
+    range, higher_is_better, total, only_total, is_quality, at : optional
         As `Measure` has them, by default those of the class that it is made from.
     """
     own = {"title": title, "formula": formula, "aliases": aliases, "trec_eval": trec_eval, "presets": presets}
-    kinds: dict[str, object] = {"range": range, "higher_is_better": higher_is_better, "total": total, "at": at}
-    kinds |= {"geometric": geometric, "only_total": only_total, "is_quality": is_quality}
+    kinds: dict[str, object] = {"range": range, "higher_is_better": higher_is_better, "is_quality": is_quality}
+    kinds |= {"total": total, "only_total": only_total, "at": at}
 
     def registered(measure: M) -> M:
         for name, value in (own | {kind: value for kind, value in kinds.items() if value is not None}).items():
