@@ -221,8 +221,7 @@ def compare_files(
     if options.get("repeats") or options.get("spans"):
         evaluations = {}
         for judged, opened in open_pairs(qrels, named):
-            each = evaluate_many(conventions, judged, opened, measures)
-            for run, (evaluation, _) in zip(opened, each, strict=True):
+            for run, (evaluation, _) in zip(opened, evaluate_many(conventions, judged, opened, measures), strict=True):
                 evaluations[run.name], runs[run.name] = evaluation, run
         if options.get("repeats"):
             evaluations |= evaluate_repeats(open_qrels(qrels), options["repeats"], measures, conventions)
@@ -240,9 +239,15 @@ def compare_files(
         judgments = open_qrels(qrels)
         for piece in in_pieces(list(named.items()), lambda item: Path(item[1])):
             runs |= {name: open_run(path, name, keyed=name != alone) for name, path in piece}
-        judge = labels_of_judge(options.get("judge"))
         comparison = compare_under(
-            design, conventions, judgments, runs, measures, **clusters, check_duplicates=False, judge=judge
+            design,
+            conventions,
+            judgments,
+            runs,
+            measures,
+            **clusters,
+            check_duplicates=False,
+            judge=labels_of_judge(options.get("judge")),
         )
         for name, run in runs.items():
             warn_of_form(comparison.evaluations[name], judgments, run)

@@ -460,8 +460,9 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     by_judge = labels_of_judge(judge)
     with phase("evaluating runs", len(runs)) as advance:
         for judgments, opened in open_pairs(qrels, runs, form=form):
-            seeds = [seed] * len(opened)
-            each = evaluate_many(conventions, judgments, opened, measures, seeds, rule=rule, judge=by_judge)
+            each = evaluate_many(
+                conventions, judgments, opened, measures, [seed] * len(opened), rule=rule, judge=by_judge
+            )
             for run, (evaluation, values) in zip(opened, each, strict=True):
                 by_rule = traditional(evaluation, values, rule) if rule else None
                 unmatched = None

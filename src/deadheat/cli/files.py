@@ -465,8 +465,11 @@ output_option = click.option(
 def output_options(*parts: str, decimals: int = 4) -> Callable[[Any], Any]:
     """Return the options --format, --output and --digits; `decimals` is the default of text formats."""
     exact = "json and csv" if "rows" in parts else "json"
-    text = f"Decimals; default {decimals}, but all of them in {exact}."
-    digits = click.option("--digits", type=click.IntRange(0, MAX_DIGITS), help=text)
+    digits = click.option(
+        "--digits",
+        type=click.IntRange(0, MAX_DIGITS),
+        help=f"Decimals; default {decimals}, but all of them in {exact}.",
+    )
     return lambda command: format_option(*parts)(output_option(digits(command)))
 
 

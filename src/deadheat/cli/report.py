@@ -119,13 +119,14 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
         return
     inputs = [Input.of(role, path, _in_page(path, role)) for path, role in roles.items()]
     arguments = click.get_current_context().meta["arguments"]  # whose absolute paths are nobody's business
-    command = shlex.join(["deadheat", *(Path(one).name if Path(one).is_absolute() else one for one in arguments)])
     emit(
         page_of(
             subjects,
             title=options["title"] or "",
             inputs=inputs,
-            command=command,
+            command=shlex.join(
+                ["deadheat", *(Path(one).name if Path(one).is_absolute() else one for one in arguments)]
+            ),
             languages=languages,
             margin=margin,
             facts=facts,

@@ -146,13 +146,17 @@ def heat_map(found: Leaderboard) -> alt.LayerChart:
         .mark_rect()
     )
     best = int(np.nanargmax(np.nanmax(np.abs(apart), axis=0)))
-    notes = [
-        "blue: better than the mean of all models on the task; models by rank.",
-        left_out(len(names), len(found.models), "models"),
-        left_out(len(tasks), len(found.tasks), "tasks", "first"),
-    ]
-    title = f"{found.measure} of {counted(len(names), 'model')} differs most on {short(tasks[best])}"
-    return finished([cells], rows, height=row_height(len(rows)) * len(names), title=title, notes=notes)
+    return finished(
+        [cells],
+        rows,
+        height=row_height(len(rows)) * len(names),
+        title=f"{found.measure} of {counted(len(names), 'model')} differs most on {short(tasks[best])}",
+        notes=[
+            "blue: better than the mean of all models on the task; models by rank.",
+            left_out(len(names), len(found.models), "models"),
+            left_out(len(tasks), len(found.tasks), "tasks", "first"),
+        ],
+    )
 
 
 @figure("leaderboard", measures="all", place=40)
@@ -194,8 +198,13 @@ def without_task(found: Leaderboard) -> alt.LayerChart:
     )
     decides = found.deciding_task
     title = f"Without {short(decides)}, another model leads" if decides else "No single task decides which model leads"
-    notes = [f"models by the mean {found.measure}.", left_out(len(names), len(found.models), "models")]
-    return finished(lines(x, y, "label", names, ["mean"]), rows, height=240, title=title, notes=notes)
+    return finished(
+        lines(x, y, "label", names, ["mean"]),
+        rows,
+        height=240,
+        title=title,
+        notes=[f"models by the mean {found.measure}.", left_out(len(names), len(found.models), "models")],
+    )
 
 
 MOST_SYSTEMS = 60  # systems that a page has room for
@@ -254,12 +263,18 @@ def confusion(found: JudgeAgreement, *, judge: str | None = None) -> alt.LayerCh
         row_axis(grades).title("human grade"),
         tooltip=tips("label:N", "judge:N", "documents:Q", "share:Q"),
     )
-    scale = alt.Scale(domain=[0, 1], range=["#f7f7f7", BLUE])
-    colour = alt.Color("share:Q", scale=scale, title="share of the human grade", legend=alt.Legend(format="%"))
-    text = alt.condition("datum.share > 0.6", alt.value("white"), alt.value(BLACK))
+    colour = alt.Color(
+        "share:Q",
+        scale=alt.Scale(domain=[0, 1], range=["#f7f7f7", BLUE]),
+        title="share of the human grade",
+        legend=alt.Legend(format="%"),
+    )
     layers = [
         base.mark_rect().encode(colour),
-        base.mark_text().encode(alt.Text("documents:Q", format=","), color=text),
+        base.mark_text().encode(
+            alt.Text("documents:Q", format=","),
+            color=alt.condition("datum.share > 0.6", alt.value("white"), alt.value(BLACK)),
+        ),
     ]
     low, high = (number(end) for end in (own.kappa.low, own.kappa.high))
     title = f"{own.judge} gives {percentage(own.estimates['agreement'])} of documents the human grade"
@@ -369,9 +384,14 @@ def judge_bias(
     biases = [one.difference for one in own.biases]
     title = f"{own.judge} moves means by {signed(min(biases))} to {signed(max(biases))} {own.measure.label}"
     favoured = f"favoured: its bias exceeds that of the others by more than chance ({', '.join(own.favoured)})."
-    notes = [
-        f"line: {found[own.judge].confidence_level:.0%} interval, of each system by itself.",
-        favoured if own.favoured else "",
-        left_out(len(placed), len(own.systems)),
-    ]
-    return finished(layers, rows, height=row_height(len(rows)) * len(rows), title=title, notes=notes)
+    return finished(
+        layers,
+        rows,
+        height=row_height(len(rows)) * len(rows),
+        title=title,
+        notes=[
+            f"line: {found[own.judge].confidence_level:.0%} interval, of each system by itself.",
+            favoured if own.favoured else "",
+            left_out(len(placed), len(own.systems)),
+        ],
+    )

@@ -186,8 +186,9 @@ def precision_recall(
     first = {row["recall"]: row["mean"] for row in rows if row["system"] == rows[0]["system"]}
     ends = " and ".join(f"{number(first[level])} at recall {level:g}" for level in (0.0, 0.5))
     x = alt.X("recall:Q", title="recall", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(grid=False))
-    title = "interpolated precision, mean over queries"
-    return _with_bands(rows, n_systems, x, title, finding=f"interpolated precision {ends}")
+    return _with_bands(
+        rows, n_systems, x, "interpolated precision, mean over queries", finding=f"interpolated precision {ends}"
+    )
 
 
 def _curves(
@@ -240,8 +241,13 @@ def _with_bands(
 ) -> alt.LayerChart:
     """Draw a line for each system, with bands if there are few; the finding is about the first."""
     kept = list(dict.fromkeys(row["label"] for row in rows))
-    y = alt.Y("mean:Q", title=title, scale=alt.Scale(zero=False))
-    layers = lines(x, y, "label", kept, ["mean", "low", "high", "tie_min", "tie_max"])
+    layers = lines(
+        x,
+        alt.Y("mean:Q", title=title, scale=alt.Scale(zero=False)),
+        "label",
+        kept,
+        ["mean", "low", "high", "tie_min", "tie_max"],
+    )
     notes = [f"point: exact mean over tie orders; ranges and intervals are drawn for two systems, not {n_systems}."]
     if len(kept) <= MOST_BANDS:
         base = alt.Chart().encode(x, color=series("label", kept)[0])
@@ -256,8 +262,13 @@ def _with_bands(
         by = f"intervals by {three(list(methods))}" if methods else ""
         notes = marks(rows, "point: exact mean over tie orders", by)
     over = n_queries(*(row["n_queries"] for row in rows))
-    headline = f"{short(rows[0]['system'])}: {finding} ({over}){of_ties}"
-    return finished(layers, rows, height=240, title=headline, notes=[*notes, left_out(len(kept), n_systems)])
+    return finished(
+        layers,
+        rows,
+        height=240,
+        title=f"{short(rows[0]['system'])}: {finding} ({over}){of_ties}",
+        notes=[*notes, left_out(len(kept), n_systems)],
+    )
 
 
 def _apart(rows: Sequence[Record], n_systems: int, x: alt.X, title: str, against: str) -> alt.LayerChart:
@@ -266,12 +277,16 @@ def _apart(rows: Sequence[Record], n_systems: int, x: alt.X, title: str, against
     layers = lines(x, alt.Y("difference:Q", title=title), "label", kept, ["difference", "mean", "tie_min", "tie_max"])
     own = [row for row in rows if row["label"] == kept[0]]
     ends = " to ".join(f"{signed(row['difference'])} @{row['cutoff']:g}" for row in (own[0], own[-1]))
-    headline = f"{short(own[0]['system'])} differs from {short(against)} by {ends}"
-    notes = [
-        f"point: exact mean over tie orders, less that of {short(against)} ({n_queries(own[0]['n_queries'])}).",
-        left_out(len(kept), n_systems, "other systems"),
-    ]
-    return finished([zero_line(), *layers], rows, height=240, title=headline, notes=notes)
+    return finished(
+        [zero_line(), *layers],
+        rows,
+        height=240,
+        title=f"{short(own[0]['system'])} differs from {short(against)} by {ends}",
+        notes=[
+            f"point: exact mean over tie orders, less that of {short(against)} ({n_queries(own[0]['n_queries'])}).",
+            left_out(len(kept), n_systems, "other systems"),
+        ],
+    )
 
 
 @figure("languages", place=120)
@@ -447,18 +462,23 @@ def history(found: History, measure: MeasureLike | None = None) -> alt.LayerChar
     ]
     base = alt.Chart().encode(alt.X("step:Q", title="evaluation, in order of time", axis=alt.Axis(tickMinStep=1)))
     y = alt.Y("value:Q", title=f"{of}, mean over queries", scale=alt.Scale(zero=False))
-    tooltip = tips("when:N", "value:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q", "changed:N")
     layers = [
         base.mark_area(color=SKY, opacity=0.25).encode(alt.Y("low:Q"), alt.Y2("high")),
         base.mark_area(color=BAND, opacity=0.75).encode(alt.Y("tie_min:Q"), alt.Y2("tie_max")),
         base.mark_rule(color=GREY, strokeDash=[3, 3]).transform_filter("datum.changed != ''"),
         base.mark_line(color=BLUE, strokeWidth=1.8).encode(y),
         base.mark_point(color=BLUE, size=42, opacity=1).encode(
-            y, fill=alt.condition("datum.comparable", alt.value(BLUE), alt.value("white")), tooltip=tooltip
+            y,
+            fill=alt.condition("datum.comparable", alt.value(BLUE), alt.value("white")),
+            tooltip=tips("when:N", "value:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q", "changed:N"),
         ),
     ]
     pair, last = found.since[of][-1], found.steps[-1].means[of]["mean"]
     moved = "is not comparable with the step before" if pair is None else f"changed by {number(pair.difference)}"
-    title = f"{of} is {number(last)} and {moved} ({n_queries(found.steps[-1].means[of]['n_queries'])})"
-    note = "blue band: interval over queries; orange: range over tie orders; dashed rule: judgments changed."
-    return finished(layers, rows, height=240, title=title, notes=[note])
+    return finished(
+        layers,
+        rows,
+        height=240,
+        title=f"{of} is {number(last)} and {moved} ({n_queries(found.steps[-1].means[of]['n_queries'])})",
+        notes=["blue band: interval over queries; orange: range over tie orders; dashed rule: judgments changed."],
+    )

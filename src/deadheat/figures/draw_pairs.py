@@ -195,11 +195,18 @@ def differences(
     rows = _bars(queries, step, higher=of.higher_is_better)
     bar: dict[str, Any] = {}
     if len(rows) <= MOST_NAMED:
-        axis = alt.Axis(labelAngle=-90, labelLimit=70, labelFontSize=9, ticks=False)
-        x: alt.X = alt.X("label:N", sort=[row["label"] for row in rows], title="query", axis=axis)
+        x: alt.X = alt.X(
+            "label:N",
+            sort=[row["label"] for row in rows],
+            title="query",
+            axis=alt.Axis(labelAngle=-90, labelLimit=70, labelFontSize=9, ticks=False),
+        )
     else:
-        title = "queries, sorted by difference" + (f" (a bar is the mean of up to {step})" if step > 1 else "")
-        x = alt.X("place:Q", title=title, scale=alt.Scale(domain=[0, queries.height], nice=False))
+        x = alt.X(
+            "place:Q",
+            title="queries, sorted by difference" + (f" (a bar is the mean of up to {step})" if step > 1 else ""),
+            scale=alt.Scale(domain=[0, queries.height], nice=False),
+        )
         bar = {"width": max(0.6, 270 / len(rows))}
     y = quantity(alt.Y, f"difference in {of.label}")
     base = alt.Chart().encode(x=x, tooltip=tips("label:N", "difference:Q", "low:Q", "high:Q", "n_queries:Q"))
@@ -218,14 +225,19 @@ def differences(
     ]
     better, both = "up" if of.higher_is_better else "down", f"{short(pair.system)} - {short(pair.baseline)}"
     decided = f" Tie order decides who is better on {counted(n_open, 'query', 'queries')}." if n_open else ""
-    notes = [
-        f"bar: {both} (blue, {better}: the former is better); whisker: its range over tie orders.{decided}",
-        f"{n_queries(n_left_out)} without any difference, in any order of the ties, are left out."
-        if n_left_out
-        else "",
-        tested_by(comparison.design, len(comparison[of])),
-    ]
-    return finished(layers, rows, height=200, title=_who_is_better(of, every, pair), notes=notes)
+    return finished(
+        layers,
+        rows,
+        height=200,
+        title=_who_is_better(of, every, pair),
+        notes=[
+            f"bar: {both} (blue, {better}: the former is better); whisker: its range over tie orders.{decided}",
+            f"{n_queries(n_left_out)} without any difference, in any order of the ties, are left out."
+            if n_left_out
+            else "",
+            tested_by(comparison.design, len(comparison[of])),
+        ],
+    )
 
 
 def _bars(queries: pl.DataFrame, step: int, *, higher: bool) -> list[Record]:
@@ -308,13 +320,20 @@ def scatter(
     y = quantity(alt.Y, f"{of.label} of {short(pair.system)}", **limits)
     ends = alt.Chart(alt.InlineData(values=[{"x": low, "y": low}, {"x": high, "y": high}]))
     diagonal = ends.mark_line(color="#555", strokeDash=[4, 3], strokeWidth=1).encode(x("x"), y("y"))
-    colour = alt.ColorValue(**alt.condition("datum.is_open", alt.value(ORANGE), alt.value(BLUE)))
-    base = alt.Chart().encode(x("baseline"), y("system"), color=colour)
+    base = alt.Chart().encode(
+        x("baseline"),
+        y("system"),
+        color=alt.ColorValue(**alt.condition("datum.is_open", alt.value(ORANGE), alt.value(BLUE))),
+    )
     where = f"{'above' if of.higher_is_better else 'below'} the dashed line {short(pair.system)} is better"
     if n > MOST_POINTS:
         rows = _cells(queries)
-        scale = alt.Scale(type="sqrt", domain=[0, max(row["n_queries"] for row in rows)], range=[0, 260])
-        size = alt.Size("n_queries:Q", title="queries", scale=scale, legend=alt.Legend(format="d", tickCount=3))
+        size = alt.Size(
+            "n_queries:Q",
+            title="queries",
+            scale=alt.Scale(type="sqrt", domain=[0, max(row["n_queries"] for row in rows)], range=[0, 260]),
+            legend=alt.Legend(format="d", tickCount=3),
+        )
         tip = tips("n_queries:Q", "system:Q", "baseline:Q", "share_open:Q")
         layers = [
             diagonal,
@@ -336,12 +355,13 @@ def scatter(
         boxes = f"box: range over tie orders ({counted(n_boxes, 'query', 'queries')})"
         note = f"point: a query; {boxes}; orange and square: tie order decides who is better; {where}."
     n_open = int(queries["is_open"].sum())
-    title = (
-        f"{short(pair.system)} against {short(pair.baseline)} by {of.label}: tie order decides"
-        f" {f'{n_open:,}' if n_open else 'none'} of {n_queries(n)} ({p_text(pair.p_adjusted)})"
-    )
     return finished(
-        layers, rows, height=330, title=title, notes=[note, tested_by(comparison.design, len(comparison[of]))]
+        layers,
+        rows,
+        height=330,
+        title=f"{short(pair.system)} against {short(pair.baseline)} by {of.label}: tie order decides"
+        f" {f'{n_open:,}' if n_open else 'none'} of {n_queries(n)} ({p_text(pair.p_adjusted)})",
+        notes=[note, tested_by(comparison.design, len(comparison[of]))],
     )
 
 
@@ -357,8 +377,13 @@ def _box(n_boxes: int) -> alt.Chart:
 def _points(queries: pl.DataFrame) -> list[Record]:
     """Return a row for each query: both values with their ranges over tie orders."""
     has_range = pl.max_horizontal(pl.col(f"{who}_max") - pl.col(f"{who}_min") for who in ("system", "baseline")) > NOISE
-    label = pl.Series(labels(queries["query_id"].to_list()), dtype=pl.String)
-    return queries.select("query_id", *RANGES, "is_open", label=label, has_range=has_range).to_dicts()
+    return queries.select(
+        "query_id",
+        *RANGES,
+        "is_open",
+        label=pl.Series(labels(queries["query_id"].to_list()), dtype=pl.String),
+        has_range=has_range,
+    ).to_dicts()
 
 
 def _cells(queries: pl.DataFrame) -> list[Record]:
@@ -542,8 +567,12 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
             (alt.Y, "label", alt.Axis(labelLimit=130, **axis)),
         )
     )
-    largest = max(SMALL_LEAD, *(row["advantage"] or 0.0 for row in rows))
-    layers = _layers(alt.Chart().encode(x, y), largest, n_systems, f"lead in {of.label}")
+    layers = _layers(
+        alt.Chart().encode(x, y),
+        max(SMALL_LEAD, *(row["advantage"] or 0.0 for row in rows)),
+        n_systems,
+        f"lead in {of.label}",
+    )
     n_significant, n_open = (
         sum(getattr(pair, name) for pair in pairs.values()) for name in ("significant", "can_flip")
     )
@@ -553,15 +582,20 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
         f" tie order can reverse {f'{n_open:,} of them' if n_open else 'none'}"
     )
     baseline = comparison.design.baseline
-    notes = [
-        "Below the diagonal: how far the column's system leads the row's, and its p value (a star: significant).",
-        "Above it: probability, in percent, that random tie orders reverse the two.",
-        tested_by(comparison.design, len(pairs)),
-        "" if baseline is None else f"Compared against {short(baseline)} only.",
-        "The columns are in the order of the rows." if n_systems > MOST_COLUMNS else "",
-        left_out(n_systems, len(ranked)),
-    ]
-    return finished(layers, rows, height=size * n_systems, title=title, notes=notes).resolve_scale(color="independent")
+    return finished(
+        layers,
+        rows,
+        height=size * n_systems,
+        title=title,
+        notes=[
+            "Below the diagonal: how far the column's system leads the row's, and its p value (a star: significant).",
+            "Above it: probability, in percent, that random tie orders reverse the two.",
+            tested_by(comparison.design, len(pairs)),
+            "" if baseline is None else f"Compared against {short(baseline)} only.",
+            "The columns are in the order of the rows." if n_systems > MOST_COLUMNS else "",
+            left_out(n_systems, len(ranked)),
+        ],
+    ).resolve_scale(color="independent")
 
 
 def _layers(base: alt.Chart, largest: float, n_systems: int, title: str) -> list[alt.Chart]:
@@ -580,8 +614,9 @@ def _layers(base: alt.Chart, largest: float, n_systems: int, title: str) -> list
             scale=alt.Scale(domain=[0, most], range=colours, clamp=True, interpolate="rgb"),
             legend=alt.Legend(format=form, values=[0, most / 2, most], gradientLength=130, gradientThickness=9),
         )
-        is_dark = f"datum.{field} > {dark * most!r}"
-        of_text = alt.ColorValue(**alt.condition(is_dark, alt.value(ON_DARK), alt.value(ON_LIGHT)))
+        of_text = alt.ColorValue(
+            **alt.condition(f"datum.{field} > {dark * most!r}", alt.value(ON_DARK), alt.value(ON_LIGHT))
+        )
         layers.append(cells.mark_rect(stroke="#ccc", strokeWidth=0.5).encode(color=colour, tooltip=tip))
         layers.append(
             cells.mark_text(fontSize=size, lineBreak="\n", lineHeight=size + 2).encode(text="text:N", color=of_text)

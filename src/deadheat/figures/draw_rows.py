@@ -136,8 +136,13 @@ def forest(
         base.mark_point(fill=BLUE, opacity=1, size=size * 1.8, stroke="white", strokeWidth=0.7).encode(x("mean")),
     ]
     tick = f"tick: ties {BY_DOC_ID}" if by_doc_id else ""
-    notes = [*marks(rows, f"dot: mean ({ties_count_as(named(systems))})", tick), left_out(len(kept), len(found))]
-    return finished(layers, rows, height=len(rows) * size, title=_who_leads(found), notes=notes)
+    return finished(
+        layers,
+        rows,
+        height=len(rows) * size,
+        title=_who_leads(found),
+        notes=[*marks(rows, f"dot: mean ({ties_count_as(named(systems))})", tick), left_out(len(kept), len(found))],
+    )
 
 
 def _who_leads(found: Mapping[str, Scores]) -> str:
@@ -230,12 +235,17 @@ def ranks(
         f" it is best with probability {percentage(first['p_best'])} ({n})"
     )
     level = f"{comparison.design.confidence_level:.0%}"
-    notes = [
-        f"dot: rank; bar: {level} of the ranks over resampled queries and drawn tie orders.",
-        "Percentage: probability to be the best.",
-        left_out(len(kept), len(ranked)),
-    ]
-    return finished(layers, rows, height=len(rows) * size, title=title, notes=notes)
+    return finished(
+        layers,
+        rows,
+        height=len(rows) * size,
+        title=title,
+        notes=[
+            f"dot: rank; bar: {level} of the ranks over resampled queries and drawn tie orders.",
+            "Percentage: probability to be the best.",
+            left_out(len(kept), len(ranked)),
+        ],
+    )
 
 
 @lru_cache(maxsize=1)
@@ -300,24 +310,30 @@ def strata(
             )
         )
     x = quantity(alt.X, f"{of.label}, mean over queries ({better(of)})", zero=False)
-    tip = tips("system:N", "label:N", "n_queries:Q", "mean:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q")
-    layers = [
-        base.mark_bar(**OF_BAND, height=9).encode(x("tie_min"), alt.X2("tie_max")),
-        base.mark_rule(strokeWidth=1.6).encode(x("low"), alt.X2("high"), color=colour),
-        base.mark_point(filled=True, opacity=1, size=46, stroke="white", strokeWidth=0.6).encode(
-            x("mean"), color=colour, shape=shape, tooltip=tip
-        ),
-    ]
-    notes = [
-        *marks(rows, f"dot: mean ({ties_count_as(evaluations)})"),
-        f"The title is about strata of {first.smallest} queries and more."
-        if 0 < sum(row["n_queries"] < first.smallest for row in rows) < len(rows)
-        else "",
-        left_out(len(kept), len(found)),
-        left_out(len(drawn), len(order), "strata", "first"),
-    ]
     return finished(
-        layers, rows, height=max(20, 13 * len(kept) + 6) * len(drawn), title=_best_stratum(rows, of, first), notes=notes
+        [
+            base.mark_bar(**OF_BAND, height=9).encode(x("tie_min"), alt.X2("tie_max")),
+            base.mark_rule(strokeWidth=1.6).encode(x("low"), alt.X2("high"), color=colour),
+            base.mark_point(filled=True, opacity=1, size=46, stroke="white", strokeWidth=0.6).encode(
+                x("mean"),
+                color=colour,
+                shape=shape,
+                tooltip=tips(
+                    "system:N", "label:N", "n_queries:Q", "mean:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q"
+                ),
+            ),
+        ],
+        rows,
+        height=max(20, 13 * len(kept) + 6) * len(drawn),
+        title=_best_stratum(rows, of, first),
+        notes=[
+            *marks(rows, f"dot: mean ({ties_count_as(evaluations)})"),
+            f"The title is about strata of {first.smallest} queries and more."
+            if 0 < sum(row["n_queries"] < first.smallest for row in rows) < len(rows)
+            else "",
+            left_out(len(kept), len(found)),
+            left_out(len(drawn), len(order), "strata", "first"),
+        ],
     )
 
 

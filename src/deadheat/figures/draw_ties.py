@@ -123,14 +123,14 @@ def _against(table: pl.DataFrame, measure: MeasureLike | None, column: str, word
             f"Ties broken {rule}, change {of} of {n_moved:,} of {cases}, by {number(sizes.mean())} on average"
             f" ({signed(differences.mean())} in the mean); {r_text(found)} with the {words}"
         )
-    note = f"r: of the {words} with the size of the difference" + (f": {found.undefined}." if found.undefined else ".")
     return _points(
         own.select("run", x=column, y="difference"),
         x,
         quantity(alt.Y, f"difference in {of} from exact", zero=True)("y"),
         height=210,
         title=title,
-        note=note,
+        note=f"r: of the {words} with the size of the difference"
+        + (f": {found.undefined}." if found.undefined else "."),
     )
 
 
@@ -302,15 +302,23 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
 def _bins(differences: FloatArray, width: float) -> list[Record]:
     """Return bins of a width on both sides of zero, none if it is 0, and one for queries without a difference."""
     apart = differences[np.abs(differences) > NOISE]
-    n_equal = len(differences) - len(apart)
-    rows: list[Record] = [{"low": 0.0, "high": 0.0, "middle": 0.0, "n_queries": n_equal, "kind": "equal"}]
+    rows: list[Record] = [
+        {"low": 0.0, "high": 0.0, "middle": 0.0, "n_queries": len(differences) - len(apart), "kind": "equal"}
+    ]
     if not width:
         return rows
     codes = np.clip(np.floor(apart / width), -BINS, BINS - 1).astype(np.int64) + BINS
     for n, count in enumerate(np.bincount(codes, minlength=2 * BINS).tolist(), -BINS):
         # half a bin away from zero, to leave room for the bar of no difference
-        middle = (n + (1 if n >= 0 else 0)) * width
-        rows.append({"low": n * width, "high": (n + 1) * width, "middle": middle, "n_queries": count, "kind": "apart"})
+        rows.append(
+            {
+                "low": n * width,
+                "high": (n + 1) * width,
+                "middle": (n + (1 if n >= 0 else 0)) * width,
+                "n_queries": count,
+                "kind": "apart",
+            }
+        )
     return sorted(rows, key=lambda row: row["middle"])
 
 

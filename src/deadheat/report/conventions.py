@@ -293,8 +293,12 @@ def made_under(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
             " the value by human labels of all these documents; by the judge: share of ranks that only it labelled"
         )
         yield Fact("unjudged", "judge", "filled", text)
-        if_judged = f"if each document that humans left out had any relevance, 0 to {highest}"
-        yield Fact("unjudged_max_rel", top, "if judged", if_judged)
+        yield Fact(
+            "unjudged_max_rel",
+            top,
+            "if judged",
+            f"if each document that humans left out had any relevance, 0 to {highest}",
+        )
     elif conventions.unjudged == "zero" and any(scores.unjudged for one in evaluations for scores in one):
         yield Fact("unjudged", "bounds", "if judged", "if each document without a grade were anywhere in its list")
     if conventions.judged_only:
@@ -369,8 +373,13 @@ def weighted(evaluation: Evaluation) -> Iterator[Fact]:
     n_out, shares = int((scores.weights == 0).sum()), heavy(evaluation.query_ids, scores.weights)
     worth = f"{counted(scores.n_queries, 'query is', 'queries are')} worth {scores.n_effective:.1f} of equal weight"
     out = f"; {counted(n_out, 'query', 'queries')} of weight 0 left out" if n_out else ""
-    value = {"n_effective": scores.n_effective, "n_without": n_out, "shares": shares}
-    yield Fact("weights", value, "weights", f"means are weighted: {worth}{out}", is_note=True)
+    yield Fact(
+        "weights",
+        {"n_effective": scores.n_effective, "n_without": n_out, "shares": shares},
+        "weights",
+        f"means are weighted: {worth}{out}",
+        is_note=True,
+    )
     told = three([f"{query} ({format_cell(share(one))})" for query, one in shares.items()])
     yield note("weights", f"more than a tenth of the weight: {told}" if shares else "")
 
@@ -424,9 +433,17 @@ def brought_together(together: Reconciled | None) -> Iterator[Fact]:
         name: {**{of: list(getattr(one, of)) for of in ("changed", "added", "gone")}, "n_same": len(one.same)}
         for name, one in together.changes.items()
     }
-    done = {of: getattr(together, of) for of in ("way", "reference", "n_queries")}
-    lists = {of: list(getattr(together, of)) for of in ("not_asked", "left_out")}
-    yield Fact("together", {**done, **lists, "changes": differing}, "changes", "; ".join(together.told()), is_note=True)
+    yield Fact(
+        "together",
+        {
+            **{of: getattr(together, of) for of in ("way", "reference", "n_queries")},
+            **{of: list(getattr(together, of)) for of in ("not_asked", "left_out")},
+            "changes": differing,
+        },
+        "changes",
+        "; ".join(together.told()),
+        is_note=True,
+    )
     yield warning("renamed?", together.renamed())
 
 

@@ -252,12 +252,16 @@ class Table:
         """Return the table with the name of the group as the last label, and a row for each; without groups, itself."""
         if not self.is_grouped:
             return self
-        rows = tuple(
-            Row((*row.labels, group), (cells,))
-            for row in self.rows
-            for group, cells in zip(self.groups, row.cells, strict=True)
+        return replace(
+            self,
+            labels=(*self.labels, self.group),
+            rows=tuple(
+                Row((*row.labels, group), (cells,))
+                for row in self.rows
+                for group, cells in zip(self.groups, row.cells, strict=True)
+            ),
+            groups=("",),
         )
-        return replace(self, labels=(*self.labels, self.group), rows=rows, groups=("",))
 
     def holds(self, place: int, kind: type[Span | Bar]) -> bool:
         """Whether a column holds spans, or bars."""
@@ -291,9 +295,10 @@ class Table:
             return [text for n, text in enumerate(texts) if n not in places] + [" - ".join(texts[n] for n in places)]
 
         own = [column for n, column in enumerate(self.labels) if n not in places]
-        pair = Column("pair", merged([column.heading for column in self.labels])[-1])
         return replace(
-            self, labels=(*own, pair), rows=tuple(replace(row, labels=tuple(merged(row.labels))) for row in self.rows)
+            self,
+            labels=(*own, Column("pair", merged([column.heading for column in self.labels])[-1])),
+            rows=tuple(replace(row, labels=tuple(merged(row.labels))) for row in self.rows),
         )
 
     def for_people(self, *, drawn: bool = False) -> Table:
@@ -309,8 +314,11 @@ class Table:
             [Column(end, end) for end in column.ends] if is_span else [column]
             for column, is_span in zip(table.columns, spans, strict=True)
         )
-        rows = tuple(replace(row, cells=tuple(_split(cells, spans) for cells in row.cells)) for row in table.rows)
-        return replace(table, columns=tuple(chain.from_iterable(columns)), rows=rows)
+        return replace(
+            table,
+            columns=tuple(chain.from_iterable(columns)),
+            rows=tuple(replace(row, cells=tuple(_split(cells, spans) for cells in row.cells)) for row in table.rows),
+        )
 
     def records(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], tuple[Cell, ...]]]:
         """Give (group, labels, cells) of each row of each group in turn; the group is one label, or none."""
@@ -537,9 +545,13 @@ def side_by_side(reports: Mapping[str, Report]) -> Report:
                 key = fact.key and f"{fact.key}_by_{name}"
                 own = heading if fact.text else ""
                 facts.append(replace(fact, key=key, heading=own, text=fact.text and of + fact.text))
-    opening = joined(*(one.opening for one in reports.values()))
-    headline = joined(*dict.fromkeys(one.headline for one in reports.values()))
-    return replace(first, tables=tuple(tables), facts=tuple(facts), headline=headline, opening=opening)
+    return replace(
+        first,
+        tables=tuple(tables),
+        facts=tuple(facts),
+        headline=joined(*dict.fromkeys(one.headline for one in reports.values())),
+        opening=joined(*(one.opening for one in reports.values())),
+    )
 
 
 def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> str:

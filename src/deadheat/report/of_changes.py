@@ -71,9 +71,14 @@ def report_history(found: History, *, for_people: bool = True) -> Report:
 def _of_queries(found: History) -> Iterator[Table]:
     """Yield the queries that the last step moved most, if it moved any."""
     if rows := found.queries(MOST).to_dicts():
-        labels = (MEASURE, Column("kind", ""), QUERY)
-        columns = (Column("difference", "difference"), Column("value", "now"))
-        yield tabulate("queries", labels, columns, rows, title="Queries of the last step", has_blocks=True)
+        yield tabulate(
+            "queries",
+            (MEASURE, Column("kind", ""), QUERY),
+            (Column("difference", "difference"), Column("value", "now")),
+            rows,
+            title="Queries of the last step",
+            has_blocks=True,
+        )
 
 
 def _told(found: History) -> tuple[str, str]:

@@ -229,8 +229,10 @@ def _systems(parts: Parts, measure: Measure) -> list[dict[str, Any]]:
                     **{key: getattr(one, attribute) for key, attribute in OF_INTERVAL.items()},
                 }
             )
-    drawn = bars([row["ci"] for row in rows], [float(row["mean"]) for row in rows])
-    return [{**row, "bar": bar} for row, bar in zip(rows, drawn, strict=True)]
+    return [
+        {**row, "bar": bar}
+        for row, bar in zip(rows, bars([row["ci"] for row in rows], [float(row["mean"]) for row in rows]), strict=True)
+    ]
 
 
 def best_first(evaluations: Mapping[str, Evaluation], measure: Measure) -> list[str]:
@@ -290,8 +292,14 @@ def _differences(parts: Parts, leading: Iterable[Column], measure: Measure) -> T
     labels = (*leading, *((BASELINE, SYSTEM) if design.baseline is None else (SYSTEM,)))
     of_numbers = " of totals" if measure.total else " of logarithms" if measure.geometric else ""
     of_what = ", system - baseline" if design.baseline is None else f" from {design.baseline}"
-    shown = [{**row, "bar": bar} for row, bar in zip(rows, drawn, strict=True)]
-    return tabulate("pairs", labels, columns, shown, title=f"{measure.label}: differences{of_numbers}{of_what}", main=1)
+    return tabulate(
+        "pairs",
+        labels,
+        columns,
+        [{**row, "bar": bar} for row, bar in zip(rows, drawn, strict=True)],
+        title=f"{measure.label}: differences{of_numbers}{of_what}",
+        main=1,
+    )
 
 
 def adjusted(pair: Pair) -> Cell:
@@ -355,8 +363,9 @@ def _by_judge(parts: Parts, leading: Iterable[Column], measure: Measure) -> Iter
         *with_judge(level),
     )
     if rows:
-        title = f"{measure.label}: what the judge adds"
-        yield tabulate("judge", (*leading, SYSTEM, BASELINE), columns, rows, title=title)
+        yield tabulate(
+            "judge", (*leading, SYSTEM, BASELINE), columns, rows, title=f"{measure.label}: what the judge adds"
+        )
 
 
 def _of_judge(comparison: Comparison, parts: Parts) -> Iterator[Fact]:
@@ -365,15 +374,21 @@ def _of_judge(comparison: Comparison, parts: Parts) -> Iterator[Fact]:
         return
     pairs = [(pair, pair.judged) for pair in comparison.pairs if pair.judged is not None]
     name, judge = next(iter(comparison.by_judge.items()))
-    n = max(pair.n_queries for pair, _ in pairs)
-    of = "differences, and p by Student's t and not by the test above,"
-    yield from of_judge(judge, comparison.evaluations[name], max(one.n_others for _, one in pairs), n, of)
+    yield from of_judge(
+        judge,
+        comparison.evaluations[name],
+        max(one.n_others for _, one in pairs),
+        max(pair.n_queries for pair, _ in pairs),
+        "differences, and p by Student's t and not by the test above,",
+    )
     useless = sum(not one.weight for _, one in pairs)
     if useless:
         text = f"adds nothing to {useless} of {counted(len(pairs), 'difference')}: these are of the human labels alone"
         yield said("weight 0", text)
-    each = ((len(one.query_ids), len(one.by_judge[name].query_ids)) for one in parts.values() if one.by_judge)
-    yield from strata_of_sample(each, len(judge.query_ids))
+    yield from strata_of_sample(
+        ((len(one.query_ids), len(one.by_judge[name].query_ids)) for one in parts.values() if one.by_judge),
+        len(judge.query_ids),
+    )
     for measure, p in sampling_doubts(comparison.by_judge, comparison.query_ids).items():
         yield not_a_sample(measure, p, "differences")
 

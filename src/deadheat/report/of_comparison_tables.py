@@ -127,8 +127,7 @@ def _in_totals(
     """Give a row for each pair, for a difference of this size between means, or between totals of counts."""
     for stratum, part in parts.items():
         counts = {measure.label for measure in part.measures if measure.total}
-        rows = table_for(part, size).rows(named=True)
-        for place, (pair, row) in enumerate(zip(part.pairs, rows, strict=True)):
+        for place, (pair, row) in enumerate(zip(part.pairs, table_for(part, size).rows(named=True), strict=True)):
             found, n_queries = row, pair.n_queries
             if n_queries and pair.measure in counts:
                 found = table_for(part, size / n_queries).row(place, named=True)
@@ -187,16 +186,22 @@ def list_ranks(comparison: Comparison, columns: Sequence[str], strata: Compariso
         of_measure = {name: place for place, name in enumerate(dict.fromkeys(row["measure"] for row in found))}
         found.sort(key=lambda row: (of_measure[row["measure"]], row["rank"] is None, row["rank"]))
         rows += [{**row, "stratum": keys_of(stratum)} for row in found]
-    shown = (
-        Column("rank", "rank"),
-        Column(
-            "ci", level_heading(comparison.design.confidence_level, set()), lambda row: Span(row["low"], row["high"])
-        ),
-        Column("p_best", "P(best)", lambda row: share(row["p_best"])),
-        Column("n_queries", "queries", spare=1),
-    )
     return tabulate(
-        "ranks", (*columns_of_strata(columns), MEASURE, SYSTEM), shown, rows, title="Ranks", has_blocks=True
+        "ranks",
+        (*columns_of_strata(columns), MEASURE, SYSTEM),
+        (
+            Column("rank", "rank"),
+            Column(
+                "ci",
+                level_heading(comparison.design.confidence_level, set()),
+                lambda row: Span(row["low"], row["high"]),
+            ),
+            Column("p_best", "P(best)", lambda row: share(row["p_best"])),
+            Column("n_queries", "queries", spare=1),
+        ),
+        rows,
+        title="Ranks",
+        has_blocks=True,
     )
 
 
@@ -295,8 +300,12 @@ def _column(
     part: Comparison, measure: Measure, names: Sequence[str], letters: Mapping[str, str], digits: int | None
 ) -> dict[str, NumberCell | None]:
     """Return the value of each system by one measure, the best marked, and what it is shown to be better than."""
-    values = {name: part.evaluations[name][measure].reported() for name in names}
-    return _cells(measure, values, _marks(part, measure, names, letters), digits)
+    return _cells(
+        measure,
+        {name: part.evaluations[name][measure].reported() for name in names},
+        _marks(part, measure, names, letters),
+        digits,
+    )
 
 
 def _cells(
@@ -362,8 +371,11 @@ def _ranges(found: Sequence[tuple[int, str]], named: Sequence[str]) -> str:
 def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Sequence[str], marks: str) -> Iterator[str]:
     """Give the sentences of the caption: what the numbers are, what is bold and marked, and what ties count."""
     design, n_clusters = comparison.design, clusters_of(comparison)
-    over = size_of(pair for part in parts for pair in part.pairs)
-    yield from _numbers(comparison.measures, over, f" in each stratum by {' and '.join(columns)}" if columns else "")
+    yield from _numbers(
+        comparison.measures,
+        size_of(pair for part in parts for pair in part.pairs),
+        f" in each stratum by {' and '.join(columns)}" if columns else "",
+    )
     said = [f"{mark} significantly {what}" for mark, what in ((BETTER, "better"), (WORSE, "worse")) if mark in marks]
     if design.baseline is not None:
         than = f"{', '.join(said)} than {design.baseline}."
@@ -411,5 +423,11 @@ def compact_scores(evaluations: Sequence[Evaluation], *, seed: int | None = None
     shown = _columns(measures, lambda name, measure: cells[measure][name])
     over = "-".join(f"{n:,}" for n in dict.fromkeys([counts[0], counts[-1]]))
     caption = [*_numbers(measures, over), _of_ties(evaluations[0].ties, seed)]
-    names = [one.name for one in evaluations]
-    return tabulate("scores", (replace(SYSTEM, of=str),), shown, names, caption=" ".join(caption), main=-1)
+    return tabulate(
+        "scores",
+        (replace(SYSTEM, of=str),),
+        shown,
+        [one.name for one in evaluations],
+        caption=" ".join(caption),
+        main=-1,
+    )

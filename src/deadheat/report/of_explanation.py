@@ -48,8 +48,11 @@ def report_catalogue() -> Report:
         "  deadheat measures --for top3"
     )
     name = Column("measure", "measure", lambda one: one.__name__)
-    table = tabulate("measures", [name], columns, measures().values())
-    return Report((table,), (Fact("parameters", parameters),), closing=closing)
+    return Report(
+        (tabulate("measures", [name], columns, measures().values()),),
+        (Fact("parameters", parameters),),
+        closing=closing,
+    )
 
 
 def _range(measure: type[Measure]) -> str:
@@ -169,8 +172,10 @@ def _parameters(measure: type[Measure]) -> dict[str, dict[str, object]]:
 def report_uses(uses: Iterable[Use]) -> Report:
     """Return the report of which measures suit which use."""
     columns = (Column("measures", "measures", lambda use: tuple(use.measures)), Column("title", "use"))
-    closing = "The reasons:\n  deadheat measures --for top3"
-    return Report((tabulate("uses", [Column("use", "--for", lambda use: use.key)], columns, uses),), closing=closing)
+    return Report(
+        (tabulate("uses", [Column("use", "--for", lambda use: use.key)], columns, uses),),
+        closing="The reasons:\n  deadheat measures --for top3",
+    )
 
 
 def report_use(use: Use, *, asked: str = "") -> Report:
@@ -195,8 +200,9 @@ def report_use(use: Use, *, asked: str = "") -> Report:
     known = dict(pair for name in dict.fromkeys(map(_name, use.measures)) for pair in reading(name).targets)
     facts.append(_targets({measure: known[measure] for measure in use.measures if measure in known}))
     options = " ".join(f"-m {measure}" for measure in use.measures)
-    closing = f"Try:\n  deadheat evaluate QRELS RUN {options}"
-    return Report((), tuple(facts), heading=f"{use.key}: {use.title}", closing=closing)
+    return Report(
+        (), tuple(facts), heading=f"{use.key}: {use.title}", closing=f"Try:\n  deadheat evaluate QRELS RUN {options}"
+    )
 
 
 MOST = 10  # ways that people are shown
@@ -229,8 +235,11 @@ def report_explanation(explanation: Explanation, qrels: str = "", *, for_people:
     )
     labels = (Column("tool", "tool", lambda one: one.tool or NO_TOOL), Column("settings", "settings", _settings))
     title, key = ("", "matches") if is_match else ("The nearest ways", "nearest")
-    facts = tuple(_facts(explanation, qrels, for_people=for_people))
-    return Report((tabulate(key, labels, columns, shown, title=title),), facts, heading=_heading(explanation))
+    return Report(
+        (tabulate(key, labels, columns, shown, title=title),),
+        tuple(_facts(explanation, qrels, for_people=for_people)),
+        heading=_heading(explanation),
+    )
 
 
 def _settings(one: Match) -> str:
@@ -277,8 +286,12 @@ def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> Iterato
         Fact("tools", list(explanation.tools)),
     )
     if len(reported) > 1:
-        alone = ", ".join(f"{name} {n:,}" for name, n in explanation.fitting.items())
-        yield Fact("fitting", dict(explanation.fitting), "each alone", alone)
+        yield Fact(
+            "fitting",
+            dict(explanation.fitting),
+            "each alone",
+            ", ".join(f"{name} {n:,}" for name, n in explanation.fitting.items()),
+        )
     yield Fact("chance", chance, "chance", doubt if chance >= DOUBTFUL and is_match else "")
     yield from (said("ties alone", _moved(explanation, one.measure)) for one in reported)
     names = ("mean", "low", "high", "skips_missing")
@@ -328,18 +341,35 @@ def of_steps(steps: Steps) -> Report:
     if not frame["score"].count():
         shown.remove("score")
     columns = [Column("first", "", is_data=True), Column("last", "", is_data=True), *map(_column, shown)]
-    labels = (
-        Column("rank", "rank", _ranks),
-        Column("doc_id", "document"),
-    )
-    tables = [tabulate("steps", labels, columns, frame.to_dicts(), main=len(columns) - 1)]
+    tables = [
+        tabulate(
+            "steps",
+            (
+                Column("rank", "rank", _ranks),
+                Column("doc_id", "document"),
+            ),
+            columns,
+            frame.to_dicts(),
+            main=len(columns) - 1,
+        )
+    ]
     if steps.ideal is not None:
         ideal = [_column(name) for name in steps.ideal.columns if name != "rank"]
-        rank = (Column("rank", "rank", lambda row: f"{row['rank']}"),)
-        title = "The ideal ranking, whose sum is the IDCG"
-        tables.append(tabulate("ideal", rank, ideal, steps.ideal.to_dicts(), title=title, main=len(ideal) - 1))
-    heading = f"{steps.measure.label} = {format_cell(steps.value)} for query {steps.query_id} of {steps.name}"
-    return Report(tuple(tables), tuple(_facts_of_steps(steps)), heading=heading)
+        tables.append(
+            tabulate(
+                "ideal",
+                (Column("rank", "rank", lambda row: f"{row['rank']}"),),
+                ideal,
+                steps.ideal.to_dicts(),
+                title="The ideal ranking, whose sum is the IDCG",
+                main=len(ideal) - 1,
+            )
+        )
+    return Report(
+        tuple(tables),
+        tuple(_facts_of_steps(steps)),
+        heading=f"{steps.measure.label} = {format_cell(steps.value)} for query {steps.query_id} of {steps.name}",
+    )
 
 
 def _ranks(row: Mapping[str, int]) -> str:
@@ -412,16 +442,19 @@ def report_demo(systems: Mapping[str, Mapping[str, Evaluation]], source: Fact, c
         f"{name} ({', '.join(HEADINGS_OF_DEMO[rule] for rule in RULES if best[rule] == name)})"
         for name in dict.fromkeys(best.values())
     )
-    facts = (
-        Fact(
-            "",
-            None,
-            "ties",
-            f"doc_id: {BY_DOC_ID}; input: order of the file; exact: mean over all orders; tie std: their"
-            " standard deviation",
+    return Report(
+        (table,),
+        (
+            Fact(
+                "",
+                None,
+                "ties",
+                f"doc_id: {BY_DOC_ID}; input: order of the file; exact: mean over all orders; tie std: their"
+                " standard deviation",
+            ),
+            Fact("best_system", best, "best system", f"by {measure}: {said}"),
+            source,
         ),
-        Fact("best_system", best, "best system", f"by {measure}: {said}"),
-        source,
+        heading="Four LLM rerankers, grades 0 to 3: only the order of equal scores differs",
+        closing=closing,
     )
-    heading = "Four LLM rerankers, grades 0 to 3: only the order of equal scores differs"
-    return Report((table,), facts, heading=heading, closing=closing)

@@ -81,8 +81,16 @@ def report_judges(
         tables += _of_conclusions(one, level, is_named=len(found.conclusions) > 1 or not for_people)
     if per_query:
         frame = found.per_query()
-        columns = [Column(name, name.replace("_", " ")) for name in frame.columns[2:]]
-        tables.append(tabulate("queries", (JUDGE, QUERY), columns, frame.to_dicts(), title="Queries", has_blocks=True))
+        tables.append(
+            tabulate(
+                "queries",
+                (JUDGE, QUERY),
+                [Column(name, name.replace("_", " ")) for name in frame.columns[2:]],
+                frame.to_dicts(),
+                title="Queries",
+                has_blocks=True,
+            )
+        )
     opening = " ".join(verdict_of(one) for one in found.conclusions)
     headline = in_short(found.conclusions[0]) if found.conclusions else _agreed(found.judges)
     return Report(tuple(tables), (*_facts(found),), opening=opening, headline=headline)
@@ -168,9 +176,12 @@ def _statistics(judges: Mapping[str, LabelAgreement], level: str, key: str = "ju
 
 def _of_one(own: LabelAgreement, level: str) -> Table:
     """Return the statistics of the only judge, with a row for each."""
-    rows = [{"statistic": name, **_with_ends({"value": one})} for name, one in own.estimates.items()]
-    columns = (Column("value", own.judge), Column("ci", level, itemgetter("value_ci")))
-    return tabulate("judges", (Column("statistic", "statistic"),), columns, rows)
+    return tabulate(
+        "judges",
+        (Column("statistic", "statistic"),),
+        (Column("value", own.judge), Column("ci", level, itemgetter("value_ci"))),
+        [{"statistic": name, **_with_ends({"value": one})} for name, one in own.estimates.items()],
+    )
 
 
 def _of_grades(judges: Mapping[str, LabelAgreement], level: str, leading: tuple[Column, ...]) -> Iterator[Table]:
@@ -185,8 +196,13 @@ def _of_grades(judges: Mapping[str, LabelAgreement], level: str, leading: tuple[
     named = " and ".join(judges) if not leading else "the judge"
     title = f"Documents by human grade (rows) and grade of {named} (columns)"
     every = sorted({f"{grade:g}" for own in judges.values() for grade in own.grades}, key=float)
-    columns = [Column(one, one, lambda row, one=one: row.get(one)) for one in every]
-    yield tabulate("confusion", (*leading, human), columns, counts, title=title)
+    yield tabulate(
+        "confusion",
+        (*leading, human),
+        [Column(one, one, lambda row, one=one: row.get(one)) for one in every],
+        counts,
+        title=title,
+    )
     both = [part for name in OF_GRADES for part in (Column(name, name), _ends_of(name, level, 1))]
     title = "By grade (inflation: mean grade of the judge - human grade)"
     yield tabulate("grades", (*leading, human), both, of_grades, title=title)
@@ -237,14 +253,18 @@ def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator
         for system, baseline in named
     ]
     if rows:
-        labels = (Column("what", "judge"), SYSTEM, Column("baseline", "baseline"))
-        of_pairs = (
-            Column("human", "human"),
-            Column("human_p", "p", spare=1),
-            Column("judge", "by judge"),
-            Column("judge_p", "p", spare=1),
+        yield tabulate(
+            f"pairs{keyed}",
+            (Column("what", "judge"), SYSTEM, Column("baseline", "baseline")),
+            (
+                Column("human", "human"),
+                Column("human_p", "p", spare=1),
+                Column("judge", "by judge"),
+                Column("judge_p", "p", spare=1),
+            ),
+            rows,
+            title=f"Pairs on which they differ by {of}",
         )
-        yield tabulate(f"pairs{keyed}", labels, of_pairs, rows, title=f"Pairs on which they differ by {of}")
 
 
 def _facts(found: JudgeAgreement) -> Iterator[Fact]:
@@ -325,8 +345,11 @@ def report_agreements(found: Sequence[Agreement], *, per_query: bool = False) ->
     per_query : bool, default False
         Whether a table of all queries comes after.
     """
-    rows = [_row(one, name) for one in found for name in KINDS]
-    tables = [tabulate("agreement", (PAIR, KIND), COLUMNS, rows, has_blocks=True)]
+    tables = [
+        tabulate(
+            "agreement", (PAIR, KIND), COLUMNS, [_row(one, name) for one in found for name in KINDS], has_blocks=True
+        )
+    ]
     if per_query:
         by_query = [
             {"runs": pair_of(one), "query_id": str(query), "n_common": int(one.n_common[n])}
@@ -334,16 +357,29 @@ def report_agreements(found: Sequence[Agreement], *, per_query: bool = False) ->
             for one in found
             for n, query in enumerate(one.query_ids.tolist())
         ]
-        columns = (Column("n_common", "common"), *(Column(name, name, spare=n) for n, name in enumerate(KINDS)))
-        tables.append(tabulate("queries", (PAIR, QUERY), columns, by_query, title="Queries", has_blocks=True))
+        tables.append(
+            tabulate(
+                "queries",
+                (PAIR, QUERY),
+                (Column("n_common", "common"), *(Column(name, name, spare=n) for n, name in enumerate(KINDS))),
+                by_query,
+                title="Queries",
+                has_blocks=True,
+            )
+        )
     first = found[0]
-    facts = (
-        *_facts_of_agreement(found),
-        *(said(heading, text) for heading, text in TEXTS),
-        Fact("p", first.p, "p", f"{first.p:g}, persistence of rbo"),
-        Fact("cutoff", first.cutoff, "overlap", f"of the top {first.cutoff}; of the longer list if that is shorter"),
+    return Report(
+        tuple(tables),
+        (
+            *_facts_of_agreement(found),
+            *(said(heading, text) for heading, text in TEXTS),
+            Fact("p", first.p, "p", f"{first.p:g}, persistence of rbo"),
+            Fact(
+                "cutoff", first.cutoff, "overlap", f"of the top {first.cutoff}; of the longer list if that is shorter"
+            ),
+        ),
+        closing=RANGE,
     )
-    return Report(tuple(tables), facts, closing=RANGE)
 
 
 @shows(Agreement)
@@ -399,8 +435,11 @@ def _facts_of_agreement(found: Sequence[Agreement]) -> Iterator[Fact]:
 
 def _numbers(found: Agreement) -> dict[str, object]:
     """Return what JSON holds of a pair beside the values."""
-    left_out = {found.first: list(found.only_first), found.second: list(found.only_second)}
-    return {"n_queries": len(found.query_ids), "left_out": left_out, "n_without_tau": int((found.n_common < 2).sum())}
+    return {
+        "n_queries": len(found.query_ids),
+        "left_out": {found.first: list(found.only_first), found.second: list(found.only_second)},
+        "n_without_tau": int((found.n_common < 2).sum()),
+    }
 
 
 def list_orders(found: SystemOrders) -> Table:
@@ -416,8 +455,13 @@ def list_orders(found: SystemOrders) -> Table:
         Column("ties_ap", "range", _ap_over_ties, ("tie_tau_ap_low", "tie_tau_ap_high"), spare=3),
         Column("swapped", "swapped", lambda one: three([f"{a} / {b}" for a, b in one.swapped]), spare=4),
     )
-    labels = (Column("first", "order by", is_name=True), Column("second", "against", is_name=True))
-    return tabulate("orders", labels, columns, found.pairs, title="Orders of the systems")
+    return tabulate(
+        "orders",
+        (Column("first", "order by", is_name=True), Column("second", "against", is_name=True)),
+        columns,
+        found.pairs,
+        title="Orders of the systems",
+    )
 
 
 def _over_ties(one: OrderAgreement) -> Span | None:
@@ -503,9 +547,8 @@ def report_diff(found: QrelsDiff, *, for_people: bool = True) -> Report:
                 has_blocks=True,
             ),
         ]
-    shown = [one for one in tables if one.rows or not for_people]
     return Report(
-        tuple(shown),
+        tuple([one for one in tables if one.rows or not for_people]),
         tuple(_facts_of_diff(found, len(documents))),
         opening=" ".join((f"{found.changes}.", *_order(found))),
     )
@@ -520,14 +563,22 @@ def _grades(found: QrelsDiff, *, for_people: bool) -> Table:
     """Return how many judgments there are of each old and new grade."""
     frame = found.changes.grades
     if for_people and frame["new"].n_unique() > MOST_GRADES:
-        pairs = [{"old": _grade(old), "new": _grade(new), "n": n} for old, new, n in frame.rows()]
-        labels = (Column("old", "old grade"), Column("new", "new grade"))
-        return tabulate("grades", labels, (Column("n", "judgments"),), pairs, title="Judgments, by old and new grade")
+        return tabulate(
+            "grades",
+            (Column("old", "old grade"), Column("new", "new grade")),
+            (Column("n", "judgments"),),
+            [{"old": _grade(old), "new": _grade(new), "n": n} for old, new, n in frame.rows()],
+            title="Judgments, by old and new grade",
+        )
     counts = {(_grade(old), _grade(new)): n for old, new, n in frame.rows()}
     old, levels = ([*map(_grade, frame[name].unique().sort(nulls_last=True))] for name in ("old", "new"))
-    rows = [{"old": own, **{other: counts.get((own, other)) for other in levels}} for own in old]
-    title = "Judgments, by old grade (rows) and new grade (columns)"
-    return tabulate("grades", (Column("old", "old grade"),), [_level(one) for one in levels], rows, title=title)
+    return tabulate(
+        "grades",
+        (Column("old", "old grade"),),
+        [_level(one) for one in levels],
+        [{"old": own, **{other: counts.get((own, other)) for other in levels}} for own in old],
+        title="Judgments, by old grade (rows) and new grade (columns)",
+    )
 
 
 def _grade(level: float | None) -> str:

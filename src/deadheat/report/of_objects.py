@@ -55,8 +55,10 @@ def of_interval(interval: Interval) -> Report:
         Column("tie_standard_error", "tie std err"),
     )
     value = interval.mean if interval.at is None else interval.at
-    table = tabulate("interval", (), (Column("mean", which, lambda _: value), *columns), [interval])
-    return Report((table,), (Fact("method", interval.method, "method", interval.method), note("?", interval.unknown)))
+    return Report(
+        (tabulate("interval", (), (Column("mean", which, lambda _: value), *columns), [interval]),),
+        (Fact("method", interval.method, "method", interval.method), note("?", interval.unknown)),
+    )
 
 
 @shows(Pair)

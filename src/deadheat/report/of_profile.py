@@ -80,8 +80,13 @@ def report_orders(listed: TieOrders, query_id: str) -> Report:
     """Return the report of every order of the ties of one query."""
     labels = (Column("order", "order", lambda row: " ".join(row["order"])),)
     names = {"first_relevant": "first relevant", **{name: name for name in listed.by_measure}}
-    columns = [Column(key, heading, lambda row, key=key: row[key]) for key, heading in names.items()]
-    table = tabulate("orders", labels, columns, listed.to_polars().to_dicts(), main=1)
+    table = tabulate(
+        "orders",
+        labels,
+        [Column(key, heading, lambda row, key=key: row[key]) for key, heading in names.items()],
+        listed.to_polars().to_dicts(),
+        main=1,
+    )
     told = (f"{name} {format_cell(float(found.mean()))}" for name, found in listed.by_measure.items())
     facts = (said("mean over the orders", ", ".join(told)),)
     orders = counted(len(listed.orders), "order")
@@ -178,15 +183,19 @@ def _exactly(profile: TieProfile, found: Recommendation, digits: int | None) -> 
         )
     else:
         text = "any rule for ties will do: no order of equal scores changes any value"
-    held = {
-        "is_exact": found.is_exact,
-        "measure": found.measure.label,
-        "tie_min": found.low,
-        "tie_max": found.high,
-        "n_queries": found.n_decided,
-        "n_evaluated": found.n_queries,
-    }
-    yield Fact("recommendation", held, "recommendation", text)
+    yield Fact(
+        "recommendation",
+        {
+            "is_exact": found.is_exact,
+            "measure": found.measure.label,
+            "tie_min": found.low,
+            "tie_max": found.high,
+            "n_queries": found.n_decided,
+            "n_evaluated": found.n_queries,
+        },
+        "recommendation",
+        text,
+    )
     is_exact, n_with_ties, limit = found.is_exact_by_rule_of_thumb, found.n_with_ties, f"{RULE_OF_THUMB}%"
     text = (
         f"{n_with_ties:,} of {counted(found.n_of_run, 'query', 'queries')}"
@@ -376,8 +385,14 @@ def with_second_key(report: Report, profile: TieProfile, keyed: TieProfile, name
         Of the second key.
     """
     left = f"{keyed.n_tied:,} of {counted(profile.n_tied, 'tied document')} still tie"
-    value = {"name": name, "n_tied": keyed.n_tied, "n_queries_with_ties": keyed.n_queries_with_ties}
-    facts = [Fact("then_by", value, f"then by {name}", left if profile.n_tied else "nothing: no document is in a tie")]
+    facts = [
+        Fact(
+            "then_by",
+            {"name": name, "n_tied": keyed.n_tied, "n_queries_with_ties": keyed.n_queries_with_ties},
+            f"then by {name}",
+            left if profile.n_tied else "nothing: no document is in a tie",
+        )
+    ]
     facts += [said("second key", one) for one in keyed.notes if one not in profile.notes]
     if not profile.decided:
         return replace(report, facts=(*report.facts, *facts))
@@ -486,8 +501,12 @@ def of_exposure(found: Exposure, *, for_people: bool = True) -> Report:
         names = found.groups.columns[2:]
         numbers = [Column(name, name.replace("_", " ")) for name in names]
         numbers[names.index("share")] = Column("share", "share", lambda row: share(row["share"]))  # of all exposure
-        own = (Column("n_items", "items"), *numbers)
-        tables.insert(0, tabulate("groups", (GROUP,), own, found.groups.to_dicts(), title="Groups"))
+        tables.insert(
+            0,
+            tabulate(
+                "groups", (GROUP,), (Column("n_items", "items"), *numbers), found.groups.to_dicts(), title="Groups"
+            ),
+        )
     if found.pairs is not None:
         between = [
             column
@@ -495,14 +514,23 @@ def of_exposure(found: Exposure, *, for_people: bool = True) -> Report:
             if name in found.pairs.columns
             for column in _with_ends(found, name)
         ]
-        title = f"Between groups, with {found.confidence_level:.0%} intervals over queries"
         tables.insert(
-            1, tabulate("pairs", (GROUP, Column("other", "other")), between, found.pairs.to_dicts(), title=title)
+            1,
+            tabulate(
+                "pairs",
+                (GROUP, Column("other", "other")),
+                between,
+                found.pairs.to_dicts(),
+                title=f"Between groups, with {found.confidence_level:.0%} intervals over queries",
+            ),
         )
     runs = "" if found.n_runs == 1 else f", mean of {found.n_runs} runs"
     lists = counted(found.n_queries, "query", "queries")
-    heading = f"{found.name}: exposure of {counted(len(items), 'item')} in {lists}{runs}"
-    return Report(tuple(tables), _facts_of_exposure(found, len(shown), len(items)), heading)
+    return Report(
+        tuple(tables),
+        _facts_of_exposure(found, len(shown), len(items)),
+        f"{found.name}: exposure of {counted(len(items), 'item')} in {lists}{runs}",
+    )
 
 
 def _with_ends(found: Exposure, name: str) -> list[Column]:

@@ -93,8 +93,15 @@ def report_coarsening(found: CoarseningProfile, *, for_people: bool = True) -> R
     is_single = len(runs) == 1
     tables = [_scores(found.rows, has_run=not (is_single and for_people), has_winner=bool(found.pairs))]
     if found.pairs and not for_people:
-        labels = (MEASURE, SYSTEM, Column("baseline", "baseline"), SCORES)
-        tables.append(tabulate("pairs", labels, PAIR, found.pairs, title="The winner of each pair"))
+        tables.append(
+            tabulate(
+                "pairs",
+                (MEASURE, SYSTEM, Column("baseline", "baseline"), SCORES),
+                PAIR,
+                found.pairs,
+                title="The winner of each pair",
+            )
+        )
     whose = runs[0] if is_single else counted(len(runs), "run")
     return Report(
         tuple(tables),
@@ -197,8 +204,12 @@ def report_simulation(simulation: Simulation, *, seed: object = None, files: Seq
         *_made(seed, files),
     )
     most = max(rows, key=lambda row: row["mean_difference"] or 0.0)
-    headline = (
-        f"{most['reranker']}: breaking ties in input order moves {most['measure']} by"
-        f" {most['mean_difference'] or 0:.4f} a query on average."
+    return Report(
+        (table,),
+        facts,
+        heading,
+        OF_SIMULATED,
+        subject=simulation,
+        headline=f"{most['reranker']}: breaking ties in input order moves {most['measure']} by"
+        f" {most['mean_difference'] or 0:.4f} a query on average.",
     )
-    return Report((table,), facts, heading, OF_SIMULATED, subject=simulation, headline=headline)

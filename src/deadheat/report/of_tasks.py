@@ -62,8 +62,15 @@ def report_leaderboard(found: Leaderboard, *, for_people: bool = True, compact: 
         columns = (Column("leader", "leader"), Column("tau_b", "tau_b"), Column("n_swapped", "pairs swapped"))
         rows = without[:MOST] if for_people else without
         left_out = f" (the {len(rows)} that change most)" if len(rows) < len(without) else ""
-        title = f"The order without one task{left_out}"
-        tables.append(tabulate("without_task", (Column("task", "without"),), columns, rows, title=title))
+        tables.append(
+            tabulate(
+                "without_task",
+                (Column("task", "without"),),
+                columns,
+                rows,
+                title=f"The order without one task{left_out}",
+            )
+        )
     return Report(tuple(tables), tuple(_facts(found)), opening=headline(found))
 
 
@@ -91,11 +98,20 @@ def _compact(found: Leaderboard) -> Report:
                 },
             }
         )
-    shown = [Column("ranks", "ranks"), *(Column(name, name) for name in columns)]
-    table = tabulate(
-        "leaderboard", (Column("tier", "tier"), MODEL), shown, rows, caption=" ".join(_caption(found)), main=-1
+    return Report(
+        (
+            tabulate(
+                "leaderboard",
+                (Column("tier", "tier"), MODEL),
+                [Column("ranks", "ranks"), *(Column(name, name) for name in columns)],
+                rows,
+                caption=" ".join(_caption(found)),
+                main=-1,
+            ),
+        ),
+        (),
+        opening=headline(found),
     )
-    return Report((table,), (), opening=headline(found))
 
 
 def letter(tier: int | None) -> str:
@@ -183,9 +199,13 @@ def _ranking(found: Leaderboard) -> Table:
 
 def _values(found: Leaderboard) -> Iterator[Table]:
     """Yield the values by task: of many tasks for programs alone."""
-    frame = found.task_values()
-    columns = [Column(name, name, spare=n) for n, name in enumerate(found.tasks)]
-    yield tabulate("tasks", (MODEL,), columns, frame.to_dicts(), title=f"{found.measure} by task")
+    yield tabulate(
+        "tasks",
+        (MODEL,),
+        [Column(name, name, spare=n) for n, name in enumerate(found.tasks)],
+        found.task_values().to_dicts(),
+        title=f"{found.measure} by task",
+    )
 
 
 def _sampled(found: Leaderboard) -> str:
@@ -463,8 +483,10 @@ def _range(numbers: Sequence[float]) -> str:
 def facts_of_languages(named: Mapping[str, Languages]) -> Iterator[Fact]:
     """Yield for programs, by name: which differences could be found, and the variance of equal means."""
     found = {name: one.detectable(POWER) for name, one in named.items()}
-    held = {name: {measure: list(ends) for measure, ends in own.items()} for name, own in found.items()}
-    yield Fact("detectable_differences", held)
+    yield Fact(
+        "detectable_differences",
+        {name: {measure: list(ends) for measure, ends in own.items()} for name, own in found.items()},
+    )
     chance = {name: [row.variance_by_chance for row in one.across if row.is_known] for name, one in named.items()}
     yield Fact("variance_by_chance", {name: [min(own), max(own)] for name, own in chance.items() if own})
 

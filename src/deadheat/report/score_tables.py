@@ -146,14 +146,19 @@ def tabulate_filled(evaluations: Sequence[Evaluation], level: float) -> Table:
         for evaluation in evaluations
         for scores in evaluation
     ]
-    columns = (
-        Column("value", "filled"),
-        Column("filled", level_heading(level, set()), ends=("fill_low", "fill_high")),
-        Column("by_judge", "if the judge is right"),
-        Column("judge_share", "by the judge", lambda one: share(one["judge_share"])),
-        Column("unjudged", "if judged", ends=UNJUDGED_ENDS, spare=1),
+    return tabulate(
+        "filled",
+        (SYSTEM, MEASURE),
+        (
+            Column("value", "filled"),
+            Column("filled", level_heading(level, set()), ends=("fill_low", "fill_high")),
+            Column("by_judge", "if the judge is right"),
+            Column("judge_share", "by the judge", lambda one: share(one["judge_share"])),
+            Column("unjudged", "if judged", ends=UNJUDGED_ENDS, spare=1),
+        ),
+        rows,
+        title="Holes filled, for these queries",
     )
-    return tabulate("filled", (SYSTEM, MEASURE), columns, rows, title="Holes filled, for these queries")
 
 
 def with_judge(level: str) -> tuple[Column, ...]:
@@ -179,12 +184,17 @@ def tabulate_judged(parts: Sequence[Part], names: Sequence[str], columns: Sequen
                 rows.append({**vars(scores.powered), **own, "with": scores.mean, **ends})
     heading = level_heading(level, set())
     of_parts = [Column(name, name, lambda row, n=n: row["labels"][n]) for n, name in enumerate(columns)]
-    numbers = (
-        Column("human", "human"),
-        Column("alone", heading, ends=("human_low", "human_high"), spare=1),
-        *with_judge(heading),
+    return tabulate(
+        "judge",
+        (*of_parts, SYSTEM, MEASURE),
+        (
+            Column("human", "human"),
+            Column("alone", heading, ends=("human_low", "human_high"), spare=1),
+            *with_judge(heading),
+        ),
+        rows,
+        title="What the judge adds",
     )
-    return tabulate("judge", (*of_parts, SYSTEM, MEASURE), numbers, rows, title="What the judge adds")
 
 
 def quantiles_of(parts: Sequence[Part], quantiles: Sequence[float], level: float) -> Quantiles:
@@ -374,10 +384,13 @@ def _by_query(evaluation: Evaluation, beside: Sequence[Evaluation]) -> dict[tupl
 def tabulate_abstention(evaluations: Sequence[Evaluation]) -> Table:
     """Return a row for each run and threshold: how often it abstains, and is right to."""
     frames = [(one.name, one.abstention()) for one in evaluations]
-    columns = [Column(name, name.removeprefix("n_")) for name in frames[0][1].columns]
-    rows = [{"system": name, **row} for name, frame in frames for row in frame.iter_rows(named=True)]
-    title = "Abstention: no score above the threshold; without one, nothing is retrieved"
-    return tabulate("abstention", (SYSTEM,), columns, rows, title=title)
+    return tabulate(
+        "abstention",
+        (SYSTEM,),
+        [Column(name, name.removeprefix("n_")) for name in frames[0][1].columns],
+        [{"system": name, **row} for name, frame in frames for row in frame.iter_rows(named=True)],
+        title="Abstention: no score above the threshold; without one, nothing is retrieved",
+    )
 
 
 def tabulate_overlaps(found: pl.DataFrame) -> Table:

@@ -40,15 +40,18 @@ def _of_strata(strata: Strata) -> Report:
     whole, queries = strata.whole, strata.queries
     ids = whole.query_ids.tolist()
     languages = queries.languages(ids)
-    grouping = Grouping(
-        queries.where,
-        (strata,),
-        asked=strata.columns,
-        languages=languages,
-        without_language=queries.without_language(ids),
-        pool_languages=len(languages) > 1 and queries.language_column not in strata.columns,
+    return report_evaluations(
+        [whole],
+        whole.qrels_name,
+        grouping=Grouping(
+            queries.where,
+            (strata,),
+            asked=strata.columns,
+            languages=languages,
+            without_language=queries.without_language(ids),
+            pool_languages=len(languages) > 1 and queries.language_column not in strata.columns,
+        ),
     )
-    return report_evaluations([whole], whole.qrels_name, grouping=grouping)
 
 
 @shows(Evaluation, Evaluations)
