@@ -37,8 +37,7 @@ def as_csv(table: Table, *, digits: int | None = None) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     leading = [table.group] if table.is_grouped else []
-    columns = [*leading, *table.labels[-1:], *table.labels[:-1], *table.columns]
-    names = [column.key for column in columns]
+    names = [column.key for column in (*leading, *table.labels[-1:], *table.labels[:-1], *table.columns)]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise ColumnError(f"two columns would be named {twice[0]!r}", hint="give the stratum column another name")
     writer.writerow(map(no_formula, names))
@@ -142,10 +141,10 @@ def trec_name(measure: Measure | str) -> str:
         if type(measure)(**preset) == measure:
             return name
     at = getattr(measure, measure.at, None)
-    shown = at if measure.at == "cutoff" else f"{at:.2f}"
-    named = [name.format(shown) for name in trec_names(type(measure)) if ("{}" in name) == (at is not None)]
-    has_defaults = "(" not in str(measure)
-    return named[0] if named and has_defaults else str(measure)
+    named = [name for name in trec_names(type(measure)) if ("{}" in name) == (at is not None)]
+    if not named or "(" in str(measure):
+        return str(measure)
+    return named[0].format(at if measure.at == "cutoff" else f"{at:.2f}")
 
 
 def as_trec(report: Report, *, digits: int | None = None) -> str:
@@ -205,8 +204,8 @@ def as_junit(result: GateResult, report: Report) -> str:
     report : Report
         Of it; what it says to people goes into the suite's system-out.
     """
-    counts = {"tests": len(result.checks), "failures": len(result.failures), "errors": 0, "skipped": 0, "time": 0}
-    attributes = {key: str(value) for key, value in counts.items()}
+    counts = {"tests": str(len(result.checks)), "failures": str(len(result.failures))}
+    attributes = {**counts, "errors": "0", "skipped": "0", "time": "0"}
     root = ET.Element("testsuites", attributes)
     suite = ET.SubElement(root, "testsuite", {"name": on_terminal(f"deadheat gate {result.name}"), **attributes})
     properties = ET.SubElement(suite, "properties")

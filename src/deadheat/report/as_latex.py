@@ -50,7 +50,7 @@ def as_latex(report: Report, *, digits: int | None = None) -> str:
     A table with a caption is a float with caption and label. What the classic engine cannot print is printed by LuaTeX
     and XeTeX, and is an escape elsewhere.
     """
-    said = [*(text for text, _ in report.above), *(fact.sentence for fact in report.shown)]
+    said = (*(text for text, _ in report.above), *(fact.sentence for fact in report.shown))
     facts = [f"% {on_terminal(text)}" for text in said]  # each is one line
     tables = [_float(table.for_people(), digits) for table in report.tables]
     return "\n".join(["% needs \\usepackage{booktabs,textcomp}", *facts, *tables])
@@ -58,9 +58,8 @@ def as_latex(report: Report, *, digits: int | None = None) -> str:
 
 def _float(table: Table, digits: int | None) -> str:
     lines = "\n".join(_lines(table, digits))
-    if not table.caption:
-        return lines
-    return FLOAT % (" ".join(map(_breakable, table.caption.split(" "))), table.key, lines)
+    caption = " ".join(map(_breakable, table.caption.split(" ")))
+    return FLOAT % (caption, table.key, lines) if caption else lines
 
 
 def _lines(table: Table, digits: int | None) -> Iterator[str]:
@@ -69,7 +68,10 @@ def _lines(table: Table, digits: int | None) -> Iterator[str]:
         any(isinstance(cell, NumberCell) and cell.kind == "ranked" for cell in table.cells_of(n))
         for n in range(n_columns)
     ]
-    names = [_breaks(table, place) for place in range(n_labels)]
+    names = [  # those of a captioned table may be so long that they are broken into lines
+        bool(table.caption) and any(len(row.labels[place]) > LONGEST_NAME for row in table.rows)
+        for place in range(n_labels)
+    ]
     kinds = (
         "l" if is_words else "r@{}l" if is_wide else "r"
         for is_words, is_wide in zip(table.are_words, is_ranked, strict=True)
@@ -107,11 +109,6 @@ def _lines(table: Table, digits: int | None) -> Iterator[str]:
         yield "{}" * line.startswith(("[", "*")) + line + r" \\"
     yield r"\bottomrule"
     yield r"\end{tabular}"
-
-
-def _breaks(table: Table, place: int) -> bool:
-    """Whether names of a captioned table are so long that they are broken into lines."""
-    return bool(table.caption) and max((len(row.labels[place]) for row in table.rows), default=0) > LONGEST_NAME
 
 
 def _breakable(text: str) -> str:

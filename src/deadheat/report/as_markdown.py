@@ -30,8 +30,7 @@ def as_markdown(report: Report, *, digits: int | None = None) -> str:
 
 def _lines(table: Table, digits: int | None) -> Iterator[str]:
     yield _line(_escaped(column.heading) for column in (*table.labels, *table.columns))
-    aligned = [":--" if is_words else "--:" for is_words in table.are_words]
-    yield _line([":--"] * len(table.labels) + aligned)
+    yield _line([":--"] * len(table.labels) + [":--" if is_words else "--:" for is_words in table.are_words])
     for row in table.rows:
         yield _line([*map(_escaped, row.labels), *(_cell(cell, digits) for cell in row.cells[0])])
 
@@ -89,13 +88,5 @@ def _renamed(column: Column) -> Column:
     return replace(column, heading=HEADINGS.get(column.key, column.heading))
 
 
-for number, (name, needed) in enumerate({"markdown": "document", "github": "gates"}.items()):
-    register(
-        ReportFormat(
-            name=name,
-            suffixes=(".md",),
-            write=as_markdown,
-            needs=needed,
-            place=3 + 4 * number,
-        )
-    )
+register(ReportFormat(name="markdown", suffixes=(".md",), write=as_markdown, needs="document", place=3))
+register(ReportFormat(name="github", suffixes=(".md",), write=as_markdown, needs="gates", place=7))

@@ -82,13 +82,12 @@ def few_units(found: Iterable[Interval | Pair], unit: tuple[str, str] = QUERIES)
 
     Those that cannot be known are not counted: `cannot_be_known` reports them.
     """
-    units = [
+    units = (
         (one.n_queries, *unit) if one.n_clusters is None else (one.n_clusters, "cluster", None)
         for one in found
         if one.is_known and one.method in BOOTSTRAPS
-    ]
-    fewest = min(units, default=None)
-    return "" if fewest is None else too_narrow(*fewest)
+    )
+    return too_narrow(*min(units, default=(MANY, *unit)))
 
 
 def too_narrow(number: int, noun: str, plural: str | None = None) -> str:
@@ -101,8 +100,7 @@ def too_narrow(number: int, noun: str, plural: str | None = None) -> str:
 
 def as_cell(scores: Scores, of_ties: str = "") -> Cell:
     """Return what `reported` does, of a count an int where it is a whole number."""
-    value = scores.reported(of_ties)
-    return count_cell(value) if scores.measure.total else value
+    return cell_of(scores.measure, scores.reported(of_ties))
 
 
 def cell_of(measure: Measure, value: float) -> Cell:
@@ -279,9 +277,7 @@ def made_under(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         *helped(evaluations),
     )
     if repeated := [own for own in evaluations if any(one.repeats is not None for one in own)]:
-        yield from _components(repeated)
-        for one in repeated:
-            yield from _repeated(one)
+        yield from _repeated(repeated)
     if conventions.unjudged == "bounds":
         qrels = evaluations[0].qrels
         of = "document without a grade" if qrels and qrels.open_to is not None else "retrieved unjudged document"
@@ -384,8 +380,8 @@ def weighted(evaluation: Evaluation) -> Iterator[Fact]:
     yield note("weights", f"more than a tenth of the weight: {told}" if shares else "")
 
 
-def _components(evaluations: Iterable[Evaluation]) -> Iterator[Fact]:
-    """Give the parts of the variance of systems that were run several times, by name and measure."""
+def _repeated(evaluations: Iterable[Evaluation]) -> Iterator[Fact]:
+    """Give the parts of the variance of systems that were run several times, and say what their values differ by."""
     held = {
         own.name: {
             one.measure.label: {name: finite(value) for name, value in asdict(one.variance_components).items()}
@@ -394,23 +390,25 @@ def _components(evaluations: Iterable[Evaluation]) -> Iterator[Fact]:
         for own in evaluations
     }
     yield Fact("variance_components", held)
-
-
-def _repeated(evaluation: Evaluation) -> Iterator[Fact]:
-    """Say what the values of a system that was run several times differ by."""
-    parts = {one.measure.label: one.variance_components for one in evaluation if one.repeats is not None}
-    measure, own = next(iter(parts.items()))
-    stds = {name: format_cell(max(getattr(own, name), 0.0) ** 0.5) for name in ("queries", "repeats", "ties", "shared")}
-    text = (
-        f"{measure} of {evaluation.name}: standard deviation {stds['queries']} over queries, {stds['repeats']} over"
-        f" {own.n_repeats:.3g} repeats ({stds['shared']} shared by all queries of one), {stds['ties']} over tie orders"
-    )
-    yield note("repeats", text)
-    alike = [name for name, one in parts.items() if one.shared_p_value < SHARED]
-    why = "differ by more than chance in all queries together, such as by a seed: few of them tell how far others would"
-    yield note("repeats", f"those of {evaluation.name} {why} ({', '.join(alike)})" if alike else "")
-    below = [f"{name} ({', '.join(one.negative)})" for name, one in parts.items() if one.negative]
-    yield note("repeats", f"variance estimated below 0, shown as 0: {'; '.join(below)}" if below else "")
+    for evaluation in evaluations:
+        parts = {one.measure.label: one.variance_components for one in evaluation if one.repeats is not None}
+        measure, own = next(iter(parts.items()))
+        queries, repeats, ties, shared = (
+            format_cell(max(getattr(own, name), 0.0) ** 0.5) for name in ("queries", "repeats", "ties", "shared")
+        )
+        yield note(
+            "repeats",
+            f"{measure} of {evaluation.name}: standard deviation {queries} over queries, {repeats} over"
+            f" {own.n_repeats:.3g} repeats ({shared} shared by all queries of one), {ties} over tie orders",
+        )
+        if alike := [name for name, one in parts.items() if one.shared_p_value < SHARED]:
+            yield note(
+                "repeats",
+                f"those of {evaluation.name} differ by more than chance in all queries together, such as by a seed: few"
+                f" of them tell how far others would ({', '.join(alike)})",
+            )
+        below = [f"{name} ({', '.join(one.negative)})" for name, one in parts.items() if one.negative]
+        yield note("repeats", f"variance estimated below 0, shown as 0: {'; '.join(below)}" if below else "")
 
 
 def finite(number: float) -> float | None:
@@ -490,21 +488,21 @@ def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
 def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     """Count the relevant documents that no run retrieved: ids that are out of date are among them."""
     first = evaluations[0]
-    is_cut = first.conventions.depth is not None or any(one.known_depth is not None for one in evaluations)
-    is_partial = is_cut or (len(evaluations) > 1 and first.conventions.missing == "skip")
-    if is_partial or first.placements.passages is not None:  # of spans R says it
+    if (
+        first.conventions.depth is not None
+        or any(one.known_depth is not None for one in evaluations)
+        or (len(evaluations) > 1 and first.conventions.missing == "skip")
+        or first.placements.passages is not None  # of spans R says it
+    ):
         return
     level = LOWEST_POSITIVE if first.conventions.rel is None else first.conventions.rel
     n_relevant = max(int(one.placements.n_relevant(level).sum()) for one in evaluations)
     rows = [(one.placements, np.flatnonzero(one.placements.relevance >= level)) for one in evaluations]
-    if len(rows) == 1:
-        n_found = len(rows[0][1])
-    else:
+    lacking, where = n_relevant - len(rows[0][1]), "not in the run"
+    if len(rows) > 1:
         import polars as pl  # most reports are of one run
 
-        n_found = pl.concat([own.pairs(of) for own, of in rows]).n_unique()
-    lacking = n_relevant - n_found
-    where = "in no run" if len(rows) > 1 else "not in the run"
+        lacking, where = n_relevant - pl.concat([own.pairs(of) for own, of in rows]).n_unique(), "in no run"
     yield Fact(
         "not_retrieved",
         {"n_relevant": n_relevant, "n": lacking},
@@ -532,8 +530,7 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         ids = set[str]().union(*(one.query_ids[~one.has_relevant].tolist() for one in scores))
         found[measure.label] = sorted(ids)
         counting = (tuple(found[measure.label]), "") if are_skipped else _counting(scores, ids)
-        is_right = any(one.spread.is_right.any() for one in scores)
-        alike.setdefault((*counting, is_right), []).append(measure)
+        alike.setdefault((*counting, any(one.spread.is_right.any() for one in scores)), []).append(measure)
     yield Fact("queries_without_relevant", found)
     ids = set[str]().union(*(one.query_ids.tolist() for one in evaluations))
     unanswerable = sorted(ids.intersection(first.unanswerable))
@@ -544,10 +541,11 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     for (alike_ids, where, is_right), measures in alike.items():
         if not alike_ids:
             continue
-        worst = "count as 0" if all(one.higher_is_better for one in measures) else "count as the worst value"
-        if is_right:
-            worst = "count as 1 where nothing is retrieved, else as 0"
-        effect = "left out" if are_skipped else worst
+        effect = "count as 0" if all(one.higher_is_better for one in measures) else "count as the worst value"
+        if are_skipped:
+            effect = "left out"
+        elif is_right:
+            effect = "count as 1 where nothing is retrieved, else as 0"
         of = "" if len(measures) == len(found) else f" for {', '.join(one.label for one in measures)}"
         yield note("nothing relevant", f"{named(alike_ids)}, {effect}{of}{where}")
 
@@ -559,22 +557,15 @@ def _counting(scores: Sequence[Scores], ids: set[str]) -> tuple[tuple[str, ...],
     there.
     """
     lacking = [set(one.query_ids[~one.kept].tolist()) for one in scores]
-    counting = {query for query in ids if not all(query in own for own in lacking)}
-    are_lacking = any(counting.intersection(own) for own in lacking)
-    return tuple(sorted(counting)), " where a run has them" if are_lacking else ""
+    counting = ids - set.intersection(*lacking)
+    return tuple(sorted(counting)), "" if counting.isdisjoint(set().union(*lacking)) else " where a run has them"
 
 
 def tell_counts(measures: Sequence[Measure]) -> Iterator[Fact]:
     """Say which numbers of a table are totals, if others are means, and which are geometric means."""
-    counts = [one.label for one in measures if one.total]
-    if counts:
-        yield Fact(
-            "counts",
-            counts,
-            "counts",
-            f"{', '.join(counts)}: totals over the queries, all else means" if len(counts) < len(measures) else "",
-        )
-    geometric = [one.label for one in measures if one.geometric]
-    if geometric:
+    if counts := [one.label for one in measures if one.total]:
+        text = f"{', '.join(counts)}: totals over the queries, all else means"
+        yield Fact("counts", counts, "counts", text if len(counts) < len(measures) else "")
+    if geometric := [one.label for one in measures if one.geometric]:
         text = f"{', '.join(geometric)}: geometric means; the values of queries are logarithms"
         yield Fact("geometric_means", geometric, "geometric means", text)

@@ -88,8 +88,7 @@ def notation_of(measure: str) -> dict[str, str]:
     from deadheat.measures.notation import measure_named  # help names the formats, and needs no NumPy
 
     found = measure_named(measure)
-    is_asked = found is not None and found.asked == measure
-    return {"measure": str(found), "asked": measure} if is_asked else {"measure": measure}
+    return {"measure": str(found), "asked": measure} if found and found.asked == measure else {"measure": measure}
 
 
 @dataclass(frozen=True)
@@ -245,8 +244,7 @@ class Table:
     @property
     def are_words(self) -> list[bool]:
         """Which columns hold text in every cell: they are flush left."""
-        groups = [group for row in self.rows for group in row.cells]
-        return [all(isinstance(group[n], str | tuple) for group in groups) for n in range(len(self.columns))]
+        return [all(isinstance(cell, str | tuple) for cell in self.cells_of(n)) for n in range(len(self.columns))]
 
     def with_groups_as_rows(self) -> Table:
         """Return the table with the name of the group as the last label, and a row for each; without groups, itself."""

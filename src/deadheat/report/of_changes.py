@@ -168,8 +168,11 @@ DETECTABLE = "the loss that would be found with a power of 80%; a smaller one ma
 AT_BEST = "at best: the value of the ideal ranking of the judged documents, over the same queries"
 ALL = "(all)"  # the stratum of checks over all queries, beside those of strata
 NAMED = 5  # failed gates whose worst queries are named
-# the questions that a baseline is asked: their tables in JSON, and the columns that people do not need
-QUESTIONS = {"no_regression": ("regressions", ()), "no_worse_than": ("no_worse_than", ("detectable",))}
+# the questions that a baseline is asked: their tables in JSON, their titles, and the columns that people do not need
+QUESTIONS = {
+    "no_regression": ("regressions", "No regression", ()),
+    "no_worse_than": ("no_worse_than", "No loss of {:.15g} or more", ("detectable",)),
+}
 ONE_PART, STRATA = ("p_adjusted",), ("p_value",)
 
 
@@ -240,19 +243,12 @@ def report_gate(
     tables = (
         [_table_of_gate("checks", Column("gate", "gate"), THRESHOLDS, thresholds, marks=marks)] if thresholds else []
     )
-    for question, (key, spared) in QUESTIONS.items():
-        checks = [check for check in result.checks if check.question == question]
-        if checks:
+    for question, (key, asked, spared) in QUESTIONS.items():
+        if checks := [check for check in result.checks if check.question == question]:
             hidden = {*spared, *(STRATA if any(check.by for check in checks) else ONE_PART)}
             columns = [replace(one, is_data=one.is_data or one.key in hidden) for one in REGRESSIONS]
-            asked = "No regression"
-            if key == "no_worse_than":
-                asked = f"No loss of {result.options.no_worse_than:.15g} or more"
-            tables.append(
-                _table_of_gate(
-                    key, MEASURE, columns, checks, marks=marks, title=f"{asked} against {result.baseline}", main=2
-                )
-            )
+            title = f"{asked.format(result.options.no_worse_than)} against {result.baseline}"
+            tables.append(_table_of_gate(key, MEASURE, columns, checks, marks=marks, title=title, main=2))
     weak = result.proving_little or not_asked
     mark = "" if not marks else "❌ " if not result.passed else "⚠️ " if weak else "✅ "
     summary = result.summary + (f"; not checked: {_unasked(sources, not_asked)}" if not_asked else "")
@@ -346,32 +342,27 @@ def _facts_of_gate(
 def _worst(failures: Sequence[Check]) -> Iterator[Fact]:
     """Name the queries behind the first failures, once for those that they share."""
     found = collected((check.worst, check.title) for check in failures if check.worst)
-    for worst, titles in list(found.items())[:NAMED]:
-        yield warning("worst", f"{', '.join(titles)}: {worst}")
-    if len(found) > NAMED:
-        yield said("worst", f"of {len(found) - NAMED} more in json and csv")
+    yield from (warning("worst", f"{', '.join(titles)}: {worst}") for worst, titles in [*found.items()][:NAMED])
+    yield said("worst", f"of {len(found) - NAMED} more in json and csv" if len(found) > NAMED else "")
 
 
 def _sizes(result: GateResult) -> Iterator[Fact]:
     """Name the measures that some queries have no value of."""
     fewer = [check for check in result.checks if not check.by and check.n_queries < result.n_queries]
-    found = collected(((check.n_queries, check.is_regression), check.measure) for check in fewer)
-    for (n_queries, is_compared), names in found.items():
-        both = " in both" if is_compared else ""
-        yield said(
-            "note",
-            f"{', '.join(dict.fromkeys(names))}: over the {counted(n_queries, 'query', 'queries')} with a value{both}",
-        )
+    found = collected(((check.n_queries, " in both" * check.is_regression), check.measure) for check in fewer)
+    for (n_queries, both), names in found.items():
+        over = f"over the {counted(n_queries, 'query', 'queries')} with a value{both}"
+        yield said("note", f"{', '.join(dict.fromkeys(names))}: {over}")
 
 
 def _is_plain(check: Check) -> bool:
     """Tell whether the numbers in the table explain a failure: they can be told apart."""
     if check.is_beyond or "unknown" in check.causes:
         return False
-    if check.is_regression:
-        is_told = check.p_value is not None and not math.isnan(check.p_value) and "skewed gains" not in check.causes
-        return check.question == "no_regression" and is_told
-    return format_cell(check.value) not in {format_cell(None), format_cell(check.threshold)}
+    if not check.is_regression:
+        return format_cell(check.value) not in {format_cell(None), format_cell(check.threshold)}
+    has_p = check.p_value is not None and not math.isnan(check.p_value)
+    return has_p and check.question == "no_regression" and "skewed gains" not in check.causes
 
 
 def _intervals(result: GateResult) -> Iterator[Fact]:

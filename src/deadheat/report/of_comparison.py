@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -125,18 +126,10 @@ def report_comparison(
     leading = columns_of_strata(columns)
     headline, opening, verdict = judged(comparison, strata, columns, margin)
     facts = (verdict, *_facts(comparison, parts, qrels, among))
-    if not for_people:
-        return Report(
-            (_pairs_as_data(parts, leading), _systems_as_data(parts, leading), *_by_one_rule(parts, leading)),
-            facts,
-            headline=headline,
-            opening=opening,
-        )
-    tables = []
-    for measure in comparison.measures:
+    tables = [] if for_people else [_pairs_as_data(parts, leading), _systems_as_data(parts, leading)]
+    for measure in comparison.measures if for_people else ():
         tables += [list_systems(parts, leading, measure), _differences(parts, leading, measure)]
-        tables += _reversals(parts, leading, measure)
-        tables += _by_judge(parts, leading, measure)
+        tables += [*_reversals(parts, leading, measure), *_by_judge(parts, leading, measure)]
     tables += _by_one_rule(parts, leading)
     return Report(tuple(tables), facts, headline=headline, opening=opening)
 
@@ -171,11 +164,9 @@ def columns_of_strata(names: Sequence[str]) -> list[Column]:
 
 def _counts(comparisons: Iterable[Comparison]) -> set[int]:
     """Return the numbers of queries with a value, of systems and of pairs: these share fewer if each lacks another."""
-    found: set[int] = set()
-    for one in comparisons:
-        found |= {scores.n_queries for evaluation in one.evaluations.values() for scores in evaluation}
-        found |= {pair.n_queries for pair in one.pairs}
-    return found
+    return {
+        own.n_queries for one in comparisons for own in (*chain.from_iterable(one.evaluations.values()), *one.pairs)
+    }
 
 
 def list_systems(parts: Parts, leading: Iterable[Column], measure: Measure) -> Table:
@@ -312,7 +303,7 @@ def reversal(pair: Pair) -> Cell:
     return share(pair.flip_probability, pair.flip_standard_error)
 
 
-def _reversals(parts: Parts, leading: Iterable[Column], measure: Measure) -> list[Table]:
+def _reversals(parts: Parts, leading: Iterable[Column], measure: Measure) -> Iterator[Table]:
     """List the pairs whose order ties may well reverse, the likeliest first in each part."""
     rows = [
         {"stratum": stratum, **cells_of(pair)}
@@ -320,17 +311,22 @@ def _reversals(parts: Parts, leading: Iterable[Column], measure: Measure) -> lis
         for pair in sorted(reported_pairs(part, measure), key=lambda pair: -np.nan_to_num(pair.flip_probability))
         if pair.flip_probability >= LIKELY or pair.doc_id_reverses
     ]
-    columns = (
-        Column("flip_probability", "reversed"),
-        Column("expected_difference", "exact", spare=1),
-        Column("tie_standard_error", "tie std err", spare=2),
-        Column("doc_id_difference", BY_DOC_ID),
-    )
-    labels = (*leading, *((SYSTEM, BASELINE) if next(iter(parts.values())).design.baseline is None else (SYSTEM,)))
-    return [tabulate("ties", labels, columns, rows, title=f"{measure.label}: what ties can reverse")] if rows else []
+    if rows:
+        yield tabulate(
+            "ties",
+            (*leading, *((SYSTEM, BASELINE) if next(iter(parts.values())).design.baseline is None else (SYSTEM,))),
+            (
+                Column("flip_probability", "reversed"),
+                Column("expected_difference", "exact", spare=1),
+                Column("tie_standard_error", "tie std err", spare=2),
+                Column("doc_id_difference", BY_DOC_ID),
+            ),
+            rows,
+            title=f"{measure.label}: what ties can reverse",
+        )
 
 
-def _by_one_rule(parts: Parts, leading: Iterable[Column]) -> list[Table]:
+def _by_one_rule(parts: Parts, leading: Iterable[Column]) -> Iterator[Table]:
     """List the pairs that are significant under one tie rule only."""
     rows = [
         {"stratum": stratum, **row}
@@ -344,8 +340,9 @@ def _by_one_rule(parts: Parts, leading: Iterable[Column]) -> list[Table]:
         Column("doc_id_difference", BY_DOC_ID, spare=1),
         Column("doc_id_p_adjusted", "p adj", lambda row: p_value(row["doc_id_p_adjusted"]), spare=1),
     )
-    title = "Significant under one tie rule only"
-    return [tabulate("one_tie_rule", (*leading, SYSTEM, BASELINE, MEASURE), columns, rows, title=title)] if rows else []
+    if rows:
+        title = "Significant under one tie rule only"
+        yield tabulate("one_tie_rule", (*leading, SYSTEM, BASELINE, MEASURE), columns, rows, title=title)
 
 
 def _by_judge(parts: Parts, leading: Iterable[Column], measure: Measure) -> Iterator[Table]:
@@ -381,8 +378,7 @@ def _of_judge(comparison: Comparison, parts: Parts) -> Iterator[Fact]:
         max(pair.n_queries for pair, _ in pairs),
         "differences, and p by Student's t and not by the test above,",
     )
-    useless = sum(not one.weight for _, one in pairs)
-    if useless:
+    if useless := sum(not one.weight for _, one in pairs):
         text = f"adds nothing to {useless} of {counted(len(pairs), 'difference')}: these are of the human labels alone"
         yield said("weight 0", text)
     yield from strata_of_sample(
@@ -410,8 +406,7 @@ def _facts(comparison: Comparison, parts: Parts, qrels: str, among: str) -> list
         for pair in part.pairs
     ]
     placed = [(label(stratum), pair) for stratum, part in parts.items() for pair in part.pairs]
-    measures = {one.name: [own.measure.label for own in one if unexplained(one, own)] for one in evaluations}
-    left_out = [(name, ", ".join(lacking)) for name, lacking in measures.items() if lacking]
+    lacking = {one.name: ", ".join(own.measure.label for own in one if unexplained(one, own)) for one in evaluations}
     return [
         Fact("deadheat", __version__),
         Fact("qrels", qrels),
@@ -426,7 +421,11 @@ def _facts(comparison: Comparison, parts: Parts, qrels: str, among: str) -> list
         *_once_more(placed),
         *made_under(evaluations),
         *_of_labels(parts),
-        *(note("left out", f"{lacking} of {name}: without the queries that it lacks") for name, lacking in left_out),
+        *(
+            note("left out", f"{own} of {name}: without the queries that it lacks")
+            for name, own in lacking.items()
+            if own
+        ),
         *of_runs(evaluations),
     ]
 
@@ -511,8 +510,8 @@ def tell_tests(
     pairs, units = [pair for _, pair in placed], "clusters" if has_clusters else unit[1]
     alpha, between = 1 - design.confidence_level, f"between {among}" if among else ""
     total = joined(counted(len(pairs), "difference"), between)
-    by_itself = f", in each {apart} by itself" if apart else ""
-    tested = _test(design, pairs, ", by cluster" * has_clusters, has_strata=has_strata) + by_itself
+    tested = _test(design, pairs, ", by cluster" * has_clusters, has_strata=has_strata)
+    tested += f", in each {apart} by itself" if apart else ""
     skewed = [name_of(place, pair, f": {pair.skewness:+.1f}") for place, pair in placed if pair.doubtful]
     other = "" if design.test == "bootstrap-t" else ", or use the test bootstrap-t"
     least = [(place, pair, least_p(pair, design)) for place, pair in placed if pair.wins + pair.losses]
@@ -550,12 +549,11 @@ def tell_tests(
 def _test(design: Design, pairs: Sequence[Pair], by: str, *, has_strata: bool) -> str:
     """Return the test, how it found p values, and which differences these account for."""
     n_exact, how = sum(pair.exact_p_value for pair in pairs), ""
-    n_others = len(pairs) - n_exact
     if design.test == "wilcoxon":
-        how = f", by the normal distribution for {n_others} of {counted(len(pairs), 'difference')}"
+        how = f", by the normal distribution for {len(pairs) - n_exact} of {counted(len(pairs), 'difference')}"
     elif design.test in RESAMPLED:
         how = f", {design.n_resamples:,} resamples" + ", exact where few queries differ" * (n_exact > 0)
-    if how and n_exact and not n_others:
+    if how and 0 < n_exact == len(pairs):
         how = ", exact"
     return f"{TESTS[design.test]}{by}, {design.alternative}{how}; {corrected_by(design, has_strata=has_strata)}"
 
@@ -575,10 +573,12 @@ def name_of(place: str, pair: Pair, more: str = "") -> str:
 
 def _once_more(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
     """Say which orders running the systems once more may reverse, if these were run several times."""
-    known = [(place, pair, pair.rerun_probability) for place, pair in placed if not math.isnan(pair.rerun_probability)]
-    likely = [name_of(place, pair, f": {p:.0%}") for place, pair, p in known if p >= LIKELY]
-    text = f"would reverse the order with a probability of {LIKELY:.0%} or more: {three(likely) or 'of no pair'}"
-    yield said("once more", f"running both systems again {text}" if known else "")
+    if known := [(place, pair) for place, pair in placed if not math.isnan(pair.rerun_probability)]:
+        likely = three(
+            [name_of(*one, f": {one[1].rerun_probability:.0%}") for one in known if one[1].rerun_probability >= LIKELY]
+        )
+        text = f"reverse the order with a probability of {LIKELY:.0%} or more: {likely or 'of no pair'}"
+        yield said("once more", f"running both systems again would {text}")
 
 
 def _of_ties(parts: Parts) -> Iterator[Fact]:

@@ -106,8 +106,7 @@ def doubt_margin(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
     """Say of which pairs, given with their strata, the t tests of a margin prove nothing, or little."""
     total = counted(len(placed), "pair")
     found = collected((_why_doubtful(pair), name_of(stratum, pair)) for stratum, pair in placed)
-    for why, names in found.items():
-        yield note("margin", f"{why}: {len(names)} of {total}, {three(names)}" if why else "")
+    return (note("margin", f"{why}: {len(names)} of {total}, {three(names)}") for why, names in found.items() if why)
 
 
 def _why_doubtful(pair: Pair) -> str:
@@ -261,7 +260,15 @@ def report_compact(
     rows: list[dict[str, Any]] = []
     marks = ""
     for stratum, part in parts.items():
-        cells = {one.label: _column(part, one, names, letters, digits) for one in part.measures}
+        cells = {
+            one.label: _cells(
+                one,
+                {name: part.evaluations[name][one].reported() for name in names},
+                _marks(part, one, names, letters),
+                digits,
+            )
+            for one in part.measures
+        }
         marks += "".join(cell.marks for column in cells.values() for cell in column.values() if cell is not None)
         rows += [
             {
@@ -296,18 +303,6 @@ def _columns(measures: Sequence[Measure], cell: Callable[[Any, str], NumberCell 
     ]
 
 
-def _column(
-    part: Comparison, measure: Measure, names: Sequence[str], letters: Mapping[str, str], digits: int | None
-) -> dict[str, NumberCell | None]:
-    """Return the value of each system by one measure, the best marked, and what it is shown to be better than."""
-    return _cells(
-        measure,
-        {name: part.evaluations[name][measure].reported() for name in names},
-        _marks(part, measure, names, letters),
-        digits,
-    )
-
-
 def _cells(
     measure: Measure, values: Mapping[str, float], marks: Mapping[str, str], digits: int | None
 ) -> dict[str, NumberCell | None]:
@@ -328,32 +323,32 @@ def _cells(
 
 def _marks(part: Comparison, measure: Measure, names: Sequence[str], letters: Mapping[str, str]) -> dict[str, str]:
     """Return the marks of each system: daggers against the baseline, letters of those that it beats, or its tier."""
-    own = [pair for pair in part.pairs if pair.measure == measure.label and measure.is_quality]
     if part.design.baseline is None and len(names) > len(ALPHABET):
-        return _tiers(part, measure, own)
+        return _tiers(part, measure)
     order = {name: place for place, name in enumerate(letters)}
     daggers, beaten = dict.fromkeys(names, ""), {name: list[tuple[int, str]]() for name in names}
-    for pair in own:
-        winner = favoured(pair, measure, part.design)
-        if winner is None:
-            continue
+    for pair, winner, loser in _decided(part, measure):
         unsure = DOUBT if doubt(pair, part.design) else ""
+        daggers[pair.system] = (BETTER if winner == pair.system else WORSE) + unsure
         if letters:
-            beaten[winner].append((order[pair.baseline if winner == pair.system else pair.system], unsure))
-        else:
-            daggers[pair.system] = (BETTER if winner == pair.system else WORSE) + unsure
+            beaten[winner].append((order[loser], unsure))
     return {name: _ranges(found, list(letters.values())) for name, found in beaten.items()} if letters else daggers
 
 
-def _tiers(part: Comparison, measure: Measure, own: Sequence[Pair]) -> dict[str, str]:
+def _decided(part: Comparison, measure: Measure) -> Iterator[tuple[Pair, str, str]]:
+    """Give the pairs that are significant, each with the better and the worse system; none of what is no quality."""
+    for pair in part[measure] if measure.is_quality else ():
+        if (winner := favoured(pair, measure, part.design)) is not None:
+            yield pair, winner, pair.baseline if winner == pair.system else pair.system
+
+
+def _tiers(part: Comparison, measure: Measure) -> dict[str, str]:
     """Return the number of the tier of each system; no marks where no difference is significant."""
     names = best_first(part.evaluations, measure)
     place = {name: n for n, name in enumerate(names)}
     better = np.zeros((len(names), len(names)), np.bool_)
-    for pair in own:
-        winner = favoured(pair, measure, part.design)
-        if winner is not None:
-            better[place[winner], place[pair.baseline if winner == pair.system else pair.system]] = True
+    for _, winner, loser in _decided(part, measure):
+        better[place[winner], place[loser]] = True
     tiers = tiers_of(range(len(names)), better)
     return {name: str(tier) if better.any() else "" for name, tier in zip(names, tiers.tolist(), strict=True)}
 
@@ -403,8 +398,7 @@ def _numbers(measures: Sequence[Measure], over: str, by: str = "") -> Iterator[s
     kinds = {"totals" if one.total else "geometric means" if one.geometric else "means" for one in measures}
     what, noun = " and ".join(sorted(kinds)).capitalize(), "query" if over == "1" else "queries"
     yield f"{what} over {over} {noun}{by}; the best of each measure is bold."
-    lower = [one.label for one in measures if not one.higher_is_better]
-    if lower:
+    if lower := [one.label for one in measures if not one.higher_is_better]:
         yield f"Of {', '.join(lower)} ({LOWER}) less is better."
 
 

@@ -173,7 +173,7 @@ def report_evaluations(
     if first.judge is not None:
         tables.append(tabulate_judged(parts, names, columns, confidence_level))
     tables += _averages(grouping) if grouping else []
-    if of_queries := (quantiles_of(parts, quantiles, confidence_level) if quantiles else {}):
+    if of_queries := quantiles_of(parts, quantiles, confidence_level):
         tables.append(tabulate_quantiles(of_queries, names, level=confidence_level, columns=columns))
     n_queries = len(first.query_ids) + (len(first.missing_queries) if first.conventions.missing == "skip" else 0)
     ids = {run: {"run": of_run, "qrels": of_qrels} for run, (of_run, of_qrels) in (unmatched or {}).items()}
@@ -226,9 +226,9 @@ def _beside(evaluations: Sequence[Evaluation], beside: Sequence[Evaluation]) -> 
         apart = [np.subtract.outer(own, own) for own in values]
         exact, by_rule = (np.where(np.abs(each) > NOISE, np.sign(each), 0) for each in apart)
         swapped[measure.label] = int(np.count_nonzero(exact * by_rule < 0)) // 2
-        leaders = [_leaders(evaluations, measure, own) for own in values]
-        if leaders[0] != leaders[1]:
-            changed[str(measure)] = {"exact": leaders[0], rule: leaders[1]}
+        best, best_by_rule = (_leaders(evaluations, measure, own) for own in values)
+        if best != best_by_rule:
+            changed[str(measure)] = {"exact": best, rule: best_by_rule}
     told = [
         f"{measure}: {' and '.join(best['exact'])} (exact), {' and '.join(best[rule])} ({RULES[rule]})"
         for measure, best in changed.items()
@@ -248,8 +248,7 @@ def _beside(evaluations: Sequence[Evaluation], beside: Sequence[Evaluation]) -> 
 def _leaders(evaluations: Sequence[Evaluation], measure: Measure, values: FloatArray) -> list[str]:
     """Return the runs with the best value; several if their values are equal."""
     quality = values if measure.higher_is_better else -values
-    is_best = np.fmax.reduce(quality) - quality <= NOISE
-    return [one.name for one, best in zip(evaluations, is_best, strict=True) if best]
+    return [evaluations[n].name for n in np.flatnonzero(np.fmax.reduce(quality) - quality <= NOISE).tolist()]
 
 
 def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
@@ -291,10 +290,7 @@ def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> Iterato
     ]
     if found:
         names = ("run", "n_queries", "standard_error")
-        yield Fact(
-            "estimated",
-            [{**notation_of(measure), **dict(zip(names, values, strict=True))} for measure, *values in found],
-        )
+        yield Fact("estimated", [notation_of(measure) | dict(zip(names, own, strict=True)) for measure, *own in found])
     for measure, run, n_queries, error in found:
         yield note(
             "estimated",
@@ -303,8 +299,7 @@ def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> Iterato
         )
     for one in evaluations:
         for scores in one:
-            n_drawn = int(scores.measure.has_drawn_spread(one.placements_of(scores.measure)).sum())
-            if n_drawn:
+            if n_drawn := int(scores.measure.has_drawn_spread(one.placements_of(scores.measure)).sum()):
                 yield note(
                     "estimated",
                     f"tie std, min and max of {scores.measure.label} of {one.name} are of drawn orders for"
@@ -334,17 +329,14 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | No
         return
     of_error, measure, run, labels, interval = max(shares, key=lambda one: one[:4])
     value = {"run": run, **_stratum(labels), **notation_of(measure), "tie_share": of_error}
-    of_queries, of_ties = (
-        format_cell(error, digits) for error in (interval.query_standard_error, interval.tie_standard_error)
-    )
-    text = (
-        f"{measure} of {run}{inside(labels)}: {of_queries} from the choice of queries; breaking its ties at random"
-        f" would add {of_ties}, {format_cell(share(of_error))} of the squared error"
-        + (", the largest share here" if len(shares) > 1 else "")
-    )
-    yield Fact(
-        "largest_tie_share", value, "errors", text if of_error else "none would grow if ties were broken at random"
-    )
+    text = "none would grow if ties were broken at random"
+    if of_error:
+        text = (
+            f"{measure} of {run}{inside(labels)}: {format_cell(interval.query_standard_error, digits)} from the choice"
+            f" of queries; breaking its ties at random would add {format_cell(interval.tie_standard_error, digits)},"
+            f" {format_cell(share(of_error))} of the squared error" + ", the largest share here" * (len(shares) > 1)
+        )
+    yield Fact("largest_tie_share", value, "errors", text)
 
 
 def _stratum(labels: tuple[str, ...]) -> dict[str, object]:
@@ -373,24 +365,21 @@ def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
             )
 
 
-def _averages(grouping: Grouping) -> list[Table]:
-    """Return a table of averages over strata and of the variance between them, if there are any.
+def _averages(grouping: Grouping) -> Iterator[Table]:
+    """Yield a table of averages over strata and of the variance between them, if there are any.
 
     With the language crossed with other columns they are within each language. There is no mean over the queries of
     all languages unless they may be pooled. Of counts there are no averages.
     """
     within = None if grouping.is_by_language else grouping.language_column
     measures = [one.label for of_run in grouping.strata[:1] for one in of_run.whole.measures if not one.total]
-    if not measures:
-        return []
-    found = [
-        {(row.get(within or ""), row["measure"]): row for row in of_run.averages(within).rows(named=True)}
-        for of_run in grouping.strata
-    ]
-    values = {value for of_run in found for value, _ in of_run}
-    others = [column for column in grouping.columns if column != within]
-    return [
-        tabulate_groups(
+    if measures:
+        found = [
+            {(row.get(within or ""), row["measure"]): row for row in of_run.averages(within).rows(named=True)}
+            for of_run in grouping.strata
+        ]
+        values = {value for of_run in found for value, _ in of_run}
+        yield tabulate_groups(
             "averages",
             (*([Column(within, within)] if within else []), MEASURE),
             (
@@ -407,10 +396,10 @@ def _averages(grouping: Grouping) -> list[Table]:
                 for measure in measures
             ),
             tuple(of_run.whole.name for of_run in grouping.strata),
-            title=f"Averages over {' and '.join(others)}" + (f", within each {within}" if within else ""),
+            title=f"Averages over {' and '.join(one for one in grouping.columns if one != within)}"
+            + (f", within each {within}" if within else ""),
             has_blocks=bool(within),
         )
-    ]
 
 
 def _grouped(grouping: Grouping) -> Iterator[Fact]:

@@ -40,18 +40,14 @@ def report_catalogue() -> Report:
         Column("better", "better", _direction, spare=2),
         Column("aliases", "aliases", lambda one: tuple(other_names(one)), spare=3),
     )
-    parameters = {name: _parameters(measure) for name, measure in measures().items()}
-    closing = (
-        "A cutoff follows @, parameters are in parentheses: nDCG@10, P(rel=2)@5.\n"
-        "One of them, and which to use when:\n"
-        "  deadheat measures nDCG\n"
-        "  deadheat measures --for top3"
-    )
     name = Column("measure", "measure", lambda one: one.__name__)
     return Report(
         (tabulate("measures", [name], columns, measures().values()),),
-        (Fact("parameters", parameters),),
-        closing=closing,
+        (Fact("parameters", {name: _parameters(measure) for name, measure in measures().items()}),),
+        closing="A cutoff follows @, parameters are in parentheses: nDCG@10, P(rel=2)@5.\n"
+        "One of them, and which to use when:\n"
+        "  deadheat measures nDCG\n"
+        "  deadheat measures --for top3",
     )
 
 
@@ -61,9 +57,7 @@ def _range(measure: type[Measure]) -> str:
 
 
 def _direction(measure: type[Measure]) -> str:
-    if measure.total:
-        return "-"
-    return "higher" if measure.higher_is_better else "lower"
+    return "-" if measure.total else "higher" if measure.higher_is_better else "lower"
 
 
 def report_measure(measure: type[Measure], notation: str = "") -> Report:
@@ -88,7 +82,7 @@ def report_measure(measure: type[Measure], notation: str = "") -> Report:
         "lower": "lower is better",
     }
     meant, read, parameters = meaning(notation or name, name), reading(name), _parameters(measure)
-    facts = [
+    facts = (
         Fact("measure", name),
         Fact("title", measure.title),
         Fact("summary", summary, "what it is", summary),
@@ -115,8 +109,8 @@ def report_measure(measure: type[Measure], notation: str = "") -> Report:
         Fact("meaning", meant, "the name", f"read as {meant}" if meant else ""),
         Fact("uses", uses, "good for", ", ".join(uses)),
         Fact("references", references, "references", references),
-    ]
-    return Report((), tuple(facts), heading=heading)
+    )
+    return Report((), facts, heading=heading)
 
 
 def _paragraphs(measure: type[Measure], section: str = "") -> list[str]:
@@ -129,7 +123,7 @@ def _paragraphs(measure: type[Measure], section: str = "") -> list[str]:
         The paragraphs above all sections, of which there is at least one.
     """
     lead, *sections = SECTION.split(inspect.cleandoc(measure.__doc__ or ""))
-    own = lead if not section else dict(zip(sections[::2], sections[1::2], strict=True)).get(section, "")
+    own = dict(zip(["", *sections[::2]], [lead, *sections[1::2]], strict=True)).get(section, "")
     parts = re.split(r"\n{2,}", own.replace(".. math::\n\n", ".. math::\n").strip())
     return [_plain(part) for part in parts if not part.startswith(".. math::")]
 
@@ -190,18 +184,18 @@ def report_use(use: Use, *, asked: str = "") -> Report:
     number, own = (re.search(r"\d+$", text) for text in (asked.strip(), use.key))
     is_nearest = number is not None and own is not None and int(number[0]) != int(own[0])
     note = f"there is no advice for {number[0]} results; {use.key} is the nearest" if number and is_nearest else ""
-    facts = [
+    known = dict(pair for name in dict.fromkeys(map(_name, use.measures)) for pair in reading(name).targets)
+    facts = (
         Fact("use", use.key),
         Fact("title", use.title),
         Fact("note", note or None, "note", note),
         Fact("measures", list(use.measures), "measures", " ".join(use.measures)),
         Fact("why", use.why, "why", use.why),
-    ]
-    known = dict(pair for name in dict.fromkeys(map(_name, use.measures)) for pair in reading(name).targets)
-    facts.append(_targets({measure: known[measure] for measure in use.measures if measure in known}))
+        _targets({measure: known[measure] for measure in use.measures if measure in known}),
+    )
     options = " ".join(f"-m {measure}" for measure in use.measures)
     return Report(
-        (), tuple(facts), heading=f"{use.key}: {use.title}", closing=f"Try:\n  deadheat evaluate QRELS RUN {options}"
+        (), facts, heading=f"{use.key}: {use.title}", closing=f"Try:\n  deadheat evaluate QRELS RUN {options}"
     )
 
 
@@ -222,9 +216,7 @@ def report_explanation(explanation: Explanation, qrels: str = "", *, for_people:
     for_people : bool, default True
         Whether to list the first ways only.
     """
-    shown = explanation.matches or explanation.nearest
-    if for_people:
-        shown = shown[:MOST]
+    shown = (explanation.matches or explanation.nearest)[: MOST if for_people else None]
     is_match = bool(explanation.matches)
     columns = (
         *(
@@ -383,8 +375,8 @@ def _column(name: str) -> Column:
 
 def _facts_of_steps(steps: Steps) -> list[Fact]:
     columns, total = steps.documents.columns, steps.documents["sum"].drop_nulls()
-    is_sum = "part" in columns
-    how = f"{format_cell(steps.value)}, {'the sum' if is_sum else 'sum: the value if the list ended with this tie'}"
+    what = "the sum" if "part" in columns else "sum: the value if the list ended with this tie"
+    how = f"{format_cell(steps.value)}, {what}"
     if steps.divisor != 1:
         last = format_cell(float(total[-1])) if len(total) else "0"
         how = f"{last} / {format_cell(count_cell(steps.divisor))} = {format_cell(steps.value)}"

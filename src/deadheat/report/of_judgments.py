@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -75,8 +76,7 @@ def report_judges(
         tables = [_of_one(found.only, level), *_of_grades(found.judges, level, ())]
     else:
         tables = [_statistics(found.judges, level), *(() if for_people else _of_grades(found.judges, level, (JUDGE,)))]
-    for name, own in (strata or {}).items():
-        tables.append(_statistics(own.judges, level, f"stratum_{name}", name))
+    tables += [_statistics(own.judges, level, f"stratum_{name}", name) for name, own in (strata or {}).items()]
     for one in found.conclusions:
         tables += _of_conclusions(one, level, is_named=len(found.conclusions) > 1 or not for_people)
     if per_query:
@@ -125,7 +125,6 @@ def verdict_of(one: Conclusions) -> str:
         more = f", {one.judge} finds {len(one.false)}" if one.false else ""
         return f"{by} the human labels find no difference between systems{more}: this says little about {one.judge}."
     kept = one.n_separated - len(one.reversed) - len(one.lost)
-    said_of = f"{by} {one.judge} confirms {kept} of {counted(one.n_separated, 'difference')} that the human labels find"
     found = {"reverses {}": one.reversed, "misses {}": one.lost, "finds {} that they do not": one.false}
     other = "".join(", " + text.format(len(pairs)) for text, pairs in found.items() if pairs)
     if one.reversed:
@@ -136,7 +135,8 @@ def verdict_of(one: Conclusions) -> str:
         end = "look twice at the differences that it finds; its order of the systems is that of the humans"
     else:
         end = "the human labels confirm every difference that it finds"
-    return f"{said_of}{other}: {end}."
+    n_human = counted(one.n_separated, "difference")
+    return f"{by} {one.judge} confirms {kept} of {n_human} that the human labels find{other}: {end}."
 
 
 def _with_ends(found: Mapping[str, Estimate]) -> dict[str, Cell]:
@@ -291,16 +291,14 @@ def _facts(found: JudgeAgreement) -> Iterator[Fact]:
             "favoured": list(under.favoured),
             "tie_std": list(under.tie_std),
         }
-        human, judge = (f"{own:.4f}" for own in under.tie_std)
         text = (
             f"tau_b {under.tau_b:.4f}, tau_ap {under.tau_ap:.4f} between the orders of {len(under.systems)} systems;"
-            f" standard deviation over tie orders {human} by human labels, {judge} by the judge"
+            " standard deviation over tie orders {:.4f} by human labels, {:.4f} by the judge"
         )
-        yield Fact(f"conclusions_{name}", told, name, text)
-    for text in found.notes:
-        yield note("labels", text)
+        yield Fact(f"conclusions_{name}", told, name, text.format(*under.tie_std))
     rel = next(iter(found.judges.values())).rel
     yield from (
+        *(note("labels", text) for text in found.notes),
         Fact("rel", rel, "relevant", f"from grade {rel:g} on"),
         said("statistics", MEANT),
         said("CI", "leaves out one query at a time, with Student's t: documents of a query are not independent"),
@@ -450,9 +448,11 @@ def list_orders(found: SystemOrders) -> Table:
         Column("tau_ap", "tau_ap"),
         Column("rbo", "rbo", spare=1),
         Column("tie_tau", "by ties", spare=2),
-        Column("ties", "range", _over_ties, ("tie_tau_low", "tie_tau_high"), spare=2),
+        Column("ties", "range", partial(_over_ties, of="tie_tau"), ("tie_tau_low", "tie_tau_high"), spare=2),
         Column("tie_tau_ap", "tau_ap by ties", spare=3),
-        Column("ties_ap", "range", _ap_over_ties, ("tie_tau_ap_low", "tie_tau_ap_high"), spare=3),
+        Column(
+            "ties_ap", "range", partial(_over_ties, of="tie_tau_ap"), ("tie_tau_ap_low", "tie_tau_ap_high"), spare=3
+        ),
         Column("swapped", "swapped", lambda one: three([f"{a} / {b}" for a, b in one.swapped]), spare=4),
     )
     return tabulate(
@@ -464,12 +464,8 @@ def list_orders(found: SystemOrders) -> Table:
     )
 
 
-def _over_ties(one: OrderAgreement) -> Span | None:
-    return None if math.isnan(one.tie_tau) else Span(one.tie_tau_low, one.tie_tau_high)
-
-
-def _ap_over_ties(one: OrderAgreement) -> Span | None:
-    return None if math.isnan(one.tie_tau_ap) else Span(one.tie_tau_ap_low, one.tie_tau_ap_high)
+def _over_ties(one: OrderAgreement, of: str) -> Span | None:
+    return None if math.isnan(getattr(one, of)) else Span(getattr(one, f"{of}_low"), getattr(one, f"{of}_high"))
 
 
 def tell_orders(found: SystemOrders) -> list[Fact]:

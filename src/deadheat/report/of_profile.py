@@ -87,10 +87,13 @@ def report_orders(listed: TieOrders, query_id: str) -> Report:
         listed.to_polars().to_dicts(),
         main=1,
     )
-    told = (f"{name} {format_cell(float(found.mean()))}" for name, found in listed.by_measure.items())
-    facts = (said("mean over the orders", ", ".join(told)),)
+    means = ", ".join(f"{name} {format_cell(float(found.mean()))}" for name, found in listed.by_measure.items())
     orders = counted(len(listed.orders), "order")
-    return Report((table,), facts, heading=f"{orders} of the ties of query {query_id}, equally likely")
+    return Report(
+        (table,),
+        (said("mean over the orders", means),),
+        heading=f"{orders} of the ties of query {query_id}, equally likely",
+    )
 
 
 @shows(TieProfile)
@@ -148,12 +151,11 @@ def _recommended(profile: TieProfile, digits: int | None) -> Iterator[Fact]:
     """Say whether ties have to be counted exactly, with the reason, and what the rule of thumb says."""
     if profile.rule is None:
         return
-    found = profile.recommendation
-    if found is None:
+    if profile.recommendation is None:
         why = "no query has a relevant document" if profile.is_judged else "nothing that the run retrieves is judged"
         yield Fact("recommendation", None, "recommendation", f"none: {why}")
     else:
-        yield from _exactly(profile, found, digits)
+        yield from _exactly(profile, profile.recommendation, digits)
     yield Fact("beside", profile.rule, "beside", broken_by(profile.rule, None))
     reasons = collected(
         (correlation.undefined, one.difference.measure.label)
@@ -216,10 +218,11 @@ def _facts(profile: TieProfile, missing: str) -> Iterator[Fact]:
     queries, documents, decimals = profile.n_queries_with_ties, profile.n_tied, profile.decimals
     size, largest, distinct = profile.tie_size, profile.largest, profile.distinct_scores
     in_ties = f", in {counted(profile.n_ties, 'tie')}" if profile.n_ties else ""
-    where = f"with score {largest.score:g} in query {largest.query_id}" if largest else ""
-    of_largest = f"{largest.n_documents:,} documents {where}" if largest else ""
-    means = [format_cell(mean, 2) for mean in (profile.mean_ties, profile.mean_largest_tie)]
-    of_query = f"mean {means[0]}; mean size of the largest {means[1]} (1: none tie)" if largest else ""
+    of_largest, of_query = "", ""
+    if largest:
+        of_largest = f"{largest.n_documents:,} documents with score {largest.score:g} in query {largest.query_id}"
+        mean, mean_of_largest = format_cell(profile.mean_ties, 2), format_cell(profile.mean_largest_tie, 2)
+        of_query = f"mean {mean}; mean size of the largest {mean_of_largest} (1: none tie)"
     yield from (
         Fact("run", profile.name),
         Fact("n_queries", profile.n_queries),
@@ -426,9 +429,14 @@ GROUP = Column("group", "group")
 def of_items(profile: ItemProfile) -> Report:
     """Return the report of an item profile."""
     values = profile.means()
+    ranges = {
+        name: Span(float(np.mean(profile.tie_min[name])), float(np.mean(profile.tie_max[name])))
+        for name in values
+        if name not in OF_RUN
+    }
     columns = (
         Column("value", "value", values.get),
-        Column("ties", "tie orders", lambda name: _range_of_items(profile, name), ("tie_min", "tie_max"), spare=1),
+        Column("ties", "tie orders", ranges.get, ("tie_min", "tie_max"), spare=1),
         Column("meaning", "", MEANINGS.get, spare=2),
     )
     heading = (
@@ -438,12 +446,6 @@ def of_items(profile: ItemProfile) -> Report:
     return Report(
         (tabulate("items", [Column("number", "number", str)], columns, values),), _facts_of_items(profile), heading
     )
-
-
-def _range_of_items(profile: ItemProfile, name: str) -> Cell:
-    if name in OF_RUN:
-        return None
-    return Span(float(np.mean(profile.tie_min[name])), float(np.mean(profile.tie_max[name])))
 
 
 def _facts_of_items(profile: ItemProfile) -> tuple[Fact, ...]:
@@ -498,9 +500,8 @@ def of_exposure(found: Exposure, *, for_people: bool = True) -> Report:
         tabulate("exposure", (Column("doc_id", "item"),), columns, shown.to_dicts(), title="Items"),
     ]
     if found.groups is not None:
-        names = found.groups.columns[2:]
-        numbers = [Column(name, name.replace("_", " ")) for name in names]
-        numbers[names.index("share")] = Column("share", "share", lambda row: share(row["share"]))  # of all exposure
+        of_all = {"share": lambda row: share(row["share"])}  # of all exposure
+        numbers = [Column(name, name.replace("_", " "), of_all.get(name)) for name in found.groups.columns[2:]]
         tables.insert(
             0,
             tabulate(
@@ -528,7 +529,7 @@ def of_exposure(found: Exposure, *, for_people: bool = True) -> Report:
     lists = counted(found.n_queries, "query", "queries")
     return Report(
         tuple(tables),
-        _facts_of_exposure(found, len(shown), len(items)),
+        tuple(_facts_of_exposure(found, len(shown), len(items))),
         f"{found.name}: exposure of {counted(len(items), 'item')} in {lists}{runs}",
     )
 
@@ -547,9 +548,9 @@ def _with_ends(found: Exposure, name: str) -> list[Column]:
     ]
 
 
-def _facts_of_exposure(found: Exposure, n_shown: int, n_items: int) -> tuple[Fact, ...]:
+def _facts_of_exposure(found: Exposure, n_shown: int, n_items: int) -> Iterator[Fact]:
     ranks = "all ranks" if found.cutoff is None else f"the top {found.cutoff}"
-    facts = [
+    yield from (
         Fact(
             "discount",
             found.discount,
@@ -560,24 +561,17 @@ def _facts_of_exposure(found: Exposure, n_shown: int, n_items: int) -> tuple[Fac
         Fact("n_runs", found.n_runs),
         Fact("exposure_n_queries", found.n_queries),
         said("items", f"the {n_shown} most exposed of {n_items:,}" if n_shown < n_items else ""),
-    ]
+    )
     if found.n_judged is not None:
-        facts.append(
-            Fact(
-                "n_judged",
-                found.n_judged,
-                "EE",
-                f"target: ideal rankings, in {counted(found.n_judged, 'query', 'queries')} with a relevant item",
-            )
-        )
-    facts.append(Fact("exposure_gini", found.gini, "gini", f"{found.gini:.4f}, of exposure over these items"))
-    facts.append(said("amortised", "EE of the mean exposure over queries"))
-    if found.groups is not None:
-        facts.append(
-            said("between groups", "disparity: exposure per item of the first less that of the other; ratio: of both")
-        )
+        queries = counted(found.n_judged, "query", "queries")
+        yield Fact("n_judged", found.n_judged, "EE", f"target: ideal rankings, in {queries} with a relevant item")
+    between = "disparity: exposure per item of the first less that of the other; ratio: of both"
+    yield from (
+        Fact("exposure_gini", found.gini, "gini", f"{found.gini:.4f}, of exposure over these items"),
+        said("amortised", "EE of the mean exposure over queries"),
+        said("between groups", "" if found.groups is None else between),
+    )
     if found.unknown and found.pairs is not None:
-        facts.append(
-            Fact("unknown", found.unknown, "intervals", f"{found.unknown}: they say nothing about other queries")
-        )
-    return (*facts, Fact("exposure_notes", list(found.notes)), *(note("data", one) for one in found.notes))
+        yield Fact("unknown", found.unknown, "intervals", f"{found.unknown}: they say nothing about other queries")
+    yield Fact("exposure_notes", list(found.notes))
+    yield from (note("data", one) for one in found.notes)

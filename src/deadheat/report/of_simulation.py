@@ -119,8 +119,7 @@ def _largest_error(found: CoarseningProfile) -> str:
     if not known:
         return ""
     most = max(known, key=lambda row: abs(row.error))
-    whose = f"{most.run}, {most.scores}"
-    return f"{whose}: ties broken by document id move {most.measure} by {most.error:+.4f}."
+    return f"{most.run}, {most.scores}: ties broken by document id move {most.measure} by {most.error:+.4f}."
 
 
 def _scores(rows: Sequence[CoarseScores], *, has_run: bool, has_winner: bool) -> Table:

@@ -50,15 +50,21 @@ def report_leaderboard(found: Leaderboard, *, for_people: bool = True, compact: 
     ----------
     found : Leaderboard
     for_people : bool, default True
-        Whether values by task are left out where there are many, and orders without a task are the first few.
+        Whether orders without a task are the first few.
     compact : bool, default False
         Whether it is one table, for a paper.
     """
     if compact:
         return _compact(found)
-    tables = [_ranking(found), *_values(found)]
-    without = found.leave_one_out().to_dicts()
-    if without:
+    values = tabulate(
+        "tasks",
+        (MODEL,),
+        [Column(name, name, spare=n) for n, name in enumerate(found.tasks)],
+        found.task_values().to_dicts(),
+        title=f"{found.measure} by task",
+    )
+    tables = [_ranking(found), values]
+    if without := found.leave_one_out().to_dicts():
         columns = (Column("leader", "leader"), Column("tau_b", "tau_b"), Column("n_swapped", "pairs swapped"))
         rows = without[:MOST] if for_people else without
         left_out = f" (the {len(rows)} that change most)" if len(rows) < len(without) else ""
@@ -76,28 +82,20 @@ def report_leaderboard(found: Leaderboard, *, for_people: bool = True, compact: 
 
 def _compact(found: Leaderboard) -> Report:
     """Return the table of a paper: models by groups or tasks, the best bold, and letters for tiers."""
-    named = found.group_means if found.groups else {}
-    columns = {"mean": found.mean_low, **named} if named else {"mean": found.mean_low}
-    if not named and len(found.tasks) <= len(LETTERS) // 2:
-        columns |= {f"{name}": found.values[:, n] for n, name in enumerate(found.tasks)}
-    rows = []
-    for n, row in enumerate(found.rows()[: len(found.models)]):
-        cells = {name: float(values[n]) for name, values in columns.items()}
-        best = {
-            name: format_cell((max if found.higher_is_better else min)(values.tolist()))
+    columns = {"mean": found.mean_low, **found.group_means}
+    if not found.groups and len(found.tasks) <= len(LETTERS) // 2:
+        columns |= {name: found.values[:, n] for n, name in enumerate(found.tasks)}
+    best = {
+        name: format_cell((max if found.higher_is_better else min)(values.tolist())) for name, values in columns.items()
+    }
+    rows = [
+        {"model": row["model"], "tier": letter(row["tier"]), "ranks": _ranks(row)}
+        | {
+            name: NumberCell(float(values[n]), "ranked", is_best=format_cell(float(values[n])) == best[name])
             for name, values in columns.items()
         }
-        rows.append(
-            {
-                "model": row["model"],
-                "tier": letter(row["tier"]),
-                "ranks": _ranks(row),
-                **{
-                    name: NumberCell(value, "ranked", is_best=format_cell(value) == best[name])
-                    for name, value in cells.items()
-                },
-            }
-        )
+        for n, row in enumerate(found.rows()[: len(found.models)])
+    ]
     return Report(
         (
             tabulate(
@@ -145,13 +143,13 @@ def headline(found: Leaderboard) -> str:
         else f"{len(first)} of {counted(len(found.models), 'model')} cannot be told from the best: {three(first)}"
     )
     neighbours = sum(not found.uncertainty.better[n, n + 1] for n in range(len(found.models) - 1) if found.uncertainty)
-    pairs = counted(len(found.models) - 1, "pair")
-    apart = f"Of {pairs} of neighbours {neighbours} cannot be told apart."
-    text = f"{told}. {apart if neighbours else 'All neighbours are told apart.'}"
+    apart = "All neighbours are told apart."
+    if neighbours:
+        apart = f"Of {counted(len(found.models) - 1, 'pair')} of neighbours {neighbours} cannot be told apart."
     if found.deciding_task:
         leader = found.leave_one_out().filter(task=found.deciding_task)["leader"][0]
-        text += f" Without {found.deciding_task}, {leader} leads."
-    return text
+        apart += f" Without {found.deciding_task}, {leader} leads."
+    return f"{told}. {apart}"
 
 
 def _ranks(row: dict[str, Any]) -> str:
@@ -197,17 +195,6 @@ def _ranking(found: Leaderboard) -> Table:
     return tabulate("leaderboard", (MODEL,), columns, rows, title=f"Models by mean {found.measure}", main=1)
 
 
-def _values(found: Leaderboard) -> Iterator[Table]:
-    """Yield the values by task: of many tasks for programs alone."""
-    yield tabulate(
-        "tasks",
-        (MODEL,),
-        [Column(name, name, spare=n) for n, name in enumerate(found.tasks)],
-        found.task_values().to_dicts(),
-        title=f"{found.measure} by task",
-    )
-
-
 def _sampled(found: Leaderboard) -> str:
     """Return what was resampled."""
     if found.sampling == "fixed":
@@ -216,8 +203,7 @@ def _sampled(found: Leaderboard) -> str:
 
 
 def _caption(found: Leaderboard) -> Iterator[str]:
-    over = counted(len(found.tasks), "task")
-    what = "of groups of tasks" if found.groups else f"over {over}"
+    what = "of groups of tasks" if found.groups else f"over {counted(len(found.tasks), 'task')}"
     yield f"Mean {found.measure} {what}; the best of each column is bold."
     if found.tiers is None:
         yield f"Which differences are sure is not known: {found.unknown}."
@@ -262,8 +248,9 @@ def _facts(found: Leaderboard) -> Iterator[Fact]:
         yield Fact("reversible", [list(one) for one in found.reversible], "ties", text)
         yield Fact("tie_share", found.tie_share)
     else:
-        is_known = found.tie_min is not None
-        yield said("ties", "not told where values are missing" if is_known else "not known of these values")
+        yield said(
+            "ties", "not known of these values" if found.tie_min is None else "not told where values are missing"
+        )
     if found.incomplete:
         of = {name: sorted(set(found.tasks) - set(own)) for name, own in found.incomplete.items()}
         text = f"{counted(len(of), 'model')} without all tasks, not ranked: {three(list(of))}"
@@ -273,8 +260,7 @@ def _facts(found: Leaderboard) -> Iterator[Fact]:
         yield note("missing", f"a missing value is taken to be anything from {low:g} to {high:g}")
     if found.deciding_task:
         yield Fact("deciding_task", found.deciding_task, "decides", f"{found.deciding_task}: without it another leads")
-    for text in found.notes:
-        yield note("results", text)
+    yield from (note("results", text) for text in found.notes)
 
 
 POWER = 0.8
@@ -329,8 +315,7 @@ def list_languages(
         What a query is called.
     """
     shown = [one.label for one in measures if not one.total]
-    across = [one for name in shown for one in found.across if one.measure == name]
-    if across:
+    if across := [one for name in shown for one in found.across if one.measure == name]:
         yield _means(found, across, system, unit)
     shown = shown if tested is None else [one.label for one in tested if not one.total]
     if not shown:
@@ -345,7 +330,7 @@ def list_languages(
 def _means(found: Languages, across: Sequence[Across], system: Column, unit: tuple[str, str]) -> Table:
     """Return the mean of each system in each language, and what is said across them."""
     n = sorted({one.n_queries for one in across})
-    shared = f"the same {counted(n[-1], *unit)}" if len(n) == 1 else f"the same {n[0]:,} to {n[-1]:,} {unit[1]}"
+    shared = counted(n[0], *unit) if len(n) == 1 else f"{n[0]:,} to {n[-1]:,} {unit[1]}"
     return tabulate(
         "across_languages",
         (MEASURE, replace(system, of=lambda one: one.system)),
@@ -364,7 +349,7 @@ def _means(found: Languages, across: Sequence[Across], system: Column, unit: tup
             Column("worst", "worst", spare=2),
         ),
         across,
-        title=f"{found.name}: {shared} in {len(found.languages)} languages",
+        title=f"{found.name}: the same {shared} in {len(found.languages)} languages",
         main=1,
         is_section=True,
     )
@@ -482,11 +467,10 @@ def _range(numbers: Sequence[float]) -> str:
 
 def facts_of_languages(named: Mapping[str, Languages]) -> Iterator[Fact]:
     """Yield for programs, by name: which differences could be found, and the variance of equal means."""
-    found = {name: one.detectable(POWER) for name, one in named.items()}
-    yield Fact(
-        "detectable_differences",
-        {name: {measure: list(ends) for measure, ends in own.items()} for name, own in found.items()},
-    )
+    found = {
+        name: {measure: list(ends) for measure, ends in one.detectable(POWER).items()} for name, one in named.items()
+    }
+    yield Fact("detectable_differences", found)
     chance = {name: [row.variance_by_chance for row in one.across if row.is_known] for name, one in named.items()}
     yield Fact("variance_by_chance", {name: [min(own), max(own)] for name, own in chance.items() if own})
 
@@ -511,8 +495,7 @@ def tell_beside(found: Languages, *, unit: tuple[str, str] = QUERIES, among: str
 
 def tell_gaps(found: Languages) -> Iterator[Fact]:
     """Say how many gaps differ between systems."""
-    pairs = [one.pair for one in found.interactions]
-    if pairs:
+    if pairs := [one.pair for one in found.interactions]:
         n, below = sum(pair.significant for pair in pairs), f"{1 - found.design.confidence_level:.3g}"
         yield said(
             "gaps",
@@ -543,6 +526,5 @@ def data_of_languages(named: Mapping[str, Languages], *, leading: Column, margin
         ),
     }
     for key, (keys, held) in frames.items():
-        rows = [{leading.key: name, **row} for name, frame in held.items() for row in frame.iter_rows(named=True)]
-        if rows:
+        if rows := [{leading.key: name, **row} for name, frame in held.items() for row in frame.iter_rows(named=True)]:
             yield table_of_rows(key, (leading, *keys), rows)

@@ -178,10 +178,18 @@ def tabulate_judged(parts: Sequence[Part], names: Sequence[str], columns: Sequen
     for labels, run, evaluation, _ in parts:
         for scores, found in zip(evaluation, evaluation.intervals(confidence_level=level).values(), strict=True):
             if scores.powered is not None:
-                own = {"system": names[run], "measure": scores.measure.label, "human": scores.human_mean}
-                own["labels"] = labels
-                ends = {"alone": span_of(found.alone or found), "both": span_of(found)}
-                rows.append({**vars(scores.powered), **own, "with": scores.mean, **ends})
+                rows.append(
+                    {
+                        **vars(scores.powered),
+                        "labels": labels,
+                        "system": names[run],
+                        "measure": scores.measure.label,
+                        "human": scores.human_mean,
+                        "alone": span_of(found.alone or found),
+                        "with": scores.mean,
+                        "both": span_of(found),
+                    }
+                )
     heading = level_heading(level, set())
     of_parts = [Column(name, name, lambda row, n=n: row["labels"][n]) for n, name in enumerate(columns)]
     return tabulate(
@@ -247,17 +255,16 @@ def _cells(
     scores = evaluation[name]
     is_total, is_small = scores.measure.total, scores.n_queries < smallest
     marks = "" if is_total else OF_FEW * is_small + LACKING * bool(unexplained(evaluation, scores))
-    interval = None if is_total else interval
     cells: dict[str, Any] = {
         "n_queries": scores.n_queries,
         "n_all": len(scores.query_ids),
         "value": NumberCell(scores.mean, marks=marks) if marks else as_cell(scores),
         "mean": math.nan if is_total else scores.mean,
         "total": as_cell(scores) if is_total else None,
-        "interval": NOTHING if interval is None else span_of(interval),
+        "interval": NOTHING if interval is None or is_total else span_of(interval),
         "is_small": is_small,
         **{of_ties: as_cell(scores, of_ties) for of_ties in OF_TIES},
-        **{key: getattr(interval, attribute, None) for key, attribute in DETAILS.items()},
+        **{key: None if is_total else getattr(interval, attribute, None) for key, attribute in DETAILS.items()},
     }
     if scores.has_unjudged_bounds:
         cells["unjudged"] = Span(scores.mean_unjudged_min, scores.mean_unjudged_max)
@@ -339,9 +346,9 @@ def list_queries(
     columns = [_by_query(one, beside[n : n + 1]) for n, one in enumerate(evaluations)]
     stratum_of: dict[str, Stratum] = {}
     for of_run in strata:
-        columns_of_run = [of_run.queries.column(name, of_run.whole.query_ids.tolist()) for name in of_run.columns]
-        cells = (tuple(value or NONE for value in values) for values in zip(*columns_of_run, strict=True))
-        stratum_of |= zip(of_run.whole.query_ids.tolist(), cells, strict=True)
+        own = of_run.whole.query_ids.tolist()
+        values = ([value or NONE for value in of_run.queries.column(name, own)] for name in of_run.columns)
+        stratum_of |= zip(own, zip(*values, strict=True), strict=True)
     ids = sorted(set().union(*(evaluation.query_ids.tolist() for evaluation in evaluations)))
     if strata:
         ids.sort(key=lambda query: order(stratum_of[query]))
@@ -395,10 +402,8 @@ def tabulate_abstention(evaluations: Sequence[Evaluation]) -> Table:
 
 def tabulate_overlaps(found: pl.DataFrame) -> Table:
     """Return a row for each measure and overlap, with the mean and the place of each run."""
-    systems = found["system"].unique(maintain_order=True).to_list()
     rows = {(row["measure"], row["overlap"], row["system"]): row for row in found.iter_rows(named=True)}
-    measures = found["measure"].unique(maintain_order=True).to_list()
-    overlaps = found["overlap"].unique(maintain_order=True).to_list()
+    measures, overlaps, systems = (list(dict.fromkeys(names)) for names in zip(*rows, strict=True))
     return tabulate_groups(
         "overlaps",
         (MEASURE, Column("overlap", "overlap")),
@@ -416,8 +421,7 @@ def tabulate_overlaps(found: pl.DataFrame) -> Table:
 def unexplained(evaluation: Evaluation, scores: Scores) -> list[str]:
     """Return the queries without a value that were not skipped on demand."""
     counts = True if scores.weights is None else scores.weights > 0
-    ids: list[str] = scores.query_ids[~scores.kept & counts].tolist()
     no_relevant = evaluation.conventions.no_relevant
     skipped = set(evaluation.without_relevant(scores.measure) if no_relevant == "skip" else ())
     skipped.update(evaluation.unanswerable if no_relevant is None else ())
-    return [query for query in ids if query not in skipped]
+    return [query for query in scores.query_ids[~scores.kept & counts].tolist() if query not in skipped]

@@ -151,8 +151,7 @@ def _table(table: Table, width: int, digits: int | None) -> Text:
     for line in lines:
         line.rstrip()
     shown = {column.key for column in grid.table.columns}
-    left_out = [column.heading for column in table.columns if column.heading and column.key not in shown]
-    if left_out:
+    if left_out := [column.heading for column in table.columns if column.heading and column.key not in shown]:
         lines.append(Text(_filled(f"not shown at this width: {', '.join(dict.fromkeys(left_out))}", width), DIM))
     if table.caption:
         lines += [Text(""), Text(_filled(table.caption, min(width, MOST_READABLE)))]
@@ -206,17 +205,16 @@ def _lay_out(table: Table, digits: int | None) -> Grid:
         ["" if row[: n + 1] == above[: n + 1] and row[n + 1 :] else text for n, text in enumerate(row)]
         for above, row in zip([(), *labels], labels, strict=False)
     ]
-    widths, headings = (
-        [],
-        [
-            [one.heading] if len(one.heading) <= LONGEST_HEADING else _parts(one.heading, NARROWEST)
-            for one in table.columns
-        ],
-    )
+    headings = [
+        [one.heading] if len(one.heading) <= LONGEST_HEADING else _parts(one.heading, NARROWEST)
+        for one in table.columns
+    ]
     columns = [range(n, n_columns * len(groups), n_columns) for n in range(n_columns)]
     _make_room_for_marks(cells, [places for places, is_left in zip(columns, is_text, strict=True) if not is_left])
-    for lines, places in zip(headings, columns, strict=True):
-        widths.append(max(map(cell_len, (*lines, *(row[place] for row in cells for place in places)))))
+    widths = [
+        max(map(cell_len, (*lines, *(row[place] for row in cells for place in places))))
+        for lines, places in zip(headings, columns, strict=True)
+    ]
     widths[0] += max(0, max(map(cell_len, groups)) - sum(widths) - len(GAP) * (n_columns - 1))
     label_widths = [
         max(cell_len(text) for text in (column.heading, *(row[n] for row in shown)))
@@ -263,8 +261,7 @@ def _block(grid: Grid) -> Iterator[Text]:
     table, n_labels, n_columns = grid.table, grid.n_labels, len(grid.table.columns)
     left = sum(grid.widths[:n_labels]) + sum(map(len, grid.gaps[:n_labels]))
     group_width = (grid.width - left) // len(grid.groups) - len(BETWEEN_GROUPS)
-    is_grouped = table.is_grouped
-    if is_grouped:
+    if table.is_grouped:
         names, lines = Text(" " * left), Text(" " * left)
         for name in grid.groups:
             names.append(BETWEEN_GROUPS + name + " " * (group_width - cell_len(name)), HEAD)
@@ -278,10 +275,10 @@ def _block(grid: Grid) -> Iterator[Text]:
         head = _line(grid, [["", *lines][max(0, n + 1 + len(lines) - most)] for lines in headings])
         head.stylize(HEAD)
         yield head
-    if not is_grouped:
+    if not table.is_grouped:
         yield Text(LINE * grid.width, DIM)
-    has_blocks = table.has_blocks or not is_grouped
-    are_blocks = has_blocks and n_labels > 1 and not all(row[0][0] for row in grid.rows)
+    may_have_blocks = n_labels > 1 and (table.has_blocks or not table.is_grouped)
+    are_blocks = may_have_blocks and not all(row[0][0] for row in grid.rows)
     mains = range(n_labels + table.main, len(grid.widths), n_columns) if table.main >= 0 else ()
     for n, row in enumerate(grid.rows):
         if n and are_blocks and row[0][0]:
