@@ -190,8 +190,8 @@ def error_message(error: DeadheatError, command: click.Command | None = None, *,
     options |= {argument: options[option] for option, argument in OTHERWISE.items() if option in options}
     if "measures" in options:
         options["measures"] = "-m"
-    is_notation = isinstance(error, MeasureError)  # notations are Python's on the command line too
-    return error.told(None if is_notation else options, has_place=has_place)
+    # notations are Python's on the command line too
+    return error.told(None if isinstance(error, MeasureError) else options, has_place=has_place)
 
 
 def _ending(error: BaseException, command: click.Command) -> BaseException:
@@ -316,8 +316,7 @@ def discard(stream: TextIO) -> None:
 
 def spelled(name: str) -> str:
     """Return the option of the command that runs whose value has this name, as it is typed."""
-    params = click.get_current_context().command.params
-    words = next(one.opts for one in params if one.name == name)
+    words = next(one.opts for one in click.get_current_context().command.params if one.name == name)
     return "-m" if "-m" in words else max(words, key=len)
 
 
@@ -429,9 +428,16 @@ def _new_bars() -> Progress:
         TimeRemainingColumn,
     )
 
-    times = TimeElapsedColumn(), TextColumn("left:"), TimeRemainingColumn()
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), *times)
-    bars = Progress(*columns, console=Console(stderr=True), transient=True)
+    bars = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
     bars.start()
     return bars
 
@@ -458,15 +464,16 @@ class Command(click.Command):
         super().__init__(*given, **own)
         text = "\n".join(examples).replace("\\\n", "\\\0")  # one may go on in the next line
         self.examples = [one.split("\0") for one in text.split("\n")]
-        every = click.Option(
-            [HELP_ALL],
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=self._show_all,
-            help="Show every option, in groups, and all examples.",
+        self.params.append(
+            click.Option(
+                [HELP_ALL],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=self._show_all,
+                help="Show every option, in groups, and all examples.",
+            )
         )
-        self.params.append(every)
 
     def _show_all(self, ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
         if value and not ctx.resilient_parsing:

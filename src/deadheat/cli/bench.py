@@ -295,10 +295,9 @@ def cases(files: tuple[str, ...], *, by: tuple[str, ...], **options: Any) -> Non
     own = {name: options[name] for name in ("id_pattern", "language", "columns")}
     sets = [read_cases(path, format=options["input_format"], **own) for path in files]
     names = {path: one.name or label(path, "cases") for path, one in zip(files, sets, strict=True)}
-    keys = unique_names(files, names.__getitem__)
     parts = {
         key: summarise(one, by or [name for name in LABELS if any(getattr(case, name) for case in one)])
-        for key, one in zip(keys, sets, strict=True)
+        for key, one in zip(unique_names(files, names.__getitem__), sets, strict=True)
     }
     output.print(report_cases(parts, [note for one in sets for note in one.notes]))
 
@@ -341,9 +340,7 @@ def validate(files: tuple[str, ...], *, ontology: str | None, schema: bool, **op
     if schema:
         emit(schema_text().rstrip("\n"), output.path)
         return
-    terms = None
-    if ontology is not None:  # read once for all files
-        terms = dh.read_ontology(ontology)
+    terms = None if ontology is None else dh.read_ontology(ontology)  # once for all files
     own = {name: options[name] for name in ("id_pattern", "language", "columns")}
     found = [check(path, ontology=terms, format=options["input_format"], **own) for path in files]
     found = [one.told(error_message(one.cause, has_place=False)) if one.cause else one for one in found]

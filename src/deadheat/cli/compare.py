@@ -61,14 +61,12 @@ from deadheat.cli.options import (
     takes,
     with_spans,
 )
-from deadheat.errors import joined
 from deadheat.settings import Conventions
 
 if TYPE_CHECKING:
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.gates import Threshold
     from deadheat.measures import Measure
-    from deadheat.report.model import Fact, Report
 
 
 TABLES = ("systems", "one_tie_rule", "orders", "across_languages", "language_differences", "language_interactions")
@@ -139,7 +137,9 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     If the table of --queries has columns language and pair_id, queries of one pair_id are compared across languages.
     """
     from deadheat.comparison.languages import languages_of_queries
+    from deadheat.evaluation.intervals import strata_of
     from deadheat.report.model import side_by_side
+    from deadheat.report.of_comparison_tables import report_compact, report_in_full
 
     qrels, runs = with_spans(qrels, runs)
     if options["spans"]:
@@ -165,9 +165,24 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     output.check_sets(groupings)
     languages = None if queries is None else languages_of_queries(comparison, queries)
     reports = {}
-    for n, columns in enumerate(groupings):  # what is of all queries comes once
-        own = options if not n else {**options, "queries_worst": None}
-        reports[":".join(columns)] = _report(comparison, qrels, queries, columns, None if n else languages, output, own)
+    for n, columns in enumerate(groupings):
+        own: dict[str, Any] = {"qrels": shown_path(qrels, "the qrels"), "columns": columns, "margin": options["margin"]}
+        own["strata"] = strata_of(comparison, columns, queries) if queries is not None and columns else None
+        if options["compact"]:
+            reports[":".join(columns)] = report_compact(comparison, **own, digits=output.digits)
+            continue
+        if not n:  # what is of all queries comes once
+            own |= {"languages": languages, "queries_worst": options["queries_worst"]}
+        reports[":".join(columns)] = report_in_full(
+            comparison,
+            **own,
+            **{name: options[name] for name in ("detect", "ranks", "orders")},
+            queries=queries,
+            source="" if queries is None else shown_path(queries.where, "the table of queries"),
+            for_people=not output.is_data,
+            in_one=output.form == "csv",  # which has room for one table, by default the first
+            with_others=output.form != "csv" or output.table is not None,
+        )
     subjects = _subjects(comparison, queries, groupings, languages)
     output.print(with_figures(side_by_side(reports), subjects, [one.label for one in comparison.measures]))
 
@@ -212,8 +227,11 @@ def compare_files(
     # report typos before large files are read
     conventions, measures = conventions_of(options), measures_of(options)
     design = design_of({**options, "baseline": named_baselines(options, named)})
-    of_queries = {"has_clusters": options["cluster"] is not None, "has_weights": options["weights"] is not None}
-    design.check_systems([*named, *options.get("repeats", ())], **of_queries)
+    design.check_systems(
+        [*named, *options.get("repeats", ())],
+        has_clusters=options["cluster"] is not None,
+        has_weights=options["weights"] is not None,
+    )
     queries = read_queries(options)
     table = queries if options["cluster"] or options["weights"] else None
     clusters = {"cluster": options["cluster"], "weights": options["weights"], "queries": table}
@@ -311,72 +329,6 @@ def saved_evaluations(paths: list[str]) -> list[str]:
     return paths
 
 
-def _report(  # noqa: PLR0917 - what a report is made of
-    comparison: dh.Comparison,
-    qrels: str,
-    queries: dh.Queries | None,
-    columns: Sequence[str],
-    languages: dh.Languages | None,
-    output: Output,
-    options: Mapping[str, Any],
-) -> Report:
-    from deadheat.comparison.languages import PAIR, judge_languages
-    from deadheat.evaluation.intervals import strata_of
-    from deadheat.report import of_tasks
-    from deadheat.report.model import Column, Fact, note
-    from deadheat.report.of_comparison import report_comparison
-    from deadheat.report.of_comparison_tables import (
-        beside,
-        list_queries,
-        list_ranks,
-        planned,
-        report_compact,
-        tell_ranks,
-    )
-    from deadheat.report.of_judgments import list_orders, tell_orders
-
-    is_data, margin = output.is_data, options["margin"]
-    strata = strata_of(comparison, columns, queries) if queries is not None and columns else None
-    named: dict[str, Any] = {"qrels": shown_path(qrels, "the qrels"), "columns": columns, "strata": strata}
-    if options["compact"]:
-        return report_compact(comparison, **named, margin=margin, digits=output.digits)
-    among = "systems" if languages else ""
-    report = report_comparison(comparison, **named, for_people=not is_data, margin=margin, among=among)
-    parts = {(): comparison} if strata is None else strata
-    added, facts = planned(parts, columns, margin, options["detect"])
-    # csv has room for one table, by default the first
-    is_csv = output.form == "csv"
-    tables = (beside(report.tables[0], *added), *report.tables[1:]) if is_csv else (*report.tables, *added)
-    if options["ranks"]:
-        tables, facts = (*tables, list_ranks(comparison, columns, strata)), [*facts, tell_ranks(comparison)]
-    if options["orders"]:
-        orders = comparison.orders()
-        tables, facts = (*tables, list_orders(orders)), [*facts, *tell_orders(orders)]
-    opening = report.opening
-    if languages and (not is_csv or output.table):
-        said = judge_languages(languages, margin=margin)
-        opening = joined(opening, *said)
-        facts += [
-            Fact("language_verdicts", {languages.name: list(said)}),
-            *of_tasks.facts_of_languages({languages.name: languages}),
-            *of_tasks.tell_languages(languages, margin=margin),
-            *of_tasks.tell_beside(languages),
-            *of_tasks.tell_gaps(languages),
-        ]
-        if is_data:
-            of_queries, leading = {"queries": languages}, Column("of", "of")
-            tables += tuple(of_tasks.data_of_languages(of_queries, leading=leading, margin=margin))
-        else:
-            tables += tuple(of_tasks.list_languages(languages, languages.measures, margin=margin))
-    if options["queries_worst"]:
-        texts = {} if queries is None else queries.texts(comparison.query_ids.tolist())
-        tables += tuple(list_queries(comparison, options["queries_worst"], texts, for_people=not is_data))
-    if comparison.weights is not None and queries is not None and PAIR in queries.columns:
-        facts.append(note("languages", "not compared by pairs of queries, each of which has two weights"))
-    facts += _of_strata(queries, parts)
-    return replace(report, tables=tables, facts=(*report.facts, *facts), opening=opening)
-
-
 def _subjects(
     comparison: dh.Comparison,
     queries: dh.Queries | None,
@@ -396,24 +348,6 @@ def _subjects(
         codes = comparison.cluster
         cluster = None if codes is None else dict(zip(comparison.query_ids.tolist(), codes.tolist(), strict=True))
         yield before, of_each, {"options": IntervalOptions.of(vars(comparison.design), cluster=cluster)}
-
-
-def _of_strata(queries: dh.Queries | None, parts: Mapping[Any, dh.Comparison]) -> list[Fact]:
-    """Say where the strata are from, and which are small."""
-    from deadheat.evaluation.intervals import SMALLEST, label
-    from deadheat.report.model import Fact
-    from deadheat.report.of_evaluation import OVERLAP, few_queries
-
-    if queries is None or () in parts:
-        return []
-    sizes = {label(stratum): len(part.query_ids) for stratum, part in parts.items()}
-    n_twice = sum(sizes.values()) - len(set().union(*(part.query_ids.tolist() for part in parts.values())))
-    small = {name: n for name, n in sizes.items() if n < SMALLEST}
-    return [
-        Fact("strata", len(parts), "strata", f"{len(parts)} from {shown_path(queries.where, 'the table of queries')}"),
-        *([Fact("overlap", n_twice, "overlap", OVERLAP.format(n_twice))] if n_twice else []),
-        *([Fact("small", list(small), "small", few_queries(small, SMALLEST))] if small else []),
-    ]
 
 
 PYPROJECT = "pyproject.toml"

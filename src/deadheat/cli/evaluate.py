@@ -275,8 +275,9 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         "confidence_level": intervals.confidence_level,
     }
     others = _choices(qrels, named, evaluations, measures, conventions, options)
-    is_latex, per_query = output.form == "latex", options["per_query"]
-    report = _report(evaluations, asked, groupings, others, per_query=per_query, is_paper=is_latex)
+    report = _report(
+        evaluations, asked, groupings, others, per_query=options["per_query"], is_paper=output.form == "latex"
+    )
     if targets:
         saved = _save(evaluations, targets, intervals, options, is_by_strata=bool(of_strata))
         report = replace(report, facts=(*report.facts, saved))
@@ -431,9 +432,8 @@ def _seed(given: int | None, ties: str, *, has_intervals: bool) -> int | None:
         given is not None and ties != "random" and not has_intervals,
         f"--rng is the seed of --ties random and of --ci, got --ties {ties}",
     )
-    if given is None and ties == "random":
-        return random.SystemRandom().randrange(10**6)  # shown below the table, so that the result can be reproduced
-    return given
+    # one that is drawn is shown below the table, so that the result can be reproduced
+    return random.SystemRandom().randrange(10**6) if given is None and ties == "random" else given
 
 
 def _evaluate(  # noqa: PLR0917 - what an evaluation is made of

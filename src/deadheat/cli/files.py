@@ -165,7 +165,6 @@ def _graded(
     """Read what a judge wrote, if --grades, which is given, says that tables hold that and this is one."""
     if given is None or not GRADED.search(path):
         return None
-
     return dh.read_judgments(path, kind=kind, name=name, **given)
 
 
@@ -335,8 +334,10 @@ def check_inputs(paths: Sequence[str]) -> None:
         one = Path(path)
         if in_catalogue(path) or (in_engine and not one.is_file() and (is_remote(path) or parquet_files(path))):
             continue
-        if paths.count(path) > 1 and not in_engine and one.exists() and not one.is_file():
-            raise click.UsageError(f"{shown_path(path, path)} can be read only once, and is named twice")
+        refuse_if(
+            paths.count(path) > 1 and not in_engine and one.exists() and not one.is_file(),
+            f"{shown_path(path, path)} can be read only once, and is named twice",
+        )
         try:
             for file in (responses_in(one) or [file_in(one)[0]]) if one.is_dir() else [path]:
                 readable(file)
@@ -519,8 +520,10 @@ class Output:
             types = (one.type for one in click.get_current_context().command.params)
             parts = next(one.parts for one in types if isinstance(one, FormatChoice))
         self.form: str = options.get("form") or _format_of(self.path, parts)
-        if self.table is not None and self.form != "csv":
-            raise click.UsageError(f"--table {self.table} is for --format csv: {self.form} has every table")
+        refuse_if(
+            self.table is not None and self.form != "csv",
+            f"--table {self.table} is for --format csv: {self.form} has every table",
+        )
         check_folder("figures", options.get("figures"))
         if options.get("figures") is not None:
             import deadheat.figures  # noqa: F401 - or the error that says what to install
@@ -552,7 +555,7 @@ class Output:
             text = _styled(chosen.draw(report, width=width, digits=self.digits), width)
         else:
             text = chosen.write(report, digits=self.digits)
-        is_shown = chosen.is_data and is_stdout and is_terminal()  # elsewhere it is data, which stays as it is
+        is_shown = chosen.is_data and is_stdout and standard_output().isatty()  # elsewhere it stays as it is
         emit(printable(text, "\n\t") if is_shown else text, self.path)
         if chosen.is_data:
             _tell(report)
@@ -650,9 +653,8 @@ def _styled(text: Text, width: int | None) -> str:
 
 def _screen_width() -> int | None:
     """Return the columns of the terminal, or those that COLUMNS asks for; a pipe has no width."""
-    if os.environ.get("COLUMNS", "").isdecimal() or sys.stdout.isatty():
-        return shutil.get_terminal_size().columns
-    return None
+    has_width = os.environ.get("COLUMNS", "").isdecimal() or sys.stdout.isatty()
+    return shutil.get_terminal_size().columns if has_width else None
 
 
 def emit(text: str, output: str | None = None) -> None:
@@ -682,11 +684,6 @@ def writing(output: str | None) -> Iterator[None]:
             discard(sys.stdout)
         what = "" if is_stdout else f" {output!r}"
         raise CommandError(f"cannot write{what}: {reason(error)}", BAD_DATA) from error
-
-
-def is_terminal() -> bool:
-    """Return whether standard output is a terminal."""
-    return standard_output().isatty()
 
 
 def standard_output() -> TextIO:

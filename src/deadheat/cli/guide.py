@@ -45,8 +45,7 @@ def measures(name: str | None, use: str | None, form: str | None, output: str | 
     from deadheat.measures.guide import USES, recommend
     from deadheat.report.of_explanation import report_catalogue, report_measure, report_use, report_uses
 
-    if name is not None and use is not None:
-        raise click.UsageError(f"either a measure or --for USE, got both: {name!r} and {use!r}")
+    refuse_if(None not in {name, use}, f"either a measure or --for USE, got both: {name!r} and {use!r}")
     written = Output({"form": form, "output": output})
     if use is not None:
         report = report_uses(USES.values()) if use == EVERY else report_use(recommend(use), asked=use)

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from deadheat.cli.app import refuse
+from deadheat.cli.app import refuse, refuse_if
 from deadheat.cli.files import (
     INPUT,
     Output,
@@ -80,8 +80,13 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
         )
         return
     profile = tie_profile(open_run(run, keyed=False), judgments, at or CUTOFFS, measures, **own)
-    of_report = {"every_measure": output.form == "json", "missing": options["missing"], "digits": output.digits}
-    report = report_profile(profile, **of_report, per_query=per_query)
+    report = report_profile(
+        profile,
+        every_measure=output.form == "json",
+        missing=options["missing"],
+        per_query=per_query,
+        digits=output.digits,
+    )
     if keys := asked().get("then_by"):
         report = with_second_key(
             report,
@@ -183,8 +188,7 @@ def steps(qrels: str, run: str, query_id: str, **options: Any) -> None:  # noqa:
 
     conventions = conventions_of(options)
     measure, *others = measures_of(options)
-    if others and options["notations"]:
-        raise click.UsageError("steps are those of one measure: give -m once")
+    refuse_if(others and options["notations"], "steps are those of one measure: give -m once")
     output = Output(options, [qrels, run])
     judged, retrieved = open_qrels(qrels), open_run(run)
     evaluation = evaluate_under(conventions, judged, retrieved, [measure])

@@ -441,9 +441,8 @@ def takes(*names: str) -> Callable[[Any], Any]:
 
 def need_queries(path: object, needing: Mapping[str, object]) -> None:
     """Refuse the first option that was given and needs a table of queries, if there is none."""
-    given = [name for name, value in needing.items() if value]
-    if path is None and given:
-        raise click.UsageError(f"{given[0]} needs a table of queries: give --queries FILE too")
+    given = next((name for name, value in needing.items() if value), None)
+    refuse_if(path is None and given, f"{given} needs a table of queries: give --queries FILE too")
 
 
 def conventions_of(options: Mapping[str, Any], *, without: Collection[str] = ()) -> Conventions:
@@ -499,8 +498,7 @@ def design_of(options: Mapping[str, Any]) -> Design:
     from deadheat.report.of_comparison import RESAMPLED
 
     also = ("n_resamples",) if options["test"] in RESAMPLED else ()  # a test may need resamples too
-    intervals = intervals_of(options, options["seed"], also=also)
-    return Design.of({**options, **vars(intervals)})
+    return Design.of({**options, **vars(intervals_of(options, options["seed"], also=also))})
 
 
 def check_strata(options: Mapping[str, Any]) -> None:

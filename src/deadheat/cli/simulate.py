@@ -124,8 +124,7 @@ def simulate(files: tuple[str, ...], *, coarsen: bool, **options: Any) -> None: 
 def _simulate(files: Sequence[str], options: dict[str, Any]) -> None:
     from deadheat.report.of_simulation import report_scenarios, report_simulation
 
-    if files:
-        raise click.UsageError(f"files are for --coarsen RUN... QRELS, got {files[0]!r} without it")
+    refuse_if(files, f"files are for --coarsen RUN... QRELS, got {', '.join(map(repr, files))} without it")
     folder: str | None = options["output"]
     refuse_if(folder == STDOUT, "-o names a folder for several files, which - is not")
     refuse_if(folder is None and options["force"], "--force replaces existing files: give -o FOLDER too")

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from deadheat import stats
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair, least_adjusted, least_p, n_differing, n_units
 from deadheat.comparison.robustness import sampling_doubts
 from deadheat.comparison.verdict import ENOUGH, Verdict, headline_of_strata, judge_strata
-from deadheat.errors import BY_DOC_ID, counted, in_brackets, joined, three, whole
+from deadheat.errors import BY_DOC_ID, collected, counted, in_brackets, joined, three, whole
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval, keys_of, label
 from deadheat.measures import Measure
@@ -569,6 +570,24 @@ def corrected_by(design: Design, *, has_strata: bool) -> str:
 def name_of(place: str, pair: Pair, more: str = "") -> str:
     """Name a pair with its measure and, if it is of one, its stratum."""
     return f"{pair.system} / {pair.baseline} ({pair.measure}{f'; {place}' if place else ''}{more})"
+
+
+def doubt_margin(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
+    """Say of which pairs, given with their strata, the t tests of a margin prove nothing, or little."""
+    total = counted(len(placed), "pair")
+    found = collected((_why_doubtful(pair), name_of(stratum, pair)) for stratum, pair in placed)
+    return (note("margin", f"{why}: {len(names)} of {total}, {three(names)}") for why, names in found.items() if why)
+
+
+def _why_doubtful(pair: Pair) -> str:
+    units = "queries" if pair.n_clusters is None else "clusters"
+    if n_units(pair) < FEWEST:
+        return f"fewer than {FEWEST} {units} prove nothing"
+    if not pair.low < pair.high:
+        return f"one difference in all {units} does not say how others vary"
+    if stats.is_doubtful(np.array([pair.skewness]), np.array([n_units(pair)]), "t")[0]:
+        return f"too skewed for so few {units}, a t test rules out rare large differences too easily"
+    return ""
 
 
 def _once_more(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:

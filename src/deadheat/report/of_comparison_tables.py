@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from polars import DataFrame
 
-from deadheat import stats
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.pairs import Pair, n_units
+from deadheat.comparison.languages import PAIR, Languages
+from deadheat.comparison.pairs import Pair
 from deadheat.comparison.verdict import doubt, favoured
-from deadheat.errors import collected, counted, three, whole
+from deadheat.data.queries import Queries
+from deadheat.errors import counted, three, whole
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import FEWEST, keys_of, label
+from deadheat.evaluation.intervals import SMALLEST, keys_of, label
 from deadheat.measures import Measure
 from deadheat.report.conventions import broken_by, drawn_with
 from deadheat.report.model import (
@@ -44,28 +45,113 @@ from deadheat.report.of_comparison import (
     clusters_of,
     columns_of_strata,
     corrected_by,
-    name_of,
+    doubt_margin,
     report_comparison,
     size_of,
 )
+from deadheat.report.of_evaluation import OVERLAP, few_queries
+from deadheat.report.of_judgments import list_orders, tell_orders
+from deadheat.report.of_tasks import with_languages
 from deadheat.report.score_tables import level_heading
 from deadheat.stats.ranks import tiers_of
 
 HEADINGS = {"best": "best", "worst": "worst", "ties": "by ties"}
 NUMBERS = ("difference", "value", "baseline_value")
-Comparisons = Mapping[str | tuple[str, ...], Comparison] | Mapping[tuple[()], Comparison]
+Strata = Mapping[str | tuple[str, ...], Comparison]
+Comparisons = Strata | Mapping[tuple[()], Comparison]
 
 OF_TOTALS = {"difference", "detectable_difference"}
 
 
 @shows(Comparison)
 def _of_comparison(comparison: Comparison, *, compact: bool = False) -> Report:
-    first = next(iter(comparison.evaluations.values()))
+    qrels = next(iter(comparison.evaluations.values())).qrels_name
     if compact:
-        return report_compact(comparison, qrels=first.qrels_name)
-    report = report_comparison(comparison, qrels=first.qrels_name, margin=comparison.margin)
-    tables, facts = planned({(): comparison}, (), comparison.margin, comparison.detect)
-    return replace(report, tables=(*report.tables, *tables), facts=(*report.facts, *facts))
+        return report_compact(comparison, qrels=qrels)
+    return report_in_full(comparison, qrels=qrels, margin=comparison.margin, detect=comparison.detect)
+
+
+def report_in_full(
+    comparison: Comparison,
+    *,
+    qrels: str,
+    queries: Queries | None = None,
+    source: str = "",
+    columns: Sequence[str] = (),
+    strata: Strata | None = None,
+    languages: Languages | None = None,
+    margin: float | None = None,
+    detect: float | None = None,
+    ranks: bool = False,
+    orders: bool = False,
+    queries_worst: int | None = None,
+    for_people: bool = True,
+    in_one: bool = False,
+    with_others: bool = True,
+) -> Report:
+    """Return the report of a comparison, with all that was asked for beside the differences.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    qrels : str
+        The name of the qrels.
+    queries : Queries, optional
+    source : str, default ""
+        The name of their table.
+    columns : sequence of str
+        What `strata` are of.
+    strata : mapping of stratum to Comparison, optional
+        Shown instead of the whole.
+    languages : Languages, optional
+        Of the queries.
+    margin, detect : float, optional
+        What differences are tested against, and one to detect.
+    ranks, orders : bool, default False
+        Whether to say how sure ranks are, and how far orders of the systems agree.
+    queries_worst : int, optional
+        How many queries to list of each kind.
+    for_people : bool, default True
+    in_one : bool, default False
+        Whether the first table has the columns of margin and detect too.
+    with_others : bool, default True
+        Whether there is room for the tables of languages.
+    """
+    among = "systems" if languages else ""
+    report = report_comparison(
+        comparison, qrels=qrels, columns=columns, strata=strata, for_people=for_people, margin=margin, among=among
+    )
+    parts: Comparisons = {(): comparison} if strata is None else strata
+    tables, facts = planned(parts, columns, margin, detect)
+    if in_one:
+        report, tables = replace(report, tables=(beside(report.tables[0], *tables), *report.tables[1:])), []
+    if ranks:
+        tables.append(list_ranks(comparison, columns, parts))
+        facts.append(tell_ranks(comparison))
+    if orders:
+        found = comparison.orders()
+        tables.append(list_orders(found))
+        facts += tell_orders(found)
+    if queries_worst:
+        texts = {} if queries is None else queries.texts(comparison.query_ids.tolist())
+        tables += list_queries(comparison, queries_worst, texts, for_people=for_people)
+    facts += _of_queries(comparison, queries, parts, source)
+    report = replace(report, tables=(*report.tables, *tables), facts=(*report.facts, *facts))
+    return with_languages(report, languages, margin, for_people=for_people) if languages and with_others else report
+
+
+def _of_queries(comparison: Comparison, queries: Queries | None, parts: Comparisons, source: str) -> Iterator[Fact]:
+    """Say which languages are not compared, where the strata are from, and which are small."""
+    if queries is not None and comparison.weights is not None and PAIR in queries.columns:
+        yield note("languages", "not compared by pairs of queries, each of which has two weights")
+    if queries is None or () in parts:
+        return
+    sizes = {label(stratum): len(part.query_ids) for stratum, part in parts.items()}
+    yield Fact("strata", len(parts), "strata", f"{len(parts)} from {source}")
+    if n_twice := sum(sizes.values()) - len(set().union(*(part.query_ids.tolist() for part in parts.values()))):
+        yield Fact("overlap", n_twice, "overlap", OVERLAP.format(n_twice))
+    if small := {name: n for name, n in sizes.items() if n < SMALLEST}:
+        yield Fact("small", list(small), "small", few_queries(small, SMALLEST))
 
 
 def planned(
@@ -100,24 +186,6 @@ def planned(
         rows = _in_totals(parts, detect, Comparison.sample_sizes)
         tables.append(tabulate("sample_sizes", labels, powers, rows, title=title))
     return tables, facts
-
-
-def doubt_margin(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
-    """Say of which pairs, given with their strata, the t tests of a margin prove nothing, or little."""
-    total = counted(len(placed), "pair")
-    found = collected((_why_doubtful(pair), name_of(stratum, pair)) for stratum, pair in placed)
-    return (note("margin", f"{why}: {len(names)} of {total}, {three(names)}") for why, names in found.items() if why)
-
-
-def _why_doubtful(pair: Pair) -> str:
-    units = "queries" if pair.n_clusters is None else "clusters"
-    if n_units(pair) < FEWEST:
-        return f"fewer than {FEWEST} {units} prove nothing"
-    if not pair.low < pair.high:
-        return f"one difference in all {units} does not say how others vary"
-    if stats.is_doubtful(np.array([pair.skewness]), np.array([n_units(pair)]), "t")[0]:
-        return f"too skewed for so few {units}, a t test rules out rare large differences too easily"
-    return ""
 
 
 def _in_totals(
@@ -176,9 +244,8 @@ def list_queries(comparison: Comparison, n: int, texts: Mapping[str, str], *, fo
     return tables
 
 
-def list_ranks(comparison: Comparison, columns: Sequence[str], strata: Comparisons | None = None) -> Table:
+def list_ranks(comparison: Comparison, columns: Sequence[str], parts: Comparisons) -> Table:
     """Return the rank of each system with its interval, the best first; of each stratum if there are any."""
-    parts: Comparisons = {(): comparison} if strata is None else strata
     rows = []
     for stratum, part in parts.items():
         found = part.rank_intervals().to_dicts()
@@ -220,7 +287,6 @@ BETTER, WORSE, DOUBT = "†", "‡", "?"
 LOWER = "↓"  # behind a measure of which less is better
 LETTER = Column("letter", "")
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
-Strata = Mapping[str | tuple[str, ...], Comparison]
 
 
 def report_compact(
@@ -253,7 +319,7 @@ def report_compact(
     """
     whole = report_comparison(comparison, qrels=qrels, columns=columns, strata=strata, for_people=False, margin=margin)
     facts = tuple(fact for fact in whole.facts if not fact.text or fact.is_note or fact.is_warning)
-    parts: Strata | Mapping[tuple[()], Comparison] = {(): comparison} if strata is None else strata
+    parts: Comparisons = {(): comparison} if strata is None else strata
     names = best_first(comparison.evaluations, comparison.measures[0])
     baseline = comparison.design.baseline
     letters = dict(zip(names, ALPHABET, strict=False)) if baseline is None and 1 < len(names) <= len(ALPHABET) else {}

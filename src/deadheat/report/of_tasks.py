@@ -9,7 +9,7 @@ import polars as pl
 
 from deadheat.comparison.languages import Across, Languages, judge_languages
 from deadheat.comparison.leaderboard import Leaderboard
-from deadheat.errors import counted, three
+from deadheat.errors import counted, joined, three
 from deadheat.measures import Measure
 from deadheat.report.conventions import QUERIES, cannot_be_known, tell_ties
 from deadheat.report.model import (
@@ -31,8 +31,7 @@ from deadheat.report.model import (
     tabulate,
     warning,
 )
-from deadheat.report.of_comparison import cells_of, tell_intervals, tell_tests
-from deadheat.report.of_comparison_tables import doubt_margin
+from deadheat.report.of_comparison import cells_of, doubt_margin, tell_intervals, tell_tests
 from deadheat.report.score_tables import level_heading
 from deadheat.settings import TUKEY
 from deadheat.version import __version__
@@ -284,6 +283,28 @@ def of_languages(found: Languages) -> Report:
         *tell_gaps(found),
     ]
     return Report(tuple(list_languages(found, found.measures)), tuple(facts), opening=" ".join(judge_languages(found)))
+
+
+def with_languages(report: Report, found: Languages, margin: float | None, *, for_people: bool) -> Report:
+    """Return the report of a comparison with what is said across languages, and its tables."""
+    named, verdict = {found.name: found}, list(judge_languages(found, margin=margin))
+    facts = (
+        Fact("language_verdicts", {found.name: verdict}),
+        *facts_of_languages(named),
+        *tell_languages(found, margin=margin),
+        *tell_beside(found),
+        *tell_gaps(found),
+    )
+    if for_people:
+        tables = list_languages(found, found.measures, margin=margin)
+    else:
+        tables = data_of_languages({"queries": found}, leading=Column("of", "of"), margin=margin)
+    return replace(
+        report,
+        tables=(*report.tables, *tables),
+        facts=(*report.facts, *facts),
+        opening=joined(report.opening, *verdict),
+    )
 
 
 def list_languages(
