@@ -16,6 +16,7 @@ from deadheat import stats
 from deadheat.arrays import FloatArray
 from deadheat.errors import DataError, ParameterError, UnknownMeasureError
 from deadheat.stats.significance import paired_p_values
+from deadheat.stats.units import sign_flip_sums
 from oracle.signed_ranks import signed_rank
 from support.random_runs import QRELS, RUNS, hits, random_runs, values
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
@@ -419,6 +420,27 @@ def test_flips_in_batches_are_those_of_all_at_once(n_queries: int, monkeypatch: 
         monkeypatch.setattr("deadheat.stats.significance.FLIPPED_AT_ONCE", 6 * 100)
         again, _ = paired_p_values(values, first, second, **options, rng=np.random.default_rng(1))
         assert again.tolist() == found.tolist()
+
+
+@pytest.mark.parametrize("kind", ["any", "on a grid", "nearly on it", "large"])
+def test_flips_in_float32_are_counted_as_those_in_float64(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums at their bounds, or so near that float32 cannot tell on which side, by definition."""
+    rng = np.random.default_rng(4)
+    values = rng.normal(size=(9, 33)) if kind in {"any", "large"} else rng.integers(8, size=(9, 33)) / 8
+    values = values * (1e40 if kind == "large" else 1.0) + (rng.normal(size=(9, 33)) * 1e-9 if "near" in kind else 0.0)
+    first, second = np.triu_indices(9, 1)
+    monkeypatch.setattr("deadheat.stats.significance.FLIPPED_CELLS", 1_200)  # three systems at a time
+    for alternative in ("two-sided", "greater", "less"):
+        options: dict[str, Any] = {"alternative": alternative, "n_resamples": 600}
+        found, is_exact = paired_p_values(values, first, second, **options, rng=np.random.default_rng(1))
+        flipped = sign_flip_sums(values.T, n_resamples=600, rng=np.random.default_rng(1)).T
+        for pair, (one, other) in enumerate(zip(first, second, strict=True)):
+            own = values[one] - values[other]
+            null, bound = flipped[one] - flipped[other], own.sum()
+            sides = {"two-sided": (abs(null), abs(bound)), "greater": (null, bound), "less": (-null, -bound)}
+            sums, least = sides[alternative]
+            n_extreme = (sums >= least - 1e-12 * abs(own).sum()).sum()
+            assert is_exact[pair] or found[pair] == (n_extreme + 1) / 601
 
 
 def test_very_many_pairs_say_what_they_cost(monkeypatch: pytest.MonkeyPatch) -> None:
