@@ -154,20 +154,22 @@ def _gathered(
     qrels: str, runs: tuple[str, ...], options: dict[str, Any]
 ) -> tuple[list[Subject], dict[str, str], list[dh.Languages], float | None, list[Fact]]:
     """Return what the page is about, as :func:`deadheat.benchmark.bench.read_finished` does of a folder."""
-    from deadheat.benchmark.bench import read_finished, summary_of
     from deadheat.comparison.languages import languages_of_queries
     from deadheat.report.page import before_and_after
 
-    if Path(qrels).is_dir() and summary_of(qrels) is not None:
-        kept = {"title", "output", "qrels", "runs", "form", "fragment", "queries", "by", "pool_languages"}
-        refuse_others(kept, f"is for QRELS RUN...: {qrels} is a finished benchmark")
-        refuse_if(runs, f"{qrels} is the folder of a benchmark: give it alone")
-        finished = read_finished(qrels)
-        if (queries := read_queries(options)) is None:
-            return finished
-        subjects, of_files, *_ = finished
-        of_files[options["queries"]] = "queries"
-        return [_with_queries(one, queries, options) for one in subjects], *finished[1:]
+    if Path(qrels).is_dir():
+        from deadheat.benchmark.bench import read_finished, summary_of  # much to load
+
+        if summary_of(qrels) is not None:
+            kept = {"title", "output", "qrels", "runs", "form", "fragment", "queries", "by", "pool_languages"}
+            refuse_others(kept, f"is for QRELS RUN...: {qrels} is a finished benchmark")
+            refuse_if(runs, f"{qrels} is the folder of a benchmark: give it alone")
+            finished = read_finished(qrels)
+            if (queries := read_queries(options)) is None:
+                return finished
+            subjects, of_files, *_ = finished
+            of_files[options["queries"]] = "queries"
+            return [_with_queries(one, queries, options) for one in subjects], *finished[1:]
     saved = saved_evaluations([qrels, *runs])
     refuse_if(not (saved or runs), "give QRELS RUN..., saved evaluations, or the folder of a benchmark")
     others = {options[name]: name for name in ("queries", "texts", "documents") if options[name]}

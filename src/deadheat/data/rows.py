@@ -364,7 +364,8 @@ class MemoryRows(Rows):
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return the pairs that occur more than once; of many rows, hashes usually show that none does."""
         is_small = self.frame.height <= FEW
-        has_any = self.frame.select("query_id", "doc_id").is_duplicated().any() if is_small else may_repeat(self.blocks)
+        pairs = self.frame[["query_id", "doc_id"]]  # `select` would take as long again
+        has_any = pairs.is_duplicated().any() if is_small else may_repeat(self.blocks)
         return super().repeated_pairs() if has_any else None
 
 

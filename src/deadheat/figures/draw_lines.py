@@ -43,7 +43,7 @@ from deadheat.figures.base import (
     zero_line,
 )
 from deadheat.measures import Measure, parse_measure
-from deadheat.measures.average import IPrec
+from deadheat.measures.average import IPrec, remember_together
 from deadheat.measures.notation import MeasureLike
 from deadheat.simulation.coarsening import AS_GIVEN, CoarseningProfile
 
@@ -176,12 +176,14 @@ def precision_recall(
     (0.0, 0.75, 0.5, 1.0)
     """
     family = {level: IPrec(recall=level) for level in LEVELS}
-    steps = sum(one.n_steps(of.placements) for of in named(systems).values() for one in family.values())
+    pairs = [(one, of.placements) for of in named(systems).values() for one in family.values()]
+    steps = sum(one.n_steps(placements) for one, placements in pairs)
     if steps > MOST_STEPS and not even_if_slow:
         raise FigureError(
             f"interpolated precision of ties as large as these takes about {round(steps / STEPS_A_SECOND):,} seconds",
             python="even_if_slow=True computes it",
         )
+    remember_together(pairs)
     rows, n_systems = _curves(systems, "recall", family, options)
     first = {row["recall"]: row["mean"] for row in rows if row["system"] == rows[0]["system"]}
     ends = " and ".join(f"{number(first[level])} at recall {level:g}" for level in (0.0, 0.5))

@@ -3,7 +3,7 @@
 Only the tie that the cutoff cuts is random: it puts `inside` of its `tied` documents into the top k.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -43,6 +43,13 @@ class Relevant:
     def numbered(self) -> "Relevant":
         """Return the ties with the queries that are left numbered from 0 on."""
         return replace(self, query=np.unique(self.query, return_inverse=True)[1])
+
+    @classmethod
+    def of_parts(cls, parts: Sequence["Relevant"], starts: Sequence[int]) -> "Relevant":
+        """Return the ties of several parts, one after the other, whose queries are numbered from some numbers on."""
+        query = np.concatenate([part.query + start for part, start in zip(parts, starts, strict=True)])
+        others = ([vars(part)[name] for part in parts] for name in ("above", "tied", "count", "before"))
+        return cls(query, *map(np.concatenate, others))
 
 
 def mean(tied: IntArray, inside: IntArray, relevant: IntArray) -> FloatArray:

@@ -4,7 +4,7 @@ Interpolated precision is at levels of recall: IPrec, and AP11, its average over
 """
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -504,10 +504,10 @@ class InterpolatedMeasure(RelevanceMeasure, OrdersMeasure):
 
     def n_steps(self, placements: Placements) -> float:
         """Return how many numbers the exact moments take: some 60 million in a second."""
-        random, ties, _ = self._split(placements)
+        random, ties, _ = self.split(placements)
         return float(np.minimum(interpolated.n_steps(ties, self.need(placements)[random]), MOST_STEPS).sum())
 
-    def _split(self, placements: Placements) -> tuple[IntArray, Relevant, Relevant]:
+    def split(self, placements: Placements) -> tuple[IntArray, Relevant, Relevant]:
         """Return the queries whose value an order changes, the ties that matter to them, and those of the others."""
         found, need = placements.relevant(self.rel), self.need(placements)
         ties = found[found.before + found.count >= need.min(axis=1)[found.query]]
@@ -516,14 +516,36 @@ class InterpolatedMeasure(RelevanceMeasure, OrdersMeasure):
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Compute mean, variance and standard error."""
-        need, (random, ties, settled) = self.need(placements), self._split(placements)
+        return next(iter(_walked([(self, placements)])))
+
+
+def remember_together(pairs: Sequence[tuple[InterpolatedMeasure, Placements]]) -> None:
+    """Find the moments of several measures, of equally many levels, in one walk: of many small lists ten times faster.
+
+    The placements remember them.
+    """
+    for (one, placements), found in zip(pairs, _walked(pairs), strict=True):
+        placements.cached(("moments", one.key), lambda found=found: found)
+
+
+def _walked(pairs: Sequence[tuple[InterpolatedMeasure, Placements]]) -> Iterator[tuple[FloatArray, ...]]:
+    """Give mean, variance and standard error of each measure."""
+    found, needs, own = [], [], []
+    for one, placements in pairs:
+        need, (random, ties, settled) = one.need(placements), one.split(placements)
         moments = np.zeros((3, placements.n_queries))
         moments[0] = interpolated.certain(settled, need).mean(axis=1)
         is_large = interpolated.n_steps(ties, need[random]) > MOST_STEPS
         small, large = random[~is_large], random[is_large]
-        moments[:2, small] = interpolated.moments(ties[~is_large[ties.query]].numbered(), need[small])
-        moments[:, large] = self.over_orders(placements, large)[:3]
-        return tuple(moments)
+        moments[:, large] = one.over_orders(placements, large)[:3]
+        found.append((moments, small))
+        needs.append(need[small])
+        own.append(ties[~is_large[ties.query]].numbered())
+    ends = np.cumsum([len(need) for need in needs])
+    walked = np.array(interpolated.moments(Relevant.of_parts(own, [0, *ends[:-1]]), np.concatenate(needs)))
+    for (moments, small), part in zip(found, np.split(walked, ends[:-1], axis=1), strict=True):
+        moments[:2, small] = part
+        yield tuple(moments)
 
 
 @register(

@@ -1,5 +1,6 @@
 """Confidence intervals and standard errors of means over queries, column by column, and of proportions."""
 
+from copy import deepcopy
 from statistics import NormalDist
 
 import numpy as np
@@ -112,9 +113,16 @@ def interval_bounds(
     codes, own = as_clusters(cluster, len(values)), as_weights(weights, values)
     bounds = np.full((2, values.shape[1]), np.nan)
     if method in {"bca", "percentile"}:
-        resampled = means_of(means, values, n_resamples=n_resamples, cluster=codes, rng=rng, weights=own)
-        for units in units_of(values, codes, weights=own):
-            bounds[:, units.columns] = _resampled_bounds(units, resampled[:, units.columns], method, level)
+        drawn, whole = generator(rng), [(0, values.shape[1])]
+        # a few columns at a time, all by the same resamples, which stay in the cache and take little memory
+        for first, last in batches(values.shape[1], n_resamples, BATCH_CELLS) if means is None else whole:
+            part, of_part = values[:, first:last], None if own is None else own[:, first:last]
+            same = {"cluster": codes, "rng": deepcopy(drawn), "weights": of_part}
+            resampled = means_of(means, part, n_resamples=n_resamples, **same)
+            for units in units_of(part, codes, weights=of_part):
+                found = _resampled_bounds(units, resampled[:, units.columns], method, level)
+                bounds[:, first + units.columns] = found
+        drawn.integers(1 << 63)  # as `resampled_means`: the next call takes other resamples
         return bounds[0], bounds[1]
     seed = int(generator(rng).integers(1 << 63))  # as `resampled_means`: columns share the resamples
     for units in units_of(values, codes, fewest=1 if method == BOUNDED else 2, weights=own):
@@ -315,7 +323,8 @@ def _resampled_bounds(units: Units, resampled: FloatArray, method: str, level: f
     shares = np.repeat([[(1 - level) / 2], [(1 + level) / 2]], len(units.columns), axis=1)
     if method == "bca":
         shares = _corrected(shares, _bias(units, resampled), _acceleration(units, residuals, constant))
-    return np.where(constant, units.means, _quantiles(np.sort(resampled, axis=0), shares))
+    ordered = np.sort(np.ascontiguousarray(resampled.T), axis=1).T  # what is sorted lies together
+    return np.where(constant, units.means, _quantiles(ordered, shares))
 
 
 def _bias(units: Units, resampled: FloatArray) -> FloatArray:
