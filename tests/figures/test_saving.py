@@ -15,7 +15,8 @@ import deadheat as dh
 from deadheat import figures
 from deadheat.errors import DataError, ParameterError
 from deadheat.figures.base import REGISTRY, figures_of
-from deadheat.figures.saving import FORMATS, painters, start_painter, svg_of
+from deadheat.figures.saving import FORMATS, svg_of
+from deadheat.io.painter import painters, start_painter
 from support.figure_data import EVIL, TIES, rows_of
 from support.random_runs import QRELS, RUNS
 

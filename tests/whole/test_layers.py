@@ -172,7 +172,6 @@ LATE = {
     "report.shown imports report in text_of": "Rich",
     "report.page.pictures imports figures in are_missing": "Altair",
     "report.page.pictures imports figures in draw": "Altair",
-    "report.page.pictures imports figures in get_ready": "vl-convert",
 }
 
 

@@ -99,7 +99,7 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
 
     Saved evaluations and folders of deadheat bench have no rankings to show, or only those that the folder keeps.
     """
-    from deadheat.report.page import Input, fragment_of, get_ready, page_of
+    from deadheat.io.painter import start_painter
 
     check_strata(options)
     _check_form(output, options["form"], is_fragment=options["fragment"])
@@ -112,7 +112,9 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
     refuse_if(options["spans"] and options["texts"], "--texts is not for --spans: chunks have no titles")
     check_output(output, [qrels, *runs, *filter(None, (options["queries"], options["texts"]))])
     if not options["fragment"]:
-        get_ready()
+        start_painter()  # and all else goes on
+    from deadheat.report.page import Input, fragment_of, page_of
+
     subjects, roles, languages, margin, facts = _gathered(qrels, runs, options)
     if options["fragment"]:
         emit(fragment_of(subjects, options["form"]), output)

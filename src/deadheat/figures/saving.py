@@ -1,15 +1,10 @@
 """Charts as files: SVG, PNG, PDF, HTML in one piece, Vega-Lite JSON, by the ending of the name."""
 
-import atexit
 import html
 import json
 import os
 import re
-import sys
-from contextlib import suppress
 from pathlib import Path
-from subprocess import DEVNULL, PIPE, Popen
-from threading import Lock
 from typing import Any
 
 import altair as alt
@@ -17,6 +12,7 @@ import vl_convert
 
 from deadheat.errors import ParameterError, as_positive
 from deadheat.io.files import replacing
+from deadheat.io.painter import painted
 
 FORMATS = ("svg", "png", "pdf", "html", "json")
 SCALE = 3  # of PNG: in a column of 84 mm, 380 dots per inch
@@ -47,13 +43,6 @@ LIBRARIES = "window.vegaEmbed = vegaEmbed;"
 IDS = re.compile(r'\bid="([^"]+)"')
 USES = re.compile(r'((?:\bid="|="#|url\(#))([^")]+)("|\))')
 """What Vega numbers on from one picture to the next of a process."""
-PAINTER = """
-import json, sys, vl_convert
-for line in sys.stdin:
-    print(json.dumps(vl_convert.vegalite_to_svg(json.loads(line), vl_version=sys.argv[1] or None)), flush=True)
-"""
-painters: list[Popen[str]] = []  # a process that draws, if one was started
-turn = Lock()  # one asks it at a time
 
 
 def save(chart: alt.TopLevelMixin, path: str | Path, *, has_title: bool = True, width: float | None = None) -> None:
@@ -91,42 +80,10 @@ def _version() -> str | None:
     return version if version in vl_convert.get_vegalite_versions() else None
 
 
-def start_painter() -> None:
-    """Start a process in which :func:`svg_of` draws from then on: in this one all else waits while vl-convert draws.
-
-    There is at most one; it ends with this process.
-    """
-    if painters:
-        return
-    words = [sys.executable, "-P", "-c", PAINTER, _version() or ""]
-    with suppress(OSError):
-        painters.append(
-            Popen(  # noqa: S603 - what is said above
-                words, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, encoding="utf-8", start_new_session=True
-            )
-        )
-        atexit.register(_end_painter)
-
-
-def _end_painter() -> None:
-    for painter in painters:
-        with painter:
-            painter.kill()
-
-
-def _drawn(spec: dict[str, Any]) -> str:
-    """Return a chart as SVG, drawn by the process that was started, or here if there is none or it fails."""
-    for painter in painters:
-        with turn, suppress(OSError, ValueError):  # it has ended, or what it wrote is no JSON
-            assert painter.stdin is not None and painter.stdout is not None  # noqa: PT018, S101 - for the type checker
-            print(json.dumps(spec), file=painter.stdin, flush=True)
-            return str(json.loads(painter.stdout.readline()))
-    return str(vl_convert.vegalite_to_svg(spec, vl_version=_version()))
-
-
 def svg_of(spec: dict[str, Any]) -> str:
     """Return a chart, given as Vega-Lite reads it, as SVG; its ids are the same each time."""
-    svg = _drawn(spec)
+    version = _version()
+    svg = painted(spec, version) or str(vl_convert.vegalite_to_svg(spec, vl_version=version))
     names = {name: f"i{number}" for number, name in enumerate(dict.fromkeys(IDS.findall(svg)))}
     return USES.sub(lambda own: f"{own[1]}{names.get(own[2], own[2])}{own[3]}", svg)
 

@@ -9,7 +9,6 @@ from deadheat.report.page.assemble import (
     page_of_judges,
     page_of_leaderboard,
 )
-from deadheat.report.page.pictures import get_ready
 from deadheat.report.page.subject import Input, Subject, before_and_after
 
 __all__ = [
@@ -17,7 +16,6 @@ __all__ = [
     "Subject",
     "before_and_after",
     "fragment_of",
-    "get_ready",
     "page_of",
     "page_of_comparison",
     "page_of_evaluation",

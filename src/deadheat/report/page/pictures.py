@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
-from threading import Thread
 from typing import Any
 
 from deadheat.errors import MissingDependencyError
@@ -165,15 +164,6 @@ def compact(svg: str) -> str:
         return PLACES.sub(lambda found: DECIMALS.sub(r"\1", found[0]), LABELS.sub("", tag[0]))
 
     return TAG.sub(short, svg[svg.index("<svg") :])
-
-
-def get_ready() -> None:
-    """Start a process that draws figures, if it is there: that takes a second, and all else goes on."""
-    if not are_missing():
-        from deadheat.figures.saving import start_painter, svg_of  # needs vl-convert
-
-        start_painter()
-        Thread(target=svg_of, args=({"data": {"values": []}, "mark": "point"},), daemon=True).start()
 
 
 def are_missing() -> str:
