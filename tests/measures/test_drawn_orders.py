@@ -26,6 +26,23 @@ def tied_run() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
     return qrels, {query: {doc: float(rng.randrange(3)) for doc in docs} for query in qrels}
 
 
+def test_moments_that_are_found_together_are_those_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where some queries are too large, and orders of theirs are drawn."""
+    qrels, run = tied_run()
+    sizes = {"q0": 60, "q1": 3, "q2": 9, "q3": 1, "q4": 60}  # of ties, or none
+    shorter = {query: dict(list(own.items())[: sizes[query]]) for query, own in run.items()}
+    measures = [average.IPrec(recall=level) for level in (0, 0.3, 0.7, 1)]
+    for most in (average.MOST_STEPS, 100):
+        monkeypatch.setattr(average, "MOST_STEPS", most)
+        each = [[one.moments(dh.place(qrels, own)) for one in measures] for own in (run, shorter)]
+        placed = [dh.place(qrels, own) for own in (run, shorter)]
+        average.remember_together([(one, of) for of in placed for one in measures])
+        monkeypatch.setattr(average.IPrec, "find_moments", None)  # nothing is found anew
+        for of, expected in zip(placed, each, strict=True):
+            np.testing.assert_allclose([one.moments(of) for one in measures], expected, rtol=0, atol=1e-14)
+        monkeypatch.undo()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "notation", ["IPrec@0.1", "IPrec@0.5", "AP11", "AP11(rel=2)", "infAP", "G", "GMAP", "GMbpref", "yaap"]

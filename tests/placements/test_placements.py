@@ -91,3 +91,21 @@ def test_placements_after_a_policy_are_freed_with_those_before() -> None:
     assert moved.before is not placements
     assert moved.relevant(1).above.tolist() == [1, 2]
     assert moved.before.relevant(1).above.tolist() == [0, 1]
+
+
+def test_copies_of_queries_have_what_was_found_in_their_judgments() -> None:
+    """Some queries, in any order and more than once: the values of all are those of new placements."""
+    rng = np.random.default_rng(3)
+    qrels = {f"q{q}": {f"d{d}": int(rng.integers(3)) for d in range(int(rng.integers(1, 9)))} for q in range(6)}
+    run = {query: {doc: float(rng.integers(3)) for doc in judged} for query, judged in qrels.items()}
+    measures = [dh.measures.parse_measure(name) for name in ("nDCG@3", "nDCG", "AP", "R@2", "nDCG(ideal='retrieved')")]
+    some = np.array([4, 1, 1, 5, 0, 4])
+    placements = dh.place(qrels, run)
+    new = placements.select(some)
+    expected = [one.mean(new) for one in measures]
+    for one in measures:
+        one.mean(placements)
+    copies = placements.select(some)
+    for one, values in zip(measures, expected, strict=True):
+        assert one.mean(copies).tobytes() == values.tobytes(), one.label
+        assert one.mean(placements)[some].tobytes() == values.tobytes(), one.label

@@ -19,6 +19,7 @@ from deadheat.kernels.counts import Relevant
 T = TypeVar("T")
 LARGEST = 2**15 - 1  # integer of 16 bits
 ABSENT = object()  # a key of nothing yet, as None may be a value
+OF_QUERIES = {"ideal", "n_relevant"}  # what is found in the judgments of each query alone, and holds for its copies
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,18 +252,25 @@ class Placements(Shown):
         queries = np.arange(self.n_queries)[keep]
         rows, query = rows_of(self.query, queries)
         judged, judged_query = rows_of(self.judged_query, queries)
+        relevance = self.judged_relevance[judged]
+        known = {
+            key: (judged_query, relevance, found[queries])
+            for key, (of_query, of_relevance, found) in self._of_judgments.items()
+            if key[0] in OF_QUERIES and of_query is self.judged_query and of_relevance is self.judged_relevance
+        }
         return replace(
             self.rows(rows),
             query_ids=self.query_ids[queries],
             n_retrieved=self.n_retrieved[queries],
             query=query,
             judged_query=judged_query,
-            judged_relevance=self.judged_relevance[judged],
+            judged_relevance=relevance,
             before=self.before and self.before.select(queries),
             ends_in_tie=None if self.ends_in_tie is None else self.ends_in_tie[queries],
             subtopics=self.subtopics and self.subtopics.select(queries),
             passages=self.passages and self.passages.select(queries),
             top_score=None if self.top_score is None else self.top_score[queries],
+            _of_judgments=known,
         )
 
     def part(self, first: int, last: int) -> "Placements":
