@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
+from deadheat.measures import parse_measure
 from deadheat.placements.placements import sort_rows
 
 QRELS = {"q": {"a": 2, "b": 1, "c": 0}}
@@ -98,7 +99,7 @@ def test_copies_of_queries_have_what_was_found_in_their_judgments() -> None:
     rng = np.random.default_rng(3)
     qrels = {f"q{q}": {f"d{d}": int(rng.integers(3)) for d in range(int(rng.integers(1, 9)))} for q in range(6)}
     run = {query: {doc: float(rng.integers(3)) for doc in judged} for query, judged in qrels.items()}
-    measures = [dh.measures.parse_measure(name) for name in ("nDCG@3", "nDCG", "AP", "R@2", "nDCG(ideal='retrieved')")]
+    measures = [parse_measure(name) for name in ("nDCG@3", "nDCG", "AP", "R@2", "nDCG(ideal='retrieved')")]
     some = np.array([4, 1, 1, 5, 0, 4])
     placements = dh.place(qrels, run)
     new = placements.select(some)

@@ -6,6 +6,7 @@ Interpolated precision is at levels of recall: IPrec, and AP11, its average over
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -525,7 +526,7 @@ def remember_together(pairs: Sequence[tuple[InterpolatedMeasure, Placements]]) -
     The placements remember them.
     """
     for (one, placements), found in zip(pairs, _walked(pairs), strict=True):
-        placements.cached(("moments", one.key), lambda found=found: found)
+        placements.cached(("moments", one.key), partial(tuple, found))
 
 
 def _walked(pairs: Sequence[tuple[InterpolatedMeasure, Placements]]) -> Iterator[tuple[FloatArray, ...]]:
