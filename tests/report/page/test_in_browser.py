@@ -245,6 +245,14 @@ PAINTED = """() => {
     }
     return found;
 }"""
+POOR = """() => [...document.querySelectorAll(".gallery .canvas svg")].flatMap((svg) => {
+    const box = svg.getBoundingClientRect();
+    const scale = box.width / svg.viewBox.baseVal.width;
+    const isPoor = (one, own) => own.left < box.left - 0.5 || own.right > box.right + 0.5
+        || scale * parseFloat(getComputedStyle(one).fontSize) < 11.99;
+    return [...svg.querySelectorAll("text")].filter((one) => isPoor(one, one.getBoundingClientRect()))
+        .map((one) => one.textContent);
+})"""
 SMALL = """() => [...document.querySelectorAll("main *")]
     .filter((one) => one.checkVisibility())
     .filter((one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
@@ -258,12 +266,22 @@ def test_figures_are_readable_and_nothing_is_cut(browser: Browser, tmp_path: Pat
     many = {f"s{n}": RUNS["good"] for n in range(17 if width == 360 else 0)}
     runs = {name: RUNS[of] for name, of in WIDE.items()} | many
     comparison = dh.compare(QRELS, runs, "RR", n_resamples=99, baseline="b")
-    path = written(tmp_path, [Subject(evaluations=comparison.evaluations, comparison=comparison)])
+    named = {name: dh.Run(run, name=name) for name, run in runs.items()}  # of which there are figures of ties
+    path = written(tmp_path, [Subject(evaluations=comparison.evaluations, comparison=comparison, runs=named)])
     with browser.opened(path, width=width) as found:
         figures = found.page.evaluate(DRAWN)
         assert len(figures) >= 2
         assert figures == [["img", True, [], [], []]] * len(figures)
         assert found.page.evaluate(SMALL) == []
+        gallery = found.page.locator("details.gallery")
+        for n in range(gallery.count()):
+            gallery.nth(n).locator("summary").first.click()
+        found.page.add_style_tag(content=".gallery text { font-family: monospace !important }")  # much wider letters
+        assert found.page.evaluate(POOR) != []
+        for _ in range(2):  # closed and opened
+            for n in range(gallery.count()):
+                gallery.nth(n).locator("summary").first.click()
+        assert found.page.evaluate(POOR) == []
         assert found.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
@@ -376,6 +394,36 @@ def test_a_key_on_a_query_shows_how_its_value_comes_about(browser: Browser, page
         side.locator("details summary").focus()
         found.page.keyboard.press("Enter")
         rows.first.wait_for(state="hidden")
+
+
+def test_keys_go_through_the_bars_of_differences(browser: Browser, page: Path) -> None:
+    """One tab stop for all; each key says the bar's query and values, and Enter opens its rankings as a click does."""
+    comparison = dh.compare(QRELS, RUNS, MEASURES, n_resamples=199)
+    leader, other = sorted(RUNS, key=lambda name: -comparison.evaluations[name]["nDCG@5"].mean)[:2]
+    scores = [comparison.evaluations[name]["nDCG@5"] for name in (leader, other)]
+    values = [dict(zip(one.query_ids.tolist(), one.values.tolist(), strict=True)) for one in scores]
+    with browser.opened(page) as found:
+        tab = found.page
+        bars = tab.locator("figure[data-live$=differences] [role=slider]")
+        bars.focus()
+        n = int(bars.get_attribute("aria-valuemax") or 0)
+        seen = [bars.get_attribute("aria-valuetext")]
+        for _ in range(n):
+            tab.keyboard.press("ArrowRight")
+            seen.append(bars.get_attribute("aria-valuetext"))
+        assert seen[-1] == seen[-2] != seen[-3]  # at the end it stays
+        told = dict(text.split(",")[0].split(": ") for text in filter(None, seen))
+        assert told == {query: format_cell(values[0][query] - values[1][query]) for query in values[0]}
+        tab.keyboard.press("Home")
+        assert bars.get_attribute("aria-valuetext") == seen[0]
+        assert tab.locator(".tip").inner_text() == seen[0]
+        assert tab.locator(".row.at").count() == 1
+        tab.keyboard.press("Enter")
+        chosen = tab.locator("#s0-rankings").get_by_label("Query")
+        assert chosen.evaluate("(one) => one === document.activeElement")
+        assert chosen.evaluate("(one) => one.selectedOptions[0].textContent").startswith(str(seen[0]).split(":")[0])
+        assert tab.locator(".row.at").count() == 0
+        assert found.said == []
 
 
 def test_the_data_of_a_figure_is_a_table(browser: Browser, page: Path) -> None:

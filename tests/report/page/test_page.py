@@ -304,6 +304,28 @@ def test_the_baseline_is_held_however_many_are_better() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_figures")
+def test_tables_of_very_many_pairs_have_those_of_the_first_systems(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And say how many there are; smaller tables are whole."""
+    runs = {f"s{n:02d}": {"q1": {"a": 1, "b": n / 8}, "q2": {"a": 1, "b": 0.5}} for n in range(16)}
+    subject = subject_of({"q1": {"a": 1}, "q2": {"a": 1}}, runs, ["RR"])
+    duel = subject.duel
+    assert duel is not None
+    rows = {}
+    for most in (1_000, 50):
+        monkeypatch.setattr("deadheat.report.page.assemble.MOST_PAIRS", most)
+        page = page_of([subject])
+        section = page[page.index('id="s0-all"') : page.index('id="s0-conventions"')]
+        *_, table = (one for one in section.split("<table") if "system - baseline" in one)  # the first has its heading
+        found = re.findall(r'<th scope="row"[^>]*>(s\d\d)</th><th scope="row"[^>]*>(s\d\d)</th>', table)
+        rows[most] = {frozenset(pair) for pair in found}
+        assert len(found) == len(rows[most])
+        assert ("those of" in table) == (most == 50)
+    assert len(rows[1_000]) == 16 * 15 / 2
+    assert rows[50] == {pair for pair in rows[1_000] if pair & set(duel)}
+    assert f"(29 of 120, those of {duel[0]}, {duel[1]}; deadheat compare lists all)" in page
+
+
 def test_objects_make_pages(subject: Subject) -> None:
     assert subject.comparison is not None
     page = subject.comparison.to_html(full=True)

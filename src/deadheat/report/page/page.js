@@ -424,6 +424,17 @@
       if (details.open) inside.replaceChildren(framed(dataTable(figure.rows || held), "Data of the figure"));
     });
   }
+  // Letters of another font than a figure was drawn for may be wider: it shows all of them.
+  function widened(svg) {
+    const { left, right, width } = svg.getBoundingClientRect();
+    const boxes = [...svg.querySelectorAll("text")].map((one) => one.getBoundingClientRect());
+    const [before, after] = [left - Math.min(left, ...boxes.map((one) => one.left)), Math.max(right, ...boxes.map((one) => one.right)) - right];
+    const view = svg.viewBox.baseVal;
+    const scale = view.width / width;
+    view.x -= scale * before;
+    svg.style.minWidth = `${(parseFloat(svg.style.minWidth) * (width + before + after)) / width}px`;
+    view.width += scale * (before + after);
+  }
   function offerFiles(figure) {
     const name = () => (figure.querySelector("figcaption") || figure).textContent.trim().replace(/[^\w@.-]+/g, "-").slice(0, 60) || "figure";
     const button = (text, onclick) => make("button", { type: "button", text, onclick, "aria-label": `${text} of the figure ${name()}` });
@@ -872,9 +883,34 @@
       }
       const label = draw("text", { x: left, y: height + 14, class: "soft", text: `${count(found.length)} queries, by difference` });
       const drawing = draw("svg", { role: "img", "aria-label": title, width, height: height + 22, viewBox: `0 0 ${width} ${height + 22}` }, ...grid, ...bars, label);
-      return [title, `Bars: ${one.name} of ${leader.name} less that of ${name}, query by query. Lines: over the orders of ties.`, drawing, found.map((row) => ({ query: data.queries[row.n], difference: row.value, "tie min": row.least, "tie max": row.most }))];
+      return [title, `Bars: ${one.name} of ${leader.name} less that of ${name}, query by query. Lines: over the orders of ties.`, bars.length > 1 ? walked(bars, drawing) : drawing, found.map((row) => ({ query: data.queries[row.n], difference: row.value, "tie min": row.least, "tie max": row.most }))];
     },
   };
+  // Bars for the keyboard: one stop for all; arrow keys go from one to the next, and Enter does what a click does.
+  function walked(bars, drawing) {
+    let at = 0;
+    const go = (to) => {
+      bars[at].classList.remove("at");
+      at = Math.max(0, Math.min(to, bars.length - 1));
+      bars[at].classList.add("at");
+      box.setAttribute("aria-valuenow", at + 1);
+      box.setAttribute("aria-valuetext", bars[at].dataset.tip);
+    };
+    const onkeydown = (event) => {
+      const to = { ArrowLeft: at - 1, ArrowUp: at - 1, ArrowRight: at + 1, ArrowDown: at + 1, Home: 0, End: bars.length, Enter: at }[event.key];
+      if (to === undefined) return;
+      event.preventDefault();
+      go(to);
+      showTip({ target: bars[at], type: "focusin" });
+      if (event.key === "Enter") bars[at].dispatchEvent(new MouseEvent("click"));
+    };
+    const label = "Queries, by difference: arrow keys go through them, Enter opens one";
+    const onblur = () => { bars[at].classList.remove("at"); tip.hidden = true; };
+    const box = make("div", { role: "slider", tabindex: "0", "aria-label": label, "aria-valuemin": 1, "aria-valuemax": bars.length, onkeydown, onblur }, drawing);
+    go(at);
+    onblur();
+    return box;
+  }
   // The interval, the mean and the band of tie orders of a row of the leaderboard, on one scale.
   function inlineOf({ mean, low: from, high: to, least, most }, at) {
     return draw("svg", { width: 180, height: 22, viewBox: "0 0 180 22", "aria-hidden": "true", class: "inline" },
@@ -901,6 +937,9 @@
     document.body.append(tip);
     document.querySelectorAll(".sortable table").forEach(sortable);
     for (const one of document.querySelectorAll("details.gallery, details.full")) one.open = false; // open without scripts
+    for (const one of document.querySelectorAll("details.gallery")) {
+      one.addEventListener("toggle", () => { if (one.open) one.querySelectorAll(".canvas svg").forEach(widened); });
+    }
     const data = await unpacked(document.getElementById("deadheat-data").textContent);
     document.querySelectorAll("figure.chart").forEach((figure) => showFigure(figure, data.charts[Number(figure.dataset.chart)]));
     const views = data.subjects.map((subject, n) => new View(n, subject));
